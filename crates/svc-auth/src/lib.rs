@@ -1,0 +1,1 @@
+//! Nonces, login cookies, sessions, application passwords, password hashes, roles and capabilities.

@@ -1,0 +1,1 @@
+//! Raw text to HTML: blocks, shortcodes, paragraphs, typography, allowed HTML, excerpts.

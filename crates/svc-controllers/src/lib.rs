@@ -1,0 +1,1 @@
+//! The default route families on one site.

@@ -1,0 +1,1 @@
+//! How clients find the interface: Link headers, head links, RSD, address shapes.

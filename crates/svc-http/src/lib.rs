@@ -1,0 +1,1 @@
+//! The tower service: requests and responses converted, callers authenticated, CORS answered.

@@ -1,0 +1,22 @@
+//! The site's nouns as plain structs: rows as stored, types as registered. No I/O, no clock, no rules of access.
+
+mod comment;
+mod ids;
+mod post;
+mod post_status;
+mod post_type;
+mod taxonomy;
+mod term;
+mod user;
+
+pub use comment::Comment;
+pub use ids::{CommentId, PostId, TermId, TermTaxonomyId, UserId};
+pub use post::Post;
+pub use post_status::{PostStatus, PostStatuses};
+pub use post_type::{PostType, PostTypeCaps, PostTypes, RestController};
+pub use taxonomy::{Taxonomies, Taxonomy, TaxonomyCaps};
+pub use term::Term;
+pub use user::User;
+
+/// A stored moment without zone; `None` is the zero date (`0000-00-00 00:00:00`), which drafts have.
+pub type Stamp = Option<chrono::NaiveDateTime>;

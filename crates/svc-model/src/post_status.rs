@@ -1,0 +1,7 @@
+//! Statuses.
+/// Placeholder.
+#[derive(Clone, Debug)]
+pub struct PostStatus;
+/// Placeholder.
+#[derive(Clone, Debug)]
+pub struct PostStatuses;

@@ -1,0 +1,19 @@
+//! A term of a taxonomy as stored.
+
+use crate::{TermId, TermTaxonomyId};
+
+/// A row of `terms` joined with its row of `term_taxonomy`.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[expect(missing_docs, reason = "the members are the columns")]
+pub struct Term {
+    pub id: TermId,
+    pub taxonomy_id: TermTaxonomyId,
+    pub taxonomy: String,
+    /// As stored, with `&` as `&amp;`.
+    pub name: String,
+    pub slug: String,
+    pub group: i64,
+    pub description: String,
+    pub parent: TermId,
+    pub count: i64,
+}

@@ -1,0 +1,1 @@
+//! PHP value semantics that the interface and the stored data need.

@@ -1,0 +1,1 @@
+//! Route registration, matching, arguments, permission and dispatch, without a web server.

@@ -1,0 +1,1 @@
+//! Schemas compiled once: validate, sanitize, filter by context, build arguments.

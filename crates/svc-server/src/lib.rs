@@ -1,0 +1,1 @@
+//! A content server: configuration, composition, pages.

@@ -1,0 +1,1 @@
+//! The site's data on SQLite and MySQL-protocol databases: typed queries, batched loading, import.

@@ -1,0 +1,35 @@
+//! Compares a result with a recorded one.
+
+use serde_json::Value;
+
+use super::{Outcome, Vector};
+
+/// What differs between the recording and our outcome, or `None`.
+pub(super) fn difference(vector: &Vector, outcome: &Outcome) -> Option<String> {
+    let (kind, recorded, ours) = match outcome {
+        Outcome::Value(ours) => ("out", vector.line.get("out"), ours),
+        Outcome::Error(ours) => ("error", vector.line.get("error"), ours),
+    };
+    match recorded {
+        Some(recorded) if same(recorded, ours) => None,
+        _ => Some(format!(
+            "args {}: expected {}, got {kind} {ours}",
+            Value::Array(vector.args.clone()),
+            vector.line.get("out").map_or_else(|| format!("error {}", vector.line["error"]), |v| format!("out {v}")),
+        )),
+    }
+}
+
+/// Equality of recorded values: empty maps and lists are one value, the order of members does not matter, `5` and `5.0`
+/// stay apart.
+pub(super) fn same(a: &Value, b: &Value) -> bool {
+    match (a, b) {
+        (Value::Object(x), Value::Object(y)) => {
+            x.len() == y.len() && x.iter().all(|(k, v)| y.get(k).is_some_and(|w| same(v, w)))
+        }
+        (Value::Array(x), Value::Array(y)) => x.len() == y.len() && x.iter().zip(y).all(|(v, w)| same(v, w)),
+        (Value::Object(x), Value::Array(y)) | (Value::Array(y), Value::Object(x)) => x.is_empty() && y.is_empty(),
+        (Value::Number(x), Value::Number(y)) => x == y || (x.is_f64() && y.is_f64() && x.as_f64() == y.as_f64()),
+        _ => a == b,
+    }
+}

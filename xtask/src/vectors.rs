@@ -1,0 +1,42 @@
+//! `cargo xtask vectors FILE…`: recorded functions against ours, counted per function.
+
+use std::{collections::BTreeMap, io::Write, path::Path};
+
+use anyhow::{Result, bail};
+use svc_testkit::vectors::{Tally, run_file};
+
+/// How many failures of a function are told; `--all` tells every one.
+const TOLD: usize = 3;
+
+pub(crate) fn run(args: &[String]) -> Result<()> {
+    let (flags, files): (Vec<&String>, Vec<&String>) = args.iter().partition(|a| a.starts_with("--"));
+    let told = if flags.iter().any(|f| *f == "--all") { usize::MAX } else { TOLD };
+    if files.is_empty() {
+        bail!("usage: cargo xtask vectors [--all] FILE…");
+    }
+    // A panic counts as a failed vector and is told with it; its report would only drown the table.
+    std::panic::set_hook(Box::new(|_| {}));
+    let mut tallies: BTreeMap<String, Tally> = BTreeMap::new();
+    for file in files {
+        run_file(Path::new(file), &mut tallies)?;
+    }
+    let mut out = std::io::stdout().lock();
+    let (mut passed, mut failed) = (0, 0);
+    let mut differing: BTreeMap<&str, usize> = BTreeMap::new();
+    for (function, tally) in &tallies {
+        for failure in tally.failures.iter().take(told) {
+            writeln!(out, "  {failure}")?;
+        }
+        writeln!(out, "{function:48} {:6} passed {:6} failed", tally.passed, tally.failed)?;
+        passed += tally.passed;
+        failed += tally.failed;
+        for (tag, n) in &tally.differing {
+            *differing.entry(tag).or_default() += n;
+        }
+    }
+    for (tag, n) in differing {
+        writeln!(out, "differs from the specification: {tag:24} {n:6}")?;
+    }
+    writeln!(out, "{passed} passed, {failed} failed")?;
+    if failed > 0 { std::process::exit(1) } else { Ok(()) }
+}
