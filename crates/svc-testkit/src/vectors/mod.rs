@@ -8,6 +8,7 @@ mod compare;
 mod content;
 mod php;
 mod schema;
+mod text;
 mod urls;
 
 use std::{collections::BTreeMap, io::BufRead, path::Path};
@@ -62,6 +63,7 @@ impl<T: Into<Value>> From<T> for Outcome {
 pub fn call(vector: &Vector) -> Option<Outcome> {
     schema::call(vector)
         .or_else(|| php::call(vector))
+        .or_else(|| text::call(vector))
         .or_else(|| content::call(vector))
         .or_else(|| blocks::call(vector))
         .or_else(|| auth::call(vector))
