@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use http::Method;
-use serde_json::{Value, json};
+use serde_json::Value;
 use svc_schema::{Args, Schema};
 
 use crate::handler::{BoxFuture, Granted, Handler, Pair, Wired};
@@ -164,17 +164,11 @@ impl<C: Send + Sync + 'static> Invoke for WithController<C> {
 impl<C: Send + Sync + 'static> Endpoint<C> {
     /// Puts the controller in, and merges what the route says for all its groups.
     pub(crate) fn bind(self, controller: &Arc<C>, common: &Args, allow_batch: bool) -> Bound {
-        let mut args = common.clone();
-        for (name, arg) in self.args.0 {
-            args.0.insert(name, arg);
-        }
+        let args = self.args.over(common);
         let allow_batch = self.allow_batch.unwrap_or(allow_batch);
-        let mut defaults = Map::new();
-        for (name, arg) in &args.0 {
-            if let Some(default) = arg.default.as_ref().filter(|d| !d.is_null()) {
-                defaults.insert(name.clone(), default.clone());
-            }
-        }
+        let mut defaults = args.defaults();
+        // A default of null is no default.
+        defaults.retain(|_, value| !value.is_null());
         Bound {
             description: crate::options::describe_endpoint(&self.methods, &args, allow_batch),
             methods: self.methods,
@@ -252,7 +246,3 @@ impl std::fmt::Debug for RouteEntry {
     }
 }
 
-/// The value of `allow_batch` in descriptions.
-pub(crate) fn batch_versions() -> Value {
-    json!({ "v1": true })
-}

@@ -1,6 +1,7 @@
 //! Errors that the framework itself raises, one constructor per code.
 
 use serde_json::{Value, json};
+use svc_php::json::JsonError;
 use svc_schema::Error;
 
 use crate::{Map, Request};
@@ -31,27 +32,15 @@ pub(crate) fn no_route() -> Error {
 
 /// A parameter that a handler cannot use, although its schema let it pass.
 pub(crate) fn invalid_param(name: &str) -> Error {
-    let mut params = Map::new();
-    params.insert(name.to_owned(), Value::from(INVALID));
-    invalid_params(params, Map::new())
+    let params = Map::from_iter([(name.to_owned(), Value::from("Invalid parameter."))]);
+    Error::new("rest_invalid_param", format!("Invalid parameter(s): {name}"))
+        .with_data(json!({ "status": 400, "params": params, "details": [] }))
 }
 
-/// Why a parameter is refused when the validation callback gives no reason.
-pub(crate) const INVALID: &str = "The value is not valid.";
-
-/// Parameters that failed validation or sanitization; `params` has a text, `details` the error of each.
-pub(crate) fn invalid_params(params: Map, details: Map) -> Error {
-    let names = params.keys().map(String::as_str).collect::<Vec<_>>().join(", ");
-    // PHP prints an empty map as a list.
-    let details = if details.is_empty() { json!([]) } else { Value::Object(details) };
-    Error::new("rest_invalid_param", format!("These parameters are not valid: {names}"))
-        .with_data(json!({ "status": 400, "params": params, "details": details }))
-}
-
-/// Required parameters that are absent.
-pub(crate) fn missing_params(names: &[&str]) -> Error {
-    Error::new("rest_missing_callback_param", format!("Required parameters are missing: {}", names.join(", ")))
-        .with_data(json!({ "status": 400, "params": names }))
+/// A required parameter that is absent.
+pub(crate) fn missing_param(name: &str) -> Error {
+    Error::new("rest_missing_callback_param", format!("Missing parameter(s): {name}"))
+        .with_data(json!({ "status": 400, "params": [name] }))
 }
 
 /// The request as a whole was refused by the endpoint's validation.
@@ -59,10 +48,13 @@ pub(crate) fn invalid_request() -> Error {
     Error::new("rest_invalid_params", "The parameters are not valid.").with_status(400)
 }
 
-/// A JSON body that cannot be read; `number` and `text` are PHP's.
-pub(crate) fn invalid_json(number: u8, text: &str) -> Error {
-    Error::new("rest_invalid_json", "The JSON body cannot be read.")
-        .with_data(json!({ "status": 400, "json_error_code": number, "json_error_message": text }))
+/// A JSON body that cannot be read; number and text are PHP's.
+pub(crate) fn invalid_json(error: &JsonError) -> Error {
+    Error::new("rest_invalid_json", "The JSON body cannot be read.").with_data(json!({
+        "status": 400,
+        "json_error_code": error.number(),
+        "json_error_message": error.to_string(),
+    }))
 }
 
 /// A batch part whose address cannot be read.
@@ -83,4 +75,9 @@ pub(crate) fn invalid_namespace() -> Error {
 /// Requests inside requests beyond the bound.
 pub(crate) fn too_deep() -> Error {
     Error::new("rest_too_deep", "Requests are nested too deeply.").with_status(400)
+}
+
+/// A handler broke down. What happened is in the log.
+pub(crate) fn internal_error() -> Error {
+    Error::new("rest_internal_error", "Something went wrong on the server.").with_status(500)
 }

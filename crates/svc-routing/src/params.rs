@@ -31,11 +31,13 @@ pub enum ParamOrder {
 }
 
 impl ParamOrder {
-    fn sources(self) -> &'static [Source; 5] {
+    fn sources(self, body_counts: bool) -> &'static [Source] {
         use Source::*;
-        match self {
-            ParamOrder::UrlFirst => &[Url, Json, Body, Query, Defaults],
-            ParamOrder::UrlLast => &[Json, Body, Query, Url, Defaults],
+        match (self, body_counts) {
+            (ParamOrder::UrlFirst, true) => &[Url, Json, Body, Query, Defaults],
+            (ParamOrder::UrlFirst, false) => &[Url, Json, Query, Defaults],
+            (ParamOrder::UrlLast, true) => &[Json, Body, Query, Url, Defaults],
+            (ParamOrder::UrlLast, false) => &[Json, Query, Url, Defaults],
         }
     }
 }
@@ -44,6 +46,8 @@ impl ParamOrder {
 #[derive(Clone, Debug, Default)]
 pub struct Params {
     pub(crate) order: ParamOrder,
+    /// Whether the method takes form fields as parameters.
+    pub(crate) body_counts: bool,
     /// Named groups of the pattern.
     pub url: Map,
     /// Members of the JSON body; a list's items are named by their index, as PHP would see them.
@@ -79,8 +83,20 @@ impl Params {
     }
 
     /// The sources, strongest first.
-    pub fn sources(&self) -> &'static [Source; 5] {
-        self.order.sources()
+    pub fn sources(&self) -> &'static [Source] {
+        self.order.sources(self.body_counts)
+    }
+
+    /// The maps that count, for sanitizing, strongest source first.
+    pub(crate) fn counted_mut(&mut self) -> Vec<&mut Map> {
+        let Self { order, body_counts, url, json, body, query, defaults } = self;
+        match order {
+            ParamOrder::UrlFirst => [Some(url), Some(json), body_counts.then_some(body), Some(query), Some(defaults)],
+            ParamOrder::UrlLast => [Some(json), body_counts.then_some(body), Some(query), Some(url), Some(defaults)],
+        }
+        .into_iter()
+        .flatten()
+        .collect()
     }
 
     /// The value of a parameter, `None` when it is absent or `null` everywhere: a `null` counts as not given, so a

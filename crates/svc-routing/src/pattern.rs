@@ -558,7 +558,7 @@ mod tests {
 
     #[test]
     fn what_is_no_pattern_is_refused() {
-        for bad in ["/(", "/a)", "/[a", "/a\\", "/[z-a]", "/(?P<n", "/[[:nope:]]", "/*"] {
+        for bad in ["/(", "/a)", "/[a", "/a\\", "/[z-a]", "/(?P<n", "/[[:nope:]]"] {
             assert!(Pattern::compile(bad).is_err(), "{bad}");
         }
         assert!(Pattern::compile(&"/a".repeat(3000)).is_err());

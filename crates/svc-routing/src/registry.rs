@@ -246,8 +246,9 @@ impl Table {
             .entry(pattern.clone())
             .or_insert_with(|| RouteEntry::new(pattern.clone(), namespace.clone()));
         if replace {
-            *entry = RouteEntry::new(pattern, namespace);
+            *entry = RouteEntry::new(pattern, namespace.clone());
         }
+        entry.namespace = namespace;
         entry.schema = schema.or(entry.schema.take());
         let allow_batch = allow_batch.unwrap_or(false);
         entry.endpoints.extend(endpoints.into_iter().map(|e: Endpoint<C>| Arc::new(e.bind(controller, &args, allow_batch))));

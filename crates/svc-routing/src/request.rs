@@ -11,8 +11,9 @@ use serde_json::Value;
 use svc_schema::{Error, FieldSet, Notice, Notices};
 
 use crate::endpoint::Bound;
+use crate::method::accepts_body;
 use crate::error::invalid_param;
-use crate::json::{JsonBody, json_params};
+use crate::json::JsonBody;
 use crate::params::{ParamOrder, Params};
 use crate::{Map, Result, Server};
 
@@ -89,10 +90,10 @@ impl Request {
     /// A request without parameters, headers or caller. `route` begins with a slash.
     pub fn new(method: Method, route: impl Into<Arc<str>>) -> Self {
         Self(Arc::new(Parts {
+            params: Params { body_counts: accepts_body(&method), ..Params::default() },
             wire_method: method.clone(),
             method,
             route: route.into(),
-            params: Params::default(),
             headers: HeaderMap::new(),
             body: Bytes::new(),
             json: JsonBody::Absent,
@@ -121,7 +122,9 @@ impl Request {
     /// Sets the effective method; the method on the wire stays what [`Request::new`] was given.
     #[must_use]
     pub fn with_method(mut self, method: Method) -> Self {
-        self.parts().method = method;
+        let parts = self.parts();
+        parts.params.body_counts = accepts_body(&method);
+        parts.method = method;
         self
     }
 
@@ -135,7 +138,7 @@ impl Request {
     /// Sets the parameters of the query from its text, by PHP's rules (`a[]=1&b[k]=2`).
     #[must_use]
     pub fn with_query_string(self, query: &str) -> Self {
-        self.with_query(crate::json::parse_query(query))
+        self.with_query(svc_php::query::parse(query.as_bytes()))
     }
 
     /// Sets the fields of a form body.
@@ -172,9 +175,9 @@ impl Request {
         let parts = self.parts();
         if is_json {
             parts.json = JsonBody::read(&body);
-            parts.params.json = json_params(&parts.json);
+            parts.params.json = parts.json.params();
         } else if is_form {
-            parts.params.body = crate::json::parse_query_bytes(&body);
+            parts.params.body = svc_php::query::parse(&body);
         }
         parts.body = body;
         self
@@ -274,10 +277,6 @@ impl Request {
         }
     }
 
-    pub(crate) fn json_body(&self) -> &JsonBody {
-        &self.0.json
-    }
-
     /// Uploaded files.
     pub fn files(&self) -> &[File] {
         &self.0.files
@@ -340,7 +339,7 @@ impl Request {
     /// # Errors
     /// `rest_missing_callback_param` (400) when it is absent, `rest_invalid_param` (400) when it does not fit `T`.
     pub fn require<T: DeserializeOwned>(&self, name: &str) -> Result<T> {
-        self.arg(name)?.ok_or_else(|| crate::error::missing_params(&[name]))
+        self.arg(name)?.ok_or_else(|| crate::error::missing_param(name))
     }
 
     /// The parameter `context`, by default `view`.
@@ -350,7 +349,7 @@ impl Request {
 
     /// The selection of `_fields`, when there is one.
     pub fn fields(&self) -> Option<&FieldSet> {
-        let compiled = || self.param("_fields").map(FieldSet::parse).filter(|set| !set.is_empty());
+        let compiled = || self.param("_fields").map(FieldSet::parse).filter(|set| !set.is_everything());
         self.0.fields.get_or_init(compiled).as_ref()
     }
 
@@ -416,13 +415,13 @@ impl Request {
     /// Records a developer notice; shown as a response header in debug mode, else dropped.
     pub fn notice(&self, notice: Notice) {
         if let Some(notices) = &self.0.notices {
-            notices.lock().unwrap_or_else(PoisonError::into_inner).0.push(notice);
+            notices.lock().unwrap_or_else(PoisonError::into_inner).push(notice);
         }
     }
 
     /// The notices recorded so far.
     pub(crate) fn notices(&self) -> Vec<Notice> {
-        self.0.notices.as_ref().map_or_else(Vec::new, |n| n.lock().unwrap_or_else(PoisonError::into_inner).0.clone())
+        self.0.notices.as_ref().map_or_else(Vec::new, |n| n.lock().unwrap_or_else(PoisonError::into_inner).clone().into_vec())
     }
 
     /// Fails with what is wrong about the JSON body, if anything is.

@@ -89,6 +89,10 @@ pub struct Response {
     pub(crate) error: Option<Box<Error>>,
     pub(crate) route: Option<Arc<RouteEntry>>,
     pub(crate) endpoint: Option<usize>,
+    /// Whether the permission was exactly true.
+    pub(crate) exactly_granted: bool,
+    /// The methods of `Allow`, once they are known.
+    pub(crate) allowed: Option<Vec<String>>,
 }
 
 impl Response {
