@@ -51,6 +51,12 @@ fn escape_lone_less_than(text: &str) -> String {
     out
 }
 
+/// Line ends as single line feeds, spaces and tabs as single spaces, trimmed. Source: `normalize_whitespace`.
+pub fn normalize_whitespace(text: &str) -> String {
+    let lines = collapse(trim(text), |c| matches!(c, '\r' | '\n'), '\n');
+    collapse(&lines, |c| matches!(c, ' ' | '\t'), ' ')
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -70,5 +76,10 @@ mod tests {
             assert_eq!(sanitize_text_field(text), line, "{text:?}");
             assert_eq!(sanitize_textarea_field(text), area, "{text:?}");
         }
+    }
+
+    #[test]
+    fn white_space() {
+        assert_eq!(normalize_whitespace(" a \t b\r\n\r\n c "), "a b\n c");
     }
 }

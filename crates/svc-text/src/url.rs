@@ -3,6 +3,7 @@
 use crate::{
     entities::normalize_entities,
     protocol::{ALLOWED_PROTOCOLS, bad_protocol},
+    slashes::untrailing_slash,
     tags::starts_with_ignore_case,
     trim::{remove_percent_triples, trim_start},
     url_parts::parse_url_relative,
@@ -106,6 +107,54 @@ fn encode_brackets(url: &str) -> String {
     url.replace(&dirty, &dirty.replace('[', "%5B").replace(']', "%5D"))
 }
 
+/// An address for a `Location` header: line ends and characters that no address has are gone, others encoded.
+///
+/// Source: `wp_sanitize_redirect`.
+pub fn sanitize_redirect(location: &str) -> String {
+    use std::fmt::Write as _;
+    let mut out = String::with_capacity(location.len());
+    for b in location.bytes() {
+        if b == b' ' || !b.is_ascii() {
+            // Writing to a String cannot fail.
+            let _ = write!(out, "%{b:02X}");
+        } else if b.is_ascii_alphanumeric() || b"-~+_.?#=&;,/:%!*[]()@".contains(&b) {
+            out.push(char::from(b));
+        }
+    }
+    without_line_ends(&out)
+}
+
+/// One address a line out of a list separated by white space; those that are not `http` or `https` go.
+///
+/// Source: `sanitize_trackback_urls`.
+pub fn sanitize_trackback_urls(urls: &str) -> String {
+    let http =
+        |url: &&str| ["http://", "https://"].iter().any(|s| starts_with_ignore_case(url.as_bytes(), s.as_bytes()));
+    let kept: Vec<String> = urls.split(['\r', '\n', '\t', ' ']).filter(http).map(sanitize_url).collect();
+    kept.join("\n")
+}
+
+/// The address as a label: without scheme and `www.`, cut to `max` bytes with an ellipsis. Source: `url_shorten`.
+pub fn url_shorten(url: &str, max: usize) -> String {
+    let bare = url.replace("https://", "").replace("http://", "").replace("www.", "");
+    let bare = untrailing_slash(&bare);
+    if bare.len() <= max {
+        return bare.to_owned();
+    }
+    let end = (0..=max.saturating_sub(3)).rev().find(|i| bare.is_char_boundary(*i)).unwrap_or(0);
+    format!("{}&hellip;", &bare[..end])
+}
+
+/// The address from its path on: `http://example.org/a?b` gives `/a?b`. Source: `wp_make_link_relative`.
+pub fn make_link_relative(url: &str) -> &str {
+    let scheme =
+        [&b"http:"[..], b"https:"].iter().find(|s| starts_with_ignore_case(url.as_bytes(), s)).map_or(0, |s| s.len());
+    match url[scheme..].strip_prefix("//") {
+        Some(rest) if !rest.is_empty() && !rest.starts_with('/') => rest.find('/').map_or("", |i| &rest[i..]),
+        _ => url,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -128,5 +177,21 @@ mod tests {
         }
         assert_eq!(sanitize_url_with("example.org", &["https"]), "https://example.org");
         assert_eq!(sanitize_url_with("ftp://example.org", &["https"]), "");
+    }
+
+    #[test]
+    fn redirects() {
+        assert_eq!(sanitize_redirect("/a b\r\nX: é'|%0%0d%0ad"), "/a%20bX:%20%C3%A9");
+        assert_eq!(sanitize_redirect("http://[::1]/?a[]=1"), "http://[::1]/?a[]=1");
+    }
+
+    #[test]
+    fn small_ones() {
+        assert_eq!(sanitize_trackback_urls(" http://a.b\r\nftp://c HTTPS://d "), "http://a.b\nhttps://d");
+        assert_eq!(url_shorten("http://www.example.org/", 35), "example.org");
+        assert_eq!(url_shorten(&"é".repeat(40), 35), format!("{}&hellip;", "é".repeat(16)));
+        for (url, expected) in [("HTTPS://x.y/z", "/z"), ("//x.y", ""), ("http:///a", "http:///a"), ("/a", "/a")] {
+            assert_eq!(make_link_relative(url), expected, "{url}");
+        }
     }
 }
