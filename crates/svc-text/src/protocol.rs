@@ -16,7 +16,15 @@ const MAX_ROUNDS: usize = 6;
 /// A colon counts in its encoded forms too, and the scheme is judged without white space and in small letters, which is
 /// also how it is written. Source: `wp_kses_bad_protocol`.
 pub fn bad_protocol(address: &str, allowed: &[&str]) -> String {
-    let mut now: String = address.chars().filter(|c| !is_dropped_control(*c)).collect();
+    // Only whole ASCII characters are dropped.
+    let mut now = String::from_utf8(without_nulls(address.as_bytes())).unwrap_or_default();
+    // The common case; what follows such a beginning can be no scheme.
+    if ["http", "https"]
+        .iter()
+        .any(|s| allowed.contains(s) && now.strip_prefix(s).is_some_and(|r| r.starts_with("://")))
+    {
+        return now;
+    }
     for _ in 0..MAX_ROUNDS {
         let next = without_scheme(&now, allowed, 1);
         if next == now {
@@ -27,9 +35,30 @@ pub fn bad_protocol(address: &str, allowed: &[&str]) -> String {
     String::new()
 }
 
-/// Control characters that are dropped before anything is looked at.
-fn is_dropped_control(c: char) -> bool {
-    matches!(c, '\0'..='\x08' | '\x0B' | '\x0C' | '\x0E'..='\x1F')
+/// Drops control characters, and backslashes before zeros, which some take for NUL.
+fn without_nulls(bytes: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(bytes.len());
+    // Where the run of backslashes began that `out` ends with.
+    let mut run: Option<usize> = None;
+    let mut dropping = false;
+    for b in bytes.iter().copied().filter(|b| !matches!(b, 0..=8 | 0x0B | 0x0C | 0x0E..=0x1F)) {
+        if b == b'0' && dropping {
+            continue;
+        }
+        dropping = false;
+        match (b, run) {
+            (b'0', Some(start)) => {
+                out.truncate(start);
+                (run, dropping) = (None, true);
+                continue;
+            }
+            (b'\\', None) => run = Some(out.len()),
+            (b'\\', Some(_)) => {}
+            _ => run = None,
+        }
+        out.push(b);
+    }
+    out
 }
 
 /// One round; `feed:` may stand before another scheme, at most twice.
@@ -103,11 +132,10 @@ fn split_at_colon(address: &str) -> Option<(&str, &str)> {
 
 /// The scheme with its colon, decoded and in small letters, when it is allowed; else nothing.
 fn judge(scheme: &str, allowed: &[&str]) -> String {
-    let decoded: Vec<u8> = decode_numbers(scheme)
-        .into_iter()
-        .filter(|b| !b.is_ascii_whitespace() && !is_dropped_control(char::from(*b)))
-        .map(|b| b.to_ascii_lowercase())
-        .collect();
+    // A vertical tab counts as white space here too.
+    let mut decoded = decode_numbers(scheme);
+    decoded.retain(|b| !b.is_ascii_whitespace() && *b != 0x0B);
+    let decoded = without_nulls(&decoded).to_ascii_lowercase();
     match allowed.iter().find(|a| a.as_bytes().eq_ignore_ascii_case(&decoded)) {
         Some(scheme) => format!("{}:", scheme.to_ascii_lowercase()),
         None => String::new(),
@@ -157,6 +185,10 @@ mod tests {
             ("javascript&#x3Aalert(1)", "javascript&#x3Aalert(1)"),
             ("javascript&#x3A alert(1)", "alert(1)"),
             ("&#104;ttp:x", "http:x"),
+            ("http://a&#58b", "http://a&#58b"),
+            ("HTTP://a&#58b", "http://a&#58;b"),
+            ("java\\\\00script:x", "x"),
+            ("a\\0\\b\\0", "a\\b"),
             ("feed:http:x", "feed:http:x"),
             ("a/?b:c", "a/?b:c"),
             ("a:b:c:d:e:f:g:h", ""),

@@ -67,33 +67,31 @@ pub fn sanitize_title_with_dashes(title: &str, for_saving: bool) -> String {
 
 /// Drops every `%` that begins no escape.
 ///
-/// As in the reference, three dashes around two hexadecimal digits are read as an escape too.
+/// The reference hides escapes as two digits between three dashes meanwhile, so dashes in a title that look so become an
+/// escape, also those of which the hidden form makes a part.
 fn only_whole_escapes(text: &str) -> String {
-    let bytes = text.as_bytes();
-    let hex_at = |at: usize| bytes.get(at..at + 2).is_some_and(|d| d.iter().all(u8::is_ascii_hexdigit));
-    let dashes_at = |at: usize| bytes.get(at..at + 3) == Some(b"---");
+    let hidden = replace_around_hex(text, "%", "", "---", "---").replace('%', "");
+    replace_around_hex(&hidden, "---", "---", "%", "")
+}
+
+/// Two hexadecimal digits between `before` and `after` get `open` and `close` in their place, from left to right.
+fn replace_around_hex(text: &str, before: &str, after: &str, open: &str, close: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let (mut kept, mut at) = (0, 0);
-    while at < bytes.len() {
-        let skip = match bytes[at] {
-            b'%' if hex_at(at + 1) => {
-                at += 3;
-                continue;
-            }
-            b'%' => 1,
-            b'-' if dashes_at(at) && hex_at(at + 3) && dashes_at(at + 5) => 8,
-            _ => {
-                at += 1;
-                continue;
-            }
-        };
-        out.push_str(&text[kept..at]);
-        if skip > 1 {
-            out.push('%');
-            out.push_str(&text[at + 3..at + 5]);
+    while let Some(i) = text[at..].find(before) {
+        let start = at + i;
+        let digits = start + before.len();
+        let fits = text.get(digits..digits + 2).is_some_and(|d| d.bytes().all(|b| b.is_ascii_hexdigit()));
+        if fits && text[digits + 2..].starts_with(after) {
+            out.push_str(&text[kept..start]);
+            out.push_str(open);
+            out.push_str(&text[digits..digits + 2]);
+            out.push_str(close);
+            at = digits + 2 + after.len();
+            kept = at;
+        } else {
+            at = start + 1;
         }
-        at += skip;
-        kept = at;
     }
     out.push_str(&text[kept..]);
     out
@@ -187,6 +185,7 @@ mod tests {
             ("Café & <b>Crème</b>", "cafe-creme", "caf%c3%a9-cr%c3%a8me"),
             ("a—b / c.d", "a-b-c-d", "a%e2%80%94b-c-d"),
             ("50% %41 ---42---", "50-%41-%42", "50-%41-%42"),
+            ("---e9%41-", "%e941", "%e941"),
             ("&amp; &;x;y", "y", "y"),
             ("ΑΣ İ", "%ce%b1%cf%83-i", "%ce%b1%cf%83-i%cc%87"),
             ("2×4", "2x4", "2%c3%974"),

@@ -63,7 +63,10 @@ pub fn strip_tags(text: &str) -> String {
                 }
                 toggle(&mut quote, b);
             }
-            (State::Instruction, b'l' | b'L') if word_before(i, b"<?xm") => (state, is_xml) = (State::Tag, true),
+            // The reference does not look so far back at the very beginning of a text.
+            (State::Instruction, b'l' | b'L') if i > 4 && word_before(i, b"<?xm") => {
+                (state, is_xml) = (State::Tag, true)
+            }
 
             (State::Declaration, b'>') => (state, quote) = (State::Text, 0),
             (State::Declaration, b'"' | b'\'') if before(i, 1) != b'\\' => toggle(&mut quote, b),
@@ -164,6 +167,8 @@ mod tests {
             ("<!-- it's --> c", " c"),
             ("<?php echo '>'; ?>z", "z"),
             ("<?xml version='1'?>z", "z"),
+            ("a<?xml x>z", "az"),
+            ("<?xml x>z", ""),
             ("é<i\0>ü", "éü"),
             ("a<b", "a"),
             ("<<b>>x", "x"),

@@ -42,7 +42,7 @@ fn clean(address: &str, protocols: &[&str], for_html: bool) -> String {
     if url.is_empty() {
         return url;
     }
-    if !contains_ignore_case(&url, b"mailto:") {
+    if !starts_with_ignore_case(url.as_bytes(), b"mailto:") {
         url = without_line_ends(&url);
     }
     url = url.replace(";//", "://");
@@ -65,10 +65,6 @@ fn clean(address: &str, protocols: &[&str], for_html: bool) -> String {
 /// Takes encoded line ends away, also those that a removal brings together.
 pub(crate) fn without_line_ends(url: &str) -> String {
     remove_percent_triples(url, |x, y| x == b'0' && matches!(y, b'd' | b'a' | b'D' | b'A')).0
-}
-
-fn contains_ignore_case(text: &str, word: &[u8]) -> bool {
-    (0..text.len()).any(|i| starts_with_ignore_case(&text.as_bytes()[i..], word))
 }
 
 /// Whether it begins as `name.php`, a relative address that needs no scheme.
