@@ -1,1 +1,12 @@
 //! PHP value semantics that the interface and the stored data need.
+//!
+//! Values ([`Php`]), their stored form ([`serialize`]), their JSON text ([`json`]), query strings ([`query`]) and the text
+//! of floats ([`float`]). No I/O, no clock; nothing here ever runs or instantiates what it reads.
+
+pub mod float;
+pub mod json;
+pub mod query;
+pub mod serialize;
+mod value;
+
+pub use value::{Array, Key, Object, Php};
