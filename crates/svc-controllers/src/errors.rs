@@ -1,5 +1,7 @@
 //! Errors of the controllers: one constructor per code, named for the condition.
 
+use serde_json::json;
+use svc_routing::Request;
 use svc_schema::Error;
 
 /// An error with a status.
@@ -7,10 +9,76 @@ fn error(code: &str, message: &str, status: u16) -> Error {
     Error::new(code, message).with_status(status)
 }
 
-/// An error that is 401 for a caller who is not signed in and 403 for one who is (specification, "Authorization
-/// failure status").
-pub(crate) fn refused(code: &str, message: &str, signed_in: bool) -> Error {
-    error(code, message, if signed_in { 403 } else { 401 })
+/// A refusal: 401 for a caller who is not signed in and 403 for one who is (specification, "Authorization failure
+/// status").
+fn refused(req: &Request, code: &str, message: &str) -> Error {
+    error(code, message, req.authorization_status())
+}
+
+/// Not to be seen, without a further reason.
+pub(crate) fn forbidden(req: &Request) -> Error {
+    refused(req, "rest_forbidden", "You are not allowed to see this.")
+}
+
+/// Context `edit` is for those who may edit.
+pub(crate) fn forbidden_context(req: &Request) -> Error {
+    refused(req, "rest_forbidden_context", "You are not allowed to edit this.")
+}
+
+/// A list of statuses of which the caller may not see one.
+pub(crate) fn forbidden_status(req: &Request) -> Error {
+    let why = refused(req, "rest_forbidden_status", "You are not allowed to list posts of this status.");
+    invalid_param("status", &why)
+}
+
+/// A parameter that its own check refused.
+pub(crate) fn invalid_param(name: &str, why: &Error) -> Error {
+    Error::new("rest_invalid_param", format!("Invalid parameter(s): {name}")).with_data(json!({
+        "status": 400,
+        "params": {name: why.message()},
+        "details": {name: why.to_body()},
+    }))
+}
+
+/// A template that the theme does not offer.
+pub(crate) fn unknown_template() -> Error {
+    invalid_param("template", &Error::new("rest_invalid_param", "The theme does not offer this template."))
+}
+
+/// The caller may not write posts of this type.
+pub(crate) fn cannot_create(req: &Request) -> Error {
+    refused(req, "rest_cannot_create", "You are not allowed to create posts of this type.")
+}
+
+/// The caller may not change this post.
+pub(crate) fn cannot_edit(req: &Request) -> Error {
+    refused(req, "rest_cannot_edit", "You are not allowed to edit this post.")
+}
+
+/// The caller may not write in another's name.
+pub(crate) fn cannot_edit_others(req: &Request) -> Error {
+    refused(req, "rest_cannot_edit_others", "You are not allowed to write posts as this user.")
+}
+
+/// The caller may not make posts sticky.
+pub(crate) fn cannot_assign_sticky(req: &Request) -> Error {
+    refused(req, "rest_cannot_assign_sticky", "You are not allowed to make posts sticky.")
+}
+
+/// The caller may not give posts one of the terms.
+pub(crate) fn cannot_assign_term(req: &Request) -> Error {
+    refused(req, "rest_cannot_assign_term", "You are not allowed to give posts these terms.")
+}
+
+/// The caller may not delete this post.
+pub(crate) fn cannot_delete(req: &Request) -> Error {
+    refused(req, "rest_cannot_delete", "You are not allowed to delete this post.")
+}
+
+/// A stored value that does not fit its schema would be lost.
+pub(crate) fn invalid_stored_meta(name: &str) -> Error {
+    Error::new("rest_invalid_stored_value", format!("The stored meta value {name} does not fit its type."))
+        .with_status(500)
 }
 
 /// No post has this number, or it is of another type.

@@ -7,8 +7,11 @@ use std::sync::Arc;
 
 use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
-use svc_schema::Schema;
-use svc_store::meta::Meta;
+use svc_auth::Caller;
+use svc_schema::{Error, Schema};
+use svc_store::{Meta, MetaKind, Tx};
+
+use crate::{Stored, errors};
 
 /// How a registered value is guarded beyond the right to edit its object.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -41,6 +44,8 @@ pub struct MetaField {
     item_source: Value,
     /// Schema of one value.
     item: Schema,
+    /// Schema of the member: of the value, or of the list.
+    whole: Schema,
 }
 
 /// What a value of a type is when nothing, or the empty text, is stored.
@@ -66,14 +71,23 @@ impl MetaField {
             guard: MetaGuard::ByKey,
             sanitize: None,
             item: Schema::compile(item_source.clone()),
+            whole: Schema::compile(item_source.clone()),
             item_source,
         }
+    }
+
+    fn compile(mut self) -> Self {
+        let item = svc_schema::default_additional_properties_to_false(self.item_source.clone());
+        let whole = if self.single { item.clone() } else { json!({"type": "array", "items": item}) };
+        self.item = Schema::compile(item);
+        self.whole = Schema::compile(whole);
+        self
     }
 
     /// Keeps a list of values instead of one.
     pub fn list(mut self) -> Self {
         self.single = false;
-        self
+        self.compile()
     }
 
     /// Says what it is, in the schema.
@@ -98,8 +112,7 @@ impl MetaField {
         if let (Some(source), Value::Object(keywords)) = (self.item_source.as_object_mut(), keywords) {
             source.extend(keywords);
         }
-        self.item = Schema::compile(svc_schema::default_additional_properties_to_false(self.item_source.clone()));
-        self
+        self.compile()
     }
 
     /// Says who may write it.
@@ -127,8 +140,7 @@ impl MetaField {
 
     /// Schema of the member, as OPTIONS shows it.
     fn source(&self) -> Value {
-        let item = self.item.source().clone();
-        if self.single { item } else { json!({"type": "array", "items": item}) }
+        self.whole.source().clone()
     }
 
     /// The type of one value.
@@ -140,7 +152,7 @@ impl MetaField {
     pub fn value_of(&self, stored: &str) -> Value {
         let value = match self.kind() {
             "integer" | "number" | "boolean" if stored.is_empty() => return empty_of(self.kind()),
-            "array" | "object" => svc_php::serialize::maybe_unserialize(stored),
+            "array" | "object" => svc_php::serialize::from_stored(stored.as_bytes()).into(),
             _ => Value::String(stored.to_owned()),
         };
         if self.item.validate(&value, "").is_err() {
@@ -201,4 +213,125 @@ impl MetaRegistry {
         }
         if out.is_empty() { json!([]) } else { Value::Object(out) }
     }
+}
+
+/// Who may write which stored key.
+pub(crate) struct MetaRights<'a> {
+    /// May add to or change the values of a key.
+    pub(crate) edit: &'a dyn Fn(&str) -> bool,
+    /// May remove the values of a key.
+    pub(crate) delete: &'a dyn Fn(&str) -> bool,
+}
+
+/// A change of one key, as stored texts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct MetaChange {
+    key: String,
+    values: Vec<String>,
+}
+
+impl MetaField {
+    /// Whether the registration lets this caller write; `None` leaves it to the rule about keys.
+    fn guard_allows(&self, caller: &Caller) -> Option<bool> {
+        match &self.guard {
+            MetaGuard::ByKey => None,
+            MetaGuard::Capability(cap) => Some(caller.has(cap)),
+        }
+    }
+
+    /// One value of the interface as stored text.
+    fn stored(&self, value: Value) -> String {
+        let value = match (self.sanitize, value) {
+            (Some(clean), Value::String(text)) => Value::String(clean(&text)),
+            (_, value) => value,
+        };
+        String::from_utf8_lossy(&svc_php::serialize::to_stored(value.into())).into_owned()
+    }
+
+    /// A value that the interface can show: stored texts that do not fit the schema must not be lost unseen.
+    fn is_intact(&self, stored: &[String]) -> bool {
+        stored.iter().all(|text| !self.value_of(text).is_null())
+    }
+}
+
+impl MetaRegistry {
+    /// What a request's member `meta` changes. Null takes a value away; names that are not registered are passed over,
+    /// as are values that are stored already.
+    ///
+    /// # Errors
+    /// `rest_cannot_update` and `rest_cannot_delete` (403), `rest_invalid_stored_value` (500), and those of the schema
+    /// with status 400 for a value that does not fit.
+    pub(crate) fn changes(
+        &self,
+        kind: &str,
+        subtype: &str,
+        stored: &Meta,
+        wanted: &Value,
+        rights: &MetaRights<'_>,
+        caller: &Caller,
+    ) -> Result<Vec<MetaChange>, Error> {
+        let mut changes = Vec::new();
+        let Value::Object(wanted) = wanted else { return Ok(changes) };
+        for field in self.fields(kind, subtype) {
+            let Some(value) = wanted.get(&field.name) else { continue };
+            let now = stored.all(&field.key);
+            let may = |by_key: &dyn Fn(&str) -> bool| field.guard_allows(caller).unwrap_or_else(|| by_key(&field.key));
+            if value.is_null() || (!field.single && value.as_array().is_some_and(Vec::is_empty)) {
+                if value.is_null() && field.single && !field.is_intact(now) {
+                    return Err(errors::invalid_stored_meta(&field.name));
+                }
+                if !may(rights.delete) {
+                    return Err(errors::cannot_delete_meta(&field.name));
+                }
+                if !now.is_empty() {
+                    changes.push(MetaChange { key: field.key.clone(), values: Vec::new() });
+                }
+                continue;
+            }
+            let values = field.read(value)?;
+            if values == now {
+                continue;
+            }
+            if !may(rights.edit) {
+                return Err(errors::cannot_update_meta(&field.name));
+            }
+            changes.push(MetaChange { key: field.key.clone(), values });
+        }
+        Ok(changes)
+    }
+}
+
+impl MetaField {
+    /// The stored texts of a member of the request.
+    fn read(&self, value: &Value) -> Result<Vec<String>, Error> {
+        let param = format!("meta.{}", self.name);
+        let schema = &self.whole;
+        let bad = |error: Error| error.with_data(json!({"status": 400}));
+        schema.validate(value, &param).map_err(bad)?;
+        let clean = schema.sanitize(value.clone(), &param).map_err(bad)?;
+        Ok(match clean {
+            Value::Array(values) if !self.single => values.into_iter().map(|v| self.stored(v)).collect(),
+            value => vec![self.stored(value)],
+        })
+    }
+}
+
+/// Stores changes of an object's meta: of lists only what differs, so that rows that stay keep their place.
+pub(crate) fn store(tx: &mut Tx, kind: MetaKind, id: i64, changes: &[MetaChange]) -> Stored<()> {
+    for change in changes {
+        match change.values.as_slice() {
+            [] => {
+                svc_store::meta::delete(tx, kind, id, &change.key, None)?;
+            }
+            [one] => {
+                svc_store::meta::update(tx, kind, id, &change.key, one)?;
+            }
+            several => {
+                let rows: Vec<(&str, &str)> = several.iter().map(|v| (change.key.as_str(), v.as_str())).collect();
+                svc_store::meta::delete(tx, kind, id, &change.key, None)?;
+                svc_store::meta::add_many(tx, kind, id, &rows)?;
+            }
+        }
+    }
+    Ok(())
 }

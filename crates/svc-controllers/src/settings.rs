@@ -3,7 +3,6 @@
 use std::{collections::HashSet, sync::Arc};
 
 use serde_json::Value;
-use svc_brand::Brand;
 use svc_model::PostId;
 use svc_store::options::Options;
 
@@ -19,6 +18,8 @@ pub struct Settings {
     pub urls: Urls,
     /// Posts that stay on top.
     pub sticky: HashSet<PostId>,
+    /// The same, in the order of the option.
+    pub sticky_list: Vec<PostId>,
     /// Whether new posts take comments: `open` or `closed`.
     pub default_comment_status: String,
     /// Whether new posts take pings.
@@ -27,12 +28,13 @@ pub struct Settings {
 
 impl Settings {
     /// Understands these options.
-    pub fn new(options: Arc<Options>, brand: &Brand) -> Self {
+    pub fn new(options: Arc<Options>, urls: Urls) -> Self {
         let text = |name: &str| options.get(name).map_or("", String::as_str);
         Settings {
             zone: Zone::from_options(text("timezone_string"), text("gmt_offset")),
-            urls: Urls::from_options(&options, brand),
+            urls,
             sticky: sticky(text("sticky_posts")).into_iter().collect(),
+            sticky_list: sticky(text("sticky_posts")),
             default_comment_status: text("default_comment_status").to_owned(),
             default_ping_status: text("default_ping_status").to_owned(),
             options,
@@ -52,7 +54,7 @@ impl Settings {
 
 /// The list that the option `sticky_posts` holds, in its order.
 pub(crate) fn sticky(stored: &str) -> Vec<PostId> {
-    match svc_php::serialize::maybe_unserialize(stored) {
+    match svc_php::serialize::from_stored(stored.as_bytes()).into() {
         Value::Array(ids) => ids.iter().map(svc_php::cast::to_int).map(PostId).collect(),
         Value::Object(ids) => ids.values().map(svc_php::cast::to_int).map(PostId).collect(),
         _ => Vec::new(),

@@ -15,6 +15,7 @@ use svc_store::{Db, Store, Tx, options};
 use crate::{
     Fail, MetaRegistry, Settings, Stored,
     templates::{PageTemplate, page_templates},
+    urls::Urls,
 };
 
 /// The present moment in UTC; tests bring their own.
@@ -34,6 +35,8 @@ pub struct Site {
     pub statuses: PostStatuses,
     /// Registered meta.
     pub meta: MetaRegistry,
+    /// Changes to generated addresses and routes.
+    pub url_hooks: svc_discovery::Hooks,
     /// Folder with uploads, themes and plugins.
     pub content_dir: PathBuf,
     clock: Clock,
@@ -51,6 +54,7 @@ impl Site {
             taxonomies: Taxonomies::default(),
             statuses: PostStatuses::default(),
             meta: MetaRegistry::default(),
+            url_hooks: svc_discovery::Hooks::default(),
             content_dir: content_dir.to_owned(),
             clock: || Utc::now().naive_utc(),
             settings: ArcSwapOption::empty(),
@@ -99,7 +103,8 @@ impl Site {
         {
             return Ok(Arc::clone(settings));
         }
-        let settings = Arc::new(Settings::new(options, &self.brand));
+        let urls = Urls::new(&options, &self.brand, &self.types, &self.taxonomies, &self.url_hooks);
+        let settings = Arc::new(Settings::new(options, urls));
         self.settings.store(Some(Arc::clone(&settings)));
         Ok(settings)
     }

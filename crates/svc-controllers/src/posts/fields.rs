@@ -19,6 +19,9 @@ const ALL: &[&str] = &["view", "edit", "embed"];
 const VIEW_EDIT: &[&str] = &["view", "edit"];
 const EDIT: &[&str] = &["edit"];
 
+/// An object whose members are named by the table.
+const NOTHING: [(&str, Value); 0] = [];
+
 /// Formats that a post can have; `standard` is the absence of one.
 pub const FORMATS: [&str; 10] =
     ["standard", "aside", "chat", "gallery", "link", "image", "quote", "status", "video", "audio"];
@@ -47,7 +50,7 @@ pub fn fields(site: &Arc<Site>, post_type: &PostType) -> PostFields {
     f.add("date_gmt", types(["string", "null"]).describe("When the post was published, in UTC.").format("date-time").context(VIEW_EDIT))
         .get(PostItem::date_gmt).set_nullable(|d, v: Option<String>| d.date_gmt = Some(v));
 
-    let guid = f.add("guid", object([]).describe("A name of the post that never changes.").context(VIEW_EDIT).readonly());
+    let guid = f.add("guid", object(NOTHING).describe("A name of the post that never changes.").context(VIEW_EDIT).readonly());
     guid.member("raw", string().describe("The name as stored.").context(EDIT).readonly()).get(|p| p.post.guid.clone());
     guid.member("rendered", string().describe("The name, fit for display.").context(VIEW_EDIT).readonly()).get(PostItem::guid_rendered);
 
@@ -65,20 +68,20 @@ pub fn fields(site: &Arc<Site>, post_type: &PostType) -> PostFields {
 
     if post_type.is_viewable() && post_type.public {
         f.add("permalink_template", string().describe("Address of the post's page with a placeholder for the slug.").context(EDIT).readonly()).get(PostItem::permalink_template);
-        f.add("generated_slug", string().describe("The slug that the title would give.").context(EDIT).readonly()).get(PostItem::generated_slug);
+        f.add("generated_slug", string().describe("The slug that the title would give.").context(EDIT).readonly()).get(|p| p.generated_slug.clone());
         f.add("class_list", array(string()).describe("Class names for the element around the post.").context(VIEW_EDIT).readonly()).get(PostItem::class_list);
     }
     if post_type.hierarchical {
         f.add("parent", integer().describe("Number of the post above this one.").context(VIEW_EDIT)).get(|p| p.post.parent).set(|d, v| d.parent = Some(v));
     }
     if has("title") {
-        let title = f.add("title", object([]).describe("The post's title.").context(ALL));
+        let title = f.add("title", object(NOTHING).describe("The post's title.").context(ALL));
         raw(title, "The title as stored.").get(|p| p.post.title.clone());
         title.member("rendered", string().describe("The title as HTML.").context(ALL).readonly()).get(PostItem::title_rendered);
         title.set(|d, v| d.title = text(v));
     }
     if has("editor") {
-        let content = f.add("content", object([]).describe("The post's content.").context(VIEW_EDIT));
+        let content = f.add("content", object(NOTHING).describe("The post's content.").context(VIEW_EDIT));
         raw(content, "The content as stored.").get(|p| p.post.content.clone());
         content.member("rendered", string().describe("The content as HTML.").context(VIEW_EDIT).readonly()).get(PostItem::content_rendered);
         content.member("block_version", integer().describe("Version of the block format of the content.").context(EDIT).readonly()).get(PostItem::block_version);
@@ -89,7 +92,7 @@ pub fn fields(site: &Arc<Site>, post_type: &PostType) -> PostFields {
         f.add("author", integer().describe("Number of the user who wrote the post.").context(ALL)).get(|p| p.post.author).set(|d, v| d.author = Some(v));
     }
     if has("excerpt") {
-        let excerpt = f.add("excerpt", object([]).describe("The post's excerpt.").context(ALL));
+        let excerpt = f.add("excerpt", object(NOTHING).describe("The post's excerpt.").context(ALL));
         raw(excerpt, "The excerpt as stored.").get(|p| p.post.excerpt.clone());
         excerpt.member("rendered", string().describe("The excerpt as HTML.").context(ALL).readonly()).get(PostItem::excerpt_rendered);
         protected(excerpt, "Whether a password guards the excerpt.");
@@ -144,9 +147,9 @@ fn text(value: Value) -> Option<String> {
         Value::String(text) => Some(text),
         Value::Object(mut members) => match members.remove("raw") {
             Some(Value::String(text)) => Some(text),
-            Some(other) => Some(svc_php::cast::to_string(&other)),
+            Some(other) => Some(svc_php::cast::to_text(&other).into_owned()),
             None => None,
         },
-        other => Some(svc_php::cast::to_string(&other)),
+        other => Some(svc_php::cast::to_text(&other).into_owned()),
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use svc_model::{Post, PostType, Stamp, Term};
-use svc_store::meta::Meta;
+use svc_store::Meta;
 
 use crate::{Settings, Site};
 
@@ -24,6 +24,8 @@ pub struct PostItem {
     pub terms: Vec<Term>,
     /// What its address needs beyond the row.
     pub place: Place,
+    /// The slug that its title would give; empty when the plan does not read it.
+    pub generated_slug: String,
     /// The caller may read content that a password guards.
     pub unlocked: bool,
     /// Words in an excerpt made of the content.
@@ -40,6 +42,8 @@ pub struct Place {
     pub ancestors: Vec<String>,
     /// The path of slugs of its first category, topmost first.
     pub category: Vec<String>,
+    /// The address of the post that an attachment hangs on, when everybody may see that.
+    pub parent: Option<String>,
 }
 
 /// The wire form of a stored moment.
@@ -75,13 +79,6 @@ impl PostItem {
 
     pub(crate) fn permalink_template(&self) -> String {
         self.settings.urls.post_template(&self.post, &self.post_type, &self.place)
-    }
-
-    pub(crate) fn generated_slug(&self) -> String {
-        match self.post.slug.as_str() {
-            slug if !slug.is_empty() && self.post.status != "trash" => slug.to_owned(),
-            _ => svc_text::sanitize_title(&self.post.title),
-        }
     }
 
     /// A password guards it and this request has not given it.
@@ -153,13 +150,14 @@ impl PostItem {
             classes.push(format!("format-{}", self.format()));
         }
         if !post.password.is_empty() {
-            classes.push(if self.locked() { "post-password-required" } else { "post-password-protected" }.to_owned());
+            // Whoever asks: the interface takes no account of cookies here.
+            classes.push("post-password-required".to_owned());
         }
-        if self.featured_media() > 0 && self.site.supports_thumbnails(&self.post_type) {
+        if self.featured_media() > 0 && self.post.post_type != "attachment" {
             classes.push("has-post-thumbnail".to_owned());
         }
         classes.push("hentry".to_owned());
-        for taxonomy in self.site.taxonomies.of_type(&post.post_type).filter(|t| t.public && t.name != "post_format") {
+        for taxonomy in self.site.taxonomies.of_type(&post.post_type).filter(|t| t.public) {
             let prefix = if taxonomy.name == "post_tag" { "tag" } else { &taxonomy.name };
             for term in self.terms_in(&taxonomy.name).filter(|t| !t.slug.is_empty()) {
                 classes.push(format!("{prefix}-{}", class_of(term)));

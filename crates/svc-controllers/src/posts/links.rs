@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use svc_model::{PostType, Taxonomy};
 use svc_routing::{Link, Links};
 
-use super::{access::PostRights, item::PostItem};
+use super::{item::PostItem, rights::PostRights};
 use crate::{LINK_RELATION, Site};
 
 /// How many revisions a post has, and its latest one.
@@ -63,7 +63,7 @@ pub(crate) fn links(item: &PostItem, rights: &PostRights, revisions: Revisions, 
         links.add(relation("term"), link.embeddable());
     }
     if edit {
-        for action in rights.actions(site, kind) {
+        for action in rights.actions() {
             links.add(relation(&format!("action-{action}")), Link::new(&own));
         }
     }
@@ -78,8 +78,7 @@ fn with_query(address: &str, name: &str, value: i64) -> String {
 
 /// The relation and the sentence of each action that a type knows, as `(name, title, schema of what it takes)`.
 pub(crate) fn schema_links(site: &Arc<Site>, kind: &PostType) -> Value {
-    let settings = site.settings();
-    let href = format!("{}/{{id}}", settings.urls.rest(&site.route_of_type(kind)));
+    let href = format!("{}/{{id}}", site.root.rest(&site.route_of_type(kind)));
     let link = |action: String, title: String, target: Value| {
         json!({
             "rel": format!("{LINK_RELATION}action-{action}"),

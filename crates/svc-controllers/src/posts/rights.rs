@@ -45,6 +45,11 @@ impl PostRights {
         rows.into_iter().filter(|(may, _)| *may).flat_map(|(_, methods)| methods.iter().copied())
     }
 
+    /// Whether the caller may change the post.
+    pub(crate) fn may_edit(&self) -> bool {
+        self.edit
+    }
+
     /// Names of the actions that the caller may take.
     pub(crate) fn actions(&self) -> &[String] {
         &self.actions
