@@ -22,8 +22,9 @@ fn write_block(block: &Block<'_>, out: &mut String) {
     write_opener(name, &block.attrs, out);
     let content_start = out.len();
     write_content(block, out);
-    if out.len() == content_start {
-        out.insert(out.len() - "-->".len(), '/');
+    if is_nothing(&out[content_start..]) {
+        out.truncate(content_start - "-->".len());
+        out.push_str("/-->");
     } else {
         write_closer(name, out);
     }
@@ -46,7 +47,7 @@ pub fn comment_delimited(name: Option<&str>, attrs: &Map<String, Value>, content
         None => out.push_str(content),
         Some(name) => {
             write_opener(name, attrs, &mut out);
-            if content.is_empty() {
+            if is_nothing(content) {
                 out.insert(out.len() - "-->".len(), '/');
             } else {
                 out.push_str(content);
@@ -55,6 +56,11 @@ pub fn comment_delimited(name: Option<&str>, attrs: &Map<String, Value>, content
         }
     }
     out
+}
+
+/// Whether content is empty in PHP's sense, which takes in a lone `0`: such a block is written without content.
+fn is_nothing(content: &str) -> bool {
+    matches!(content, "" | "0")
 }
 
 fn write_opener(name: &str, attrs: &Map<String, Value>, out: &mut String) {

@@ -70,6 +70,7 @@ fn attributes_are_written_for_comments() {
     }
     assert_eq!(comment_delimited(Some("core/a"), &attrs("{\"x\":1}"), ""), "<!-- wp:a {\"x\":1} /-->");
     assert_eq!(comment_delimited(Some("n/a"), &Map::new(), "c"), "<!-- wp:n/a -->c<!-- /wp:n/a -->");
+    assert_eq!(comment_delimited(Some("n/a"), &Map::new(), "0"), "<!-- wp:n/a /-->");
     assert_eq!(comment_delimited(None, &Map::new(), "c"), "c");
 }
 
