@@ -1,0 +1,40 @@
+//! The site's time zone.
+
+use chrono::NaiveDateTime;
+use svc_schema::dates::{SiteZone, date_with_gmt};
+
+/// Turns stored moments of the site's zone into UTC and back.
+#[derive(Clone, Debug)]
+pub struct Zone(SiteZone);
+
+const STORED: &str = "%Y-%m-%d %H:%M:%S";
+
+impl Zone {
+    /// The zone that the options `timezone_string` and `gmt_offset` (hours) name.
+    pub fn from_options(timezone: &str, gmt_offset: &str) -> Self {
+        Zone(SiteZone::from_options(timezone, svc_php::numeric::text_to_float(gmt_offset)))
+    }
+
+    /// A moment of the zone in UTC.
+    pub fn to_utc(&self, local: NaiveDateTime) -> NaiveDateTime {
+        moment(self.0.to_utc(local.and_utc().timestamp()))
+    }
+
+    /// A moment in UTC in the zone.
+    pub fn to_local(&self, utc: NaiveDateTime) -> NaiveDateTime {
+        moment(self.0.to_local(utc.and_utc().timestamp()))
+    }
+
+    /// A date of the interface as `(local, UTC)`. `is_utc` says what a date without zone is in (specification, "Date
+    /// helpers"). `None` when it is no date.
+    pub fn pair(&self, text: &str, is_utc: bool) -> Option<(NaiveDateTime, NaiveDateTime)> {
+        let (local, utc) = date_with_gmt(text, is_utc, &self.0)?;
+        let read = |stored: &str| NaiveDateTime::parse_from_str(stored, STORED).ok();
+        Some((read(&local)?, read(&utc)?))
+    }
+}
+
+/// Seconds since 1970 on a clock without zone; out of chrono's range (beyond any stored year) is the beginning.
+fn moment(seconds: i64) -> NaiveDateTime {
+    chrono::DateTime::from_timestamp(seconds, 0).map(|d| d.naive_utc()).unwrap_or_default()
+}
