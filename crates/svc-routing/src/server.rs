@@ -437,7 +437,7 @@ impl Server {
         self.add_hints(&mut res, req).await;
         let data = self.data_with_links(res);
         match wanted {
-            Some(wanted) => crate::embed::embed(self, req, data, wanted).await,
+            Some(wanted) => Box::pin(crate::embed::embed(self, req, data, wanted)).await,
             None => data,
         }
     }
