@@ -52,7 +52,8 @@ pub(crate) fn forbid_caching(out: &mut HeaderMap) {
 
 /// Sets a header; a name or value that no header can have is left out.
 pub(crate) fn set(out: &mut HeaderMap, name: &str, value: &str) {
-    if let (Ok(name), Ok(value)) = (HeaderName::from_bytes(name.as_bytes()), HeaderValue::from_bytes(value.as_bytes())) {
+    if let (Ok(name), Ok(value)) = (HeaderName::from_bytes(name.as_bytes()), HeaderValue::from_bytes(value.as_bytes()))
+    {
         out.insert(name, value);
     }
 }

@@ -15,9 +15,9 @@ use svc_routing::{Error, Request, Server};
 use crate::address::normalize;
 use crate::answer::{self, Form};
 use crate::auth::{Anonymous, Authenticator, Credentials};
+use crate::cors;
 use crate::limits::Limits;
 use crate::receive::{self, Jsonp};
-use crate::cors;
 
 /// The body of answers.
 pub type ResponseBody = Full<Bytes>;

@@ -8,7 +8,7 @@ use svc_schema::Args;
 use svc_schema::build::{array, object, string, types};
 
 use crate::registry::Table;
-use crate::{Map, Request, Response, Result, Route, Server, on, public};
+use crate::{Request, Response, Result, Route, Server, on, public};
 
 /// The most requests that a batch may hold.
 pub const MAX_REQUESTS: usize = 25;

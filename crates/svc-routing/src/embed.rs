@@ -62,12 +62,7 @@ async fn embed_one(
 }
 
 /// The target's data, with its links. `None` when the address is not of this interface, or a bound is reached.
-async fn fetch(
-    server: &Server,
-    req: &Request,
-    address: &str,
-    fetched: &mut HashMap<String, Value>,
-) -> Option<Value> {
+async fn fetch(server: &Server, req: &Request, address: &str, fetched: &mut HashMap<String, Value>) -> Option<Value> {
     if let Some(value) = fetched.get(address) {
         return Some(value.clone());
     }
@@ -79,13 +74,14 @@ async fn fetch(
     if sub.param("context").is_none_or(|context| !svc_php::cast::truthy(context)) {
         sub = sub.with_param("context", "embed");
     }
-    if sub.param("per_page").is_none_or(|n| !svc_php::cast::truthy(n)) {
-        if let Some(most) = server.most_per_page(&sub) {
-            sub = sub.with_param("per_page", most);
-        }
+    if sub.param("per_page").is_none_or(|n| !svc_php::cast::truthy(n))
+        && let Some(most) = server.most_per_page(&sub)
+    {
+        sub = sub.with_param("per_page", most);
     }
     let res = server.dispatch(sub.clone()).await;
-    let value = server.to_data(res, None, &sub).await;
+    // Boxed, since the type of this future is part of that one.
+    let value = Box::pin(server.to_data(res, None, &sub)).await;
     fetched.insert(address.to_owned(), value.clone());
     Some(value)
 }

@@ -49,10 +49,7 @@ where
 }
 
 /// A handler group for `GET` (which serves `HEAD` too).
-pub fn get<C, P, A, B>(
-    callback: impl Handler<C, A, P, Response>,
-    permission: impl Handler<C, B, (), P>,
-) -> Endpoint<C>
+pub fn get<C, P, A, B>(callback: impl Handler<C, A, P, Response>, permission: impl Handler<C, B, (), P>) -> Endpoint<C>
 where
     C: Send + Sync + 'static,
     P: Send + 'static,
@@ -135,8 +132,7 @@ impl Bound {
 
     /// Whether a request with this method is for this group: `HEAD` is served by `GET` where it has no group.
     pub(crate) fn serves(&self, method: &Method) -> bool {
-        self.methods.contains(method)
-            || (*method == Method::HEAD && self.methods.contains(&Method::GET))
+        self.methods.contains(method) || (*method == Method::HEAD && self.methods.contains(&Method::GET))
     }
 }
 
@@ -242,7 +238,9 @@ impl RouteEntry {
 
 impl std::fmt::Debug for RouteEntry {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("RouteEntry").field("pattern", &self.pattern).field("methods", &self.methods).finish_non_exhaustive()
+        f.debug_struct("RouteEntry")
+            .field("pattern", &self.pattern)
+            .field("methods", &self.methods)
+            .finish_non_exhaustive()
     }
 }
-

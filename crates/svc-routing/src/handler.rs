@@ -154,11 +154,14 @@ pub(crate) trait Pair<C>: Send + Sync {
     fn call(&self, controller: Arc<C>, req: Request, granted: Granted) -> BoxFuture<Result<Response>>;
 }
 
+/// Names types without holding values of them.
+type Types<P, A, B> = std::marker::PhantomData<fn() -> (P, A, B)>;
+
 /// The pair itself; `A` and `B` are the marker types of the two handlers.
 pub(crate) struct Wired<H, Q, P, A, B> {
     pub(crate) callback: H,
     pub(crate) permission: Arc<Q>,
-    pub(crate) types: std::marker::PhantomData<fn() -> (P, A, B)>,
+    pub(crate) types: Types<P, A, B>,
 }
 
 impl<C, H, Q, P, A, B> Pair<C> for Wired<H, Q, P, A, B>

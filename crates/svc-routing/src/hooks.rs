@@ -156,7 +156,11 @@ impl Hooks {
     /// assert_eq!(registry.build().dispatch(Request::get("/")).await.status, 503);
     /// # });
     /// ```
-    pub fn server(&mut self, priority: i32, f: impl Fn(Arc<dyn Dispatch>) -> Arc<dyn Dispatch> + Send + Sync + 'static) {
+    pub fn server(
+        &mut self,
+        priority: i32,
+        f: impl Fn(Arc<dyn Dispatch>) -> Arc<dyn Dispatch> + Send + Sync + 'static,
+    ) {
         self.frozen.server.add(priority, Arc::new(f));
     }
 
@@ -265,11 +269,7 @@ impl Hooks {
     /// assert_eq!((res.status.as_u16(), res.headers.get("X-Acme")), (404, Some("1")));
     /// # });
     /// ```
-    pub fn post_dispatch(
-        &mut self,
-        priority: i32,
-        f: impl Fn(Response, &Request) -> Response + Send + Sync + 'static,
-    ) {
+    pub fn post_dispatch(&mut self, priority: i32, f: impl Fn(Response, &Request) -> Response + Send + Sync + 'static) {
         self.frozen.post_dispatch.add(priority, Arc::new(f));
     }
 

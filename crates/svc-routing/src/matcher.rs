@@ -67,7 +67,11 @@ impl Matcher {
             node = node.children.entry(segment.as_str().into()).or_default();
         }
         let slot = (idx, self.patterns.len());
-        if pattern.is_literal() { node.exact.push(slot) } else { node.open.push(slot) }
+        if pattern.is_literal() {
+            node.exact.push(slot)
+        } else {
+            node.open.push(slot)
+        }
         self.patterns.push(pattern);
     }
 
@@ -137,7 +141,13 @@ mod tests {
     fn pattern() -> impl Strategy<Value = String> {
         prop::collection::vec(part(), 1..4).prop_map(|parts| {
             let mut seen = Vec::new();
-            let parts = parts.into_iter().filter(|p| !p.contains('<') || { let new = !seen.contains(p); seen.push(p.clone()); new });
+            let parts = parts.into_iter().filter(|p| {
+                !p.contains('<') || {
+                    let new = !seen.contains(p);
+                    seen.push(p.clone());
+                    new
+                }
+            });
             let text: String = parts.map(|p| format!("/{p}")).collect();
             if text.is_empty() { "/a".to_owned() } else { text }
         })

@@ -36,7 +36,10 @@ enum Matching {
 enum Segment {
     Literal(String),
     /// One or more characters of a class without the slash.
-    Group { name: String, class: Class },
+    Group {
+        name: String,
+        class: Class,
+    },
 }
 
 /// What the named groups of a pattern matched.
@@ -214,7 +217,9 @@ fn class_end(bytes: &[u8], i: usize) -> Option<usize> {
     loop {
         match bytes.get(j)? {
             b'\\' => j += 1,
-            b'[' if bytes.get(j + 1) == Some(&b':') => j = (j + 2..bytes.len()).find(|k| bytes[*k..].starts_with(b":]"))? + 1,
+            b'[' if bytes.get(j + 1) == Some(&b':') => {
+                j = (j + 2..bytes.len()).find(|k| bytes[*k..].starts_with(b":]"))? + 1
+            }
             b']' => return Some(j),
             _ => {}
         }
@@ -507,7 +512,8 @@ fn group_open(rest: &str) -> Option<&str> {
     if let Some(open) = fixed {
         return rest.get(..open.len());
     }
-    let end = if rest.starts_with("(?P<") || rest.starts_with("(?<") { rest.find('>')? } else { rest.find([':', ')'])? };
+    let end =
+        if rest.starts_with("(?P<") || rest.starts_with("(?<") { rest.find('>')? } else { rest.find([':', ')'])? };
     rest.get(..=end)
 }
 

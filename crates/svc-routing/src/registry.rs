@@ -174,12 +174,7 @@ pub(crate) struct Checked<C> {
 }
 
 fn notice(message: String, version: &str) -> Notice {
-    Notice {
-        kind: NoticeKind::DoingItWrong,
-        function: REGISTER.to_owned(),
-        message,
-        version: version.to_owned(),
-    }
+    Notice { kind: NoticeKind::DoingItWrong, function: REGISTER.to_owned(), message, version: version.to_owned() }
 }
 
 /// The registration rules of specification section Route registration; the notices of the rules that do not refuse.
@@ -208,7 +203,8 @@ fn check<C>(namespace: &str, route: Route<C>, initialized: bool) -> Result<(Chec
     }
     for endpoint in route.endpoints.iter().filter(|e| !e.has_permission) {
         let methods = endpoint.methods.iter().map(http::Method::as_str).collect::<Vec<_>>().join(", ");
-        let text = format!("The route `{pattern}` has no permission for {methods}; name `public` if it is open to all.");
+        let text =
+            format!("The route `{pattern}` has no permission for {methods}; name `public` if it is open to all.");
         raised.push(notice(text, SINCE_PERMISSION));
     }
     Ok((Checked { namespace: clean, pattern, route }, raised))
@@ -241,16 +237,16 @@ impl Table {
         controller: &Arc<C>,
     ) {
         let Route { args, schema, endpoints, allow_batch, replace, .. } = route;
-        let entry = self
-            .routes
-            .entry(pattern.clone())
-            .or_insert_with(|| RouteEntry::new(pattern.clone(), namespace.clone()));
+        let entry =
+            self.routes.entry(pattern.clone()).or_insert_with(|| RouteEntry::new(pattern.clone(), namespace.clone()));
         if replace {
             *entry = RouteEntry::new(pattern, namespace.clone());
         }
         entry.namespace = namespace;
         entry.schema = schema.or(entry.schema.take());
         let allow_batch = allow_batch.unwrap_or(false);
-        entry.endpoints.extend(endpoints.into_iter().map(|e: Endpoint<C>| Arc::new(e.bind(controller, &args, allow_batch))));
+        entry
+            .endpoints
+            .extend(endpoints.into_iter().map(|e: Endpoint<C>| Arc::new(e.bind(controller, &args, allow_batch))));
     }
 }

@@ -11,9 +11,9 @@ use serde_json::Value;
 use svc_schema::{Error, FieldSet, Notice, Notices};
 
 use crate::endpoint::Bound;
-use crate::method::accepts_body;
 use crate::error::invalid_param;
 use crate::json::JsonBody;
+use crate::method::accepts_body;
 use crate::params::{ParamOrder, Params};
 use crate::{Map, Result, Server};
 
@@ -169,9 +169,9 @@ impl Request {
     #[must_use]
     pub fn with_body(mut self, body: impl Into<Bytes>) -> Self {
         let body = body.into();
-        let (is_json, is_form) = self.content_type().map_or((false, false), |c| {
-            (c.is_json(), c.value == "application/x-www-form-urlencoded")
-        });
+        let (is_json, is_form) = self
+            .content_type()
+            .map_or((false, false), |c| (c.is_json(), c.value == "application/x-www-form-urlencoded"));
         let parts = self.parts();
         if is_json {
             parts.json = JsonBody::read(&body);
@@ -421,7 +421,10 @@ impl Request {
 
     /// The notices recorded so far.
     pub(crate) fn notices(&self) -> Vec<Notice> {
-        self.0.notices.as_ref().map_or_else(Vec::new, |n| n.lock().unwrap_or_else(PoisonError::into_inner).clone().into_vec())
+        self.0
+            .notices
+            .as_ref()
+            .map_or_else(Vec::new, |n| n.lock().unwrap_or_else(PoisonError::into_inner).clone().into_vec())
     }
 
     /// Fails with what is wrong about the JSON body, if anything is.

@@ -169,10 +169,10 @@ impl Server {
         let root = self.frozen.site.rest_url.trim_end_matches('/');
         let (path, query) = url.split_once('?').unwrap_or((url, ""));
         let mut query = svc_php::query::parse(query.as_bytes());
-        if !root.contains('?') {
-            if let Some(route) = path.strip_prefix(root).filter(|rest| rest.is_empty() || rest.starts_with('/')) {
-                return Some((if route.is_empty() { "/".to_owned() } else { route.to_owned() }, query));
-            }
+        if !root.contains('?')
+            && let Some(route) = path.strip_prefix(root).filter(|rest| rest.is_empty() || rest.starts_with('/'))
+        {
+            return Some((if route.is_empty() { "/".to_owned() } else { route.to_owned() }, query));
         }
         if origin(url)? != origin(root)? {
             return None;
@@ -290,9 +290,10 @@ impl Server {
 
     /// Answers `OPTIONS`: the description of the first route that matches; an empty list when none does.
     fn describe(&self, req: Request) -> (Response, Request) {
-        let found = self.frozen.matcher.find(req.route(), |idx, captures| {
-            Some((Arc::clone(&self.frozen.routes[idx]), captures.to_map()))
-        });
+        let found = self
+            .frozen
+            .matcher
+            .find(req.route(), |idx, captures| Some((Arc::clone(&self.frozen.routes[idx]), captures.to_map())));
         let Some((route, url)) = found else { return (Response::new(json!([])), req) };
         let data = crate::options::describe_route(&route, true, |path| self.rest_url(path));
         let mut res = Response::new(data.unwrap_or_default());
@@ -310,10 +311,11 @@ impl Server {
             }
             res.allowed = Some(allowed);
         }
-        if !res.is_error() && (res.data.is_array() || res.data.is_object()) {
-            if let Some(fields) = req.fields() {
-                res.data = fields.trim(res.data);
-            }
+        if !res.is_error()
+            && (res.data.is_array() || res.data.is_object())
+            && let Some(fields) = req.fields()
+        {
+            res.data = fields.trim(res.data);
         }
         hooks.run_post_dispatch(res, req, false)
     }
