@@ -190,6 +190,8 @@ pub struct PostQuery {
     pub dates_inclusive: bool,
     /// Conditions on terms.
     pub tax: Clauses<TaxClause>,
+    /// Further conditions on terms, joined among themselves in their own way; they must hold beside `tax`.
+    pub tax_also: Clauses<TaxClause>,
     /// Conditions on meta.
     pub meta: Clauses<MetaClause>,
     /// Orders, the first counting most; empty is by date, newest first. Ties are broken by id.
@@ -208,10 +210,12 @@ pub struct PostQuery {
 /// [`crate::StoreError::TooMany`] when more values are named than a statement takes; those of the database.
 pub fn query(db: &mut Db, q: &PostQuery) -> Result<Page<PostId>> {
     let tax = plan::resolve(db, &q.tax)?;
+    let also = plan::resolve(db, &q.tax_also)?;
     let mut filtered = Query::select();
     filtered.from_as(db.table("posts"), "p");
     let drive = plan::choose(db, q, &tax)?;
     conditions(db, q, &tax, drive, &mut filtered);
+    plan::tax_condition(db, q.tax_also.relation, &also, plan::Drive::List, &mut filtered);
 
     let mut page = filtered.clone();
     page.column(("p", "ID"));
@@ -223,7 +227,7 @@ pub fn query(db: &mut Db, q: &PostQuery) -> Result<Page<PostId>> {
 /// The tables that a list's total depends on.
 fn families(q: &PostQuery) -> Vec<Family> {
     let mut families = vec![Family::Posts];
-    if !q.tax.clauses.is_empty() {
+    if !q.tax.clauses.is_empty() || !q.tax_also.clauses.is_empty() {
         families.push(Family::Terms);
     }
     let by_meta = q.order_by.iter().any(|(by, _)| matches!(by, PostOrderBy::Meta(_) | PostOrderBy::MetaNumber(_)));
