@@ -8,10 +8,13 @@ use svc_php::{Php, json as text};
 
 use super::{Block, Chunk, Theme, markup::Tags};
 
-/// Blocks that arrange blocks inside, with their default layout: its type and whether it wraps.
+/// A container without a layout of its own: the layout's type, and whether it wraps.
+type DefaultLayout = Option<(&'static str, Option<&'static str>)>;
+
+/// Blocks that arrange blocks inside, with their default layout.
 ///
 /// Source: `supports.layout` of the block types.
-const CONTAINERS: [(&str, Option<(&str, Option<&str>)>); 23] = [
+const CONTAINERS: [(&str, DefaultLayout); 23] = [
     ("core/accordion", None),
     ("core/accordion-item", None),
     ("core/accordion-panel", None),
@@ -88,7 +91,8 @@ pub(super) fn container_classes(block: &Block<'_>, theme: &Theme) -> Vec<String>
     if ["inherit", "contentSize", "wideSize"].into_iter().any(|name| set(&layout, name)) {
         layout.insert("type".to_owned(), Value::from("constrained"));
     }
-    let word = |name: &str| layout.get(name).and_then(Value::as_str).filter(|text| !text.is_empty());
+    // Only what the block itself says; the defaults of its type have no classes.
+    let word = |name: &str| given.and_then(|layout| layout.get(name)?.as_str()).filter(|text| !text.is_empty());
     let kind = layout.get("type").map_or("default", |kind| kind.as_str().unwrap_or_default());
 
     let mut classes = Vec::new();
@@ -115,10 +119,6 @@ pub(super) fn container_classes(block: &Block<'_>, theme: &Theme) -> Vec<String>
         classes.push(format!("wp-container-{}-is-layout-{hash}", name.replace('/', "-")));
     }
     classes.push(format!("wp-block-{}-{base}", super::strip_core_namespace(name)));
-    // A column layout that does not wrap is the default of `columns`, which has no class for it.
-    if given.is_none() {
-        classes.retain(|class| class != "is-nowrap");
-    }
     classes
 }
 

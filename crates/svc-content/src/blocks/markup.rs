@@ -10,6 +10,8 @@ pub(super) struct Tag {
     pub(super) name: Range<usize>,
     /// The first `class` attribute: the whole of it, and its value.
     class: Option<(Range<usize>, Range<usize>)>,
+    /// The value of the first `src` attribute.
+    source: Option<Range<usize>>,
     pub(super) end: usize,
 }
 
@@ -21,6 +23,11 @@ impl Tag {
     /// The value of `class` as written; nothing without the attribute.
     pub(super) fn class<'h>(&self, html: &'h str) -> Option<&'h str> {
         self.class.as_ref().and_then(|(_, value)| html.get(value.clone()))
+    }
+
+    /// The value of `src` as written.
+    pub(super) fn source<'h>(&self, html: &'h str) -> Option<&'h str> {
+        self.source.as_ref().and_then(|value| html.get(value.clone()))
     }
 }
 
@@ -82,7 +89,7 @@ impl<'h> Tags<'h> {
         };
         let start = self.at;
         let mut at = run(start, &|b| white(b) || matches!(b, b'/' | b'>'));
-        let mut tag = Tag { name: start..at, class: None, end: 0 };
+        let mut tag = Tag { name: start..at, class: None, source: None, end: 0 };
         loop {
             at = run(at, &|b| !white(b) && *b != b'/');
             if *bytes.get(at)? == b'>' {
@@ -113,8 +120,11 @@ impl<'h> Tags<'h> {
                     }
                 }
             }
-            if tag.class.is_none() && self.html.get(name.clone()).is_some_and(|n| n.eq_ignore_ascii_case("class")) {
+            let is = |wanted: &str| self.html.get(name.clone()).is_some_and(|n| n.eq_ignore_ascii_case(wanted));
+            if tag.class.is_none() && is("class") {
                 tag.class = Some((name.start..at, value));
+            } else if tag.source.is_none() && is("src") {
+                tag.source = Some(value);
             }
         }
     }
