@@ -88,7 +88,7 @@ pub(super) fn container_classes(block: &Block<'_>, theme: &Theme) -> Vec<String>
         _ => Map::new(),
     };
     let set = |layout: &Map<String, Value>, name: &str| layout.get(name).is_some_and(is_truthy);
-    if ["inherit", "contentSize", "wideSize"].into_iter().any(|name| set(&layout, name)) {
+    if ["inherit", "contentSize"].into_iter().any(|name| set(&layout, name)) {
         layout.insert("type".to_owned(), Value::from("constrained"));
     }
     // Only what the block itself says; the defaults of its type have no classes.
@@ -113,7 +113,7 @@ pub(super) fn container_classes(block: &Block<'_>, theme: &Theme) -> Vec<String>
     classes.push(base.to_owned());
     let spacing = block.attrs.get("style").and_then(|style| style.get("spacing")).cloned().unwrap_or_default();
     let gap = gap(&spacing);
-    if !base.is_empty() && has_own_style(kind, &layout, &spacing, theme.block_gap.is_some() && !gap.is_null()) {
+    if !base.is_empty() && has_own_style(kind, &layout, &spacing, theme.block_gap.is_some() && has_gap(kind, &gap)) {
         let fallback = theme.gap_of(name).unwrap_or_else(|| own_gap(name));
         let hash = hash(json!([layout, theme.block_gap.is_some(), gap, false, fallback, spacing]));
         classes.push(format!("wp-container-{}-is-layout-{hash}", name.replace('/', "-")));
@@ -140,14 +140,14 @@ fn has_own_style(kind: &str, layout: &Map<String, Value>, spacing: &Value, gap: 
             gap || set("contentSize")
                 || set("wideSize")
                 || matches!(word("justifyContent"), "left" | "right")
-                || ["left", "right"].iter().any(|side| !padding[side].is_null())
+                || ["left", "right"].iter().any(|side| !padding[side].is_null() && padding[side] != "")
         }
         "flex" => {
             let vertical = word("orientation") == "vertical";
             gap || vertical
                 || word("flexWrap") == "nowrap"
                 || matches!(word("justifyContent"), "left" | "right" | "center" | "space-between")
-                || matches!(word("verticalAlignment"), "top" | "center" | "bottom" | "stretch" | "space-between")
+                || matches!(word("verticalAlignment"), "top" | "center" | "bottom" | "stretch")
         }
         "grid" => true,
         _ => gap,
@@ -163,6 +163,17 @@ fn gap(spacing: &Value) -> Value {
     match &spacing["blockGap"] {
         Value::Object(sides) => Value::Object(sides.iter().map(|(side, gap)| (side.clone(), safe(gap))).collect()),
         gap => safe(gap),
+    }
+}
+
+/// Whether a gap counts: text running down has only one above each block, others have both.
+fn has_gap(kind: &str, gap: &Value) -> bool {
+    match gap {
+        Value::Object(sides) if matches!(kind, "default" | "constrained") => {
+            sides.get("top").is_some_and(|v| !v.is_null())
+        }
+        Value::Object(sides) => !sides.is_empty(),
+        gap => !gap.is_null(),
     }
 }
 

@@ -12,6 +12,8 @@ pub(super) struct Tag {
     class: Option<(Range<usize>, Range<usize>)>,
     /// The value of the first `src` attribute.
     source: Option<Range<usize>>,
+    /// The whole of the first `fetchpriority` attribute.
+    priority: Option<Range<usize>>,
     pub(super) end: usize,
 }
 
@@ -89,7 +91,7 @@ impl<'h> Tags<'h> {
         };
         let start = self.at;
         let mut at = run(start, &|b| white(b) || matches!(b, b'/' | b'>'));
-        let mut tag = Tag { name: start..at, class: None, source: None, end: 0 };
+        let mut tag = Tag { name: start..at, class: None, source: None, priority: None, end: 0 };
         loop {
             at = run(at, &|b| !white(b) && *b != b'/');
             if *bytes.get(at)? == b'>' {
@@ -125,6 +127,8 @@ impl<'h> Tags<'h> {
                 tag.class = Some((name.start..at, value));
             } else if tag.source.is_none() && is("src") {
                 tag.source = Some(value);
+            } else if tag.priority.is_none() && is("fetchpriority") {
+                tag.priority = Some(name.start..at);
             }
         }
     }
@@ -183,7 +187,7 @@ impl Iterator for Tags<'_> {
 /// Adds classes to a tag, those it has left out; writes the attribute anew where it changes.
 pub(super) fn add_classes(html: &str, tag: &Tag, classes: &[String]) -> String {
     let own = tag.class(html).unwrap_or_default();
-    let mut value = own.trim_end_matches([' ', '\t', '\n', '\x0C', '\r']).replace('"', "&quot;");
+    let mut value = own.trim_matches([' ', '\t', '\n', '\x0C', '\r']).replace('"', "&quot;");
     let mut changed = false;
     for class in classes.iter().filter(|class| !class.is_empty()) {
         if value.split_ascii_whitespace().any(|has| has == class) {
@@ -203,6 +207,24 @@ pub(super) fn add_classes(html: &str, tag: &Tag, classes: &[String]) -> String {
         None => (tag.name.end..tag.name.end, " "),
     };
     format!("{}{lead}class=\"{value}\"{}", &html[..place.start], &html[place.end..])
+}
+
+/// Tells every image to load late.
+pub(super) fn lower_image_priority(html: &str) -> String {
+    let mut out = String::with_capacity(html.len());
+    let mut copied = 0;
+    for tag in Tags::new(html).filter(|tag| tag.is(html, "img")) {
+        let (place, lead) = match tag.priority {
+            Some(whole) => (whole, ""),
+            None => (tag.name.end..tag.name.end, " "),
+        };
+        out.push_str(&html[copied..place.start]);
+        out.push_str(lead);
+        out.push_str("fetchpriority=\"low\"");
+        copied = place.end;
+    }
+    out.push_str(&html[copied..]);
+    out
 }
 
 #[cfg(test)]

@@ -136,10 +136,12 @@ impl<'r> Renderer<'r> {
             wrapper.is_none_or(|wrapper| tag.class(html).is_some_and(|class| class.contains(wrapper)))
         };
         html = add_to(html, is_wrapper, &classes);
-        if name == "core/paragraph" {
-            html = add_to(html, |html, tag| tag.is(html, "p"), &["wp-block-paragraph".to_owned()]);
+        match name {
+            "core/paragraph" => add_to(html, |html, tag| tag.is(html, "p"), &["wp-block-paragraph".to_owned()]),
+            // What is folded away need not be fetched first.
+            "core/details" if block["showContent"] != true => markup::lower_image_priority(&html),
+            _ => html,
         }
-        html
     }
 
     /// The stored markup of blocks that their types mend.
@@ -183,11 +185,14 @@ fn add_to(html: String, wanted: impl Fn(&str, &markup::Tag) -> bool, classes: &[
     }
 }
 
-/// Whether a button's link or button element has anything in it, be it another element; comments do not count.
+/// Whether a button's link or button element has anything in it, be it another element; comments do not count. Text without
+/// any tag is left alone.
 fn has_label(html: &str) -> bool {
-    let Some(tag) = markup::Tags::new(html).find(|tag| tag.is(html, "a") || tag.is(html, "button")) else {
-        return false;
-    };
+    let mut tags = markup::Tags::new(html).peekable();
+    if tags.peek().is_none() {
+        return true;
+    }
+    let Some(tag) = tags.find(|tag| tag.is(html, "a") || tag.is(html, "button")) else { return false };
     let mut rest = &html[tag.end..];
     while let Some(comment) = rest.strip_prefix("<!--") {
         rest = comment.split_once("-->").map_or("", |(_, rest)| rest);
@@ -206,7 +211,9 @@ fn has_picture(html: &str) -> bool {
 fn has_element_colors(block: &Block<'_>) -> bool {
     const FULL: &[&[&str]] = &[&["color", "text"], &["color", "background"], &["color", "gradient"]];
     const LINK: &[&[&str]] = &[&["color", "text"], &[":hover", "color", "text"]];
-    if !block.name.as_deref().is_some_and(is_registered) {
+    // These put colours on elements of their own choice.
+    const OTHERWISE: [&str; 5] = ["core/button", "core/search", "core/separator", "core/tab-list", "core/table"];
+    if !block.name.as_deref().is_some_and(|name| is_registered(name) && !OTHERWISE.contains(&name)) {
         return false;
     }
     let Some(elements) = block.attrs.get("style").and_then(|style| style.get("elements")) else { return false };

@@ -128,6 +128,15 @@ fn types_mend_their_markup() {
         ("<!-- wp:button --><div><a><!-- c --></a></div><!-- /wp:button -->", ""),
         ("<!-- wp:button --><div><a><b></b></a></div><!-- /wp:button -->", "<div><a><b></b></a></div>"),
         ("<!-- wp:button --><div>x</div><!-- /wp:button -->", ""),
+        ("<!-- wp:button -->t</b><!-- /wp:button -->", "t</b>"),
+        (
+            r#"<!-- wp:details --><img src=a><details><IMG fetchpriority="high" src=b><img alt=""></details><!-- /wp:details -->"#,
+            r#"<img fetchpriority="low" class="is-layout-flow wp-block-details-is-layout-flow" src=a><details><IMG fetchpriority="low" src=b><img fetchpriority="low" alt=""></details>"#,
+        ),
+        (
+            r#"<!-- wp:details {"showContent":true} --><img class=a><!-- /wp:details -->"#,
+            r#"<img class="a is-layout-flow wp-block-details-is-layout-flow">"#,
+        ),
         (
             r##"<!-- wp:n/x {"style":{"elements":{"link":{"color":{"text":"#000"}}}}} --><p>x</p><!-- /wp:n/x -->"##,
             "<p>x</p>",
@@ -190,6 +199,9 @@ fn layouts_show_in_classes() {
             r#"{"style":{"spacing":{"blockGap":{"top":"1px","left":"2px"}}},"layout":{"type":"default"}}"#,
             "is-layout-flow wp-container-core-group-is-layout-43cf8e3c",
         ),
+        (r#"{"style":{"spacing":{"blockGap":{"left":"1px"}}}}"#, "is-layout-flow"),
+        (r#"{"layout":{"type":"default","wideSize":"1px"}}"#, "is-layout-flow"),
+        (r#"{"style":{"spacing":{"padding":{"left":""}}},"layout":{"type":"constrained"}}"#, "is-layout-constrained"),
         (r#"{"style":{"spacing":{"blockGap":"a(b"}},"layout":{"type":"default"}}"#, "is-layout-flow"),
     ] {
         check_group(attrs, classes);
