@@ -207,3 +207,6 @@ pub fn counts(db: &mut Db, post_type: &str) -> Result<indexmap::IndexMap<String,
     let rows = db.all(&s, |row| Ok((row.text(0)?, u64::try_from(row.int(1)?).unwrap_or(0))))?;
     Ok(rows.into_iter().collect())
 }
+
+#[cfg(test)]
+mod tests;

@@ -209,19 +209,29 @@ pub struct PostQuery {
 /// # Errors
 /// [`crate::StoreError::TooMany`] when more values are named than a statement takes; those of the database.
 pub fn query(db: &mut Db, q: &PostQuery) -> Result<Page<PostId>> {
+    let (filtered, page) = statements(db, q)?;
+    crate::query::page(db, &families(q), &filtered, page, (q.limit, q.offset, q.total), PostId)
+}
+
+/// What the list is cut from, and the list without its limit.
+fn statements(db: &mut Db, q: &PostQuery) -> Result<(SelectStatement, SelectStatement)> {
     let tax = plan::resolve(db, &q.tax)?;
     let also = plan::resolve(db, &q.tax_also)?;
+    let drive = plan::choose(db, q, &tax)?;
     let mut filtered = Query::select();
     filtered.from_as(db.table("posts"), "p");
-    let drive = plan::choose(db, q, &tax)?;
     conditions(db, q, &tax, drive, &mut filtered);
     plan::tax_condition(db, q.tax_also.relation, &also, plan::Drive::List, &mut filtered);
-
     let mut page = filtered.clone();
     page.column(("p", "ID"));
     order(db, q, &mut page);
-    let bounds = (q.limit, q.offset, q.total);
-    crate::query::page(db, &families(q), &filtered, page, bounds, PostId)
+    Ok((filtered, page))
+}
+
+/// The list's statement, for tests of its plan.
+#[cfg(test)]
+pub(super) fn page_statement(db: &mut Db, q: &PostQuery) -> Result<SelectStatement> {
+    Ok(statements(db, q)?.1.limit(10).take())
 }
 
 /// The tables that a list's total depends on.
