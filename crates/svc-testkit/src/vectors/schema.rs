@@ -4,7 +4,8 @@ use serde_json::{Map, Value, json};
 use svc_php::{cast::to_float, list};
 use svc_schema::{
     Arg, Args, Embed, Error, FieldSet, MethodKind, Notices, Sanitizer, Schema, Validator, dates, dates::SiteZone,
-    default_additional_properties_to_false, endpoint_args, fields_for_response, is_field_included, parse_embed, values,
+    default_additional_properties_to_false, endpoint_args, fields_for_response, intersect_keys, is_field_included,
+    parse_embed, values,
 };
 
 use super::{Outcome, Vector};
@@ -23,7 +24,9 @@ pub(super) fn call(vector: &Vector) -> Option<Outcome> {
             cleaned(schema().sanitize_keeping_errors(first, param, notices, &mut marked), is_infinite)
         }
         "rest_find_any_matching_schema" => found(vector, "anyOf", schema().find_any_match(&first, param, notices)),
-        "rest_find_one_matching_schema" => found(vector, "oneOf", schema().find_one_match(&first, param, notices)),
+        "rest_find_one_matching_schema" => {
+            found(vector, "oneOf", schema().find_one_match(&first, param, vector.arg(3) == true, notices))
+        }
         "rest_filter_response_by_context" => shaped(schema().filter_by_context(first, param)),
         "rest_get_best_type_for_value" => {
             let schema = Schema::compile(json!({ "type": vector.arg(1) }));
@@ -54,7 +57,7 @@ pub(super) fn call(vector: &Vector) -> Option<Outcome> {
         }
         "rest_is_field_included" => is_field_included(vector.text(0), &list::parse_text_list(vector.arg(1))).into(),
         "rest_filter_response_fields" => shaped(FieldSet::parse(&vector.arg(1)["_fields"]).trim(first)),
-        "_rest_array_intersect_key_recursive" => shaped(intersect(&first, vector.arg(1))),
+        "_rest_array_intersect_key_recursive" => shaped(intersect_keys(first, vector.arg(1))),
         "get_fields_for_response" => {
             let none = Map::new();
             let properties = first["properties"].as_object().unwrap_or(&none);
@@ -281,31 +284,13 @@ fn request_process(request: &Value) -> Outcome {
 fn error_of(steps: &Value) -> Error {
     let mut error = Error::empty();
     for step in steps.as_array().into_iter().flatten() {
-        let text = |index: usize| step[index].as_str().unwrap_or_default();
-        match text(0) {
+        let text = |index: usize| svc_php::cast::to_text(&step[index]);
+        match &*text(0) {
             "add" => error.add(text(1), text(2), step.get(3).cloned()),
-            "add_data" => error.add_data(step[1].clone(), step[2].as_str()),
-            "remove" => error.remove(text(1)),
+            "add_data" => error.add_data(step[1].clone(), Some(&text(2))),
+            "remove" => error.remove(&text(1)),
             other => panic!("no such step: {other}"),
         }
     }
     error
-}
-
-/// The function beneath `_fields`: names are the paths to what is no map.
-fn intersect(data: &Value, wanted: &Value) -> Value {
-    fn members(value: &Value) -> Option<Vec<(String, &Value)>> {
-        match value {
-            Value::Array(items) => Some(items.iter().enumerate().map(|(i, v)| (i.to_string(), v)).collect()),
-            Value::Object(map) => Some(map.iter().map(|(k, v)| (k.clone(), v)).collect()),
-            _ => None,
-        }
-    }
-    let wanted = members(wanted).unwrap_or_default();
-    let kept = members(data).unwrap_or_default().into_iter().filter_map(|(key, value)| {
-        let (_, below) = wanted.iter().find(|(name, _)| *name == key)?;
-        let is_nested = members(value).is_some() && members(below).is_some();
-        Some((key, if is_nested { intersect(value, below) } else { value.clone() }))
-    });
-    kept.collect()
 }
