@@ -9,7 +9,7 @@ use svc_store::Meta;
 use crate::{Settings, Site, render};
 
 /// A post, what was loaded with it, and what this request may see of it.
-pub struct PostItem {
+pub(crate) struct PostItem {
     /// The row.
     pub post: Post,
     /// Its type.
@@ -35,7 +35,7 @@ pub struct PostItem {
 /// What a post's address needs beyond its row: loaded for a whole page at once, and only what the site's address
 /// structure names.
 #[derive(Clone, Debug, Default)]
-pub struct Place {
+pub(crate) struct Place {
     /// The author's name in addresses.
     pub author: String,
     /// Slugs of the posts above it, topmost first.
