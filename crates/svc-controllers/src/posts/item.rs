@@ -35,7 +35,7 @@ pub(crate) struct PostItem {
 /// What a post's address needs beyond its row: loaded for a whole page at once, and only what the site's address
 /// structure names.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Place {
+pub struct Place {
     /// The author's name in addresses.
     pub author: String,
     /// Slugs of the posts above it, topmost first.
