@@ -1,5 +1,7 @@
 //! The service in process: what goes on the wire around dispatch.
 
+#![expect(clippy::unwrap_used, reason = "helpers of tests, outside of test functions")]
+
 #[path = "../../svc-routing/tests/demo/mod.rs"]
 #[expect(unreachable_pub, reason = "shared by test binaries")]
 mod demo;
