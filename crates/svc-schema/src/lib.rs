@@ -18,10 +18,12 @@ mod formats;
 mod notice;
 mod path;
 mod pattern;
+mod property_map;
 mod raise;
 mod run;
 mod sanitize;
 mod schema;
+mod unique;
 mod validate;
 pub mod values;
 
