@@ -1,6 +1,6 @@
 //! Whether a value fits a schema. Source: specification, "Validation (against a schema)".
 
-use std::{cmp::Ordering, collections::HashSet};
+use std::cmp::Ordering;
 
 use serde_json::{Map, Value};
 use svc_php::{
@@ -14,9 +14,11 @@ use crate::{
     compile::{Additional, ArrayRules, Bound, Node, NumberRules, ObjectRules, TextRules, TypeName, Types},
     path::Path,
     pattern::{Match, Pattern},
+    property_map::has_member,
     raise,
     run::{Fail, NoTypeFits, Run, STEPS_OF_GIVEN_UP_MATCH, Use},
-    values::{are_values_equal, is_array, is_boolean, is_object, stable_key},
+    unique::has_duplicates,
+    values::{are_values_equal, is_array, is_boolean, is_object},
 };
 
 impl Run<'_> {
@@ -161,7 +163,7 @@ impl Run<'_> {
         let none = Map::new();
         let members = value.as_object().unwrap_or(&none);
         let required = rules.required.as_deref().unwrap_or(&rules.marked_required);
-        if let Some(name) = required.iter().find(|name| !members.contains_key(&***name)) {
+        if let Some(name) = required.iter().find(|name| !has_member(members, name)) {
             return Err(self.fail(|| raise::property_required(path, name)));
         }
         for (name, member) in members {
@@ -328,10 +330,4 @@ fn count_is(n: usize, bound: &Bound, side: Ordering) -> bool {
         None => loose(&Value::from(n), &bound.source),
     };
     order == Some(side)
-}
-
-/// Whether two of the items are equal, ignoring the order of members; `1` and `1.0` are two values here.
-pub(crate) fn has_duplicates<'v>(items: impl IntoIterator<Item = &'v Value>) -> bool {
-    let mut seen = HashSet::new();
-    !items.into_iter().all(|item| seen.insert(stable_key(item)))
 }
