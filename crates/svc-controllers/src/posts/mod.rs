@@ -37,7 +37,7 @@ use self::{
     load::{Loaded, Loading},
     params::PostList,
 };
-use crate::{Access, Settings, Site, Stored, caller, errors, respond};
+use crate::{Access, Settings, Site, Stored, access::only_reads, caller, errors, respond};
 
 /// Words in an excerpt made of the content, unless the request says otherwise.
 const EXCERPT_WORDS: usize = 55;
@@ -273,6 +273,9 @@ impl Posts {
     // Create
 
     async fn can_create(self: Arc<Self>, req: Request) -> Result<()> {
+        if only_reads(&req) {
+            return Err(errors::cannot_create(&req));
+        }
         if req.param("id").is_some_and(svc_php::cast::truthy) {
             return Err(errors::post_exists());
         }
@@ -292,6 +295,9 @@ impl Posts {
     // Update
 
     async fn can_update(self: Arc<Self>, req: Request) -> Result<Granted> {
+        if only_reads(&req) {
+            return Err(errors::cannot_edit(&req));
+        }
         let granted = self.granted(&req, |caller, access, post| {
             if caller.can_post(PostCap::Edit, post, access) { Ok(()) } else { Err(errors::cannot_edit(&req)) }
         })?;
@@ -308,6 +314,9 @@ impl Posts {
     // Delete
 
     async fn can_delete(self: Arc<Self>, req: Request) -> Result<Granted> {
+        if only_reads(&req) {
+            return Err(errors::cannot_delete(&req));
+        }
         self.granted(&req, |caller, access, post| {
             if caller.can_post(PostCap::Delete, post, access) { Ok(()) } else { Err(errors::cannot_delete(&req)) }
         })
