@@ -1,1 +1,7 @@
 //! A content server: configuration, composition, pages.
+
+pub mod config;
+pub mod error;
+mod logs;
+pub mod serving;
+pub mod uploads;
