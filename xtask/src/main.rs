@@ -6,7 +6,7 @@ mod conformance;
 mod tidy;
 mod vectors;
 
-use std::path::PathBuf;
+use std::{path::PathBuf, process::ExitCode};
 
 use anyhow::{Context, Result, bail};
 
@@ -25,7 +25,19 @@ usage: cargo xtask TASK
                      run the recorded HTTP scenarios against the demo server on the recorded site
   bench [NAME…]      benchmarks, all or those of these crates";
 
-fn main() -> Result<()> {
+fn main() -> ExitCode {
+    match task() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            use std::io::Write;
+            // Without a standard error there is nobody to tell.
+            drop(writeln!(std::io::stderr(), "xtask: {error:#}"));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn task() -> Result<()> {
     let mut args = std::env::args().skip(1);
     let task = args.next().unwrap_or_default();
     let rest: Vec<String> = args.collect();

@@ -22,7 +22,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("svc-discovery", &["svc-text"]),
     ("svc-auth", &["svc-brand", "svc-php", "svc-model"]),
     ("svc-content", &["svc-php", "svc-text", "svc-model"]),
-    ("svc-store", &["svc-php", "svc-model"]),
+    ("svc-store", &["svc-php", "svc-text", "svc-model"]),
     ("svc-controllers", &["svc-brand", "svc-php", "svc-text", "svc-schema", "svc-routing", "svc-resource", "svc-model",
                           "svc-discovery", "svc-auth", "svc-content", "svc-store"]),
     ("svc-http", &["svc-brand", "svc-php", "svc-schema", "svc-routing", "svc-discovery", "svc-auth"]),
