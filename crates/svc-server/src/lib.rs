@@ -3,5 +3,6 @@
 pub mod config;
 pub mod error;
 mod logs;
+mod pages;
 pub mod serving;
 pub mod uploads;

@@ -1,0 +1,3 @@
+//! Plain HTML pages of the public site.
+
+mod view;
