@@ -1,0 +1,353 @@
+//! Application passwords: random passwords that a user gives to programs, stored as a list in his user meta.
+//!
+//! The list is one value of the user meta `_application_passwords`; whoever changes it writes the whole list back and
+//! must see to it that no other change is lost. Not here: when they are available (TLS, the site's rules), and the rows.
+
+use serde_json::{Map, Value};
+use svc_model::UserId;
+
+use crate::{AuthError, NoRandomness, Secret, password, secret::random_text};
+
+/// User meta that holds the list.
+pub const META_KEY: &str = "_application_passwords";
+
+/// Characters of a generated password.
+pub const LENGTH: usize = 24;
+
+/// Seconds in which a further use is not recorded: at most one write a day.
+const RECORD_EVERY: i64 = 86_400;
+
+/// One stored application password. `Debug` hides the hash.
+#[derive(Clone, Default, PartialEq)]
+pub struct ApplicationPassword {
+    /// Identifies it in the interface. Version 4, lower case; empty in very old rows.
+    pub uuid: String,
+    /// UUID of the program, as the program says; may be empty.
+    pub app_id: String,
+    /// What the user calls it.
+    pub name: String,
+    /// Hash of the password, see [`password::verify_fast`].
+    pub password: String,
+    /// When it was made, in seconds since the epoch.
+    pub created: i64,
+    /// When it was last used, in seconds since the epoch, to the day.
+    pub last_used: Option<i64>,
+    /// The address that used it then.
+    pub last_ip: Option<String>,
+    /// Members that extensions added, kept as they are.
+    pub extra: Map<String, Value>,
+}
+
+impl std::fmt::Debug for ApplicationPassword {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mut shown = f.debug_struct("ApplicationPassword");
+        shown.field("uuid", &self.uuid).field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+impl ApplicationPassword {
+    /// A new one with a generated password, which is told only this once.
+    ///
+    /// # Errors
+    /// [`NoRandomness`] when the operating system has none.
+    pub fn generate(name: &str, app_id: &str, now: i64) -> Result<(Self, Secret), NoRandomness> {
+        let plain = random_text(LENGTH)?;
+        let mut bytes = [0; 16];
+        getrandom::fill(&mut bytes).map_err(|_| NoRandomness)?;
+        let item = ApplicationPassword {
+            uuid: uuid::Builder::from_random_bytes(bytes).into_uuid().to_string(),
+            app_id: app_id.to_owned(),
+            name: name.to_owned(),
+            password: password::fast_hash(plain.expose().as_bytes()),
+            created: now,
+            ..ApplicationPassword::default()
+        };
+        Ok((item, plain))
+    }
+
+    fn from_value(value: &Value) -> Option<Self> {
+        let mut item = ApplicationPassword::default();
+        for (name, value) in value.as_object()? {
+            match (name.as_str(), value) {
+                ("uuid", Value::String(v)) => item.uuid.clone_from(v),
+                ("app_id", Value::String(v)) => item.app_id.clone_from(v),
+                ("name", Value::String(v)) => item.name.clone_from(v),
+                ("password", Value::String(v)) => item.password.clone_from(v),
+                ("created", v) => item.created = integer(v).unwrap_or(0),
+                ("last_used", v) => item.last_used = integer(v),
+                ("last_ip", v) => item.last_ip = v.as_str().map(str::to_owned),
+                _ => {
+                    item.extra.insert(name.clone(), value.clone());
+                }
+            }
+        }
+        Some(item)
+    }
+
+    fn to_value(&self) -> Value {
+        let mut map = Map::new();
+        for (name, value) in [
+            ("uuid", Value::from(self.uuid.as_str())),
+            ("app_id", self.app_id.as_str().into()),
+            ("name", self.name.as_str().into()),
+            ("password", self.password.as_str().into()),
+            ("created", self.created.into()),
+            ("last_used", self.last_used.into()),
+            ("last_ip", self.last_ip.as_deref().into()),
+        ] {
+            map.insert(name.to_owned(), value);
+        }
+        map.extend(self.extra.clone());
+        Value::Object(map)
+    }
+
+    /// Notes a use. Whether that changed the record, which is then to be stored: at most once a day.
+    pub fn record_use(&mut self, now: i64, ip: &str) -> bool {
+        if self.last_used.is_some_and(|last| last.saturating_add(RECORD_EVERY) > now) {
+            return false;
+        }
+        self.last_used = Some(now);
+        self.last_ip = Some(ip.to_owned());
+        true
+    }
+}
+
+fn integer(value: &Value) -> Option<i64> {
+    value.as_i64().or_else(|| value.as_str()?.parse().ok())
+}
+
+/// Reads the unserialized user meta; whatever is not a record in it is left out.
+pub fn list_from_value(stored: &Value) -> Vec<ApplicationPassword> {
+    match stored {
+        Value::Array(items) => items.iter().filter_map(ApplicationPassword::from_value).collect(),
+        // A list from which an item was taken out is stored as a map of the indexes left.
+        Value::Object(items) => items.values().filter_map(ApplicationPassword::from_value).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// The list to store.
+pub fn list_to_value(list: &[ApplicationPassword]) -> Value {
+    list.iter().map(ApplicationPassword::to_value).collect()
+}
+
+/// A password without what people and programs put between its characters: ASCII letters and digits alone.
+fn normalize(tried: &str) -> String {
+    tried.chars().filter(char::is_ascii_alphanumeric).collect()
+}
+
+/// A password as it is shown to its user: in groups of four.
+pub fn chunk(password: &str) -> String {
+    let plain = normalize(password);
+    let mut shown = String::with_capacity(plain.len() + plain.len() / 4);
+    for (i, c) in plain.chars().enumerate() {
+        if i > 0 && i % 4 == 0 {
+            shown.push(' ');
+        }
+        shown.push(c);
+    }
+    shown
+}
+
+/// The record of the password tried, written with or without spaces.
+pub fn find<'a>(list: &'a [ApplicationPassword], tried: &str) -> Option<&'a ApplicationPassword> {
+    if tried.len() > password::MAX_LENGTH {
+        return None;
+    }
+    let plain = normalize(tried);
+    list.iter().find(|item| password::verify_fast(&item.password, plain.as_bytes()))
+}
+
+/// No user has this name.
+pub const INVALID_USERNAME: AuthError =
+    AuthError { code: "invalid_username", message: "No user has this user name.", status: None };
+/// No user has this e-mail address.
+pub const INVALID_EMAIL: AuthError =
+    AuthError { code: "invalid_email", message: "No user has this email address.", status: None };
+/// The password is none of the user's application passwords.
+pub const INCORRECT_PASSWORD: AuthError =
+    AuthError { code: "incorrect_password", message: "This is not an application password of the user.", status: None };
+/// The site lets nobody use application passwords.
+pub const DISABLED: AuthError = AuthError {
+    code: "application_passwords_disabled",
+    message: "Application passwords cannot be used on this site.",
+    status: None,
+};
+/// The site does not let this user use application passwords.
+pub const DISABLED_FOR_USER: AuthError = AuthError {
+    code: "application_passwords_disabled_for_user",
+    message: "This account cannot use application passwords.",
+    status: None,
+};
+
+/// What the store knows of the user whom the credentials name.
+#[derive(Clone, Copy, Debug)]
+pub struct Account<'a> {
+    /// The user.
+    pub id: UserId,
+    /// His application passwords.
+    pub passwords: &'a [ApplicationPassword],
+    /// The site lets him use them.
+    pub allowed: bool,
+}
+
+/// What the status collector holds for a request.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum AppPasswordOutcome {
+    /// The user was authenticated with the password of this UUID (none when the record has an empty one).
+    User(UserId, Option<String>),
+    /// Credentials were sent and not accepted.
+    Error(AuthError),
+    /// No credentials were sent, or application passwords are not available.
+    #[default]
+    None,
+}
+
+impl AppPasswordOutcome {
+    /// Checks credentials against what the store has under the login sent.
+    ///
+    /// `login_is_email` says how an unknown login is refused: whether it was looked for as an e-mail address.
+    pub fn authenticate(account: Option<Account<'_>>, tried: &str, login_is_email: bool) -> Self {
+        let Some(account) = account else {
+            return AppPasswordOutcome::Error(if login_is_email { INVALID_EMAIL } else { INVALID_USERNAME });
+        };
+        if !account.allowed {
+            return AppPasswordOutcome::Error(DISABLED_FOR_USER);
+        }
+        match find(account.passwords, tried) {
+            Some(item) => AppPasswordOutcome::User(account.id, Some(item.uuid.clone()).filter(|uuid| !uuid.is_empty())),
+            None => AppPasswordOutcome::Error(INCORRECT_PASSWORD),
+        }
+    }
+
+    /// UUID of the password used; none when application passwords were not used (rule 3).
+    pub fn uuid(&self) -> Option<&str> {
+        match self {
+            AppPasswordOutcome::User(_, uuid) => uuid.as_deref(),
+            _ => None,
+        }
+    }
+
+    /// The result of authentication so far, in the light of this outcome (rule 2).
+    ///
+    /// `earlier` is what other mechanisms said, `None` when nothing; it stands where it says something. An error without
+    /// status gets 401.
+    pub fn check(&self, earlier: Option<Result<(), AuthError>>) -> Option<Result<(), AuthError>> {
+        earlier.or(match self {
+            AppPasswordOutcome::User(..) => Some(Ok(())),
+            AppPasswordOutcome::Error(error) => Some(Err(error.or_status(401))),
+            AppPasswordOutcome::None => None,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn passwords_are_shown_in_groups_of_four() {
+        for (password, expected) in [
+            ("", ""),
+            ("abcd", "abcd"),
+            ("abcde", "abcd e"),
+            ("abc-def-gh", "abcd efgh"),
+            ("1LkSyé!", "1LkS y"),
+            (" abcd efgh ", "abcd efgh"),
+        ] {
+            assert_eq!(chunk(password), expected, "{password}");
+        }
+    }
+
+    #[test]
+    fn a_generated_password_is_found_in_every_spelling() {
+        let (item, plain) = ApplicationPassword::generate("phone", "", 5).unwrap();
+        let (other, _) = ApplicationPassword::generate("laptop", "", 5).unwrap();
+        assert_eq!(plain.expose().len(), LENGTH);
+        assert_eq!((item.uuid.len(), item.uuid.as_bytes()[14]), (36, b'4'));
+        let list = [other, item.clone()];
+        let plain = plain.expose();
+        let swapped: String =
+            plain.chars().map(|c| if c.is_ascii_lowercase() { c.to_ascii_uppercase() } else { c }).collect();
+        for (tried, expected) in [
+            (plain.to_owned(), true),
+            (chunk(plain), true),
+            (format!("\t{plain}\n"), true),
+            (swapped, false),
+            (plain[1..].to_owned(), false),
+            (format!("{plain}a"), false),
+            (String::new(), false),
+            (format!("{plain}{}", " ".repeat(5000)), false),
+        ] {
+            assert_eq!(find(&list, &tried).map(|i| &i.name), expected.then_some(&item.name), "{tried}");
+        }
+    }
+
+    #[test]
+    fn stored_lists_come_back_as_they_were() {
+        let record = json!({"uuid": "u", "app_id": "", "name": "n", "password": "$generic$x", "created": 7,
+            "last_used": null, "last_ip": null, "scope": ["a"]});
+        let stored = json!([record]);
+        assert_eq!(list_to_value(&list_from_value(&stored)), stored);
+        let text = serde_json::to_string(&list_to_value(&list_from_value(&stored))).unwrap();
+        assert!(text.starts_with(r#"[{"uuid":"u","app_id":"","name":"n","password":"#), "{text}");
+        let gaps = json!({"1": record, "3": record});
+        assert_eq!(list_from_value(&gaps).len(), 2);
+        for junk in [json!(null), json!(false), json!(""), json!([1, "x", null])] {
+            assert!(list_from_value(&junk).is_empty(), "{junk}");
+        }
+        let odd = list_from_value(&json!([{"created": "12", "last_used": "x", "name": 5}]));
+        assert_eq!((odd[0].created, odd[0].last_used, odd[0].name.as_str()), (12, None, ""));
+    }
+
+    #[test]
+    fn uses_are_recorded_once_a_day() {
+        let mut item = ApplicationPassword::default();
+        assert!(item.record_use(1000, "::1"));
+        assert!(!item.record_use(1000 + RECORD_EVERY - 1, "::2"));
+        assert_eq!((item.last_used, item.last_ip.as_deref()), (Some(1000), Some("::1")));
+        assert!(item.record_use(1000 + RECORD_EVERY, "::2"));
+        assert_eq!(item.last_ip.as_deref(), Some("::2"));
+    }
+
+    #[test]
+    fn outcomes_and_what_the_check_makes_of_them() {
+        let (item, plain) = ApplicationPassword::generate("n", "", 0).unwrap();
+        let passwords = [item.clone()];
+        let account = Account { id: UserId(7), passwords: &passwords, allowed: true };
+        let nameless = [ApplicationPassword { uuid: String::new(), ..item.clone() }];
+        let plain = plain.expose();
+        let error = |e: AuthError| AppPasswordOutcome::Error(e);
+        #[rustfmt::skip]
+        let rows = [
+            (Some(account), plain, false, AppPasswordOutcome::User(UserId(7), Some(item.uuid.clone()))),
+            (Some(Account { passwords: &nameless, ..account }), plain, false, AppPasswordOutcome::User(UserId(7), None)),
+            (Some(account), "x", false, error(INCORRECT_PASSWORD)),
+            (Some(Account { passwords: &[], ..account }), plain, false, error(INCORRECT_PASSWORD)),
+            (Some(Account { allowed: false, ..account }), plain, false, error(DISABLED_FOR_USER)),
+            (None, plain, false, error(INVALID_USERNAME)),
+            (None, plain, true, error(INVALID_EMAIL)),
+        ];
+        for (account, tried, is_email, expected) in rows {
+            let outcome = AppPasswordOutcome::authenticate(account, tried, is_email);
+            assert_eq!(outcome, expected);
+            let earlier = Some(Err(INVALID_EMAIL.or_status(418)));
+            assert_eq!(outcome.check(earlier), earlier);
+            assert_eq!(outcome.check(Some(Ok(()))), Some(Ok(())));
+            match outcome.check(None) {
+                Some(Ok(())) => assert!(matches!(outcome, AppPasswordOutcome::User(..))),
+                Some(Err(e)) => assert_eq!((e.status, outcome.uuid()), (Some(401), None)),
+                None => panic!("{outcome:?} says something"),
+            }
+        }
+        assert_eq!(AppPasswordOutcome::None.check(None), None);
+        assert_eq!(error(INVALID_EMAIL.or_status(403)).check(None), Some(Err(INVALID_EMAIL.or_status(403))));
+    }
+
+    #[test]
+    fn debug_hides_the_hash() {
+        let (item, _) = ApplicationPassword::generate("n", "", 0).unwrap();
+        assert!(!format!("{item:?}").contains("generic"));
+    }
+}

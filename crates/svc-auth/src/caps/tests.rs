@@ -1,0 +1,428 @@
+//! Decisions recorded from the peer that its vectors do not hold: odd types, statuses, places and objects.
+
+use serde_json::json;
+use svc_model::{Comment, CommentId, TermId};
+
+use super::*;
+use crate::roles::{CapSet, Roles, UserCaps};
+
+const ME: i64 = 10;
+const OTHER: i64 = 11;
+
+fn caller(id: i64, role: &str) -> Caller {
+    Caller::new(UserId(id), Roles::default().caps_of(&json!({role: true})))
+}
+
+fn post(id: i64, post_type: &'static str, status: &'static str, author: i64, parent: i64) -> PostFacts<'static> {
+    PostFacts {
+        id: PostId(id),
+        author: UserId(author),
+        parent: PostId(parent),
+        post_type: Cow::Borrowed(post_type),
+        status: Cow::Borrowed(status),
+    }
+}
+
+fn world(posts: &[PostFacts<'static>]) -> Snapshot {
+    let mut world = Snapshot { users: [1, ME, OTHER].map(UserId).into(), ..Snapshot::default() };
+    for post in posts {
+        world.add_post(post);
+    }
+    world
+}
+
+/// What the owner and another user need, joined with commas.
+#[track_caller]
+fn check(world: &Snapshot, cap: &str, object: Object<'_>, owner: &str, other: &str) {
+    for (id, expected) in [(ME, owner), (OTHER, other)] {
+        let needed = map_meta_cap(cap, &caller(id, "editor"), object, world).join(",");
+        assert_eq!(needed, expected, "{cap} of {object:?} by {id}");
+    }
+}
+
+#[test]
+fn posts_of_odd_types_and_statuses() {
+    let world = |kind, status| world(&[post(5, kind, status, ME, 0)]);
+    #[rustfmt::skip]
+    let rows = [
+        // A type that resolves nothing: each meta capability stands for itself.
+        ("custom_css", "draft", "read_post", "read", "read"),
+        ("custom_css", "publish", "edit_post", "edit_css", "edit_css"),
+        ("custom_css", "publish", "delete_post", "edit_theme_options", "edit_theme_options"),
+        ("customize_changeset", "publish", "edit_post", "do_not_allow", "customize,do_not_allow"),
+        ("customize_changeset", "draft", "edit_post", "customize", "customize"),
+        ("wp_font_face", "publish", "read_post", "edit_theme_options", "edit_theme_options"),
+        ("wp_font_face", "publish", "delete_post", "edit_theme_options", "edit_theme_options,edit_theme_options"),
+        ("nosuchtype", "publish", "read_post", "edit_others_posts", "edit_others_posts"),
+        ("nosuchtype", "publish", "publish_post", "edit_others_posts", "edit_others_posts"),
+        ("post", "weird", "read_post", "edit_others_posts", "edit_others_posts"),
+        ("post", "weird", "edit_post", "edit_posts", "edit_others_posts"),
+        ("post", "request-pending", "read_post", "read", "edit_others_posts"),
+        ("post", "inherit", "read_post", "read", "edit_others_posts"),
+        ("wp_block", "publish", "edit_block", "edit_published_posts", "edit_others_posts,edit_published_posts"),
+        ("wp_template", "publish", "edit_template", "edit_theme_options", "edit_theme_options,edit_theme_options"),
+        ("post", "publish", "edit_book", "edit_book", "edit_book"),
+    ];
+    for (kind, status, cap, owner, other) in rows {
+        check(&world(kind, status), cap, Object::Post(PostId(5)), owner, other);
+    }
+}
+
+#[test]
+fn posts_in_the_trash_remember() {
+    for (was, edit) in [
+        ("publish", "edit_published_posts"),
+        ("future", "edit_published_posts"),
+        ("private", "edit_posts"),
+        ("", "edit_posts"),
+        ("weird", "edit_posts"),
+    ] {
+        let mut world = world(&[post(5, "post", "trash", ME, 0)]);
+        world.trashed.insert(PostId(5), was.to_owned());
+        check(&world, "edit_post", Object::Post(PostId(5)), edit, "edit_others_posts");
+        check(&world, "delete_post", Object::Post(PostId(5)), &edit.replace("edit", "delete"), "delete_others_posts");
+        check(&world, "read_post", Object::Post(PostId(5)), "read", "edit_others_posts");
+    }
+}
+
+#[test]
+fn posts_of_nobody_are_nobodys() {
+    let world = world(&[post(5, "post", "draft", 0, 0)]);
+    let nobody = Caller::anonymous();
+    for (cap, expected) in
+        [("read_post", "edit_others_posts"), ("edit_post", "edit_others_posts"), ("delete_post", "delete_others_posts")]
+    {
+        assert_eq!(map_meta_cap(cap, &nobody, Object::Post(PostId(5)), &world), [expected]);
+        assert!(!nobody.can(cap, Object::Post(PostId(5)), &world));
+    }
+}
+
+#[test]
+fn revisions_are_their_posts() {
+    let world = world(&[
+        post(1, "post", "publish", ME, 0),
+        post(2, "revision", "inherit", OTHER, 1),
+        post(3, "revision", "inherit", ME, 0),
+        post(4, "revision", "inherit", ME, 99),
+        post(5, "revision", "inherit", ME, 2),
+        post(6, "post", "trash", OTHER, 0),
+        post(7, "revision", "inherit", ME, 6),
+    ]);
+    let both = "edit_others_posts,edit_published_posts";
+    #[rustfmt::skip]
+    let rows = [
+        (2, "read_post", "read", "read"),
+        (2, "edit_post", "edit_published_posts", both),
+        (2, "delete_post", "do_not_allow", "do_not_allow"),
+        (2, "publish_post", "publish_posts", "publish_posts"),
+        (3, "read_post", "do_not_allow", "do_not_allow"),
+        (3, "edit_post", "do_not_allow", "do_not_allow"),
+        (4, "read_post", "do_not_allow", "do_not_allow"),
+        (5, "read_post", "edit_published_posts", "read"),
+        (5, "edit_post", "edit_others_posts", "edit_posts"),
+        (7, "read_post", "edit_others_posts", "read"),
+        (99, "publish_post", "do_not_allow", "do_not_allow"),
+    ];
+    for (id, cap, owner, other) in rows {
+        check(&world, cap, Object::Post(PostId(id)), owner, other);
+    }
+}
+
+#[test]
+fn attachments_are_seen_as_what_they_hang_on() {
+    let mut world = world(&[
+        post(1, "post", "publish", OTHER, 0),
+        post(2, "post", "draft", OTHER, 0),
+        post(3, "post", "private", OTHER, 0),
+        post(4, "post", "trash", OTHER, 0),
+        post(5, "post", "trash", OTHER, 0),
+        post(6, "post", "weird", OTHER, 0),
+        post(7, "post", "auto-draft", OTHER, 0),
+        // Rings and chains.
+        post(20, "attachment", "inherit", ME, 21),
+        post(21, "attachment", "inherit", ME, 20),
+        post(22, "attachment", "inherit", ME, 22),
+        post(23, "attachment", "inherit", ME, 24),
+        post(24, "attachment", "inherit", ME, 2),
+        post(25, "attachment", "trash", ME, 0),
+    ]);
+    world.trashed.insert(PostId(5), "private".to_owned());
+    for (parent, status, expected) in [
+        (0, "inherit", "publish"),
+        (99, "inherit", "publish"),
+        (1, "inherit", "publish"),
+        (2, "inherit", "draft"),
+        (3, "inherit", "private"),
+        (4, "inherit", "publish"),
+        (5, "inherit", "private"),
+        (6, "inherit", "weird"),
+        (7, "inherit", "auto-draft"),
+        (20, "inherit", "private"),
+        (22, "inherit", "publish"),
+        (23, "inherit", "draft"),
+        (25, "inherit", "publish"),
+        (2, "publish", "publish"),
+        (2, "draft", "publish"),
+        (2, "private", "private"),
+        (2, "trash", "trash"),
+        (2, "auto-draft", "auto-draft"),
+        (2, "weird", "publish"),
+    ] {
+        let attachment = post(50, "attachment", status, ME, parent);
+        assert_eq!(effective_status(&attachment, &world), expected, "{status} below {parent}");
+    }
+    world.add_post(&post(50, "attachment", "inherit", ME, 3));
+    check(&world, "read_post", Object::Post(PostId(50)), "read", "read_private_posts");
+    check(&world, "edit_post", Object::Post(PostId(50)), "edit_posts", "edit_others_posts");
+}
+
+#[test]
+fn special_pages() {
+    let mut world = world(&[post(5, "page", "publish", ME, 0), post(6, "revision", "inherit", ME, 5)]);
+    world.policy.page_on_front = PostId(5);
+    check(&world, "delete_post", Object::Post(PostId(5)), "manage_options", "manage_options");
+    check(&world, "delete_post", Object::Post(PostId(6)), "do_not_allow", "do_not_allow");
+    check(&world, "read_post", Object::Post(PostId(5)), "read", "read");
+    world.policy = SitePolicy { privacy_page: PostId(5), ..SitePolicy::default() };
+    let others = "edit_others_pages,edit_published_pages,manage_options";
+    for id in [5, 6] {
+        check(&world, "edit_post", Object::Post(PostId(id)), "edit_published_pages,manage_options", others);
+    }
+}
+
+#[test]
+fn comments() {
+    let mut world = world(&[post(1, "post", "publish", ME, 0), post(2, "revision", "inherit", OTHER, 1)]);
+    world.comments = [(1, 0), (2, 99), (3, 2)].map(|(c, p)| (CommentId(c), PostId(p))).into();
+    let both = "edit_others_posts,edit_published_posts";
+    check(&world, "edit_comment", Object::Comment(CommentId(1)), "edit_posts", "edit_posts");
+    check(&world, "edit_comment", Object::Comment(CommentId(2)), "edit_posts", "edit_posts");
+    check(&world, "edit_comment", Object::Comment(CommentId(3)), "edit_published_posts", both);
+    check(&world, "edit_comment", Object::Comment(CommentId(4)), "do_not_allow", "do_not_allow");
+    let comment = Comment { post: PostId(2), ..Comment::default() };
+    assert!(caller(ME, "author").can_edit_comment(&comment, &world));
+    assert!(!caller(OTHER, "author").can_edit_comment(&comment, &world));
+}
+
+#[test]
+fn terms_of_every_taxonomy() {
+    let mut world = Snapshot::default();
+    let names = ["category", "nav_menu", "link_category", "post_format", "wp_theme", "wp_pattern_category", "nosuch"];
+    world.terms = names.iter().zip(1..).map(|(name, id)| (TermId(id), (*name).to_owned())).collect();
+    for (id, edit, assign) in [
+        (1, "manage_categories", "edit_posts"),
+        (2, "edit_theme_options", "edit_theme_options"),
+        (3, "do_not_allow", "do_not_allow"),
+        (4, "manage_categories", "edit_posts"),
+        (5, "manage_categories", "edit_posts"),
+        (6, "manage_categories", "edit_posts"),
+        (7, "do_not_allow", "do_not_allow"),
+        (8, "do_not_allow", "do_not_allow"),
+    ] {
+        let object = Object::Term(TermId(id));
+        check(&world, "edit_term", object, edit, edit);
+        check(&world, "delete_term", object, edit, edit);
+        check(&world, "assign_term", object, assign, assign);
+        world.default_terms = [TermId(id)].into();
+        check(&world, "delete_term", object, "do_not_allow", "do_not_allow");
+        check(&world, "edit_term", object, edit, edit);
+        world.default_terms.clear();
+    }
+    world.policy.link_manager = true;
+    check(&world, "edit_term", Object::Term(TermId(3)), "manage_links", "manage_links");
+}
+
+#[test]
+fn users() {
+    let world = world(&[]);
+    let user = |id| Object::User(UserId(id));
+    check(&world, "edit_user", user(ME), "", "edit_users");
+    check(&world, "edit_users", user(ME), "edit_users", "edit_users");
+    check(&world, "create_app_password", user(ME), "", "edit_users");
+    check(&world, "remove_user", user(ME), "do_not_allow", "remove_users");
+    check(&world, "delete_user", user(ME), "delete_users", "delete_users");
+    check(&world, "promote_user", user(ME), "promote_users", "promote_users");
+    let nobody = Caller::anonymous();
+    for (cap, object, expected) in [
+        ("edit_user", user(0), "do_not_allow"),
+        ("edit_users", Object::None, "do_not_allow"),
+        ("delete_app_passwords", Object::None, "do_not_allow"),
+        ("remove_user", user(0), "do_not_allow"),
+        ("remove_user", user(1), "remove_users"),
+        ("delete_user", user(0), "delete_users"),
+    ] {
+        assert_eq!(map_meta_cap(cap, &nobody, object, &world), [expected], "{cap}");
+    }
+    let chief = caller(1, "administrator");
+    assert_eq!(map_meta_cap("remove_user", &chief, user(1), &world), ["remove_users"]);
+    assert!(chief.can("remove_user", user(1), &world));
+}
+
+#[test]
+fn meta_takes_the_object_and_for_protected_keys_more() {
+    let world = world(&[post(1, "post", "publish", ME, 0), post(3, "nosuchtype", "draft", ME, 0)]);
+    let both = "edit_others_posts,edit_published_posts";
+    let meta = |kind, id, key| Object::Meta(kind, id, key);
+    check(&world, "edit_post_meta", Object::Post(PostId(1)), "edit_published_posts", both);
+    check(&world, "add_post_meta", meta(MetaKind::Post, 1, "x"), "edit_published_posts", both);
+    let with = |cap| (format!("edit_published_posts,{cap}"), format!("{both},{cap}"));
+    for cap in ["edit_post_meta", "add_post_meta", "delete_post_meta"] {
+        let (owner, other) = with(cap);
+        check(&world, cap, meta(MetaKind::Post, 1, "_x"), &owner, &other);
+        check(&world, cap, meta(MetaKind::Post, 99, "_x"), "do_not_allow", "do_not_allow");
+        check(&world, cap, meta(MetaKind::User, 1, "x"), "do_not_allow", "do_not_allow");
+        check(&world, cap, Object::None, "do_not_allow", "do_not_allow");
+    }
+    check(&world, "edit_post_meta", meta(MetaKind::Post, 3, "x"), "edit_others_posts", "edit_others_posts");
+    check(&world, "edit_user_meta", meta(MetaKind::User, ME, "_x"), "edit_user_meta", "edit_users,edit_user_meta");
+    check(&world, "edit_user_meta", meta(MetaKind::User, ME, "x"), "", "edit_users");
+    check(&world, "edit_user_meta", meta(MetaKind::User, 99, "x"), "do_not_allow", "do_not_allow");
+    check(&world, "edit_term_meta", meta(MetaKind::Term, 99, "x"), "do_not_allow", "do_not_allow");
+    check(&world, "edit_comment_meta", meta(MetaKind::Comment, 99, "x"), "do_not_allow", "do_not_allow");
+}
+
+#[test]
+fn registered_meta_keys_decide_for_themselves() {
+    struct Registered(Snapshot);
+    impl CapContext for Registered {
+        fn post_types(&self) -> &PostTypes {
+            self.0.post_types()
+        }
+        fn post_statuses(&self) -> &PostStatuses {
+            self.0.post_statuses()
+        }
+        fn taxonomies(&self) -> &Taxonomies {
+            self.0.taxonomies()
+        }
+        fn policy(&self) -> SitePolicy {
+            self.0.policy()
+        }
+        fn post(&self, id: PostId) -> Option<PostFacts<'_>> {
+            self.0.post(id)
+        }
+        fn status_before_trash(&self, id: PostId) -> Option<Cow<'_, str>> {
+            self.0.status_before_trash(id)
+        }
+        fn comment_post(&self, id: CommentId) -> Option<PostId> {
+            self.0.comment_post(id)
+        }
+        fn term_taxonomy(&self, id: TermId) -> Option<Cow<'_, str>> {
+            self.0.term_taxonomy(id)
+        }
+        fn is_default_term(&self, taxonomy: &str, id: TermId) -> bool {
+            self.0.is_default_term(taxonomy, id)
+        }
+        fn user_exists(&self, id: UserId) -> bool {
+            self.0.user_exists(id)
+        }
+        fn meta_allowed(&self, access: &MetaAccess<'_>) -> Option<bool> {
+            match access.key {
+                "_open" => Some(access.user == UserId(ME)),
+                "closed" => Some(false),
+                _ => None,
+            }
+        }
+    }
+    let world = Registered(world(&[post(1, "post", "draft", ME, 0)]));
+    for (key, expected) in [("_open", true), ("closed", false), ("free", true), ("_x", false)] {
+        let object = Object::Meta(MetaKind::Post, 1, key);
+        assert_eq!(caller(ME, "author").can("edit_post_meta", object, &world), expected, "{key}");
+        assert!(!caller(OTHER, "author").can("edit_post_meta", object, &world), "{key}");
+    }
+    assert!(!caller(1, "administrator").can("edit_post_meta", Object::Meta(MetaKind::Post, 1, "_open"), &world));
+}
+
+#[test]
+fn protected_keys() {
+    for (key, expected) in [
+        ("_a", true),
+        ("a", false),
+        ("", false),
+        (" _a", false),
+        ("\0_a", true),
+        ("\x1f\x7f_a", true),
+        ("é_a", false),
+        ("\u{a0}_a", false),
+        ("a_", false),
+    ] {
+        assert_eq!(is_protected_meta(key), expected, "{key:?}");
+    }
+}
+
+#[test]
+fn the_site_can_forbid() {
+    let strict = SitePolicy { file_edits: false, file_mods: false, unfiltered_html: false, ..SitePolicy::default() };
+    let no_edits = SitePolicy { file_edits: false, ..SitePolicy::default() };
+    let lax = SitePolicy { unfiltered_uploads: true, link_manager: true, ..SitePolicy::default() };
+    for (cap, policy, expected) in [
+        ("edit_plugins", no_edits, "do_not_allow"),
+        ("install_plugins", no_edits, "install_plugins"),
+        ("edit_themes", strict, "do_not_allow"),
+        ("upload_plugins", strict, "do_not_allow"),
+        ("install_languages", strict, "do_not_allow"),
+        ("update_core", strict, "do_not_allow"),
+        ("edit_css", strict, "do_not_allow"),
+        ("unfiltered_html", strict, "do_not_allow"),
+        ("unfiltered_upload", lax, "unfiltered_upload"),
+        ("manage_links", lax, "manage_links"),
+    ] {
+        let world = Snapshot { policy, ..Snapshot::default() };
+        assert_eq!(map_meta_cap(cap, &caller(1, "administrator"), Object::None, &world), [expected], "{cap}");
+    }
+}
+
+#[test]
+fn the_block_editor() {
+    let world = world(&[post(1, "post", "draft", ME, 0)]);
+    check(&world, "edit_block_binding", Object::Editor(Some(PostId(1))), "edit_posts", "edit_others_posts");
+    check(&world, "edit_block_binding", Object::Editor(None), "edit_theme_options", "edit_theme_options");
+    check(&world, "edit_block_binding", Object::Post(PostId(1)), "do_not_allow", "do_not_allow");
+}
+
+#[test]
+fn every_way_of_asking_gives_one_answer() {
+    let roles = ["administrator", "editor", "author", "contributor", "subscriber", "none"];
+    let caps = [
+        ("read_post", PostCap::Read),
+        ("edit_post", PostCap::Edit),
+        ("delete_post", PostCap::Delete),
+        ("publish_post", PostCap::Publish),
+    ];
+    let mut granted = 0;
+    for (kind, status) in
+        [("post", "publish"), ("post", "private"), ("page", "draft"), ("wp_block", "trash"), ("revision", "inherit")]
+    {
+        for author in [0, ME, OTHER] {
+            let row = Post {
+                id: PostId(5),
+                author: UserId(author),
+                post_type: kind.to_owned(),
+                status: status.to_owned(),
+                parent: PostId(6),
+                ..Post::default()
+            };
+            let mut world = world(&[post(6, "post", "draft", ME, 0)]);
+            world.add_post(&PostFacts::from(&row));
+            for role in roles {
+                let me = caller(ME, role);
+                for (name, cap) in caps {
+                    let by_id = me.can(name, Object::Post(row.id), &world);
+                    let needed = map_meta_cap(name, &me, Object::LoadedPost(&row), &world);
+                    assert_eq!(by_id, needed.iter().all(|cap| me.has(cap)), "{name} {kind} {status} {author} {role}");
+                    assert_eq!(by_id, me.can_post(cap, &row, &world), "{name} {kind} {status} {author} {role}");
+                    granted += usize::from(by_id);
+                }
+            }
+        }
+    }
+    assert!((100..300).contains(&granted), "{granted} of 360");
+}
+
+#[test]
+fn a_caller_has_what_he_was_granted() {
+    let user = UserCaps { all: CapSet::granting(&["read"]), ..UserCaps::default() };
+    let me = Caller::new(UserId(3), user);
+    assert!(me.is_logged_in() && me.has("read") && me.has("exist") && !me.has("edit_posts") && !me.has(DO_NOT_ALLOW));
+    let nobody = Caller::default();
+    assert!(!nobody.is_logged_in() && nobody.has("exist") && !nobody.has("read"));
+}

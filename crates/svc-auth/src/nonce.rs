@@ -1,0 +1,103 @@
+//! Nonces: short hashes that prove that a request comes from a page which this site gave to this session.
+//!
+//! A nonce is good in the tick it was made in and in the next one, so it lives for half to one whole lifetime.
+
+use crate::{
+    Secret, crypto,
+    keys::{Algorithm, Keys, Scheme},
+};
+use svc_model::UserId;
+
+/// Seconds for which a nonce is good at most.
+pub const LIFETIME: i64 = 86_400;
+
+/// Half-lifetimes since the epoch, rounded up.
+///
+/// `now` in seconds since the epoch, `lifetime` in seconds (at least 1). Source: `wp_nonce_tick`.
+pub fn tick(now: i64, lifetime: i64) -> i64 {
+    let (now, lifetime) = (i128::from(now) * 2, i128::from(lifetime.max(1)));
+    let ticks = now.div_euclid(lifetime) + i128::from(now.rem_euclid(lifetime) != 0);
+    i64::try_from(ticks).unwrap_or(i64::MAX)
+}
+
+/// Whom a nonce is bound to: the user, and the session of his log-in cookie (empty without one).
+#[derive(Clone, Copy)]
+pub struct Bearer<'a> {
+    /// Zero is nobody.
+    pub user: UserId,
+    /// The session token of the `logged_in` cookie.
+    pub token: &'a str,
+}
+
+impl std::fmt::Debug for Bearer<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Bearer").field("user", &self.user).finish_non_exhaustive()
+    }
+}
+
+/// The nonce of an action in a tick: ten hexadecimal digits.
+pub fn create(keys: &Keys, tick: i64, action: &str, bearer: Bearer<'_>) -> Secret {
+    let data = format!("{tick}|{action}|{}|{}", bearer.user, bearer.token);
+    let hash = keys.hash(data.as_bytes(), Scheme::Nonce, Algorithm::Md5);
+    Secret::new(&hash[20..30])
+}
+
+/// 1 when the nonce was made in this tick, 2 when in the one before, none when it is not valid.
+pub fn verify(keys: &Keys, tick: i64, nonce: &str, action: &str, bearer: Bearer<'_>) -> Option<u8> {
+    if nonce.is_empty() {
+        return None;
+    }
+    [(1, tick), (2, tick.saturating_sub(1))].into_iter().find_map(|(age, tick)| {
+        crypto::same(create(keys, tick, action, bearer).expose().as_bytes(), nonce.as_bytes()).then_some(age)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ticks_are_half_lifetimes_rounded_up() {
+        for (now, lifetime, expected) in [
+            (0, LIFETIME, 0),
+            (1, LIFETIME, 1),
+            (43_200, LIFETIME, 1),
+            (43_201, LIFETIME, 2),
+            (1_780_000_000, LIFETIME, 41_204),
+            (3, 1, 6),
+            (5, 0, 10),
+            (-1, LIFETIME, 0),
+            (i64::MAX, 1, i64::MAX),
+        ] {
+            assert_eq!(tick(now, lifetime), expected, "{now} {lifetime}");
+        }
+    }
+
+    #[test]
+    fn a_nonce_is_good_in_two_ticks_and_for_its_bearer_alone() {
+        let keys = Keys::new([("k", "s"); 4]);
+        let me = Bearer { user: UserId(3), token: "t" };
+        let nonce = create(&keys, 100, "a", me);
+        let nonce = nonce.expose();
+        assert_eq!(nonce.len(), 10);
+        let other_user = Bearer { user: UserId(4), ..me };
+        let other_session = Bearer { token: "u", ..me };
+        let other_keys = Keys::new([("k", "t"); 4]);
+        #[rustfmt::skip]
+        let rows = [
+            (&keys, 100, nonce, "a", me, Some(1)),
+            (&keys, 101, nonce, "a", me, Some(2)),
+            (&keys, 102, nonce, "a", me, None),
+            (&keys, 99, nonce, "a", me, None),
+            (&keys, 100, nonce, "b", me, None),
+            (&keys, 100, nonce, "a", other_user, None),
+            (&keys, 100, nonce, "a", other_session, None),
+            (&other_keys, 100, nonce, "a", me, None),
+            (&keys, 100, "", "a", me, None),
+            (&keys, 100, &nonce[1..], "a", me, None),
+        ];
+        for (keys, tick, nonce, action, bearer, expected) in rows {
+            assert_eq!(verify(keys, tick, nonce, action, bearer), expected, "{tick} {action} {bearer:?}");
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! The interface's check of log-in cookies: the specification's eight rules of "Session cookie plus nonce".
+//!
+//! A cookie alone proves nothing, as browsers send it with requests that other sites cause; only a nonce shows that the
+//! request comes from a page of this site.
+
+use svc_brand::Brand;
+use svc_model::UserId;
+
+use crate::{
+    AuthError, Keys, Secret,
+    cookie::{self, CookieFailure},
+    nonce::{self, Bearer},
+};
+
+/// The code of a nonce that is not valid.
+pub const INVALID_NONCE: AuthError =
+    AuthError { code: "rest_cookie_invalid_nonce", message: "Cookie nonce is invalid", status: Some(403) };
+
+/// What became of the log-in cookie of a request (rule 8).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CookieStatus {
+    /// None was looked at: the request has none, or another mechanism came first.
+    #[default]
+    Absent,
+    /// The auth-cookie-valid event fired.
+    Valid,
+    /// It was not accepted.
+    Failed(CookieFailure),
+}
+
+impl CookieStatus {
+    /// The reason of a failure: its event's name without `auth_cookie_`.
+    pub fn reason(self) -> Option<&'static str> {
+        const PREFIX: usize = cookie::VALID_EVENT.len() - "valid".len();
+        match self {
+            CookieStatus::Failed(failure) => Some(&failure.event()[PREFIX..]),
+            _ => None,
+        }
+    }
+}
+
+/// What the check looks at.
+#[derive(Clone, Copy)]
+pub struct NonceCheck<'a> {
+    /// Another mechanism has already answered, with success or an error.
+    pub answered: bool,
+    /// What became of the cookie.
+    pub cookie: CookieStatus,
+    /// The current user and, where a cookie brought him, his session token.
+    pub bearer: Bearer<'a>,
+    /// The request parameter [`Brand::nonce_param`], where the request has it.
+    pub param: Option<&'a str>,
+    /// The header [`Brand::header`]`("Nonce")`, where the request has it.
+    pub header: Option<&'a str>,
+    /// See [`nonce::tick`].
+    pub tick: i64,
+}
+
+/// What is to be done with the request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Decision {
+    /// The earlier result, if any, stands; the current user stays (rules 2 and 3).
+    Unchanged,
+    /// It goes on as nobody's (rule 5).
+    Anonymous,
+    /// It goes on as the current user's; the nonce goes into the answer's [`Brand::header`]`("Nonce")` (rule 7).
+    Verified(Secret),
+    /// It is refused (rule 6).
+    Refused(AuthError),
+}
+
+/// Decides (rules 1 to 7).
+pub fn check(keys: &Keys, brand: &Brand, request: &NonceCheck<'_>) -> Decision {
+    let NonceCheck { answered, cookie, bearer, param, header, tick } = *request;
+    if answered || (cookie != CookieStatus::Valid && bearer.user != UserId(0)) {
+        return Decision::Unchanged;
+    }
+    let Some(sent) = param.or(header) else { return Decision::Anonymous };
+    let action = brand.nonce_action();
+    match nonce::verify(keys, tick, sent, &action, bearer) {
+        Some(_) => Decision::Verified(nonce::create(keys, tick, &action, bearer)),
+        None => Decision::Refused(INVALID_NONCE),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_eight_rules() {
+        let keys = Keys::new([("k", "s"); 4]);
+        let brand = Brand::default();
+        let me = Bearer { user: UserId(3), token: "tok" };
+        let nobody = Bearer { user: UserId(0), token: "" };
+        let nonce = |tick, bearer| nonce::create(&keys, tick, "svc_rest", bearer).expose().to_owned();
+        let (good, old, older, theirs) = (nonce(9, me), nonce(8, me), nonce(7, me), nonce(9, nobody));
+        let fresh = || Decision::Verified(Secret::new(good.clone()));
+        let refused = || Decision::Refused(INVALID_NONCE);
+        use CookieStatus::{Absent, Failed, Valid};
+        let failed = Failed(CookieFailure::Expired);
+        #[rustfmt::skip]
+        let rows = [
+            // answered, cookie, bearer, parameter, header, decision
+            (false, Valid, me, None, None, Decision::Anonymous),
+            (false, Valid, me, Some(&*good), None, fresh()),
+            (false, Valid, me, None, Some(&*good), fresh()),
+            (false, Valid, me, None, Some(&*old), fresh()),
+            (false, Valid, me, None, Some(&*older), refused()),
+            (false, Valid, me, Some("bad"), Some(&*good), refused()),
+            (false, Valid, me, Some(""), Some(&*good), refused()),
+            (false, Valid, me, None, Some(""), refused()),
+            (false, Valid, me, None, Some(&*theirs), refused()),
+            (true, Valid, me, Some("bad"), None, Decision::Unchanged),
+            (true, Absent, nobody, Some("bad"), None, Decision::Unchanged),
+            (false, Absent, me, Some("bad"), None, Decision::Unchanged),
+            (false, failed, me, None, None, Decision::Unchanged),
+            (false, Absent, nobody, None, None, Decision::Anonymous),
+            (false, failed, nobody, None, None, Decision::Anonymous),
+            (false, failed, nobody, None, Some(&*good), refused()),
+            (false, Absent, nobody, Some(&*theirs), None, Decision::Verified(Secret::new(theirs.clone()))),
+        ];
+        for (i, (answered, cookie, bearer, param, header, expected)) in rows.into_iter().enumerate() {
+            let request = NonceCheck { answered, cookie, bearer, param, header, tick: 9 };
+            assert_eq!(check(&keys, &brand, &request), expected, "row {i}");
+        }
+    }
+
+    #[test]
+    fn a_nonce_of_another_brand_is_refused() {
+        let keys = Keys::new([("k", "s"); 4]);
+        let bearer = Bearer { user: UserId(3), token: "tok" };
+        let sent = nonce::create(&keys, 9, "wp_rest", bearer);
+        let cookie = CookieStatus::Valid;
+        let request = NonceCheck { answered: false, cookie, bearer, param: None, header: Some(sent.expose()), tick: 9 };
+        assert_eq!(check(&keys, &Brand::default(), &request), Decision::Refused(INVALID_NONCE));
+        assert!(matches!(check(&keys, &Brand::new("wp").unwrap(), &request), Decision::Verified(_)));
+    }
+
+    #[test]
+    fn reasons_are_event_names_without_their_first_twelve_characters() {
+        for (status, expected) in [
+            (CookieStatus::Absent, None),
+            (CookieStatus::Valid, None),
+            (CookieStatus::Failed(CookieFailure::Malformed), Some("malformed")),
+            (CookieStatus::Failed(CookieFailure::Expired), Some("expired")),
+            (CookieStatus::Failed(CookieFailure::BadUsername), Some("bad_username")),
+            (CookieStatus::Failed(CookieFailure::BadHash), Some("bad_hash")),
+            (CookieStatus::Failed(CookieFailure::BadSessionToken), Some("bad_session_token")),
+        ] {
+            assert_eq!(status.reason(), expected);
+        }
+    }
+}

@@ -1,0 +1,328 @@
+//! Password hashes of every kind that WordPress sites hold: checking, making, and telling which are out of date.
+//!
+//! | Stored text | Kind |
+//! |---|---|
+//! | `$wp$2y$…` | bcrypt of a SHA-384 pre-hash: the present format |
+//! | `$2y$…` (also `2a`, `2b`, `2x`) | plain bcrypt, which ends at a NUL byte and at 72 bytes |
+//! | `$P$…`, `$H$…` | phpass: MD5, repeated |
+//! | at most 32 bytes | MD5 in hexadecimal |
+//! | `$generic$…` | keyed BLAKE2b, for random texts only (application passwords) |
+//!
+//! The labels are constants of the data format; they do not change with the brand. Checking is slow on purpose (70 ms
+//! at the usual cost): run it off the async workers and bound how many run at once.
+
+use base64::{
+    Engine,
+    engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD},
+};
+use md5::{Digest, Md5};
+
+use crate::crypto;
+
+/// Longest password that slow hashes take, in bytes; a longer one never matches.
+pub const MAX_LENGTH: usize = 4096;
+
+/// The bcrypt cost of new hashes: 2¹⁰ rounds.
+pub const COST: u32 = 10;
+
+/// Stored hashes with a higher cost than this (2¹⁸ rounds, 20 s) are not checked: they would hold a worker for ever.
+const MAX_COST: u32 = 18;
+
+/// As [`MAX_COST`], for the repetitions of phpass (2²⁰ rounds; sites hold 2¹³).
+const MAX_PHPASS_COST: usize = 20;
+
+const PREHASHED: &str = "$wp";
+const FAST: &str = "$generic$";
+
+/// A password longer than [`MAX_LENGTH`] cannot be hashed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HashError {
+    /// The password has more than [`MAX_LENGTH`] bytes.
+    TooLong,
+    /// The operating system gave no random bytes for the salt, or the cost is not one of bcrypt's.
+    Unavailable,
+}
+
+impl std::fmt::Display for HashError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            HashError::TooLong => write!(f, "a password may have at most {MAX_LENGTH} bytes"),
+            HashError::Unavailable => f.write_str("the password could not be hashed"),
+        }
+    }
+}
+
+impl std::error::Error for HashError {}
+
+/// Removes what PHP's `trim` removes at both ends. (`str::trim` would remove more, such as no-break spaces.)
+fn php_trim(text: &[u8]) -> &[u8] {
+    let blank = |b: &u8| matches!(b, b' ' | b'\t' | b'\n' | b'\r' | 0 | 0x0b);
+    let start = text.iter().position(|b| !blank(b)).unwrap_or(text.len());
+    let end = text.iter().rposition(|b| !blank(b)).map_or(start, |i| i + 1);
+    &text[start..end]
+}
+
+/// What bcrypt is given for a password, so that all of a long one counts: 64 characters.
+fn prehash(password: &[u8]) -> String {
+    STANDARD.encode(crypto::hmac_sha384(b"wp-sha384", password))
+}
+
+/// Hashes a password in the present format at the usual cost. White space at its ends does not count.
+///
+/// # Errors
+/// See [`HashError`].
+pub fn hash(password: &[u8]) -> Result<String, HashError> {
+    hash_with_cost(password, COST)
+}
+
+/// [`hash`] with another cost, 4 to 31.
+///
+/// # Errors
+/// See [`HashError`].
+pub fn hash_with_cost(password: &[u8], cost: u32) -> Result<String, HashError> {
+    if password.len() > MAX_LENGTH {
+        return Err(HashError::TooLong);
+    }
+    let parts = bcrypt::hash_with_result(prehash(php_trim(password)), cost).map_err(|_| HashError::Unavailable)?;
+    Ok(format!("{PREHASHED}{}", parts.format_for_version(bcrypt::Version::TwoY)))
+}
+
+/// Whether a stored hash, of any kind but `$generic$`, is of this password.
+///
+/// The password is taken as it is: the log-in form trims it first, as hashing does.
+pub fn verify(stored: &str, password: &[u8]) -> bool {
+    if stored.len() <= 32 {
+        return crypto::same(stored.as_bytes(), crypto::md5_hex(password).as_bytes());
+    }
+    if password.len() > MAX_LENGTH {
+        return false;
+    }
+    if let Some(bcrypt) = stored.strip_prefix(PREHASHED) {
+        return verify_bcrypt(bcrypt, prehash(password).as_bytes());
+    }
+    if is_phpass(stored) {
+        return verify_phpass(stored, password);
+    }
+    verify_bcrypt(stored, password)
+}
+
+/// [`verify`] for a user who may not exist, in the time that a wrong password takes.
+///
+/// A hash that is quicker to check than the present format (MD5, phpass, a low cost) takes that time too when the
+/// password is wrong, so that the time tells neither who exists nor who has an old hash.
+pub fn verify_or_dummy(stored: Option<&str>, password: &[u8]) -> bool {
+    /// Of a random text that nobody knows.
+    const DUMMY: &str = "$wp$2y$10$cWkXxGS3yrHGRYH/vQsKvOdlOY74eRRUHXQ/rGjAq14IWFZhKX5f6";
+    let matched = stored.is_some_and(|stored| verify(stored, password));
+    let as_slow = stored.is_some_and(|stored| bcrypt_cost(stored).is_some_and(|cost| cost >= COST));
+    if !matched && !as_slow {
+        verify(DUMMY, password);
+    }
+    matched
+}
+
+/// Whether a stored hash should be replaced at the next log-in: it is not in the present format at the usual cost.
+pub fn needs_rehash(stored: &str) -> bool {
+    needs_rehash_at(stored, COST)
+}
+
+/// [`needs_rehash`] for a site whose hashes have another cost.
+pub fn needs_rehash_at(stored: &str, cost: u32) -> bool {
+    let present = stored.strip_prefix(PREHASHED).filter(|h| h.starts_with("$2y$"));
+    present.and_then(bcrypt_cost) != Some(cost)
+}
+
+/// Hashes a long random text, such as an application password, quickly. Not for passwords that people choose.
+pub fn fast_hash(text: &[u8]) -> String {
+    format!("{FAST}{}", URL_SAFE_NO_PAD.encode(crypto::blake2b_30(b"wp_fast_hash_6.8+", text)))
+}
+
+/// Whether a stored hash of an application password is of this text: `$generic$`, or the older phpass and bcrypt.
+pub fn verify_fast(stored: &str, text: &[u8]) -> bool {
+    if stored.starts_with(FAST) {
+        return crypto::same(stored.as_bytes(), fast_hash(text).as_bytes());
+    }
+    if text.len() > MAX_LENGTH {
+        return false;
+    }
+    if is_phpass(stored) { verify_phpass(stored, text) } else { verify_bcrypt(stored, text) }
+}
+
+/// The cost of a bcrypt hash, plain or pre-hashed, when it has the shape of one.
+fn bcrypt_cost(stored: &str) -> Option<u32> {
+    let bcrypt = stored.strip_prefix(PREHASHED).unwrap_or(stored).as_bytes();
+    match bcrypt {
+        [b'$', b'2', b'a' | b'b' | b'x' | b'y', b'$', tens @ b'0'..=b'9', ones @ b'0'..=b'9', b'$', ..]
+            if bcrypt.len() == 60 =>
+        {
+            Some(u32::from(tens - b'0') * 10 + u32::from(ones - b'0'))
+        }
+        _ => None,
+    }
+}
+
+fn verify_bcrypt(stored: &str, password: &[u8]) -> bool {
+    // Hashes were made by C code, for which a NUL byte ends the password.
+    let password = password.split(|b| *b == 0).next().unwrap_or_default();
+    bcrypt_cost(stored).is_some_and(|cost| cost <= MAX_COST) && bcrypt::verify(password, stored).unwrap_or(false)
+}
+
+fn is_phpass(stored: &str) -> bool {
+    stored.starts_with("$P$") || stored.starts_with("$H$")
+}
+
+const PHPASS_ALPHABET: &[u8; 64] = b"./0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+
+/// Portable phpass: label, one character of cost (log₂ of the repetitions), eight of salt, 22 of hash.
+fn verify_phpass(stored: &str, password: &[u8]) -> bool {
+    let stored = stored.as_bytes();
+    if stored.len() != 34 {
+        return false;
+    }
+    let Some(cost) = PHPASS_ALPHABET.iter().position(|c| *c == stored[3]) else { return false };
+    if !(7..=MAX_PHPASS_COST).contains(&cost) {
+        return false;
+    }
+    let mut digest = Md5::new().chain_update(&stored[4..12]).chain_update(password).finalize();
+    for _ in 0..1u32 << cost {
+        digest = Md5::new().chain_update(digest).chain_update(password).finalize();
+    }
+    crypto::same(&stored[12..], phpass_encode(&digest).as_bytes())
+}
+
+/// Base 64 of phpass: least significant bits first, no padding.
+fn phpass_encode(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(22);
+    for group in bytes.chunks(3) {
+        let value = group.iter().rev().fold(0u32, |value, b| value << 8 | u32::from(*b));
+        for i in 0..=group.len() {
+            text.push(char::from(PHPASS_ALPHABET[(value >> (6 * i) & 63) as usize]));
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(stored: &str, password: &str, expected: bool) {
+        assert_eq!(verify(stored, password.as_bytes()), expected, "{stored} {password:?}");
+    }
+
+    #[test]
+    fn verify_hashes_of_every_kind() {
+        // Recorded from the peer, or made with its functions.
+        let wp = "$wp$2y$04$6uRoY0wJ.lYkZBthnNyIxeqhq2VnskuC1XqOb1beeTMfLZ.9cGbdK";
+        let plain = "$2y$04$XMtr67WU5HxXYgcNc8tVNuutpiaQ85V8DPfTVM1qmBV4DTFNt7Uam";
+        let phpass = "$P$BiKrowumj17sAoiKcT5jKfNvUSbzyi.";
+        let rows = [
+            (wp, "xZXsAYBlx", true),
+            (wp, "xZXsAYBlx ", false),
+            (wp, "", false),
+            (plain, "9fMBb", true),
+            (plain, "9fMBb\0more", true),
+            (plain, "9fMBB", false),
+            (phpass, "f5VlEf2RxmeK0JGoIETcQnXFo", true),
+            (phpass, "f5VlEf2RxmeK0JGoIETcQnXF", false),
+            ("$H$Bjtx9eiKCPqIU.5JD/jShkTMycJqi71", "secret", true),
+            ("a87ff679a2f3e71d9181a67b7542122c", "4", true),
+            ("A87FF679A2F3E71D9181A67B7542122C", "4", false),
+            ("d41d8cd98f00b204e9800998ecf8427e", "", true),
+        ];
+        for (stored, password, expected) in rows {
+            check(stored, password, expected);
+        }
+    }
+
+    #[test]
+    fn verify_malformed_hashes_is_false_and_quick() {
+        for stored in [
+            "",
+            "*",
+            "*0",
+            "$P$",
+            "$P$Bshort",
+            "$wp",
+            "$wp$2y$",
+            "$wp$2y$04$.....................................................",
+            "$2y$31$XMtr67WU5HxXYgcNc8tVNuutpiaQ85V8DPfTVM1qmBV4DTFNt7Uam",
+            "$2y$99$XMtr67WU5HxXYgcNc8tVNuutpiaQ85V8DPfTVM1qmBV4DTFNt7Uam",
+            "$2y$-1$XMtr67WU5HxXYgcNc8tVNuutpiaQ85V8DPfTVM1qmBV4DTFNt7Uam",
+            "$P$ziKrowumj17sAoiKcT5jKfNvUSbzyi.",
+            "$P$!iKrowumj17sAoiKcT5jKfNvUSbzyi.",
+            "$P$éaaaaaaaaaaaaaaaaaaaaaaaaaaaaaé",
+            "$wpé2y$04$ééééééééééééééééééééééééééééééééééééééééé",
+            "$argon2id$v=19$m=16,t=2,p=1$c2FsdHNhbHQ$abcdefghijkl",
+            "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+        ] {
+            check(stored, "password", false);
+            check(stored, "", false);
+            assert!(!verify_fast(stored, b"password"), "{stored}");
+            assert!(needs_rehash(stored), "{stored}");
+        }
+    }
+
+    #[test]
+    fn hash_then_verify() {
+        for password in ["x", "pässwörd", "nul\0byte", &"é".repeat(100), &"x".repeat(MAX_LENGTH)] {
+            let stored = hash_with_cost(password.as_bytes(), 4).unwrap();
+            assert!(stored.starts_with("$wp$2y$04$") && stored.len() == 63, "{stored}");
+            check(&stored, password, true);
+            check(&stored, &format!("{password}y"), false);
+        }
+        let spaced = hash_with_cost(b" \t\x0bx\n\r\0", 4).unwrap();
+        check(&spaced, "x", true);
+        check(&spaced, " x", false);
+        assert_eq!(hash_with_cost(&[b'x'; MAX_LENGTH + 1], 4), Err(HashError::TooLong));
+        assert_eq!(hash_with_cost(b"x", 3), Err(HashError::Unavailable));
+        assert_ne!(hash_with_cost(b"x", 4), hash_with_cost(b"x", 4));
+    }
+
+    #[test]
+    fn only_the_present_format_at_the_usual_cost_needs_no_rehash() {
+        let rest = "abcdefghijklmnopqrstuuABCDEFGHIJKLMNOPQRSTUVWXYZ01234";
+        for (start, expected) in [
+            ("$wp$2y$10$", false),
+            ("$wp$2y$12$", true),
+            ("$wp$2y$09$", true),
+            ("$wp$2a$10$", true),
+            ("$2y$10$", true),
+            ("$wp2y$10$", true),
+        ] {
+            assert_eq!(needs_rehash(&format!("{start}{rest}")), expected, "{start}");
+        }
+        assert!(!needs_rehash_at(&format!("$wp$2y$12${rest}"), 12));
+    }
+
+    #[test]
+    fn fast_hashes() {
+        assert_eq!(fast_hash(b"password"), "$generic$5kFnqVB4H8sAaEg-HC4BoAY2wTWniLJdF-mQwkWu");
+        for (stored, text, expected) in [
+            ("$generic$5kFnqVB4H8sAaEg-HC4BoAY2wTWniLJdF-mQwkWu", "password", true),
+            ("$generic$5kFnqVB4H8sAaEg-HC4BoAY2wTWniLJdF-mQwkWu", "Password", false),
+            ("$generic$5kFnqVB4H8sAaEg-HC4BoAY2wTWniLJdF-mQwkWux", "password", false),
+            ("$generic$", "", false),
+            ("$P$BiKrowumj17sAoiKcT5jKfNvUSbzyi.", "f5VlEf2RxmeK0JGoIETcQnXFo", true),
+            ("5f4dcc3b5aa765d61d8327deb882cf99", "password", false),
+        ] {
+            assert_eq!(verify_fast(stored, text.as_bytes()), expected, "{stored} {text}");
+        }
+    }
+
+    #[test]
+    fn unknown_users_cost_as_much_as_wrong_passwords() {
+        // One measured run each, with room for a busy machine: what matters is that the work is done at all.
+        let timed = |stored: Option<&str>| {
+            let start = std::time::Instant::now();
+            assert!(!verify_or_dummy(stored, b"wrong"));
+            start.elapsed().as_secs_f64()
+        };
+        let present = hash(b"right").unwrap();
+        let wrong = timed(Some(&present));
+        assert!(timed(None) > wrong / 5.0);
+        assert!(timed(Some("5f4dcc3b5aa765d61d8327deb882cf99")) > wrong / 5.0);
+        assert!(verify_or_dummy(Some(&present), b"right"));
+    }
+}

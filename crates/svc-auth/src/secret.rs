@@ -1,0 +1,88 @@
+//! Texts that must not be logged, and where they come from.
+
+use subtle::ConstantTimeEq;
+
+/// A password, token or nonce in the clear. `Debug` hides it; comparison takes the same time wherever texts differ.
+#[derive(Clone)]
+pub struct Secret(String);
+
+impl Secret {
+    /// Keeps a text secret.
+    pub fn new(text: impl Into<String>) -> Self {
+        Secret(text.into())
+    }
+
+    /// The text itself, to be sent to its owner.
+    pub fn expose(&self) -> &str {
+        &self.0
+    }
+}
+
+impl std::fmt::Debug for Secret {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Secret(…)")
+    }
+}
+
+impl PartialEq for Secret {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.as_bytes().ct_eq(other.0.as_bytes()).into()
+    }
+}
+
+impl Eq for Secret {}
+
+/// The operating system gave no random bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NoRandomness;
+
+impl std::fmt::Display for NoRandomness {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("the operating system gave no random bytes")
+    }
+}
+
+impl std::error::Error for NoRandomness {}
+
+const ALPHABET: &[u8; 62] = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+
+/// A random text of `length` ASCII letters and digits, each equally likely: 5.95 bits a character.
+///
+/// # Errors
+/// [`NoRandomness`] when the operating system has none.
+pub fn random_text(length: usize) -> Result<Secret, NoRandomness> {
+    let mut text = String::with_capacity(length);
+    let mut bytes = [0u8; 64];
+    while text.len() < length {
+        getrandom::fill(&mut bytes).map_err(|_| NoRandomness)?;
+        // 248 is the largest multiple of 62 in a byte; the values above it would favour the first letters.
+        let fair = bytes.iter().filter(|b| **b < 248).map(|b| char::from(ALPHABET[usize::from(*b % 62)]));
+        text.extend(fair.take(length - text.len()));
+    }
+    Ok(Secret(text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn random_texts_have_their_length_and_alphabet_and_differ() {
+        for length in [0, 1, 24, 43, 300] {
+            let text = random_text(length).unwrap();
+            assert_eq!(text.expose().len(), length);
+            assert!(text.expose().bytes().all(|b| b.is_ascii_alphanumeric()));
+        }
+        assert_ne!(random_text(43).unwrap(), random_text(43).unwrap());
+        let long = random_text(20_000).unwrap();
+        for c in ALPHABET {
+            let n = long.expose().bytes().filter(|b| b == c).count();
+            assert!((150..600).contains(&n), "{} comes {n} times", char::from(*c));
+        }
+    }
+
+    #[test]
+    fn debug_hides_the_text() {
+        assert_eq!(format!("{:?}", Secret::new("abc")), "Secret(…)");
+    }
+}

@@ -1,0 +1,253 @@
+//! Sessions: which log-ins of a user are still good, as the `session_tokens` user meta holds them.
+//!
+//! The token itself is in the cookie alone; the store holds its SHA-256 (the verifier) with what is known of the log-in.
+
+use indexmap::IndexMap;
+use serde_json::{Map, Value};
+
+use crate::{NoRandomness, Secret, crypto, secret::random_text};
+
+/// Seconds for which a log-in is good.
+pub const LIFETIME: i64 = 2 * 86_400;
+
+/// Seconds for which a log-in is good when the user asked to be remembered.
+pub const REMEMBERED_LIFETIME: i64 = 14 * 86_400;
+
+/// Most sessions that a user has at once; the one that ends first gives way to a new one.
+const MAX_SESSIONS: usize = 500;
+
+/// A new random session token: 43 letters and digits, 256 bits.
+///
+/// # Errors
+/// [`NoRandomness`] when the operating system has none.
+pub fn new_token() -> Result<Secret, NoRandomness> {
+    random_text(43)
+}
+
+/// What the store knows a token by.
+fn verifier(token: &str) -> String {
+    crypto::sha256_hex(token.as_bytes())
+}
+
+/// One log-in.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Session {
+    /// Last second in which it is good, since the epoch.
+    pub expiration: i64,
+    /// Address that logged in.
+    pub ip: Option<String>,
+    /// What the browser called itself.
+    pub ua: Option<String>,
+    /// When, in seconds since the epoch.
+    pub login: Option<i64>,
+    /// Members that extensions added, kept as they are.
+    pub extra: Map<String, Value>,
+}
+
+impl Session {
+    /// Reads a stored session: a map, or in very old rows the expiration alone.
+    fn from_value(value: &Value) -> Option<Self> {
+        let Value::Object(map) = value else {
+            return Some(Session { expiration: value.as_i64()?, ..Session::default() });
+        };
+        let mut session = Session { expiration: integer(map.get("expiration")?)?, ..Session::default() };
+        for (name, value) in map {
+            match (name.as_str(), value) {
+                ("expiration", _) => {}
+                ("ip", Value::String(ip)) => session.ip = Some(ip.clone()),
+                ("ua", Value::String(ua)) => session.ua = Some(ua.clone()),
+                ("login", value) if integer(value).is_some() => session.login = integer(value),
+                _ => {
+                    session.extra.insert(name.clone(), value.clone());
+                }
+            }
+        }
+        Some(session)
+    }
+
+    fn to_value(&self) -> Value {
+        let mut map = Map::new();
+        map.insert("expiration".to_owned(), self.expiration.into());
+        if let Some(ip) = &self.ip {
+            map.insert("ip".to_owned(), ip.as_str().into());
+        }
+        if let Some(ua) = &self.ua {
+            map.insert("ua".to_owned(), ua.as_str().into());
+        }
+        if let Some(login) = self.login {
+            map.insert("login".to_owned(), login.into());
+        }
+        map.extend(self.extra.clone());
+        Value::Object(map)
+    }
+
+    /// Whether it is good at this time (seconds since the epoch).
+    pub fn is_live(&self, now: i64) -> bool {
+        self.expiration >= now
+    }
+}
+
+fn integer(value: &Value) -> Option<i64> {
+    value.as_i64().or_else(|| value.as_str()?.parse().ok())
+}
+
+/// A user's sessions by verifier, oldest first. `Debug` tells only how many.
+#[derive(Clone, Default, PartialEq)]
+pub struct Sessions(IndexMap<String, Session>);
+
+impl Sessions {
+    /// Reads the unserialized `session_tokens` meta; whatever is not a session in it is left out.
+    pub fn from_value(stored: &Value) -> Self {
+        let entries = stored.as_object().into_iter().flatten();
+        Sessions(entries.filter_map(|(v, s)| Some((v.clone(), Session::from_value(s)?))).collect())
+    }
+
+    /// The value to store; none when no session is left and the row is to be deleted.
+    pub fn to_value(&self) -> Option<Value> {
+        let map: Map<String, Value> = self.0.iter().map(|(v, s)| (v.clone(), s.to_value())).collect();
+        (!map.is_empty()).then_some(Value::Object(map))
+    }
+
+    /// The live session of this token.
+    pub fn get(&self, token: &str, now: i64) -> Option<&Session> {
+        self.0.get(&verifier(token)).filter(|s| s.is_live(now))
+    }
+
+    /// Whether the token's session is live.
+    pub fn verify(&self, token: &str, now: i64) -> bool {
+        self.get(token, now).is_some()
+    }
+
+    /// The live sessions with their verifiers, oldest first: for pages that list them.
+    pub fn live(&self, now: i64) -> impl Iterator<Item = (&str, &Session)> {
+        self.0.iter().filter(move |(_, s)| s.is_live(now)).map(|(v, s)| (v.as_str(), s))
+    }
+
+    /// Begins a session, or replaces that of the same token. Sessions that have ended are dropped.
+    pub fn insert(&mut self, token: &str, session: Session, now: i64) {
+        self.prune(now);
+        if self.0.len() >= MAX_SESSIONS
+            && let Some(first) = self.0.iter().min_by_key(|(_, s)| s.expiration).map(|(v, _)| v.clone())
+        {
+            self.0.shift_remove(&first);
+        }
+        self.0.insert(verifier(token), session);
+    }
+
+    /// Ends the session of this token: log-out.
+    pub fn remove(&mut self, token: &str, now: i64) {
+        self.prune(now);
+        self.0.shift_remove(&verifier(token));
+    }
+
+    /// Ends the session of this verifier, as [`Sessions::live`] gives it; whether there was one.
+    pub fn remove_verifier(&mut self, verifier: &str) -> bool {
+        self.0.shift_remove(verifier).is_some()
+    }
+
+    /// Ends every session but that of this token: log-out everywhere else.
+    pub fn remove_others(&mut self, token: &str, now: i64) {
+        let kept = verifier(token);
+        self.prune(now);
+        self.0.retain(|v, _| *v == kept);
+    }
+
+    /// Ends every session.
+    pub fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    /// How many are held, ended ones among them.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether none is held.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    fn prune(&mut self, now: i64) {
+        self.0.retain(|_, s| s.is_live(now));
+    }
+}
+
+impl std::fmt::Debug for Sessions {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Sessions({})", self.0.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    const TOK: &str = "3c469e9d6c5875d37a43f353d4f88e61fcf812c66eee3457465a40b0da4153e0"; // SHA-256 of `token`
+
+    #[test]
+    fn stored_shapes_that_verify() {
+        let now = 1000;
+        for (stored, expected) in [
+            (json!({"expiration": 1000}), true),
+            (json!({"expiration": 999}), false),
+            (json!({"expiration": "1001"}), true),
+            (json!(1001), true),
+            (json!(999), false),
+            (json!({}), false),
+            (json!({"ip": "x"}), false),
+            (json!("junk"), false),
+            (json!(null), false),
+            (json!(true), false),
+        ] {
+            let sessions = Sessions::from_value(&json!({TOK: stored}));
+            assert_eq!(sessions.verify("token", now), expected, "{stored}");
+            assert!(!sessions.verify(TOK, now), "the verifier itself is no token");
+        }
+        for stored in [json!([]), json!(""), json!(false), json!(null)] {
+            assert!(Sessions::from_value(&stored).is_empty());
+            assert_eq!(Sessions::from_value(&stored).to_value(), None);
+        }
+    }
+
+    #[test]
+    fn stored_members_come_back_as_they_were() {
+        let stored = json!({TOK: {"expiration": 5, "ip": "::1", "ua": "x", "login": 3, "two_factor": {"a": [1]}}});
+        assert_eq!(Sessions::from_value(&stored).to_value(), Some(stored));
+    }
+
+    #[test]
+    fn sessions_begin_and_end() {
+        let mut sessions = Sessions::default();
+        let until = |expiration| Session { expiration, ..Session::default() };
+        sessions.insert("a", until(10), 0);
+        sessions.insert("b", until(20), 0);
+        assert!(sessions.verify("a", 10) && !sessions.verify("a", 11) && sessions.verify("b", 20));
+        sessions.insert("c", until(30), 11);
+        assert_eq!(sessions.len(), 2, "the ended one is dropped");
+        sessions.remove("b", 11);
+        assert!(!sessions.verify("b", 11) && sessions.verify("c", 11));
+        sessions.insert("d", until(30), 11);
+        sessions.remove_others("d", 11);
+        assert!(!sessions.verify("c", 11) && sessions.verify("d", 11));
+        let verifier = sessions.live(11).next().unwrap().0.to_owned();
+        assert!(sessions.remove_verifier(&verifier) && !sessions.remove_verifier(&verifier));
+        assert_eq!(sessions.to_value(), None);
+    }
+
+    #[test]
+    fn the_number_of_sessions_is_bounded() {
+        let mut sessions = Sessions::default();
+        for i in 0..MAX_SESSIONS + 10 {
+            sessions.insert(&i.to_string(), Session { expiration: 100 + i as i64, ..Session::default() }, 0);
+        }
+        assert_eq!(sessions.len(), MAX_SESSIONS);
+        assert!(!sessions.verify("9", 0) && sessions.verify("10", 0));
+    }
+
+    #[test]
+    fn tokens_are_43_characters_and_debug_tells_nothing() {
+        assert_eq!(new_token().unwrap().expose().len(), 43);
+        assert_eq!(format!("{:?}", Sessions::from_value(&json!({TOK: 5}))), "Sessions(1)");
+    }
+}
