@@ -1,5 +1,6 @@
 //! A content server: configuration, composition, pages.
 
+mod cli;
 pub mod config;
 pub mod error;
 mod logs;

@@ -3,8 +3,10 @@
 
 use std::{io::Write, path::Path};
 
+use svc_auth::{Keys, Secret};
+
 use super::{
-    ConfigError, Origin, Secret,
+    ConfigError, Origin,
     layers::Layers,
     settings::{self, Setting},
 };
@@ -12,10 +14,7 @@ use super::{
 /// Name of the file in the data folder.
 pub const KEY_FILE: &str = "keys.toml";
 
-/// Random bytes in a generated secret.
-const SECRET_BYTES: usize = 48;
-
-/// The secrets by their WordPress names in lower case (`auth_key` … `nonce_salt`), as far as known.
+/// The secrets as configured, by name (`auth_key` … `nonce_salt`), as far as they are.
 #[derive(Clone, Debug, Default)]
 pub struct SecretKeys(Vec<(&'static str, Secret)>);
 
@@ -41,15 +40,15 @@ impl SecretKeys {
         self.0.iter().find(|(n, _)| *n == name).map(|(_, secret)| secret)
     }
 
-    /// Fills in what is missing from the data folder's file, which is made, readable by its owner only, when it is not
-    /// there.
+    /// The keys to sign with. What is not configured, or is no secret (a placeholder, the same text twice), comes from
+    /// the data folder's file, which is made, readable by its owner only, when it is not there.
     ///
     /// # Errors
-    /// When the file cannot be read, understood or made.
-    pub fn complete(mut self, data: &Path) -> Result<Self, ConfigError> {
-        let missing: Vec<&'static Setting> = settings::key_settings().filter(|s| self.get(name(s)).is_none()).collect();
-        if missing.is_empty() {
-            return Ok(self);
+    /// When the file is needed and cannot be read, understood or made.
+    pub fn complete(&self, data: &Path) -> Result<Keys, ConfigError> {
+        let configured = |name: &str| self.get(name).map(|s| s.expose().to_owned());
+        if let Ok(keys) = Keys::resolve(configured, |_| None) {
+            return Ok(keys);
         }
         let path = data.join(KEY_FILE);
         let origin = Origin::File(path.clone(), 1);
@@ -58,13 +57,8 @@ impl SecretKeys {
         }
         let mut layers = Layers::default();
         layers.file(&path, true)?;
-        for setting in missing {
-            let given = layers
-                .get(setting.key)
-                .ok_or_else(|| ConfigError::at(&origin, format!("`{}` is missing", setting.key)))?;
-            self.0.push((name(setting), Secret::new(given.text.clone())));
-        }
-        Ok(self)
+        let stored = |name: &str| layers.get(&format!("keys.{name}")).map(|given| given.text.clone());
+        Keys::resolve(configured, stored).map_err(|missing| ConfigError::at(&origin, missing.to_string()))
     }
 }
 
@@ -75,25 +69,14 @@ fn generate(path: &Path) -> std::io::Result<()> {
         "# Secrets that sign this site's cookies and nonces. Whoever knows them can sign in as anybody.\n\n[keys]\n",
     );
     for setting in settings::key_settings() {
-        text.push_str(&format!("{} = \"{}\"\n", name(setting), random_text(SECRET_BYTES)?));
+        let secret = Keys::generate_setting().map_err(std::io::Error::other)?;
+        text.push_str(&format!("{} = \"{}\"\n", name(setting), secret.expose()));
     }
     let beside = path.with_extension("new");
     let mut file = private_file(&beside)?;
     file.write_all(text.as_bytes())?;
     file.sync_all()?;
     std::fs::rename(&beside, path)
-}
-
-/// Random text of letters, digits, `-` and `_`, made of this many random bytes.
-///
-/// # Errors
-/// When the system has no random bytes to give.
-pub(crate) fn random_text(bytes: usize) -> std::io::Result<String> {
-    const SIGNS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-    let mut raw = vec![0_u8; bytes];
-    getrandom::fill(&mut raw).map_err(|e| std::io::Error::other(e.to_string()))?;
-    // One sign a byte: a quarter of the entropy is given away, the bytes are plenty.
-    Ok(raw.iter().map(|b| char::from(SIGNS[usize::from(b % 64)])).collect())
 }
 
 #[cfg(unix)]
@@ -111,16 +94,15 @@ fn private_file(path: &Path) -> std::io::Result<std::fs::File> {
 mod tests {
     use super::*;
 
+    use svc_auth::Scheme;
+
     #[test]
     fn missing_secrets_are_made_once_and_kept_private() {
         let dir = tempfile::tempdir().unwrap();
         let set = SecretKeys(vec![("auth_key", Secret::new("mine"))]);
-        let first = set.clone().complete(dir.path()).unwrap();
-        let second = set.complete(dir.path()).unwrap();
-        assert_eq!(first.get("auth_key").unwrap().reveal(), "mine");
-        let salt = first.get("nonce_salt").unwrap();
-        assert_eq!(salt, second.get("nonce_salt").unwrap());
-        assert!(salt.reveal().len() >= 48 && Some(salt) != first.get("auth_salt"));
+        let (first, second) = (set.complete(dir.path()).unwrap(), set.complete(dir.path()).unwrap());
+        assert!(first == second && first.key(Scheme::Auth).starts_with(b"mine"));
+        assert!(first.key(Scheme::Nonce).len() >= 128 && first.key(Scheme::Nonce) != first.key(Scheme::LoggedIn));
         #[cfg(unix)]
         {
             use std::os::unix::fs::PermissionsExt;
@@ -134,12 +116,12 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         std::fs::write(dir.path().join(KEY_FILE), "[keys]\nauth_key = 'a'\n").unwrap();
         let error = SecretKeys::default().complete(dir.path()).unwrap_err().to_string();
-        assert!(error.ends_with("`keys.secure_auth_key` is missing"), "{error}");
+        assert!(error.contains("no usable value for auth_salt"), "{error}");
     }
 
     #[test]
     fn complete_configuration_touches_no_file() {
-        let all = settings::key_settings().map(|s| (name(s), Secret::new("x"))).collect();
+        let all = settings::key_settings().map(|s| (name(s), Secret::new(s.key))).collect();
         assert!(SecretKeys(all).complete(Path::new("/nowhere")).is_ok());
     }
 }

@@ -14,6 +14,7 @@ use std::{
     time::Duration,
 };
 
+use svc_auth::Secret;
 use svc_brand::Brand;
 
 pub use keys::{KEY_FILE, SecretKeys};
@@ -37,28 +38,6 @@ pub struct ConfigError {
 impl ConfigError {
     pub(crate) fn at(origin: &Origin, what: impl Into<String>) -> Self {
         ConfigError { place: origin.to_string(), what: what.into() }
-    }
-}
-
-/// Text that is never shown.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Secret(String);
-
-impl Secret {
-    /// Wraps a text that is not to be shown.
-    pub fn new(text: impl Into<String>) -> Self {
-        Secret(text.into())
-    }
-
-    /// The text itself, for those who sign or connect with it.
-    pub fn reveal(&self) -> &str {
-        &self.0
-    }
-}
-
-impl std::fmt::Debug for Secret {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("(secret)")
     }
 }
 
@@ -195,7 +174,7 @@ impl Config {
             site_url: read.optional("site_url", str::parse)?,
             database: read
                 .optional("database", database)?
-                .unwrap_or_else(|| Secret(format!("sqlite:{}", data.join("site.db").display()))),
+                .unwrap_or_else(|| Secret::new(format!("sqlite:{}", data.join("site.db").display()))),
             table_prefix: read.required("table_prefix", values::table_prefix)?,
             content_dir: read.optional("content_dir", path)?.unwrap_or_else(|| data.join("content")),
             brand: read.required("brand", |text| Brand::new(text).map_err(|e| e.to_string()))?,
@@ -304,7 +283,7 @@ mod tests {
         let config = Config::load(&sources(dir.path(), &[], &[])).unwrap();
         assert_eq!(config.listen, "127.0.0.1:8080");
         assert_eq!(config.brand, Brand::default());
-        assert_eq!(config.database.reveal(), format!("sqlite:{}", dir.path().join("svc-data/site.db").display()));
+        assert_eq!(config.database.expose(), format!("sqlite:{}", dir.path().join("svc-data/site.db").display()));
         assert_eq!(config.limits.body, 64 << 20);
         assert!(config.shown().iter().all(|s| s.origin == Origin::Default));
     }
@@ -351,7 +330,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let env = [("SVC_DATABASE", "mysql://u:hunter2@h/n"), ("SVC_KEYS_NONCE_KEY", "hunter2")];
         let config = Config::load(&sources(dir.path(), &env, &[])).unwrap();
-        assert_eq!(config.keys.get("nonce_key").unwrap().reveal(), "hunter2");
+        assert_eq!(config.keys.get("nonce_key").unwrap().expose(), "hunter2");
         assert!(!format!("{config:?}{:?}", config.shown()).contains("hunter2"));
     }
 
