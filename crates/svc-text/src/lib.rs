@@ -1,1 +1,48 @@
 //! Text sanitizers and escapes: plain text, addresses, slugs, file names, e-mail. Text in, text out.
+//!
+//! Every function is a free function over `&str`, runs in time linear in its input and never fails: what does not fit is
+//! removed, escaped or gives an empty text. Rendering of content (blocks, paragraphs, allowed HTML) is elsewhere; so is
+//! everything that needs a site: its addresses, its options, its database.
+
+mod accents;
+mod email;
+mod entities;
+mod escape;
+mod file_name;
+mod list;
+mod names;
+mod number;
+mod plain;
+mod protocol;
+mod slashes;
+mod slug;
+mod tags;
+mod trim;
+mod url;
+mod url_parts;
+
+pub use accents::{remove_accents, remove_accents_from_bytes};
+pub use email::{is_email, sanitize_email};
+pub use entities::{Quotes, convert_invalid_entities, normalize_entities, specialchars_decode};
+pub use escape::{esc_attr, esc_html, esc_js, esc_textarea, esc_xml};
+pub use file_name::{MimeTypes, basename, check_filetype, sanitize_file_name};
+pub use list::{firsts, parse_id_list, parse_list, parse_slug_list};
+pub use names::{
+    kebab_case, sanitize_hex_color, sanitize_html_class, sanitize_key, sanitize_locale_name, sanitize_mime_type,
+    sanitize_user, validate_username,
+};
+pub use number::{absint, number_format, size_format, zeroise};
+pub use plain::{normalize_whitespace, sanitize_text_field, sanitize_textarea_field};
+pub use protocol::{ALLOWED_PROTOCOLS, bad_protocol};
+pub use slashes::{slash, trailing_slash, unslash, untrailing_slash};
+pub use slug::{
+    sanitize_title, sanitize_title_in, sanitize_title_with_dashes, truncate_post_slug, truncate_post_slug_bytes,
+    utf8_uri_encode,
+};
+pub use tags::{strip_all_tags, strip_tags};
+pub use trim::{is_space, trim, trim_end, trim_start};
+pub use url::{
+    esc_url, esc_url_with, make_link_relative, sanitize_redirect, sanitize_trackback_urls, sanitize_url,
+    sanitize_url_with, url_shorten,
+};
+pub use url_parts::{UrlParts, parse_url, parse_url_relative};

@@ -1,0 +1,122 @@
+//! The announcements of the interface: Link headers, links in an HTML head, the RSD document.
+
+use svc_text::{esc_html, esc_url, sanitize_url};
+
+use crate::SiteUrls;
+
+/// The link relation by which clients find the interface, under every brand.
+pub const LINK_RELATION: &str = "https://api.w.org/";
+
+/// What a response tells of the interface: its root, and the route of what the page shows (empty for none).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Announcement {
+    root: String,
+    resource: Option<String>,
+}
+
+impl SiteUrls {
+    /// What a page announces that shows the thing with this route; an empty route for none.
+    pub fn announcement(&self, route: &str) -> Announcement {
+        Announcement { root: self.rest_url(""), resource: (!route.is_empty()).then(|| self.rest_url(route)) }
+    }
+}
+
+impl Announcement {
+    /// Values of `Link` headers, one header each, to be appended to those that are there.
+    pub fn header_values(&self) -> Vec<String> {
+        let mut values = Vec::new();
+        if !self.root.is_empty() {
+            values.push(format!("<{}>; rel=\"{LINK_RELATION}\"", sanitize_url(&self.root)));
+            if let Some(resource) = &self.resource {
+                let href = sanitize_url(resource);
+                values.push(format!("<{href}>; rel=\"alternate\"; title=\"JSON\"; type=\"application/json\""));
+            }
+        }
+        values
+    }
+
+    /// Link elements for an HTML head.
+    pub fn head_links(&self) -> String {
+        if self.root.is_empty() {
+            return String::new();
+        }
+        let mut html = format!("<link rel=\"{LINK_RELATION}\" href=\"{}\" />", esc_url(&self.root));
+        if let Some(resource) = &self.resource {
+            let href = esc_url(resource);
+            html.push_str(&format!(
+                "<link rel=\"alternate\" title=\"JSON\" type=\"application/json\" href=\"{href}\" />"
+            ));
+        }
+        html
+    }
+
+    /// The `api` element for a discovery document, empty without a root.
+    pub fn rsd_element(&self) -> String {
+        if self.root.is_empty() {
+            return String::new();
+        }
+        let href = esc_url(&self.root);
+        format!("<api name=\"WP-API\" blogID=\"1\" preferred=\"false\" apiLink=\"{href}\" />")
+    }
+}
+
+/// The discovery document (RSD 1.0), with the interface as its one programming interface.
+///
+/// `engine` and `engine_url` name the software.
+pub fn rsd_document(site: &SiteUrls, engine: &str, engine_url: &str) -> String {
+    format!(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?><rsd version=\"1.0\" xmlns=\"http://archipelago.phrasewise.com/rsd\">\n\
+         \t<service>\n\
+         \t\t<engineName>{}</engineName>\n\
+         \t\t<engineLink>{}</engineLink>\n\
+         \t\t<homePageLink>{}</homePageLink>\n\
+         \t\t<apis>\n\
+         \t\t\t{}\n\
+         \t\t</apis>\n\
+         \t</service>\n\
+         </rsd>\n",
+        esc_html(engine),
+        esc_url(engine_url),
+        esc_url(&site.home_url("")),
+        site.announcement("").rsd_element(),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Permalinks;
+
+    #[test]
+    fn announcements() {
+        let site = SiteUrls::new("http://a.b", "http://a.b", "svc-json", Permalinks::new("/%postname%/"));
+        let page = site.announcement("/svc/v2/posts/4");
+        assert_eq!(
+            page.header_values(),
+            [
+                "<http://a.b/svc-json/>; rel=\"https://api.w.org/\"",
+                "<http://a.b/svc-json/svc/v2/posts/4>; rel=\"alternate\"; title=\"JSON\"; type=\"application/json\"",
+            ]
+        );
+        assert_eq!(
+            page.head_links(),
+            "<link rel=\"https://api.w.org/\" href=\"http://a.b/svc-json/\" />\
+             <link rel=\"alternate\" title=\"JSON\" type=\"application/json\" \
+             href=\"http://a.b/svc-json/svc/v2/posts/4\" />"
+        );
+        assert_eq!(site.announcement("").header_values().len(), 1);
+        let rsd = rsd_document(&site, "S & Co", "https://x.y/?a&b");
+        assert!(
+            rsd.contains("<api name=\"WP-API\" blogID=\"1\" preferred=\"false\" apiLink=\"http://a.b/svc-json/\" />")
+        );
+        assert!(rsd.contains("<engineName>S &amp; Co</engineName>"));
+    }
+
+    #[test]
+    fn no_root_no_announcement() {
+        let mut site = SiteUrls::new("http://a.b", "http://a.b", "svc-json", Permalinks::default());
+        site.hooks.rest_url.add(10, std::sync::Arc::new(|_, _, _| String::new()));
+        let page = site.announcement("/svc/v2/posts/4");
+        assert!(page.header_values().is_empty() && page.head_links().is_empty() && page.rsd_element().is_empty());
+    }
+}

@@ -1,0 +1,68 @@
+//! Extension points over addresses and routes: typed closures in order of priority.
+
+use std::{fmt, sync::Arc};
+
+/// The filters of one extension point; lower priorities run first, equal ones in the order of their adding.
+///
+/// `F` is the closure's type, such as `dyn Fn(String) -> String + Send + Sync`.
+pub struct Filters<F: ?Sized>(Vec<(i32, Arc<F>)>);
+
+impl<F: ?Sized> Filters<F> {
+    /// Adds a filter; 10 is the usual priority.
+    pub fn add(&mut self, priority: i32, filter: Arc<F>) {
+        let at = self.0.partition_point(|(p, _)| *p <= priority);
+        self.0.insert(at, (priority, filter));
+    }
+
+    /// The filters in order.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &F> {
+        self.0.iter().map(|(_, f)| &**f)
+    }
+}
+
+impl<F: ?Sized> Default for Filters<F> {
+    fn default() -> Self {
+        Filters(Vec::new())
+    }
+}
+
+impl<F: ?Sized> Clone for Filters<F> {
+    fn clone(&self) -> Self {
+        Filters(self.0.clone())
+    }
+}
+
+impl<F: ?Sized> fmt::Debug for Filters<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} filters", self.0.len())
+    }
+}
+
+/// The extension points of this crate (spec, Events).
+#[derive(Debug, Clone, Default)]
+pub struct Hooks {
+    /// Changes the address prefix.
+    pub rest_url_prefix: Filters<dyn Fn(String) -> String + Send + Sync>,
+    /// Changes a generated address; receives address, path and scheme.
+    pub rest_url: Filters<dyn Fn(String, &str, crate::Scheme) -> String + Send + Sync>,
+    /// Changes a post's route; receives route, post id and post type.
+    pub rest_route_for_post: Filters<dyn Fn(String, u64, &str) -> String + Send + Sync>,
+    /// Changes a term's route; receives route, term id and taxonomy.
+    pub rest_route_for_term: Filters<dyn Fn(String, u64, &str) -> String + Send + Sync>,
+    /// Changes the route of what the page shows.
+    pub rest_queried_resource_route: Filters<dyn Fn(String) -> String + Send + Sync>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn priorities_order_filters() {
+        let mut filters: Filters<dyn Fn(String) -> String + Send + Sync> = Filters::default();
+        for (priority, mark) in [(20, "c"), (10, "a"), (10, "b"), (5, "_")] {
+            filters.add(priority, Arc::new(move |s| s + mark));
+        }
+        assert_eq!(filters.iter().fold(String::new(), |s, f| f(s)), "_abc");
+    }
+}
