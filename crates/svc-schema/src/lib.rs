@@ -1,1 +1,34 @@
 //! Schemas compiled once: validate, sanitize, filter by context, build arguments.
+//!
+//! Everything here is pure: no I/O, no clock, no HTTP. Values are JSON as PHP decodes it: `{}` and `[]` are one value, and a
+//! map whose keys are all integers is a list.
+
+mod args;
+pub mod build;
+mod combine;
+mod compile;
+mod context;
+pub mod dates;
+mod embed;
+mod endpoint;
+mod error;
+mod fields;
+mod formats;
+mod notice;
+mod path;
+mod pattern;
+mod raise;
+mod run;
+mod sanitize;
+mod schema;
+mod validate;
+pub mod values;
+
+pub use args::{Arg, Args, Sanitizer, Validator};
+pub use build::SchemaBuilder;
+pub use embed::{Embed, parse_embed};
+pub use endpoint::{MethodKind, default_additional_properties_to_false, endpoint_args};
+pub use error::Error;
+pub use fields::{FieldSet, fields_for_response, is_field_included};
+pub use notice::{Notice, NoticeKind, Notices};
+pub use schema::Schema;

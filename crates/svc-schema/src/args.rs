@@ -1,0 +1,372 @@
+//! The arguments of an endpoint: how each is checked and cleaned, and the two steps over all parameters of a request.
+
+use std::{fmt, sync::Arc};
+
+use indexmap::IndexMap;
+use serde_json::{Map, Value};
+use svc_php::cast::truthy;
+
+use crate::{Error, Schema, SchemaBuilder};
+
+/// A check of one argument: true, false (then the message is the general one), or an error of its own.
+pub type ValidateFn = Arc<dyn Fn(&Value, &str) -> Result<bool, Error> + Send + Sync>;
+/// Makes the value of one argument fit for use, or raises an error.
+pub type SanitizeFn = Arc<dyn Fn(Value, &str) -> Result<Value, Error> + Send + Sync>;
+
+/// How an argument is checked.
+#[derive(Clone, Default)]
+pub enum Validator {
+    /// Not at all.
+    #[default]
+    None,
+    /// Against its schema.
+    BySchema,
+    /// By a function of the value and the argument's name.
+    Custom(ValidateFn),
+}
+
+/// How an argument is cleaned.
+#[derive(Clone, Default)]
+pub enum Sanitizer {
+    /// Not at all.
+    #[default]
+    None,
+    /// By its schema, unchecked.
+    BySchema,
+    /// Checked against its schema first, then cleaned by it. An argument with a type that names no sanitizer has this one.
+    Parse,
+    /// By a function of the value and the argument's name.
+    Custom(SanitizeFn),
+}
+
+/// One argument of an endpoint.
+#[derive(Clone, Default)]
+pub struct Arg {
+    /// Its schema, which keeps the source that descriptions of the route show.
+    pub schema: Option<Schema>,
+    /// Whether a request without it is refused.
+    pub required: bool,
+    /// The value taken when a request has none.
+    pub default: Option<Value>,
+    /// How it is checked.
+    pub validate: Validator,
+    /// How it is cleaned.
+    pub sanitize: Sanitizer,
+}
+
+impl Arg {
+    /// An argument as routes declare it: without a check of its own, and, when the schema has a `type`, parsed by schema.
+    /// `required` and `default` are those of the schema.
+    ///
+    /// Source: specification, "Argument processing", 3.
+    pub fn new(schema: impl Into<Schema>) -> Self {
+        let schema = schema.into();
+        let has_type = schema.source().get("type").is_some_and(truthy);
+        Arg {
+            required: schema.is_required(),
+            default: schema.default().cloned(),
+            validate: Validator::None,
+            sanitize: if has_type { Sanitizer::Parse } else { Sanitizer::None },
+            schema: Some(schema),
+        }
+    }
+
+    /// An argument checked by schema in the first step and cleaned by schema in the second, as those made from an item
+    /// schema are.
+    pub fn by_schema(schema: impl Into<Schema>) -> Self {
+        Arg { validate: Validator::BySchema, sanitize: Sanitizer::BySchema, ..Self::new(schema) }
+    }
+
+    /// Checks by this function.
+    #[must_use]
+    pub fn validate_with(
+        mut self,
+        check: impl Fn(&Value, &str) -> Result<bool, Error> + Send + Sync + 'static,
+    ) -> Self {
+        self.validate = Validator::Custom(Arc::new(check));
+        self
+    }
+
+    /// Cleans by this function.
+    #[must_use]
+    pub fn sanitize_with(
+        mut self,
+        clean: impl Fn(Value, &str) -> Result<Value, Error> + Send + Sync + 'static,
+    ) -> Self {
+        self.sanitize = Sanitizer::Custom(Arc::new(clean));
+        self
+    }
+
+    /// The source of the schema; null without one.
+    pub fn source(&self) -> &Value {
+        self.schema.as_ref().map_or(&Value::Null, Schema::source)
+    }
+
+    /// Runs the check. `Ok(false)` is a refusal without words.
+    ///
+    /// # Errors
+    /// What the check raises.
+    pub fn check(&self, value: &Value, name: &str) -> Result<bool, Error> {
+        match (&self.validate, &self.schema) {
+            (Validator::Custom(check), _) => check(value, name),
+            (Validator::BySchema, Some(schema)) => schema.validate(value, name).map(|()| true),
+            (Validator::BySchema, None) | (Validator::None, _) => Ok(true),
+        }
+    }
+
+    /// Runs the sanitizer.
+    ///
+    /// # Errors
+    /// What it raises.
+    pub fn clean(&self, value: Value, name: &str) -> Result<Value, Error> {
+        match (&self.sanitize, &self.schema) {
+            (Sanitizer::Custom(clean), _) => clean(value, name),
+            (Sanitizer::BySchema, Some(schema)) => schema.sanitize(value, name),
+            (Sanitizer::Parse, Some(schema)) => schema.parse(value, name),
+            (Sanitizer::BySchema | Sanitizer::Parse, None) | (Sanitizer::None, _) => Ok(value),
+        }
+    }
+}
+
+impl From<Schema> for Arg {
+    fn from(schema: Schema) -> Self {
+        Arg::new(schema)
+    }
+}
+
+impl From<SchemaBuilder> for Arg {
+    fn from(schema: SchemaBuilder) -> Self {
+        Arg::new(schema)
+    }
+}
+
+impl fmt::Debug for Arg {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let validate = match self.validate {
+            Validator::None => "none",
+            Validator::BySchema => "by schema",
+            Validator::Custom(_) => "custom",
+        };
+        let sanitize = match self.sanitize {
+            Sanitizer::None => "none",
+            Sanitizer::BySchema => "by schema",
+            Sanitizer::Parse => "parse",
+            Sanitizer::Custom(_) => "custom",
+        };
+        f.debug_struct("Arg")
+            .field("schema", self.source())
+            .field("required", &self.required)
+            .field("default", &self.default)
+            .field("validate", &validate)
+            .field("sanitize", &sanitize)
+            .finish()
+    }
+}
+
+/// The arguments of an endpoint, in order.
+#[derive(Clone, Debug, Default)]
+pub struct Args(pub IndexMap<String, Arg>);
+
+impl Args {
+    /// No arguments.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds an argument; one of the same name is replaced in its place.
+    pub fn insert(&mut self, name: impl Into<String>, arg: impl Into<Arg>) {
+        self.0.insert(name.into(), arg.into());
+    }
+
+    /// Adds an argument.
+    #[must_use]
+    pub fn with(mut self, name: impl Into<String>, arg: impl Into<Arg>) -> Self {
+        self.insert(name, arg);
+        self
+    }
+
+    /// The argument of this name.
+    pub fn get(&self, name: &str) -> Option<&Arg> {
+        self.0.get(name)
+    }
+
+    /// All arguments, in order.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &Arg)> {
+        self.0.iter().map(|(name, arg)| (name.as_str(), arg))
+    }
+
+    /// These arguments over `common` ones: the common ones come first, and these win where both have a name.
+    ///
+    /// Source: specification, "Route registration", 5.
+    #[must_use]
+    pub fn over(self, common: &Args) -> Self {
+        let mut merged = common.clone();
+        merged.0.extend(self.0);
+        merged
+    }
+
+    /// The defaults of the arguments that have one.
+    pub fn defaults(&self) -> Map<String, Value> {
+        self.0.iter().filter_map(|(name, arg)| Some((name.clone(), arg.default.clone()?))).collect()
+    }
+
+    /// The first step: required arguments must be there and not null, then every one that is there is checked.
+    /// `get` looks a parameter up in the request, over all its sources; null counts as missing.
+    ///
+    /// # Errors
+    /// `rest_missing_callback_param` (400) names the missing ones; `rest_invalid_param` (400) holds a message for each
+    /// refused one in `params`, and the errors in `details`.
+    pub fn validate<'v>(&self, get: impl Fn(&str) -> Option<&'v Value>) -> Result<(), Error> {
+        let present = |name: &str| get(name).filter(|v| !v.is_null());
+        let missing: Vec<&str> =
+            self.iter().filter(|(name, arg)| arg.required && present(name).is_none()).map(|(name, _)| name).collect();
+        if !missing.is_empty() {
+            return Err(missing_params(&missing));
+        }
+        let mut refused = Refused::default();
+        for (name, arg) in self.iter() {
+            let Some(value) = present(name) else { continue };
+            match arg.check(value, name) {
+                Ok(true) => {}
+                Ok(false) => refused.add(name, None),
+                Err(error) => refused.add(name, Some(&error)),
+            }
+        }
+        refused.into_result()
+    }
+
+    /// The second step: cleans every parameter, in every source of the request, in place.
+    ///
+    /// # Errors
+    /// `rest_invalid_param` (400), as above; the parameters that were refused keep their value.
+    pub fn sanitize<'m>(&self, sources: impl IntoIterator<Item = &'m mut Map<String, Value>>) -> Result<(), Error> {
+        let mut refused = Refused::default();
+        for source in sources {
+            for (name, value) in source.iter_mut() {
+                let Some(arg) = self.get(name) else { continue };
+                if matches!(arg.sanitize, Sanitizer::None) {
+                    continue;
+                }
+                match arg.clean(value.clone(), name) {
+                    Ok(clean) => *value = clean,
+                    Err(error) => refused.add(name, Some(&error)),
+                }
+            }
+        }
+        refused.into_result()
+    }
+}
+
+impl<N: Into<String>, A: Into<Arg>> FromIterator<(N, A)> for Args {
+    fn from_iter<I: IntoIterator<Item = (N, A)>>(items: I) -> Self {
+        Args(items.into_iter().map(|(name, arg)| (name.into(), arg.into())).collect())
+    }
+}
+
+impl<N: Into<String>, A: Into<Arg>, const LEN: usize> From<[(N, A); LEN]> for Args {
+    fn from(items: [(N, A); LEN]) -> Self {
+        items.into_iter().collect()
+    }
+}
+
+/// Arguments that were refused, by name.
+#[derive(Default)]
+struct Refused {
+    params: Map<String, Value>,
+    details: Map<String, Value>,
+}
+
+impl Refused {
+    fn add(&mut self, name: &str, error: Option<&Error>) {
+        let message = match error {
+            Some(error) => {
+                self.details.insert(name.to_owned(), error.to_body());
+                error.messages().collect::<Vec<_>>().join(" ")
+            }
+            None => "Invalid parameter.".to_owned(),
+        };
+        self.params.insert(name.to_owned(), message.into());
+    }
+
+    fn into_result(self) -> Result<(), Error> {
+        if self.params.is_empty() { Ok(()) } else { Err(invalid_params(self)) }
+    }
+}
+
+fn missing_params(names: &[&str]) -> Error {
+    let data = serde_json::json!({ "status": 400, "params": names });
+    Error::new("rest_missing_callback_param", format!("Missing parameter(s): {}", names.join(", "))).with_data(data)
+}
+
+fn invalid_params(refused: Refused) -> Error {
+    let names: Vec<&str> = refused.params.keys().map(String::as_str).collect();
+    let message = format!("Invalid parameter(s): {}", names.join(", "));
+    let details = svc_php::list::list_shape(Value::Object(refused.details));
+    let params = svc_php::list::list_shape(Value::Object(refused.params));
+    Error::new("rest_invalid_param", message)
+        .with_data(serde_json::json!({ "status": 400, "params": params, "details": details }))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::build::{integer, string, untyped};
+
+    fn map(value: Value) -> Map<String, Value> {
+        match value {
+            Value::Object(map) => map,
+            other => panic!("not a map: {other}"),
+        }
+    }
+
+    #[test]
+    fn required_ones_must_be_there_and_not_null() {
+        let args = Args::from([("a", integer().required()), ("b", integer().required()), ("c", integer())]);
+        let params = map(json!({"a": 1, "b": null}));
+        let error = args.validate(|name| params.get(name)).unwrap_err();
+        assert_eq!((error.code(), error.status()), ("rest_missing_callback_param", 400));
+        assert_eq!(error.data(), Some(&json!({"status": 400, "params": ["b"]})));
+    }
+
+    #[test]
+    fn an_argument_with_a_type_is_parsed_in_the_second_step() {
+        let args = Args::from([("n", integer().minimum(2)), ("free", untyped().minimum(9))]);
+        let mut params = map(json!({"n": "5", "free": "x", "unknown": []}));
+        assert!(args.validate(|name| params.get(name)).is_ok());
+        args.sanitize([&mut params]).unwrap();
+        assert_eq!(Value::Object(params), json!({"n": 5, "free": "x", "unknown": []}));
+        let mut params = map(json!({"n": "1"}));
+        let error = args.sanitize([&mut params]).unwrap_err();
+        assert_eq!(
+            error.data(),
+            Some(&json!({
+                "status": 400,
+                "params": {"n": "n must be greater than or equal to 2"},
+                "details": {"n": {"code": "rest_out_of_bounds", "message": "n must be greater than or equal to 2", "data": null}},
+            }))
+        );
+        assert_eq!(params["n"], json!("1"));
+    }
+
+    #[test]
+    fn functions_take_the_place_of_the_schema() {
+        let arg = Arg::new(string()).validate_with(|v, _| Ok(v == "yes")).sanitize_with(|_, name| Ok(name.into()));
+        let args = Args::new().with("a", arg);
+        let mut params = map(json!({"a": "yes"}));
+        assert!(args.validate(|name| params.get(name)).is_ok());
+        args.sanitize([&mut params]).unwrap();
+        assert_eq!(params["a"], json!("a"));
+        let error = args.validate(|name| params.get(name)).unwrap_err();
+        assert_eq!(error.data(), Some(&json!({"status": 400, "params": {"a": "Invalid parameter."}, "details": []})));
+    }
+
+    #[test]
+    fn own_arguments_win_over_common_ones() {
+        let common = Args::from([("id", integer()), ("x", string())]);
+        let merged = Args::from([("x", integer()), ("y", integer())]).over(&common);
+        assert_eq!(merged.iter().map(|(n, _)| n).collect::<Vec<_>>(), ["id", "x", "y"]);
+        assert_eq!(merged.0["x"].source()["type"], "integer");
+    }
+}

@@ -1,0 +1,273 @@
+//! Writes schemas: one function for each type, one method for each keyword; the order of keywords is kept.
+//!
+//! A builder is its source JSON. It checks nothing: [`Schema::compile`] is tolerant of whatever it is given.
+
+use std::ops::RangeInclusive;
+
+use serde_json::{Map, Value};
+
+use crate::Schema;
+
+/// A schema being written.
+///
+/// ```
+/// use svc_schema::build::{array, integer, object, string};
+/// let schema = object([
+///     ("title", string().required().max_length(80)),
+///     ("tags", array(integer().minimum(1)).unique_items()),
+/// ]);
+/// assert!(schema.compile().validate(&serde_json::json!({"title": "Hello", "tags": "1,2"}), "post").is_ok());
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct SchemaBuilder(Value);
+
+/// Whole numbers.
+pub fn integer() -> SchemaBuilder {
+    of_type("integer")
+}
+
+/// Text.
+pub fn string() -> SchemaBuilder {
+    of_type("string")
+}
+
+/// Numbers.
+pub fn number() -> SchemaBuilder {
+    of_type("number")
+}
+
+/// True or false.
+pub fn boolean() -> SchemaBuilder {
+    of_type("boolean")
+}
+
+/// Only null.
+pub fn null() -> SchemaBuilder {
+    of_type("null")
+}
+
+/// Lists whose items follow one schema.
+pub fn array(items: impl Into<Value>) -> SchemaBuilder {
+    of_type("array").keyword("items", items)
+}
+
+/// Maps with these members.
+pub fn object<N: Into<String>, S: Into<Value>>(members: impl IntoIterator<Item = (N, S)>) -> SchemaBuilder {
+    let members: Map<String, Value> = members.into_iter().map(|(name, schema)| (name.into(), schema.into())).collect();
+    of_type("object").keyword("properties", members)
+}
+
+/// Values that fit at least one of these schemas.
+pub fn any_of<S: Into<Value>>(schemas: impl IntoIterator<Item = S>) -> SchemaBuilder {
+    untyped().keyword("anyOf", list(schemas))
+}
+
+/// Values that fit exactly one of these schemas.
+pub fn one_of_schemas<S: Into<Value>>(schemas: impl IntoIterator<Item = S>) -> SchemaBuilder {
+    untyped().keyword("oneOf", list(schemas))
+}
+
+/// Values of the first of these types that takes them.
+pub fn types<'a>(names: impl IntoIterator<Item = &'a str>) -> SchemaBuilder {
+    untyped().keyword("type", list(names))
+}
+
+/// A schema without a type.
+pub fn untyped() -> SchemaBuilder {
+    SchemaBuilder(Value::Object(Map::new()))
+}
+
+fn of_type(name: &str) -> SchemaBuilder {
+    untyped().keyword("type", name)
+}
+
+fn list<S: Into<Value>>(items: impl IntoIterator<Item = S>) -> Value {
+    Value::Array(items.into_iter().map(Into::into).collect())
+}
+
+impl SchemaBuilder {
+    /// Sets any keyword; one set before keeps its place and gets the new value.
+    #[must_use]
+    pub fn keyword(mut self, name: &str, value: impl Into<Value>) -> Self {
+        if let Value::Object(map) = &mut self.0 {
+            map.insert(name.to_owned(), value.into());
+        }
+        self
+    }
+
+    /// `description`, for people.
+    #[must_use]
+    pub fn describe(self, text: &str) -> Self {
+        self.keyword("description", text)
+    }
+
+    /// `title`, used in messages of combined schemas.
+    #[must_use]
+    pub fn title(self, text: &str) -> Self {
+        self.keyword("title", text)
+    }
+
+    /// `context`: the contexts in which the member is shown.
+    #[must_use]
+    pub fn context(self, contexts: &[&str]) -> Self {
+        self.keyword("context", list(contexts.iter().copied()))
+    }
+
+    /// `readonly`: gives no argument.
+    #[must_use]
+    pub fn readonly(self) -> Self {
+        self.keyword("readonly", true)
+    }
+
+    /// `required`, as a mark of this member.
+    #[must_use]
+    pub fn required(self) -> Self {
+        self.keyword("required", true)
+    }
+
+    /// `default`.
+    #[must_use]
+    pub fn default(self, value: impl Into<Value>) -> Self {
+        self.keyword("default", value)
+    }
+
+    /// `enum`: the only values allowed.
+    #[must_use]
+    pub fn one_of<S: Into<Value>>(self, values: impl IntoIterator<Item = S>) -> Self {
+        self.keyword("enum", list(values))
+    }
+
+    /// `format`.
+    #[must_use]
+    pub fn format(self, name: &str) -> Self {
+        self.keyword("format", name)
+    }
+
+    /// `pattern`: a regular expression that must match somewhere in the text.
+    #[must_use]
+    pub fn pattern(self, pattern: &str) -> Self {
+        self.keyword("pattern", pattern)
+    }
+
+    /// `minimum`, inclusive unless `exclusiveMinimum` is set.
+    #[must_use]
+    pub fn minimum(self, bound: impl Into<Value>) -> Self {
+        self.keyword("minimum", bound)
+    }
+
+    /// `maximum`, inclusive unless `exclusiveMaximum` is set.
+    #[must_use]
+    pub fn maximum(self, bound: impl Into<Value>) -> Self {
+        self.keyword("maximum", bound)
+    }
+
+    /// `minimum` and `maximum`.
+    #[must_use]
+    pub fn range<N: Into<Value> + Copy>(self, bounds: RangeInclusive<N>) -> Self {
+        self.minimum(*bounds.start()).maximum(*bounds.end())
+    }
+
+    /// `multipleOf`.
+    #[must_use]
+    pub fn multiple_of(self, divisor: impl Into<Value>) -> Self {
+        self.keyword("multipleOf", divisor)
+    }
+
+    /// `minLength`, in characters.
+    #[must_use]
+    pub fn min_length(self, n_chars: usize) -> Self {
+        self.keyword("minLength", n_chars)
+    }
+
+    /// `maxLength`, in characters.
+    #[must_use]
+    pub fn max_length(self, n_chars: usize) -> Self {
+        self.keyword("maxLength", n_chars)
+    }
+
+    /// `minItems`.
+    #[must_use]
+    pub fn min_items(self, n_items: usize) -> Self {
+        self.keyword("minItems", n_items)
+    }
+
+    /// `maxItems`.
+    #[must_use]
+    pub fn max_items(self, n_items: usize) -> Self {
+        self.keyword("maxItems", n_items)
+    }
+
+    /// `uniqueItems`.
+    #[must_use]
+    pub fn unique_items(self) -> Self {
+        self.keyword("uniqueItems", true)
+    }
+
+    /// `additionalProperties`: false, or the schema of members not named.
+    #[must_use]
+    pub fn additional_properties(self, rule: impl Into<Value>) -> Self {
+        self.keyword("additionalProperties", rule)
+    }
+
+    /// `patternProperties`: schemas of members whose names match.
+    #[must_use]
+    pub fn pattern_properties<N: Into<String>, S: Into<Value>>(self, rules: impl IntoIterator<Item = (N, S)>) -> Self {
+        let rules: Map<String, Value> = rules.into_iter().map(|(name, schema)| (name.into(), schema.into())).collect();
+        self.keyword("patternProperties", rules)
+    }
+
+    /// `arg_options`: merged over the argument made of this member.
+    #[must_use]
+    pub fn arg_options(self, options: impl Into<Value>) -> Self {
+        self.keyword("arg_options", options)
+    }
+
+    /// The source JSON.
+    pub fn source(&self) -> &Value {
+        &self.0
+    }
+
+    /// Compiles the schema.
+    pub fn compile(self) -> Schema {
+        Schema::compile(self.0)
+    }
+}
+
+impl From<SchemaBuilder> for Value {
+    fn from(builder: SchemaBuilder) -> Value {
+        builder.0
+    }
+}
+
+impl From<SchemaBuilder> for Schema {
+    fn from(builder: SchemaBuilder) -> Schema {
+        builder.compile()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn keywords_keep_their_order_and_are_replaced_in_place() {
+        let schema = string().describe("d").context(&["view", "edit"]).default("x").describe("e");
+        assert_eq!(
+            serde_json::to_string(schema.source()).unwrap(),
+            r#"{"type":"string","description":"e","context":["view","edit"],"default":"x"}"#
+        );
+    }
+
+    #[test]
+    fn types_and_combinations_nest() {
+        assert_eq!(array(integer()).source(), &json!({"type": "array", "items": {"type": "integer"}}));
+        assert_eq!(types(["string", "null"]).source(), &json!({"type": ["string", "null"]}));
+        assert_eq!(
+            any_of([string(), object([("a", null())])]).source(),
+            &json!({"anyOf": [{"type": "string"}, {"type": "object", "properties": {"a": {"type": "null"}}}]})
+        );
+        assert_eq!(integer().range(1..=100).source(), &json!({"type": "integer", "minimum": 1, "maximum": 100}));
+    }
+}

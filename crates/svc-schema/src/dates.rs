@@ -1,0 +1,405 @@
+//! Dates on the wire and in the database: RFC 3339 texts, the site's zone, and `Y-m-d H:i:s` columns.
+//!
+//! Source: specification, "Date helpers". It reads no clock.
+
+use chrono::{DateTime, NaiveDateTime, Offset, TimeZone};
+use chrono_tz::Tz;
+
+const MINUTE: i64 = 60;
+const HOUR: i64 = 60 * MINUTE;
+const DAY: i64 = 24 * HOUR;
+
+/// The zone of a site.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SiteZone {
+    /// A zone of the time zone database.
+    Named(Tz),
+    /// A fixed distance from UTC, in seconds east.
+    Offset(i32),
+}
+
+impl SiteZone {
+    /// The zone that the options `timezone_string` and `gmt_offset` (in hours, east) say: the name, when it is one, else the
+    /// distance, cut to whole minutes.
+    pub fn from_options(timezone_string: &str, gmt_offset: f64) -> Self {
+        if !timezone_string.is_empty()
+            && let Ok(zone) = timezone_string.parse()
+        {
+            return SiteZone::Named(zone);
+        }
+        let hours = if gmt_offset.is_finite() { gmt_offset.clamp(-99.0, 99.0) } else { 0.0 };
+        SiteZone::Offset((hours * 60.0).trunc() as i32 * 60)
+    }
+
+    /// UTC.
+    pub const UTC: SiteZone = SiteZone::Offset(0);
+
+    /// Seconds east of UTC at this moment.
+    pub fn offset_at(&self, timestamp: i64) -> i64 {
+        match self {
+            SiteZone::Offset(seconds) => i64::from(*seconds),
+            SiteZone::Named(zone) => naive(timestamp)
+                .map_or(0, |utc| i64::from(zone.offset_from_utc_datetime(&utc).fix().local_minus_utc())),
+        }
+    }
+
+    /// The local time of a moment, as seconds since the epoch on the local clock.
+    pub fn to_local(&self, timestamp: i64) -> i64 {
+        timestamp.saturating_add(self.offset_at(timestamp))
+    }
+
+    /// The moment of a local time. Of two, the first; a time that the clock skips counts on from before the jump.
+    pub fn to_utc(&self, local: i64) -> i64 {
+        let offset = match self {
+            SiteZone::Offset(seconds) => i64::from(*seconds),
+            SiteZone::Named(zone) => {
+                let found = naive(local).map(|time| zone.offset_from_local_datetime(&time));
+                match found.and_then(chrono::MappedLocalTime::earliest) {
+                    Some(offset) => i64::from(offset.fix().local_minus_utc()),
+                    // In a gap: more than a day earlier (the longest jump is a day) the old offset still held.
+                    None => self.offset_at(local.saturating_sub(DAY + 3 * HOUR)),
+                }
+            }
+        };
+        local.saturating_sub(offset)
+    }
+}
+
+fn naive(seconds: i64) -> Option<NaiveDateTime> {
+    DateTime::from_timestamp(seconds, 0).map(|time| time.naive_utc())
+}
+
+/// Days from the epoch to a day of the proleptic Gregorian calendar; month and day may lie out of their range and count on.
+fn days_of(year: i64, month: i64, day: i64) -> i64 {
+    let months = year * 12 + month - 1;
+    let (year, month) = (months.div_euclid(12), months.rem_euclid(12) + 1);
+    // Years are counted from March, so that the leap day comes last.
+    let (year, month) = if month <= 2 { (year - 1, month + 9) } else { (year, month - 3) };
+    let era = year.div_euclid(400);
+    let year_of_era = year.rem_euclid(400);
+    let day_of_year = (153 * month + 2) / 5 + day - 1;
+    era * 146_097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year - 719_468
+}
+
+/// Year, month and day of a number of days since the epoch.
+fn civil(days: i64) -> (i64, i64, i64) {
+    let days = days + 719_468;
+    let era = days.div_euclid(146_097);
+    let day_of_era = days.rem_euclid(146_097);
+    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let month = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * month + 2) / 5 + 1;
+    let month = if month < 10 { month + 3 } else { month - 9 };
+    (year_of_era + era * 400 + i64::from(month <= 2), month, day)
+}
+
+/// A moment, or a local time, as `Y-m-d H:i:s` with `separator` in the middle. Years before 0 have a minus.
+fn format(seconds: i64, separator: char) -> String {
+    let (year, month, day) = civil(seconds.div_euclid(DAY));
+    let time = seconds.rem_euclid(DAY);
+    let sign = if year < 0 { "-" } else { "" };
+    let (hour, minute, second) = (time / HOUR, time % HOUR / MINUTE, time % MINUTE);
+    format!("{sign}{:04}-{month:02}-{day:02}{separator}{hour:02}:{minute:02}:{second:02}", year.abs())
+}
+
+/// A moment, in seconds since the epoch, as `Y-m-d H:i:s` in UTC.
+pub fn mysql_utc(timestamp: i64) -> String {
+    format(timestamp, ' ')
+}
+
+/// Reads a text from its start.
+struct Reader<'t>(&'t [u8]);
+
+impl Reader<'_> {
+    /// Between `least` and `most` digits, as many as there are.
+    fn digits(&mut self, least: usize, most: usize) -> Option<i64> {
+        let n = self.0.iter().take(most).take_while(|b| b.is_ascii_digit()).count();
+        if n < least {
+            return None;
+        }
+        let (digits, rest) = self.0.split_at(n);
+        self.0 = rest;
+        Some(digits.iter().fold(0, |sum, digit| sum * 10 + i64::from(digit - b'0')))
+    }
+
+    fn one_of(&mut self, bytes: &[u8]) -> Option<u8> {
+        let (first, rest) = self.0.split_first()?;
+        if !bytes.contains(first) {
+            return None;
+        }
+        self.0 = rest;
+        Some(*first)
+    }
+
+    /// `.` and one digit or more, when it is there.
+    fn fraction(&mut self) {
+        let n = self.0.iter().skip(1).take_while(|b| b.is_ascii_digit()).count();
+        if self.0.first() == Some(&b'.') && n > 0 {
+            self.0 = &self.0[1 + n..];
+        }
+    }
+}
+
+/// A date and time as written, with its zone.
+struct Written {
+    /// On the clock of its zone.
+    clock: i64,
+    /// Seconds east; `None` without a zone.
+    offset: Option<i64>,
+}
+
+/// Hours, minutes and seconds within what a date may hold: 24 o'clock and a 60th second count on.
+fn clock(days: i64, hour: i64, minute: i64, second: i64) -> Option<i64> {
+    let fits = hour <= 24 && minute <= 59 && second <= 60;
+    fits.then(|| days * DAY + hour * HOUR + minute * MINUTE + second)
+}
+
+/// Day 0 and month 0 count back; day 32 and month 13 are refused, whatever the month.
+fn day(year: i64, month: i64, day: i64) -> Option<i64> {
+    (month <= 12 && day <= 31).then(|| days_of(year, month, day))
+}
+
+/// `Z`, `+HH` (any two digits), or `+HH:MM` (up to 24 hours); `Some(None)` at the end of the text.
+fn zone(reader: &mut Reader<'_>) -> Option<Option<i64>> {
+    if reader.0.is_empty() {
+        return Some(None);
+    }
+    if reader.one_of(b"Z").is_some() {
+        return Some(Some(0));
+    }
+    let sign = if reader.one_of(b"+-")? == b'-' { -1 } else { 1 };
+    let hours = reader.digits(2, 2)?;
+    let mut seconds = hours * HOUR;
+    if reader.one_of(b":").is_some() {
+        let minutes = reader.digits(2, 2)?;
+        if hours > 24 || minutes > 59 {
+            return None;
+        }
+        seconds += minutes * MINUTE;
+    }
+    Some(Some(sign * seconds))
+}
+
+/// The shape of RFC 3339 that the interface takes, with nothing after it.
+fn read_rfc3339(text: &str) -> Option<Written> {
+    let mut reader = Reader(text.as_bytes());
+    let year = reader.digits(4, 4)?;
+    reader.one_of(b"-")?;
+    let month = reader.digits(2, 2)?;
+    reader.one_of(b"-")?;
+    let days = day(year, month, reader.digits(2, 2)?)?;
+    reader.one_of(b"Tt ")?;
+    let hour = reader.digits(2, 2)?;
+    reader.one_of(b":")?;
+    let minute = reader.digits(2, 2)?;
+    reader.one_of(b":")?;
+    let second = reader.digits(2, 2)?;
+    reader.fraction();
+    let offset = zone(&mut reader)?;
+    if reader.0.is_empty() { Some(Written { clock: clock(days, hour, minute, second)?, offset }) } else { None }
+}
+
+/// A text with its trailing offset (sign, digits, and perhaps a colon between them) replaced by `+00:00`.
+fn with_offset_zero(text: &str) -> Option<String> {
+    let sign = text.rfind(['+', '-'])?;
+    let body = &text[sign + 1..];
+    let is_digits = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
+    let fits = match body.split_once(':') {
+        Some((hours, minutes)) => is_digits(hours) && is_digits(minutes),
+        None => body.len() >= 2 && is_digits(body),
+    };
+    fits.then(|| format!("{}+00:00", &text[..sign]))
+}
+
+/// The moment that a text names, in seconds since the epoch, or `None` when it is no date.
+///
+/// `YYYY-MM-DD`, one of `T`, `t` and space, `HH:MM:SS`, perhaps a fraction (dropped), perhaps `Z`, `±HH` or `±HH:MM`; without
+/// a zone it is UTC. With `force_utc`, a trailing offset counts as zero.
+pub fn parse_date(text: &str, force_utc: bool) -> Option<i64> {
+    let forced = if force_utc { with_offset_zero(text) } else { None };
+    let written = read_rfc3339(forced.as_deref().unwrap_or(text))?;
+    Some(written.clock - written.offset.unwrap_or(0))
+}
+
+/// The local and the UTC time of a text, each as `Y-m-d H:i:s`, or `None` when it is no date.
+///
+/// A text without zone is local time, unless `is_utc`.
+pub fn date_with_gmt(text: &str, is_utc: bool, zone: &SiteZone) -> Option<(String, String)> {
+    let written = read_rfc3339(text)?;
+    let (local, utc) = match written.offset {
+        None if !is_utc => (written.clock, zone.to_utc(written.clock)),
+        offset => {
+            let utc = written.clock - offset.unwrap_or(0);
+            (zone.to_local(utc), utc)
+        }
+    };
+    Some((format(local, ' '), format(utc, ' ')))
+}
+
+/// Reads a date as a database or a form may hold it: `Y-m-d`, `y-m-d`, `d-m-Y` or `Y/m/d`, with one digit or two for month
+/// and day, and perhaps a time and a zone.
+fn read_column(text: &str) -> Option<Written> {
+    let text = text.trim_matches([' ', '\t', '\n']);
+    let (is_bce, text) = match text.strip_prefix('-') {
+        Some(rest) => (true, rest),
+        None => (false, text),
+    };
+    let mut reader = Reader(text.as_bytes());
+    let n_digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    let first = reader.digits(1, 4)?;
+    let separator = [reader.one_of(b"-/")?];
+    let second = reader.digits(1, 2)?;
+    reader.one_of(&separator)?;
+    let days = if n_digits <= 2 && reader.0.iter().take_while(|b| b.is_ascii_digit()).count() == 4 {
+        day(reader.digits(4, 4)?, second, first)?
+    } else {
+        let year = match n_digits {
+            1 | 2 if first < 70 => first + 2000,
+            1 | 2 => first + 1900,
+            _ => first,
+        };
+        day(if is_bce { -year } else { year }, second, reader.digits(1, 2)?)?
+    };
+    if reader.0.is_empty() {
+        return Some(Written { clock: days * DAY, offset: None });
+    }
+    reader.one_of(b"Tt ")?;
+    let hour = reader.digits(1, 2)?;
+    reader.one_of(b":")?;
+    let minute = reader.digits(1, 2)?;
+    let mut seconds = 0;
+    if reader.one_of(b":").is_some() {
+        seconds = reader.digits(1, 2)?;
+        reader.fraction();
+    }
+    while reader.one_of(b" ").is_some() {}
+    let offset = zone(&mut reader)?;
+    if reader.0.is_empty() { Some(Written { clock: clock(days, hour, minute, seconds)?, offset }) } else { None }
+}
+
+/// The moment of a column's text, which is local time unless it says its zone; the epoch when it is no date.
+fn moment(text: &str, zone: &SiteZone) -> i64 {
+    match read_column(text) {
+        Some(Written { clock, offset: Some(offset) }) => clock - offset,
+        Some(Written { clock, offset: None }) => zone.to_utc(clock),
+        None => 0,
+    }
+}
+
+/// A local time as UTC, both `Y-m-d H:i:s`; a text that is no date gives the epoch.
+pub fn to_gmt(local: &str, zone: &SiteZone) -> String {
+    format(moment(local, zone), ' ')
+}
+
+/// A UTC time as local time, both `Y-m-d H:i:s`; a text that is no date gives the epoch, in UTC.
+pub fn from_gmt(utc: &str, zone: &SiteZone) -> String {
+    match read_column(utc) {
+        Some(Written { clock, offset }) => format(zone.to_local(clock - offset.unwrap_or(0)), ' '),
+        None => format(0, ' '),
+    }
+}
+
+/// [`to_gmt`] and [`from_gmt`] with the distance to UTC, as `Y-m-dTH:i:s+00:00`.
+pub fn to_gmt_rfc3339(local: &str, zone: &SiteZone) -> String {
+    format!("{}+00:00", format(moment(local, zone), 'T'))
+}
+
+/// See [`to_gmt_rfc3339`].
+pub fn from_gmt_rfc3339(utc: &str, zone: &SiteZone) -> String {
+    let timestamp = moment(utc, &SiteZone::UTC);
+    let offset = zone.offset_at(timestamp);
+    let sign = if offset < 0 { '-' } else { '+' };
+    let minutes = offset.abs() / MINUTE;
+    format!("{}{sign}{:02}:{:02}", format(timestamp + offset, 'T'), minutes / 60, minutes % 60)
+}
+
+/// A column's text as `Y-m-dTH:i:s`, without a zone; `None` when it is empty or no date.
+pub fn mysql_to_rfc3339(text: &str) -> Option<String> {
+    read_column(text).map(|written| format(written.clock, 'T'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn moments() {
+        let rows: &[(&str, bool, Option<i64>)] = &[
+            ("2020-02-29T23:59:59Z", false, Some(1_583_020_799)),
+            ("2020-02-29 23:59:59", false, Some(1_583_020_799)),
+            ("2020-02-29t23:59:59.123456Z", false, Some(1_583_020_799)),
+            ("2017-01-16T11:30:00-05:30", false, Some(1_484_586_000)),
+            ("2017-01-16T11:30:00-05:30", true, Some(1_484_566_200)),
+            ("2019-11-02 23:30:60+5:30", true, Some(1_572_737_460)),
+            ("2019-11-02 23:30:60+5:30", false, None),
+            ("2025-02-31 23:59:00", false, Some(1_741_046_340)),
+            ("2020-01-01T24:00:00Z", false, Some(1_577_923_200)),
+            ("0000-00-00T00:00:00", false, Some(-62_169_984_000)),
+            ("2020-01-01T00:00:00+99", false, Some(1_577_480_400)),
+            ("1970-01-01T00:00:00Z", false, Some(0)),
+            ("2020-01-01T00:00:00z", false, None),
+            ("2020-01-01T00:00:00.Z", false, None),
+            ("2020-01-01T00:00:00+25:00", false, None),
+            ("2020-01-01T00:00:00+14:60", false, None),
+            ("2020-13-01T00:00:00", false, None),
+            ("2020-01-01T00:60:00", false, None),
+            ("2020-01-01", true, None),
+            // In the reference a line feed may follow.
+            ("2020-02-29T23:59:59Z\n", false, None),
+            ("2020-02-29T23:59:59\n", false, None),
+        ];
+        for (text, force_utc, expected) in rows {
+            assert_eq!(parse_date(text, *force_utc), *expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn local_and_utc() {
+        let new_york = SiteZone::from_options("America/New_York", 0.0);
+        let india = SiteZone::from_options("", 5.5);
+        let check = |text, is_utc, zone: &SiteZone, local: &str, utc: &str| {
+            assert_eq!(date_with_gmt(text, is_utc, zone), Some((local.to_owned(), utc.to_owned())), "{text}");
+        };
+        check("2020-07-01T12:00:00", false, &new_york, "2020-07-01 12:00:00", "2020-07-01 16:00:00");
+        check("2020-07-01T12:00:00", true, &new_york, "2020-07-01 08:00:00", "2020-07-01 12:00:00");
+        check("2020-07-01T12:00:00Z", false, &india, "2020-07-01 17:30:00", "2020-07-01 12:00:00");
+        // The hour that the clock skips, and the first of the two that it shows twice.
+        check("2020-03-08T02:30:00", false, &new_york, "2020-03-08 02:30:00", "2020-03-08 07:30:00");
+        check("2020-11-01T01:30:00", false, &new_york, "2020-11-01 01:30:00", "2020-11-01 05:30:00");
+        // A whole day skipped.
+        let apia = SiteZone::from_options("Pacific/Apia", 0.0);
+        check("2011-12-30T12:00:00", false, &apia, "2011-12-30 12:00:00", "2011-12-30 22:00:00");
+        assert_eq!(date_with_gmt("yesterday", false, &india), None);
+    }
+
+    #[test]
+    fn zones_of_options() {
+        for (offset, seconds) in [(-0.5, -1800), (5.75, 20_700), (1.333, 4740), (f64::NAN, 0), (1e300, 356_400)] {
+            assert_eq!(SiteZone::from_options("", offset), SiteZone::Offset(seconds));
+        }
+        assert_eq!(SiteZone::from_options("Nowhere/Land", 2.0), SiteZone::Offset(7200));
+    }
+
+    #[test]
+    fn columns() {
+        let rows = [
+            ("2020-1-1 1:2:3", Some("2020-01-01T01:02:03")),
+            ("15-03-2016 18:54:46", Some("2016-03-15T18:54:46")),
+            ("16-03-02 19:13", Some("2016-03-02T19:13:00")),
+            ("69-12-31", Some("2069-12-31T00:00:00")),
+            ("0000-00-00 00:00:00", Some("-0001-11-30T00:00:00")),
+            ("-0001-11-30 00:00:00", Some("-0001-11-30T00:00:00")),
+            ("2020-01-01 00:00:00 +02:00", Some("2020-01-01T00:00:00")),
+            ("", None),
+            ("abc", None),
+        ];
+        for (text, expected) in rows {
+            assert_eq!(mysql_to_rfc3339(text).as_deref(), expected, "{text}");
+        }
+        let india = SiteZone::from_options("Asia/Kolkata", 0.0);
+        assert_eq!(to_gmt("0000-00-00 00:00:00", &india), "-0001-11-29 18:06:32");
+        assert_eq!(from_gmt("2012-06-01 12:34:56", &india), "2012-06-01 18:04:56");
+        assert_eq!(from_gmt_rfc3339("2012-06-01 12:34:56", &india), "2012-06-01T18:04:56+05:30");
+    }
+}

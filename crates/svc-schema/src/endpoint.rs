@@ -1,0 +1,171 @@
+//! From an item schema to the arguments of the endpoints that write such items.
+
+use serde_json::{Map, Value};
+use svc_php::cast::truthy;
+
+use crate::{Arg, Args, Sanitizer, Schema, Validator, compile::MAX_DEPTH};
+
+/// What an endpoint does with items.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MethodKind {
+    /// It creates them: defaults and required members count.
+    Creatable,
+    /// It changes those there are: nothing is required, and what is left out stays.
+    Editable,
+}
+
+/// The keywords of an argument, in the order in which descriptions show them. Source: specification, "Argument schema".
+const KEYWORDS: [&str; 25] = [
+    "title",
+    "description",
+    "default",
+    "type",
+    "format",
+    "enum",
+    "items",
+    "properties",
+    "additionalProperties",
+    "patternProperties",
+    "minProperties",
+    "maxProperties",
+    "minimum",
+    "maximum",
+    "exclusiveMinimum",
+    "exclusiveMaximum",
+    "multipleOf",
+    "minLength",
+    "maxLength",
+    "pattern",
+    "minItems",
+    "maxItems",
+    "uniqueItems",
+    "anyOf",
+    "oneOf",
+];
+
+/// The arguments made of an item schema's `properties`, checked and cleaned by schema.
+///
+/// Members in `arg_options` named `validate_callback` or `sanitize_callback` switch that step off when they are empty
+/// (`null`, `false`); a function is set on the [`Arg`] afterwards. Source: specification, "Endpoint arguments built from
+/// an item schema".
+pub fn endpoint_args(item_schema: &Value, kind: MethodKind) -> Args {
+    let Some(Value::Object(properties)) = item_schema.get("properties") else { return Args::new() };
+    let writable = properties.iter().filter(|(_, property)| !property.get("readonly").is_some_and(truthy));
+    writable.map(|(name, property)| (name.clone(), endpoint_arg(property, kind))).collect()
+}
+
+fn endpoint_arg(property: &Value, kind: MethodKind) -> Arg {
+    let given = |name: &str| property.get(name).filter(|v| !v.is_null());
+    let mut source = Map::new();
+    if kind == MethodKind::Creatable {
+        if let Some(default) = given("default") {
+            source.insert("default".to_owned(), default.clone());
+        }
+        if given("required").is_some_and(truthy) {
+            source.insert("required".to_owned(), true.into());
+        }
+    }
+    for name in KEYWORDS {
+        if let Some(value) = given(name).filter(|_| name != "default") {
+            source.insert(name.to_owned(), value.clone());
+        }
+    }
+    let mut arg = Arg { validate: Validator::BySchema, sanitize: Sanitizer::BySchema, ..Arg::default() };
+    if let Some(Value::Object(options)) = given("arg_options") {
+        for (name, value) in options {
+            match name.as_str() {
+                "validate_callback" if !truthy(value) => arg.validate = Validator::None,
+                "sanitize_callback" if !truthy(value) => arg.sanitize = Sanitizer::None,
+                "validate_callback" | "sanitize_callback" => {}
+                "required" | "default" if kind == MethodKind::Editable => {}
+                _ => {
+                    source.insert(name.clone(), value.clone());
+                }
+            }
+        }
+    }
+    let schema = Schema::compile(Value::Object(source));
+    Arg { required: schema.is_required(), default: schema.default().cloned(), schema: Some(schema), ..arg }
+}
+
+/// Sets `additionalProperties` to false on every object in a schema that lacks it, in `properties`, `patternProperties` and
+/// `items` too. Source: specification, "Schema default for objects".
+pub fn default_additional_properties_to_false(mut schema: Value) -> Value {
+    close_objects(&mut schema, MAX_DEPTH);
+    schema
+}
+
+fn close_objects(schema: &mut Value, depth_left: usize) {
+    let Value::Object(map) = schema else { return };
+    if depth_left == 0 {
+        return;
+    }
+    let has_type = |name: &str| match map.get("type") {
+        Some(Value::String(t)) => t == name,
+        Some(Value::Array(types)) => types.iter().any(|t| t.as_str() == Some(name)),
+        _ => false,
+    };
+    let (is_object, is_array) = (has_type("object"), has_type("array"));
+    if is_object {
+        for group in ["properties", "patternProperties"] {
+            match map.get_mut(group) {
+                Some(Value::Object(members)) => members.values_mut().for_each(|m| close_objects(m, depth_left - 1)),
+                Some(Value::Array(members)) => members.iter_mut().for_each(|m| close_objects(m, depth_left - 1)),
+                _ => {}
+            }
+        }
+        if map.get("additionalProperties").is_none_or(Value::is_null) {
+            map.insert("additionalProperties".to_owned(), false.into());
+        }
+    }
+    if is_array && let Some(items) = map.get_mut("items") {
+        close_objects(items, depth_left - 1);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn sources(item: &Value, kind: MethodKind) -> Value {
+        endpoint_args(item, kind).iter().map(|(name, arg)| (name, arg.source().clone())).collect()
+    }
+
+    #[test]
+    fn creating_takes_defaults_and_required_and_editing_does_not() {
+        let item = json!({"properties": {
+            "id": {"type": "integer", "readonly": true},
+            "a": {"description": "d", "type": "string", "default": "x", "required": true, "context": ["view"], "unknown": 1},
+            "b": {"type": "string", "default": null, "arg_options": {"required": true, "default": "y", "minLength": 3}},
+        }});
+        assert_eq!(
+            sources(&item, MethodKind::Creatable),
+            json!({
+                "a": {"default": "x", "required": true, "description": "d", "type": "string"},
+                "b": {"type": "string", "required": true, "default": "y", "minLength": 3},
+            })
+        );
+        assert_eq!(
+            sources(&item, MethodKind::Editable),
+            json!({"a": {"description": "d", "type": "string"}, "b": {"type": "string", "minLength": 3}})
+        );
+    }
+
+    #[test]
+    fn empty_callbacks_switch_the_steps_off() {
+        let item = json!({"properties": {"a": {"type": "integer", "arg_options": {"validate_callback": null, "sanitize_callback": false}}}});
+        let args = endpoint_args(&item, MethodKind::Creatable);
+        assert!(matches!((&args.0["a"].validate, &args.0["a"].sanitize), (Validator::None, Sanitizer::None)));
+    }
+
+    #[test]
+    fn objects_are_closed_at_every_level() {
+        let schema = json!({"type": ["object", "null"], "properties": {"a": {"type": "array", "items": {"type": "object"}}}, "patternProperties": {"^x": {"type": "object", "additionalProperties": true}}});
+        assert_eq!(
+            default_additional_properties_to_false(schema),
+            json!({"type": ["object", "null"], "properties": {"a": {"type": "array", "items": {"type": "object", "additionalProperties": false}}}, "patternProperties": {"^x": {"type": "object", "additionalProperties": true}}, "additionalProperties": false})
+        );
+    }
+}

@@ -1,0 +1,278 @@
+//! The error of the interface: codes, each with messages and data, and how it looks on the wire.
+//!
+//! It knows no HTTP type; a status is a plain number.
+
+use std::fmt;
+
+use serde_json::{Map, Value};
+
+/// The status of an error that carries none (specification, "Errors", 1).
+const DEFAULT_STATUS: u16 = 500;
+
+/// An error as the interface shows it: codes in the order in which they were raised, each with one message or more, its
+/// last data, and the data it had before.
+///
+/// One pointer wide, so that results stay small.
+#[derive(Clone, PartialEq)]
+pub struct Error(Box<Parts>);
+
+#[derive(Clone, Default, PartialEq)]
+struct Parts {
+    messages: Vec<(String, Vec<String>)>,
+    data: Vec<Data>,
+}
+
+#[derive(Clone, PartialEq)]
+struct Data {
+    code: String,
+    last: Value,
+    earlier: Vec<Value>,
+}
+
+impl Error {
+    /// An error of one code and one message, without data.
+    pub fn new(code: impl Into<String>, message: impl Into<String>) -> Self {
+        let mut error = Self::empty();
+        error.0.messages.push((code.into(), vec![message.into()]));
+        error
+    }
+
+    /// An error without any code yet, to [`add`](Self::add) to.
+    pub fn empty() -> Self {
+        Error(Box::default())
+    }
+
+    /// Whether no message was added.
+    pub fn is_empty(&self) -> bool {
+        self.0.messages.is_empty()
+    }
+
+    /// Sets the member `status` of the first code's data, and keeps that data's other members.
+    #[must_use]
+    pub fn with_status(mut self, status: u16) -> Self {
+        let code = self.code().to_owned();
+        if let Some(Value::Object(map)) = self.data_mut(&code) {
+            map.insert("status".to_owned(), status.into());
+            return self;
+        }
+        let map = Map::from_iter([("status".to_owned(), Value::from(status))]);
+        self.set_data(code, Value::Object(map));
+        self
+    }
+
+    /// Replaces the first code's data.
+    #[must_use]
+    pub fn with_data(mut self, data: Value) -> Self {
+        let code = self.code().to_owned();
+        self.set_data(code, data);
+        self
+    }
+
+    /// Adds a message; data that PHP calls empty (`null`, `false`, `0`, `""`, an empty list or map) is not stored.
+    pub fn add(&mut self, code: impl Into<String>, message: impl Into<String>, data: Option<Value>) {
+        let code = code.into();
+        match self.0.messages.iter_mut().find(|(c, _)| *c == code) {
+            Some((_, messages)) => messages.push(message.into()),
+            None => self.0.messages.push((code.clone(), vec![message.into()])),
+        }
+        if let Some(data) = data.filter(svc_php::cast::truthy) {
+            self.add_data(data, Some(&code));
+        }
+    }
+
+    /// Adds data to a code (the first one when `None` or empty); what the code had before moves to its earlier data.
+    pub fn add_data(&mut self, data: Value, code: Option<&str>) {
+        let code = self.or_first(code).to_owned();
+        match self.0.data.iter_mut().find(|d| d.code == code) {
+            Some(slot) => {
+                let before = std::mem::replace(&mut slot.last, data);
+                if !before.is_null() {
+                    slot.earlier.push(before);
+                }
+            }
+            None => self.0.data.push(Data { code, last: data, earlier: Vec::new() }),
+        }
+    }
+
+    /// Removes a code with all its messages and data.
+    pub fn remove(&mut self, code: &str) {
+        self.0.messages.retain(|(c, _)| c != code);
+        self.0.data.retain(|d| d.code != code);
+    }
+
+    /// Adds all messages and data of another error.
+    pub fn merge(&mut self, other: Error) {
+        let Parts { messages, data } = *other.0;
+        for (code, messages) in messages {
+            for message in messages {
+                self.add(code.clone(), message, None);
+            }
+        }
+        for Data { code, last, earlier } in data {
+            for value in earlier.into_iter().chain([last]) {
+                self.add_data(value, Some(&code));
+            }
+        }
+    }
+
+    /// The first code; empty when there is none.
+    pub fn code(&self) -> &str {
+        self.0.messages.first().map_or("", |(code, _)| code)
+    }
+
+    /// The first message of the first code; empty when there is none.
+    pub fn message(&self) -> &str {
+        self.0.messages.first().and_then(|(_, messages)| messages.first()).map_or("", String::as_str)
+    }
+
+    /// The last data of the first code.
+    pub fn data(&self) -> Option<&Value> {
+        self.data_for(self.code())
+    }
+
+    /// The last data of a code (of the first one when empty); null data counts as none.
+    pub fn data_for(&self, code: &str) -> Option<&Value> {
+        self.slot(code).map(|d| &d.last).filter(|v| !v.is_null())
+    }
+
+    /// All codes, in order.
+    pub fn codes(&self) -> impl Iterator<Item = &str> {
+        self.0.messages.iter().map(|(code, _)| code.as_str())
+    }
+
+    /// The messages of a code, in order.
+    pub fn messages_for(&self, code: &str) -> &[String] {
+        self.0.messages.iter().find(|(c, _)| c == code).map_or(&[], |(_, messages)| messages)
+    }
+
+    /// All messages of all codes, in order.
+    pub fn messages(&self) -> impl Iterator<Item = &str> {
+        self.0.messages.iter().flat_map(|(_, messages)| messages.iter().map(String::as_str))
+    }
+
+    /// The HTTP status: the numeric `status` of the last of the first code's data that has one, else 500.
+    ///
+    /// Source: specification, "Errors", 1, read as the reference does: only the first code's data counts.
+    pub fn status(&self) -> u16 {
+        let Some(slot) = self.slot(self.code()) else { return DEFAULT_STATUS };
+        slot.earlier
+            .iter()
+            .chain([&slot.last])
+            .rev()
+            .filter_map(|data| data.get("status"))
+            .find_map(svc_php::numeric::number)
+            .map_or(DEFAULT_STATUS, |n| u16::try_from(n.to_int()).unwrap_or(DEFAULT_STATUS))
+    }
+
+    /// The response body: the first message as `code`, `message`, `data` and, where there is more, `additional_data` and
+    /// `additional_errors`; null when there is no message. Source: specification, "Errors", 2 and 3.
+    pub fn to_body(&self) -> Value {
+        let mut all = self.0.messages.iter().flat_map(|(code, messages)| messages.iter().map(move |m| (code, m)));
+        let Some((code, message)) = all.next() else { return Value::Null };
+        let mut body = self.object(code, message);
+        let rest: Vec<Value> = all.map(|(code, message)| Value::Object(self.object(code, message))).collect();
+        if !rest.is_empty() {
+            body.insert("additional_errors".to_owned(), Value::Array(rest));
+        }
+        Value::Object(body)
+    }
+
+    fn object(&self, code: &str, message: &str) -> Map<String, Value> {
+        let slot = self.slot(code);
+        let mut map = Map::with_capacity(3);
+        map.insert("code".to_owned(), code.into());
+        map.insert("message".to_owned(), message.into());
+        map.insert("data".to_owned(), slot.map_or(Value::Null, |d| d.last.clone()));
+        if let Some(slot) = slot.filter(|d| !d.earlier.is_empty()) {
+            map.insert("additional_data".to_owned(), Value::Array(slot.earlier.clone()));
+        }
+        map
+    }
+
+    /// Where a code's data is kept; an empty code stands for the first one.
+    fn slot(&self, code: &str) -> Option<&Data> {
+        let code = self.or_first(Some(code));
+        self.0.data.iter().find(|d| d.code == code)
+    }
+
+    fn or_first<'a>(&'a self, code: Option<&'a str>) -> &'a str {
+        code.filter(|c| !c.is_empty() && *c != "0").unwrap_or_else(|| self.code())
+    }
+
+    fn data_mut(&mut self, code: &str) -> Option<&mut Value> {
+        self.0.data.iter_mut().find(|d| d.code == code).map(|d| &mut d.last)
+    }
+
+    fn set_data(&mut self, code: String, data: Value) {
+        match self.data_mut(&code) {
+            Some(slot) => *slot = data,
+            None => self.0.data.push(Data { code, last: data, earlier: Vec::new() }),
+        }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.code(), self.message())
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Error").field("status", &self.status()).field("body", &self.to_body()).finish()
+    }
+}
+
+impl std::error::Error for Error {}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn one_code_prints_code_message_data() {
+        let error = Error::new("rest_x", "No.").with_data(json!({"a": 1})).with_status(404);
+        assert_eq!(error.status(), 404);
+        assert_eq!(error.to_body(), json!({"code": "rest_x", "message": "No.", "data": {"a": 1, "status": 404}}));
+    }
+
+    #[test]
+    fn without_status_is_500_and_data_null() {
+        let error = Error::new("rest_x", "No.");
+        assert_eq!((error.status(), error.to_body()["data"].clone()), (500, Value::Null));
+    }
+
+    #[test]
+    fn second_data_moves_the_first_to_additional_data() {
+        let mut error = Error::new("a", "A").with_data(json!({"status": 400}));
+        error.add_data(json!(7), None);
+        error.add("b", "B", Some(json!({"status": 404})));
+        error.add("a", "A again", Some(json!([])));
+        assert_eq!(error.status(), 400);
+        assert_eq!(
+            error.to_body(),
+            json!({
+                "code": "a", "message": "A", "data": 7, "additional_data": [{"status": 400}],
+                "additional_errors": [
+                    {"code": "a", "message": "A again", "data": 7, "additional_data": [{"status": 400}]},
+                    {"code": "b", "message": "B", "data": {"status": 404}},
+                ],
+            })
+        );
+    }
+
+    #[test]
+    fn removed_codes_leave_nothing() {
+        let mut error = Error::new("a", "A").with_status(400);
+        error.remove("a");
+        assert!(error.is_empty() && error.to_body().is_null() && error.status() == 500);
+    }
+
+    #[test]
+    fn a_status_out_of_range_is_500() {
+        assert_eq!(Error::new("a", "A").with_data(json!({"status": 99_999_999})).status(), 500);
+        assert_eq!(Error::new("a", "A").with_data(json!({"status": "403"})).status(), 403);
+    }
+}

@@ -1,0 +1,82 @@
+//! The keyword `format`. Source: specification, "Format rules" and "Format handling".
+//!
+//! Unlike the reference, there is no `text-field` and no `textarea-field`: the specification's list has neither.
+
+use std::borrow::Cow;
+
+use serde_json::Value;
+use svc_php::cast::to_text;
+
+use crate::{
+    Error,
+    dates::parse_date,
+    path::Path,
+    raise,
+    values::{is_ip_address, is_uuid, parse_hex_color},
+};
+
+/// A format that is known; others have no effect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Format {
+    HexColor,
+    DateTime,
+    Email,
+    Ip,
+    Uuid,
+    Uri,
+}
+
+impl Format {
+    pub(crate) fn from_name(name: &str) -> Option<Self> {
+        Some(match name {
+            "hex-color" => Format::HexColor,
+            "date-time" => Format::DateTime,
+            "email" => Format::Email,
+            "ip" => Format::Ip,
+            "uuid" => Format::Uuid,
+            "uri" => Format::Uri,
+            _ => return None,
+        })
+    }
+
+    /// Whether a value has the format. An address of the web has none to check.
+    pub(crate) fn fits(self, value: &Value) -> bool {
+        let Some(text) = text_of(value) else { return self == Format::Uri };
+        match self {
+            Format::HexColor => parse_hex_color(&text).is_some(),
+            Format::DateTime => parse_date(&text, false).is_some(),
+            Format::Email => svc_text::is_email(&text),
+            Format::Ip => is_ip_address(&text),
+            Format::Uuid => is_uuid(&text, None),
+            Format::Uri => true,
+        }
+    }
+
+    /// The error of a value that does not have it.
+    pub(crate) fn error(self, path: &Path<'_>) -> Error {
+        match self {
+            Format::HexColor => raise::invalid_hex_color(),
+            Format::DateTime => raise::invalid_date(),
+            Format::Email => raise::invalid_email(),
+            Format::Ip => raise::invalid_ip(path),
+            Format::Uuid | Format::Uri => raise::invalid_uuid(path),
+        }
+    }
+
+    /// The value as a text of the format; what cannot be one gives the empty text.
+    pub(crate) fn sanitize(self, value: &Value) -> String {
+        let Some(text) = text_of(value) else { return String::new() };
+        match self {
+            Format::HexColor => parse_hex_color(&text).unwrap_or_default().to_owned(),
+            Format::DateTime | Format::Email | Format::Ip | Format::Uuid => svc_text::sanitize_text_field(&text),
+            Format::Uri => svc_text::sanitize_url(&text),
+        }
+    }
+}
+
+fn text_of(value: &Value) -> Option<Cow<'_, str>> {
+    match value {
+        Value::Array(_) | Value::Object(_) => None,
+        scalar => Some(to_text(scalar)),
+    }
+}

@@ -1,0 +1,394 @@
+//! The keyword `pattern` and the names in `patternProperties`: Perl-style regular expressions, matched anywhere in a text.
+//!
+//! The dialect is PCRE in Unicode mode; the few things that our engine reads differently are rewritten first. A pattern
+//! that does not compile matches nothing.
+
+use std::{fmt::Write, iter::Peekable, str::Chars};
+
+use fancy_regex::{Regex, RegexBuilder};
+
+/// Steps that a match may go back before it is given up.
+const BACKTRACK_LIMIT: usize = 100_000;
+/// Compiled size of a pattern, in bytes.
+const SIZE_LIMIT: usize = 1 << 20;
+/// The longest pattern that is compiled, in bytes.
+const MAX_PATTERN: usize = 10_000;
+
+/// A compiled pattern.
+#[derive(Debug)]
+pub(crate) struct Pattern {
+    source: Box<str>,
+    regex: Option<Regex>,
+}
+
+/// How a match ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Match {
+    Yes,
+    No,
+    /// It took too many steps.
+    GaveUp,
+}
+
+impl Pattern {
+    pub(crate) fn compile(source: &str) -> Self {
+        let regex = (source.len() <= MAX_PATTERN).then(|| rewrite(source)).flatten().and_then(|pattern| {
+            RegexBuilder::new(&pattern)
+                .backtrack_limit(BACKTRACK_LIMIT)
+                .delegate_size_limit(SIZE_LIMIT)
+                .delegate_dfa_size_limit(SIZE_LIMIT)
+                .max_prog_size(SIZE_LIMIT)
+                .build()
+                .ok()
+        });
+        Pattern { source: source.into(), regex }
+    }
+
+    /// The pattern as it was written.
+    pub(crate) fn source(&self) -> &str {
+        &self.source
+    }
+
+    /// Looks for a match anywhere in the text.
+    pub(crate) fn find(&self, text: &str) -> Match {
+        match self.regex.as_ref().map(|regex| regex.is_match(text)) {
+            Some(Ok(true)) => Match::Yes,
+            Some(Ok(false)) | None => Match::No,
+            Some(Err(_)) => Match::GaveUp,
+        }
+    }
+}
+
+/// Where PCRE's set of horizontal spaces (`\h`) and of line ends (`\v`) lie, as members of a bracket.
+const HORIZONTAL: &str = r"\t\x20\x{A0}\x{1680}\x{180E}\x{2000}-\x{200A}\x{202F}\x{205F}\x{3000}";
+const VERTICAL: &str = r"\n\x0B\x0C\r\x{85}\x{2028}\x{2029}";
+
+/// Long names of general categories, which PCRE does not know (`\p{L}` it does, and script names).
+const LONG_CATEGORIES: &[&str] = &[
+    "letter", "casedletter", "uppercaseletter", "lowercaseletter", "titlecaseletter", "modifierletter", "otherletter",
+    "mark", "combiningmark", "nonspacingmark", "spacingmark", "enclosingmark", "number", "decimalnumber", "digit",
+    "letternumber", "othernumber", "punctuation", "punct", "connectorpunctuation", "dashpunctuation",
+    "openpunctuation", "closepunctuation", "initialpunctuation", "finalpunctuation", "otherpunctuation", "symbol",
+    "mathsymbol", "currencysymbol", "modifiersymbol", "othersymbol", "separator", "spaceseparator", "lineseparator",
+    "paragraphseparator", "other", "control", "cntrl", "format", "surrogate", "privateuse", "unassigned", "assigned",
+];
+
+/// Rewrites a PCRE pattern for our engine; `None` when PCRE would refuse it.
+fn rewrite(pattern: &str) -> Option<String> {
+    let mut writer = Rewriter {
+        rest: pattern.chars().peekable(),
+        out: String::with_capacity(pattern.len() + 16),
+        depth: 0,
+        is_multiline: has_multiline_flag(pattern),
+    };
+    writer.run()?;
+    Some(writer.out)
+}
+
+/// Whether some inline flag group sets `m`, under which `$` means any line end.
+fn has_multiline_flag(pattern: &str) -> bool {
+    pattern.match_indices("(?").any(|(at, found)| {
+        let flags = pattern[at + found.len()..].chars().take_while(|c| c.is_ascii_alphabetic());
+        let flags: String = flags.collect();
+        flags.contains('m') && flags.chars().all(|c| "imsxnUJ".contains(c))
+    })
+}
+
+struct Rewriter<'p> {
+    rest: Peekable<Chars<'p>>,
+    out: String,
+    /// Groups open at this place.
+    depth: usize,
+    is_multiline: bool,
+}
+
+impl Rewriter<'_> {
+    fn run(&mut self) -> Option<()> {
+        while let Some(c) = self.rest.next() {
+            match c {
+                '\\' => self.escape(false)?,
+                '[' => self.bracket()?,
+                '$' if !self.is_multiline => self.end_of_text(),
+                '{' if !self.is_quantifier() => self.out.push_str(r"\{"),
+                '{' => self.quantifier(),
+                '}' => self.out.push_str(r"\}"),
+                '(' => {
+                    self.depth += 1;
+                    self.out.push('(');
+                }
+                ')' => {
+                    self.depth = self.depth.saturating_sub(1);
+                    self.out.push(')');
+                }
+                other => self.out.push(other),
+            }
+        }
+        Some(())
+    }
+
+    /// `$` also matches before a line feed that ends the text. Taking that line feed instead of looking at it lets the
+    /// pattern run in the linear engine; that is the same where nothing can follow.
+    fn end_of_text(&mut self) {
+        let mut ahead = self.rest.clone();
+        let is_last = match ahead.next() {
+            None => true,
+            Some('|') => self.depth == 0,
+            Some(')') => ahead.all(|c| c == ')'),
+            Some(_) => false,
+        };
+        self.out.push_str(if is_last { r"(?:\n?\z)" } else { r"(?=\n?\z)" });
+    }
+
+    /// Whether `{`, just read, begins a repeat count; elsewhere it stands for itself.
+    fn is_quantifier(&self) -> bool {
+        let body: String = self.rest.clone().take_while(|c| *c != '}').take(24).collect();
+        let closed = self.rest.clone().nth(body.chars().count()) == Some('}');
+        let is_count = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+        let fits = match body.split_once(',') {
+            None => is_count(&body),
+            Some((low, high)) => is_count(low) && (high.is_empty() || is_count(high)),
+        };
+        closed && fits
+    }
+
+    fn quantifier(&mut self) {
+        self.out.push('{');
+        for c in self.rest.by_ref() {
+            self.out.push(c);
+            if c == '}' {
+                return;
+            }
+        }
+    }
+
+    /// A bracket expression, whose `[` was just read.
+    fn bracket(&mut self) -> Option<()> {
+        self.out.push('[');
+        if self.rest.next_if_eq(&'^').is_some() {
+            self.out.push('^');
+        }
+        if self.rest.next_if_eq(&']').is_some() {
+            self.out.push_str(r"\]");
+        }
+        loop {
+            match self.rest.next()? {
+                ']' => {
+                    self.out.push(']');
+                    return Some(());
+                }
+                '\\' => {
+                    let is_set = self.rest.peek().is_some_and(|c| "wWdDsShHvVNpP".contains(*c));
+                    self.escape(true)?;
+                    // After a set, a hyphen cannot make a range.
+                    if is_set && self.rest.next_if_eq(&'-').is_some() {
+                        self.out.push_str(r"\-");
+                    }
+                }
+                '[' => match self.posix_name() {
+                    Some(name) => write!(self.out, "[:{name}:]").ok()?,
+                    None => self.out.push_str(r"\["),
+                },
+                '-' if self.out.ends_with('-') && !self.out.ends_with(r"\-") => self.out.push_str(r"\-"),
+                c @ ('&' | '~') => {
+                    self.out.push('\\');
+                    self.out.push(c);
+                }
+                other => self.out.push(other),
+            }
+        }
+    }
+
+    /// The name of `[:name:]`, whose first bracket was just read.
+    fn posix_name(&mut self) -> Option<String> {
+        let mut ahead = self.rest.clone();
+        if ahead.next() != Some(':') {
+            return None;
+        }
+        let mut name = String::new();
+        loop {
+            match ahead.next()? {
+                ':' if ahead.next() == Some(']') => break,
+                c if c.is_ascii_lowercase() || (c == '^' && name.is_empty()) => name.push(c),
+                _ => return None,
+            }
+        }
+        self.rest = ahead;
+        Some(name)
+    }
+
+    /// An escape, whose backslash was just read.
+    fn escape(&mut self, in_bracket: bool) -> Option<()> {
+        let set = |out: &mut String, members: &str, negated: bool| {
+            let caret = if negated { "^" } else { "" };
+            if in_bracket && !negated { out.push_str(members) } else { let _ = write!(out, "[{caret}{members}]"); }
+        };
+        let c = self.rest.next()?;
+        match c {
+            // The reference writes patterns between number signs, so an escaped one there ends the pattern early.
+            '#' => return None,
+            'w' => set(&mut self.out, r"\p{L}\p{N}_", false),
+            'W' => set(&mut self.out, r"\p{L}\p{N}_", true),
+            'h' => set(&mut self.out, HORIZONTAL, false),
+            'H' => set(&mut self.out, HORIZONTAL, true),
+            'v' => set(&mut self.out, VERTICAL, false),
+            'V' => set(&mut self.out, VERTICAL, true),
+            'N' if !in_bracket => self.out.push_str(r"[^\n]"),
+            'R' if !in_bracket => self.out.push_str(r"(?>\r\n|[\n\x0B\x0C\r\x{85}\x{2028}\x{2029}])"),
+            'd' | 'D' | 's' | 'S' | 'n' | 'r' | 't' | 'f' => self.copy(c),
+            'a' => self.out.push_str(r"\x07"),
+            'e' => self.out.push_str(r"\x1B"),
+            'b' if in_bracket => self.out.push_str(r"\x08"),
+            'Z' if !in_bracket => self.out.push_str(r"(?=\n?\z)"),
+            'b' | 'B' | 'A' | 'z' | 'G' | 'K' if !in_bracket => self.copy(c),
+            'k' | 'g' if !in_bracket => self.reference(c),
+            'Q' => self.quoted(),
+            'E' => {}
+            'c' => {
+                let control = self.rest.next().filter(char::is_ascii)?.to_ascii_uppercase() as u8 ^ 0x40;
+                let _ = write!(self.out, "\\x{{{control:X}}}");
+            }
+            'x' => self.hexadecimal()?,
+            'p' | 'P' => self.property(c)?,
+            '0' => self.octal(0),
+            '1'..='9' if in_bracket => self.octal(c.to_digit(8)?),
+            '1'..='9' => self.copy(c),
+            c if c.is_ascii_alphanumeric() => return None,
+            c if c.is_ascii() => {
+                let _ = write!(self.out, "\\x{{{:X}}}", u32::from(c));
+            }
+            c => self.out.push(c),
+        }
+        Some(())
+    }
+
+    fn copy(&mut self, c: char) {
+        self.out.push('\\');
+        self.out.push(c);
+    }
+
+    /// `\k{name}`, `\k'name'`, `\k<name>`, `\g{2}`, `\g2`: back to a group.
+    fn reference(&mut self, c: char) {
+        let close = match self.rest.peek() {
+            Some('{') => '}',
+            Some('\'') => '\'',
+            Some('<') => return self.copy(c),
+            _ => {
+                let digits: String = std::iter::from_fn(|| self.rest.next_if(char::is_ascii_digit)).collect();
+                let _ = write!(self.out, r"\k<{digits}>");
+                return;
+            }
+        };
+        self.rest.next();
+        let name: String = self.rest.by_ref().take_while(|c| *c != close).collect();
+        let _ = write!(self.out, r"\k<{name}>");
+    }
+
+    /// Text up to `\E`, taken as it is.
+    fn quoted(&mut self) {
+        while let Some(c) = self.rest.next() {
+            if c == '\\' && self.rest.next_if_eq(&'E').is_some() {
+                return;
+            }
+            let _ = write!(self.out, "\\x{{{:X}}}", u32::from(c));
+        }
+    }
+
+    fn hexadecimal(&mut self) -> Option<()> {
+        let digits: String = if self.rest.next_if_eq(&'{').is_some() {
+            let body: String = self.rest.by_ref().take_while(|c| *c != '}').collect();
+            if body.is_empty() || body.len() > 6 { return None } else { body }
+        } else {
+            let mut two = String::new();
+            while two.len() < 2 {
+                let Some(digit) = self.rest.next_if(char::is_ascii_hexdigit) else { break };
+                two.push(digit);
+            }
+            if two.is_empty() { "0".to_owned() } else { two }
+        };
+        let code = u32::from_str_radix(&digits, 16).ok().and_then(char::from_u32)?;
+        write!(self.out, "\\x{{{:X}}}", u32::from(code)).ok()
+    }
+
+    fn octal(&mut self, first: u32) {
+        let mut code = first;
+        for _ in 0..2 {
+            let Some(digit) = self.rest.next_if(|c| c.is_digit(8)) else { break };
+            code = code * 8 + digit.to_digit(8).unwrap_or(0);
+        }
+        let _ = write!(self.out, "\\x{{{code:X}}}");
+    }
+
+    /// `\p{…}`, `\pL`, and their negations.
+    fn property(&mut self, c: char) -> Option<()> {
+        let mut negated = c == 'P';
+        let mut name: String = match self.rest.next()? {
+            '{' => self.rest.by_ref().take_while(|c| *c != '}').collect(),
+            one => one.to_string(),
+        };
+        if let Some(rest) = name.strip_prefix('^') {
+            negated = !negated;
+            name = rest.to_owned();
+        }
+        let plain: String =
+            name.chars().filter(|c| !matches!(c, ' ' | '_' | '-')).map(|c| c.to_ascii_lowercase()).collect();
+        if plain.is_empty() || LONG_CATEGORIES.contains(&plain.as_str()) {
+            return None;
+        }
+        let letter = if negated { 'P' } else { 'p' };
+        let name = match plain.as_str() {
+            "l&" | "lc" => "LC",
+            "any" => "Any",
+            _ => name.as_str(),
+        };
+        write!(self.out, "\\{letter}{{{name}}}").ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn matches_as_pcre_does() {
+        let rows: &[(&str, &str, Match)] = &[
+            ("a$", "ba", Match::Yes),
+            ("a$", "ba\n", Match::Yes),
+            ("a$", "ba\n\n", Match::No),
+            ("^(a|b$)", "b\n", Match::Yes),
+            ("a$|b", "xb", Match::Yes),
+            ("(a$)\\n", "a\n", Match::Yes),
+            (r"^\d$", "٣", Match::Yes),
+            (r"^[\w-]+$", "é_-", Match::Yes),
+            (r"^[\w-.]+$", "a.-", Match::Yes),
+            ("^[[]$", "[", Match::Yes),
+            ("^[a&&b]+$", "a&b", Match::Yes),
+            ("^[[:alpha:]]+$", "ab", Match::Yes),
+            ("^[]a]+$", "]a", Match::Yes),
+            ("a{,3}", "a{,3}", Match::Yes),
+            ("^a{2,3}$", "aaa", Match::Yes),
+            ("{x}", "{x}", Match::Yes),
+            (r"\/", "a/b", Match::Yes),
+            (r"^\cC$", "\u{3}", Match::Yes),
+            (r"\x{e9}", "é", Match::Yes),
+            (r"\R", "a\r\n", Match::Yes),
+            (r"^\h$", "\u{a0}", Match::Yes),
+            (r"(?<n>a)\k<n>", "aa", Match::Yes),
+            (r"(?<n>a)\k{n}", "ab", Match::No),
+            (r"\Qa.b\E", "a.b", Match::Yes),
+            (r"\Qa.b\E", "axb", Match::No),
+            (r"\p{Lu}", "É", Match::Yes),
+            (r"\p{^Lu}", "é", Match::Yes),
+            ("a#b", "a#b", Match::Yes),
+            // Refused, so nothing matches.
+            ("[", "[", Match::No),
+            (r"\p{Letter}cole", "École", Match::No),
+            (r"a\#b", "a#b", Match::No),
+            (r"\y", "y", Match::No),
+            // Given up.
+            ("^(a+)+\\1$", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab", Match::GaveUp),
+        ];
+        for (pattern, text, expected) in rows {
+            assert_eq!(Pattern::compile(pattern).find(text), *expected, "{pattern} {text:?}");
+        }
+    }
+}

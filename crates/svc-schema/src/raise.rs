@@ -1,0 +1,182 @@
+//! The errors of checking, one constructor for each code; codes and texts stand only here.
+//!
+//! Source: specification, "Errors" and "Combined-schema errors".
+
+use std::fmt::Display;
+
+use serde_json::{Value, json};
+use svc_php::{
+    cast::to_text,
+    numeric::{Num, from_json, grouped, number},
+};
+
+use crate::{Error, compile::NumberRules, path::Path, values::json_text};
+
+pub(crate) fn invalid_type(path: &Path<'_>, types: impl Display) -> Error {
+    let param = path.to_string();
+    Error::new("rest_invalid_type", format!("{param} is not of type {types}.")).with_data(json!({ "param": param }))
+}
+
+pub(crate) fn property_required(path: &Path<'_>, name: &str) -> Error {
+    Error::new("rest_property_required", format!("{name} is a required property of {path}."))
+}
+
+pub(crate) fn additional_property(name: &str) -> Error {
+    Error::new("rest_additional_properties_forbidden", format!("{name} is not a valid property of Object."))
+}
+
+/// What is counted, in one and in several.
+type Noun = (&'static str, &'static str);
+
+const PROPERTIES: Noun = ("property", "properties");
+const ITEMS: Noun = ("item", "items");
+const CHARACTERS: Noun = ("character long", "characters long");
+
+pub(crate) fn too_few_properties(path: &Path<'_>, bound: &Value) -> Error {
+    count("rest_too_few_properties", path, "must contain at least", bound, PROPERTIES)
+}
+
+pub(crate) fn too_many_properties(path: &Path<'_>, bound: &Value) -> Error {
+    count("rest_too_many_properties", path, "must contain at most", bound, PROPERTIES)
+}
+
+pub(crate) fn too_few_items(path: &Path<'_>, bound: &Value) -> Error {
+    count("rest_too_few_items", path, "must contain at least", bound, ITEMS)
+}
+
+pub(crate) fn too_many_items(path: &Path<'_>, bound: &Value) -> Error {
+    count("rest_too_many_items", path, "must contain at most", bound, ITEMS)
+}
+
+pub(crate) fn too_short(path: &Path<'_>, bound: &Value) -> Error {
+    count("rest_too_short", path, "must be at least", bound, CHARACTERS)
+}
+
+pub(crate) fn too_long(path: &Path<'_>, bound: &Value) -> Error {
+    count("rest_too_long", path, "must be at most", bound, CHARACTERS)
+}
+
+fn count(code: &str, path: &Path<'_>, must: &str, bound: &Value, (one, several): Noun) -> Error {
+    let noun = if svc_php::cast::to_int(bound) == 1 { one } else { several };
+    let n = grouped(number(bound).unwrap_or(Num::Int(0)));
+    Error::new(code, format!("{path} {must} {n} {noun}."))
+}
+
+pub(crate) fn duplicate_items(path: &Path<'_>) -> Error {
+    Error::new("rest_duplicate_items", format!("{path} has duplicate items."))
+}
+
+pub(crate) fn invalid_multiple(path: &Path<'_>, divisor: &Value) -> Error {
+    Error::new("rest_invalid_multiple", format!("{path} must be a multiple of {}.", to_text(divisor)))
+}
+
+/// A number outside its bounds, which print cut to integers, as in the reference.
+pub(crate) fn out_of_bounds(path: &Path<'_>, rules: &NumberRules) -> Error {
+    let side = |exclusive: bool| if exclusive { "exclusive" } else { "inclusive" };
+    let or_equal = |exclusive: bool| if exclusive { "" } else { " or equal to" };
+    let shown = |bound: &Value| match bound {
+        Value::Number(n) => from_json(n).to_int(),
+        other => svc_php::cast::to_int(other),
+    };
+    let (low, high) = (rules.min_exclusive, rules.max_exclusive);
+    let text = match (&rules.min, &rules.max) {
+        (Some(min), Some(max)) => {
+            let (min, max) = (shown(&min.source), shown(&max.source));
+            format!("{path} must be between {min} ({}) and {max} ({})", side(low), side(high))
+        }
+        (Some(min), None) if low => format!("{path} must be greater than {}", shown(&min.source)),
+        (Some(min), None) => format!("{path} must be greater than{} {}", or_equal(low), shown(&min.source)),
+        (None, max) => {
+            let max = max.as_ref().map_or(0, |max| shown(&max.source));
+            format!("{path} must be less than{} {max}", or_equal(high))
+        }
+    };
+    Error::new("rest_out_of_bounds", text)
+}
+
+pub(crate) fn invalid_pattern(path: &Path<'_>, pattern: &str) -> Error {
+    Error::new("rest_invalid_pattern", format!("{path} does not match pattern {pattern}."))
+}
+
+pub(crate) fn not_in_enum(path: &Path<'_>, values: &[Value]) -> Error {
+    let shown: Vec<String> = values.iter().map(shown_value).collect();
+    let message = match shown.as_slice() {
+        [one] => format!("{path} is not {one}."),
+        several => format!("{path} is not one of {}.", sentence_list(several)),
+    };
+    Error::new("rest_not_in_enum", message)
+}
+
+fn shown_value(value: &Value) -> String {
+    match value {
+        Value::Null | Value::Array(_) | Value::Object(_) => json_text(value),
+        scalar => to_text(scalar).into_owned(),
+    }
+}
+
+pub(crate) fn invalid_hex_color() -> Error {
+    Error::new("rest_invalid_hex_color", "Invalid hex color.")
+}
+
+pub(crate) fn invalid_date() -> Error {
+    Error::new("rest_invalid_date", "Invalid date.")
+}
+
+pub(crate) fn invalid_email() -> Error {
+    Error::new("rest_invalid_email", "Invalid email address.")
+}
+
+pub(crate) fn invalid_ip(path: &Path<'_>) -> Error {
+    Error::new("rest_invalid_ip", format!("{path} is not a valid IP address."))
+}
+
+pub(crate) fn invalid_uuid(path: &Path<'_>) -> Error {
+    Error::new("rest_invalid_uuid", format!("{path} is not a valid UUID."))
+}
+
+/// One sub-schema did not match, for a reason.
+pub(crate) fn no_match_for(path: &Path<'_>, title: Option<&str>, position: usize, reason: &str) -> Error {
+    let message = match title {
+        Some(title) => format!("{path} is not a valid {title}. Reason: {reason}"),
+        None => format!("{path} does not match the expected format. Reason: {reason}"),
+    };
+    Error::new("rest_no_matching_schema", message).with_data(json!({ "position": position }))
+}
+
+/// None of several sub-schemas matched; `titles` when each has one.
+pub(crate) fn no_match(path: &Path<'_>, titles: Option<&[&str]>) -> Error {
+    let message = match titles {
+        // A list of nothing takes the full stop after it along, as in the reference.
+        Some([]) => format!("{path} is not a valid "),
+        Some(titles) => format!("{path} is not a valid {}.", sentence_list(titles)),
+        None => format!("{path} does not match any of the expected formats."),
+    };
+    Error::new("rest_no_matching_schema", message)
+}
+
+/// Several sub-schemas of `oneOf` matched; `titles` when each of them has one.
+pub(crate) fn multiple_matches(path: &Path<'_>, titles: Option<&[&str]>, positions: &[usize]) -> Error {
+    let message = match titles {
+        Some(titles) => format!("{path} matches {}, but should match only one.", sentence_list(titles)),
+        None => format!("{path} matches more than one of the expected formats."),
+    };
+    Error::new("rest_one_of_multiple_matches", message).with_data(json!({ "positions": positions }))
+}
+
+/// The work that one value may cause was used up; no value that a client has a use for comes near.
+pub(crate) fn too_complex(path: &Path<'_>) -> Error {
+    Error::new("rest_too_complex", format!("{path} is too complex to be checked.")).with_status(400)
+}
+
+/// `a`, `a and b`, `a, b, and c`.
+fn sentence_list<S: AsRef<str>>(items: &[S]) -> String {
+    match items {
+        [] => String::new(),
+        [one] => one.as_ref().to_owned(),
+        [one, two] => format!("{} and {}", one.as_ref(), two.as_ref()),
+        [start @ .., last] => {
+            let start: Vec<&str> = start.iter().map(AsRef::as_ref).collect();
+            format!("{}, and {}", start.join(", "), last.as_ref())
+        }
+    }
+}

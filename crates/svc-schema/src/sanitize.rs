@@ -1,0 +1,109 @@
+//! Makes a value fit a schema's types and formats. Source: specification, "Sanitization (against a schema)".
+
+use serde_json::{Map, Value};
+use svc_php::cast::{float_value, to_float, to_int, to_text};
+
+use crate::{
+    Error,
+    compile::{ArrayRules, Node, ObjectRules, TypeName, Types},
+    path::Path,
+    raise,
+    run::{Fail, Run, Use},
+    validate::{MemberRule, has_duplicates},
+    values::{sanitize_array, sanitize_boolean, sanitize_object},
+};
+
+impl Run<'_> {
+    pub(crate) fn sanitize(&mut self, node: &Node, value: Value, param: &str) -> Result<Value, Error> {
+        let outcome = self.clean(node, node.types.get(), value, &Path::Root(param));
+        self.finish(outcome, param)
+    }
+
+    /// Sanitizes by a schema whose type, own or inherited, is `types`.
+    pub(crate) fn clean(
+        &mut self,
+        node: &Node,
+        mut types: Types<'_>,
+        mut value: Value,
+        path: &Path<'_>,
+    ) -> Result<Value, Fail> {
+        self.step(path)?;
+        if let Some(branches) = &node.any_of {
+            let found = self.find_any(branches, types, &value, path)?;
+            value = self.clean(&branches[found], branches[found].types.or(types), value, path)?;
+            if matches!(types, Types::Missing) {
+                types = branches[found].types.get();
+            }
+        }
+        if let Some(branches) = &node.one_of {
+            let found = self.find_one(branches, types, &value, path)?;
+            value = self.clean(&branches[found], branches[found].types.or(types), value, path)?;
+            if matches!(types, Types::Missing) {
+                types = branches[found].types.get();
+            }
+        }
+        let Ok(kind) = self.settle(types, &value, path, Use::Sanitize) else { return Ok(Value::Null) };
+        match kind {
+            Some(TypeName::Array) => self.clean_array(node.array.as_deref(), value, path),
+            Some(TypeName::Object) => self.clean_object(node.object.as_deref(), value, path),
+            Some(TypeName::Null) => Ok(Value::Null),
+            Some(TypeName::Integer) => Ok(if value.is_i64() { value } else { to_int(&value).into() }),
+            Some(TypeName::Number) => Ok(if value.is_f64() { value } else { float_value(to_float(&value)) }),
+            Some(TypeName::Boolean) => Ok(sanitize_boolean(&value).into()),
+            text_or_unknown => Ok(match (&node.format, text_or_unknown) {
+                (Some(format), _) => format.sanitize(&value).into(),
+                (None, Some(TypeName::String)) if !value.is_string() => to_text(&value).into(),
+                (None, _) => value,
+            }),
+        }
+    }
+
+    fn clean_array(&mut self, rules: Option<&ArrayRules>, value: Value, path: &Path<'_>) -> Result<Value, Fail> {
+        let mut items = sanitize_array(value);
+        let Some(rules) = rules else { return Ok(Value::Array(items)) };
+        if let Some(schema) = rules.items.as_ref().filter(|_| !rules.items_empty) {
+            for (index, item) in items.iter_mut().enumerate() {
+                self.clean_below(schema, item, &Path::Item(path, index))?;
+            }
+        }
+        if rules.unique && has_duplicates(&items) {
+            return Err(self.fail(|| raise::duplicate_items(path)));
+        }
+        Ok(Value::Array(items))
+    }
+
+    fn clean_object(&mut self, rules: Option<&ObjectRules>, value: Value, path: &Path<'_>) -> Result<Value, Fail> {
+        let mut members: Map<String, Value> = sanitize_object(value);
+        let Some(rules) = rules else { return Ok(Value::Object(members)) };
+        let mut outcome = Ok(());
+        members.retain(|name, member| {
+            if outcome.is_err() {
+                return true;
+            }
+            match self.member_rule(rules, name) {
+                MemberRule::Any => true,
+                MemberRule::Forbidden => false,
+                MemberRule::Schema(schema) => {
+                    outcome = self.clean_below(schema, member, &Path::Member(path, name));
+                    true
+                }
+            }
+        });
+        outcome.map(|()| Value::Object(members))
+    }
+
+    /// Sanitizes a member or item in place, and settles what becomes of its error.
+    fn clean_below(&mut self, schema: &Node, place: &mut Value, path: &Path<'_>) -> Result<(), Fail> {
+        let value = std::mem::take(place);
+        match self.clean(schema, schema.types.get(), value, path) {
+            Ok(clean) => *place = clean,
+            Err(_) if self.is_exhausted() => return Err(self.fail(|| raise::too_complex(path))),
+            Err(fail) => match (&mut self.error_inside, &mut self.stand_in, fail) {
+                (Some(noted), _, _) => *noted = true,
+                (None, Some(stand_in), Some(error)) => *place = stand_in(error),
+                (None, _, fail) => return Err(fail),
+            },
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,323 @@
+//! Whether a value fits a schema. Source: specification, "Validation (against a schema)".
+
+use std::{cmp::Ordering, collections::HashSet};
+
+use serde_json::{Map, Value};
+use svc_php::{
+    compare::{loose, numbers},
+    list::split_list,
+    numeric::{Num, number},
+};
+
+use crate::{
+    Error,
+    compile::{Additional, ArrayRules, Bound, Node, NumberRules, ObjectRules, TextRules, TypeName, Types},
+    path::Path,
+    pattern::{Match, Pattern},
+    raise,
+    run::{Fail, NoTypeFits, Run, STEPS_OF_GIVEN_UP_MATCH, Use},
+    values::{are_values_equal, is_array, is_boolean, is_object, stable_key},
+};
+
+impl Run<'_> {
+    pub(crate) fn validate(&mut self, node: &Node, value: &Value, param: &str) -> Result<(), Error> {
+        let outcome = self.check(node, node.types.get(), value, &Path::Root(param));
+        self.finish(outcome, param)
+    }
+
+    pub(crate) fn validate_enum_only(&mut self, node: &Node, value: &Value, param: &str) -> Result<(), Error> {
+        let outcome = self.check_enum(node, node.types.get(), value, &Path::Root(param));
+        self.finish(outcome, param)
+    }
+
+    /// Checks a value against a schema whose type, own or inherited, is `types`.
+    pub(crate) fn check(
+        &mut self,
+        node: &Node,
+        mut types: Types<'_>,
+        value: &Value,
+        path: &Path<'_>,
+    ) -> Result<(), Fail> {
+        self.step(path)?;
+        if let Some(branches) = &node.any_of {
+            let found = self.find_any(branches, types, value, path)?;
+            if matches!(types, Types::Missing) {
+                types = branches[found].types.get();
+            }
+        }
+        if let Some(branches) = &node.one_of {
+            let found = self.find_one(branches, types, value, path)?;
+            if matches!(types, Types::Missing) {
+                types = branches[found].types.get();
+            }
+        }
+        let kind = match self.settle(types, value, path, Use::Validate) {
+            Ok(kind) => kind,
+            Err(NoTypeFits) => return Err(self.fail(|| raise::invalid_type(path, listed(types)))),
+        };
+        if let Some(kind) = kind {
+            self.check_type(node, kind, value, path)?;
+        }
+        if !node.values.is_empty() {
+            self.check_enum(node, kind.map_or(Types::Missing, Types::One), value, path)?;
+        }
+        match &node.format {
+            Some(format) if kind.is_none_or(|k| k.is_unknown() || *k == TypeName::String) => {
+                if format.fits(value) { Ok(()) } else { Err(self.fail(|| format.error(path))) }
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn check_type(&mut self, node: &Node, kind: &TypeName, value: &Value, path: &Path<'_>) -> Result<(), Fail> {
+        let wrong = |run: &Self| Err(run.fail(|| raise::invalid_type(path, kind.name())));
+        match kind {
+            TypeName::Null if !value.is_null() => wrong(self),
+            TypeName::Boolean if !is_boolean(value) => wrong(self),
+            TypeName::Object if !is_object(value) => wrong(self),
+            TypeName::Array if !is_array(value) => wrong(self),
+            TypeName::String => match (value, &node.text) {
+                (Value::String(text), Some(rules)) => self.check_text(rules, text, path),
+                (Value::String(_), None) => Ok(()),
+                _ => wrong(self),
+            },
+            TypeName::Number | TypeName::Integer => {
+                let Some(n) = number(value) else { return wrong(self) };
+                if let Some(rules) = &node.number {
+                    self.check_number(rules, value, n, path)?;
+                }
+                if *kind == TypeName::Integer && !n.is_whole() { wrong(self) } else { Ok(()) }
+            }
+            TypeName::Object => match &node.object {
+                Some(rules) => self.check_object(rules, value, path),
+                None => Ok(()),
+            },
+            TypeName::Array => match &node.array {
+                Some(rules) => self.check_array(rules, value, path),
+                None => Ok(()),
+            },
+            TypeName::Null | TypeName::Boolean | TypeName::Other(_) => Ok(()),
+        }
+    }
+
+    fn check_text(&mut self, rules: &TextRules, text: &str, path: &Path<'_>) -> Result<(), Fail> {
+        if rules.min.is_some() || rules.max.is_some() {
+            let n_chars = text.chars().count();
+            if let Some(min) = rules.min.as_ref().filter(|min| count_is(n_chars, min, Ordering::Less)) {
+                return Err(self.fail(|| raise::too_short(path, &min.source)));
+            }
+            if let Some(max) = rules.max.as_ref().filter(|max| count_is(n_chars, max, Ordering::Greater)) {
+                return Err(self.fail(|| raise::too_long(path, &max.source)));
+            }
+        }
+        match &rules.pattern {
+            Some(pattern) if !self.matches(pattern, text) => {
+                Err(self.fail(|| raise::invalid_pattern(path, pattern.source())))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    pub(crate) fn matches(&mut self, pattern: &Pattern, text: &str) -> bool {
+        match pattern.find(text) {
+            Match::Yes => true,
+            Match::No => false,
+            Match::GaveUp => {
+                self.charge(STEPS_OF_GIVEN_UP_MATCH);
+                false
+            }
+        }
+    }
+
+    fn check_number(&mut self, rules: &NumberRules, value: &Value, n: Num, path: &Path<'_>) -> Result<(), Fail> {
+        if let Some(divisor) = &rules.multiple_of
+            && let Some(by) = divisor.number
+            // The remainder of floats, as it is: 0.3 is no multiple of 0.1, and nothing is one of 0.
+            && n.to_float() % by.to_float() != 0.0
+        {
+            return Err(self.fail(|| raise::invalid_multiple(path, &divisor.source)));
+        }
+        let against = |bound: &Bound| match bound.number {
+            Some(bound) => numbers(n, bound),
+            None => loose(value, &bound.source),
+        };
+        let breaks = |bound: &Option<Bound>, beyond: Ordering, exclusive: bool| {
+            let order = bound.as_ref().and_then(against);
+            order == Some(beyond) || (exclusive && order == Some(Ordering::Equal))
+        };
+        if breaks(&rules.min, Ordering::Less, rules.min_exclusive)
+            || breaks(&rules.max, Ordering::Greater, rules.max_exclusive)
+        {
+            return Err(self.fail(|| raise::out_of_bounds(path, rules)));
+        }
+        Ok(())
+    }
+
+    fn check_object(&mut self, rules: &ObjectRules, value: &Value, path: &Path<'_>) -> Result<(), Fail> {
+        let none = Map::new();
+        let members = value.as_object().unwrap_or(&none);
+        let required = rules.required.as_deref().unwrap_or(&rules.marked_required);
+        if let Some(name) = required.iter().find(|name| !members.contains_key(&***name)) {
+            return Err(self.fail(|| raise::property_required(path, name)));
+        }
+        for (name, member) in members {
+            let place = Path::Member(path, name);
+            match self.member_rule(rules, name) {
+                MemberRule::Schema(schema) => self.check(schema, schema.types.get(), member, &place)?,
+                MemberRule::Forbidden => return Err(self.fail(|| raise::additional_property(name))),
+                MemberRule::Any => {}
+            }
+        }
+        if let Some(min) = rules.min.as_ref().filter(|min| count_is(members.len(), min, Ordering::Less)) {
+            return Err(self.fail(|| raise::too_few_properties(path, &min.source)));
+        }
+        if let Some(max) = rules.max.as_ref().filter(|max| count_is(members.len(), max, Ordering::Greater)) {
+            return Err(self.fail(|| raise::too_many_properties(path, &max.source)));
+        }
+        Ok(())
+    }
+
+    /// What holds for a member: its own entry, else the first pattern that matches its name, else what is said of others.
+    pub(crate) fn member_rule<'s>(&mut self, rules: &'s ObjectRules, name: &str) -> MemberRule<'s> {
+        if let Some(schema) = rules.properties.get(name) {
+            return MemberRule::Schema(schema);
+        }
+        if let Some((_, schema)) = rules.patterns.iter().find(|(pattern, _)| self.matches(pattern, name)) {
+            return MemberRule::Schema(schema);
+        }
+        match &rules.additional {
+            Additional::Any => MemberRule::Any,
+            Additional::Forbidden => MemberRule::Forbidden,
+            Additional::Schema(schema) => MemberRule::Schema(schema),
+        }
+    }
+
+    fn check_array(&mut self, rules: &ArrayRules, value: &Value, path: &Path<'_>) -> Result<(), Fail> {
+        let split: Vec<Value>;
+        let items: Vec<&Value> = match value {
+            Value::Array(items) => return self.check_items(rules, items, path),
+            Value::Object(map) => map.values().collect(),
+            other => {
+                split = split_list(&svc_php::cast::to_text(other)).map(Value::from).collect();
+                split.iter().collect()
+            }
+        };
+        self.check_items(rules, items, path)
+    }
+
+    fn check_items<'v, I>(&mut self, rules: &ArrayRules, items: I, path: &Path<'_>) -> Result<(), Fail>
+    where
+        I: IntoIterator<Item = &'v Value> + Clone + HasLen,
+    {
+        if let Some(schema) = &rules.items {
+            for (index, item) in items.clone().into_iter().enumerate() {
+                self.check(schema, schema.types.get(), item, &Path::Item(path, index))?;
+            }
+        }
+        let n_items = items.n_items();
+        if let Some(min) = rules.min.as_ref().filter(|min| count_is(n_items, min, Ordering::Less)) {
+            return Err(self.fail(|| raise::too_few_items(path, &min.source)));
+        }
+        if let Some(max) = rules.max.as_ref().filter(|max| count_is(n_items, max, Ordering::Greater)) {
+            return Err(self.fail(|| raise::too_many_items(path, &max.source)));
+        }
+        if rules.unique && has_duplicates(items) {
+            return Err(self.fail(|| raise::duplicate_items(path)));
+        }
+        Ok(())
+    }
+
+    /// Compares the value, sanitized by the schema with the type settled on, with each allowed one.
+    fn check_enum(&mut self, node: &Node, types: Types<'_>, value: &Value, path: &Path<'_>) -> Result<(), Fail> {
+        let is_plain = node.any_of.is_none() && node.one_of.is_none() && node.format.is_none();
+        let found = match (types, value) {
+            (Types::One(TypeName::String), Value::String(text)) if is_plain => {
+                node.values.iter().any(|v| v.as_str() == Some(text))
+            }
+            (Types::One(TypeName::Integer), Value::Number(n)) if is_plain && n.is_i64() => {
+                node.values.iter().any(|v| are_values_equal(value, v))
+            }
+            _ => match self.sanitized_for_comparison(node, types, value, path)? {
+                Some(clean) => node.values.iter().any(|v| are_values_equal(&clean, v)),
+                None => false,
+            },
+        };
+        if found { Ok(()) } else { Err(self.fail(|| raise::not_in_enum(path, &node.values))) }
+    }
+
+    /// `None` when a member or item of it could not be sanitized: then it equals nothing.
+    fn sanitized_for_comparison(
+        &mut self,
+        node: &Node,
+        types: Types<'_>,
+        value: &Value,
+        path: &Path<'_>,
+    ) -> Result<Option<Value>, Fail> {
+        let outer = self.error_inside.replace(false);
+        let outcome = self.clean(node, types, value.clone(), path);
+        let error_inside = std::mem::replace(&mut self.error_inside, outer) == Some(true);
+        outcome.map(|clean| (!error_inside).then_some(clean))
+    }
+
+    pub(crate) fn find_any_index(&mut self, node: &Node, value: &Value, param: &str) -> Result<usize, Error> {
+        let branches = node.any_of.as_deref().unwrap_or_default();
+        let outcome = self.find_any(branches, node.types.get(), value, &Path::Root(param));
+        self.finish(outcome, param)
+    }
+
+    pub(crate) fn find_one_index(&mut self, node: &Node, value: &Value, param: &str) -> Result<usize, Error> {
+        let branches = node.one_of.as_deref().unwrap_or_default();
+        let outcome = self.find_one(branches, node.types.get(), value, &Path::Root(param));
+        self.finish(outcome, param)
+    }
+}
+
+/// What holds for one member of an object.
+pub(crate) enum MemberRule<'s> {
+    Schema(&'s Node),
+    Forbidden,
+    Any,
+}
+
+/// A collection that knows how many it holds without walking it.
+trait HasLen {
+    fn n_items(&self) -> usize;
+}
+
+impl HasLen for &Vec<Value> {
+    fn n_items(&self) -> usize {
+        self.len()
+    }
+}
+
+impl HasLen for Vec<&Value> {
+    fn n_items(&self) -> usize {
+        self.len()
+    }
+}
+
+/// The listed types as the message shows them.
+fn listed(types: Types<'_>) -> String {
+    match types {
+        Types::Many(names) => names.iter().map(TypeName::name).collect::<Vec<_>>().join(","),
+        Types::One(name) => name.name().to_owned(),
+        Types::Missing => String::new(),
+    }
+}
+
+/// Whether a count lies on this side of a bound.
+fn count_is(n: usize, bound: &Bound, side: Ordering) -> bool {
+    let n = i64::try_from(n).unwrap_or(i64::MAX);
+    let order = match bound.number {
+        Some(bound) => numbers(Num::Int(n), bound),
+        None => loose(&Value::from(n), &bound.source),
+    };
+    order == Some(side)
+}
+
+/// Whether two of the items are equal, ignoring the order of members; `1` and `1.0` are two values here.
+pub(crate) fn has_duplicates<'v>(items: impl IntoIterator<Item = &'v Value>) -> bool {
+    let mut seen = HashSet::new();
+    !items.into_iter().all(|item| seen.insert(stable_key(item)))
+}
+

@@ -1,0 +1,374 @@
+//! Single values: which type they pass for, plain casts, equality, and the shapes of colours, addresses and identifiers.
+
+use serde_json::{Map, Value};
+pub use svc_php::{
+    list::is_list_like,
+    numeric::{is_integer, is_numeric},
+};
+use svc_php::{
+    cast::{is_scalar, to_text, truthy},
+    list::{integer_key, split_list},
+    numeric::{Num, float_to_json, from_json},
+};
+
+/// The deepest value that is compared or printed; nothing that a request can hold is deeper.
+const MAX_VALUE_DEPTH: usize = 512;
+
+/// Whether a value is a list, or a scalar that becomes one when split at commas; a map of integer keys is a list.
+pub fn is_array(value: &Value) -> bool {
+    is_scalar(value) || is_list_like(value)
+}
+
+/// Whether a value is the empty text or a map. The empty list is an empty map; other lists are none, unlike in the
+/// reference. Source: specification, "Validation", table of type checks.
+pub fn is_object(value: &Value) -> bool {
+    match value {
+        Value::Object(_) => true,
+        Value::Array(items) => items.is_empty(),
+        Value::String(text) => text.is_empty(),
+        _ => false,
+    }
+}
+
+/// Whether a value is true or false, the integer 0 or 1, or one of the texts `true`, `false`, `0`, `1` in any case.
+pub fn is_boolean(value: &Value) -> bool {
+    match value {
+        Value::Bool(_) => true,
+        Value::Number(n) => matches!(from_json(n), Num::Int(0 | 1)),
+        Value::String(s) => ["true", "false", "0", "1"].iter().any(|word| s.eq_ignore_ascii_case(word)),
+        _ => false,
+    }
+}
+
+/// A value as a list: scalars are split at commas and white space, maps lose their keys, null is empty.
+pub fn sanitize_array(value: Value) -> Vec<Value> {
+    match value {
+        Value::Array(items) => items,
+        Value::Object(map) => map.into_iter().map(|(_, item)| item).collect(),
+        Value::Null => Vec::new(),
+        scalar => split_list(&to_text(&scalar)).map(Value::from).collect(),
+    }
+}
+
+/// A value as a map: anything that is none gives the empty map.
+pub fn sanitize_object(value: Value) -> Map<String, Value> {
+    match value {
+        Value::Object(map) => map,
+        _ => Map::new(),
+    }
+}
+
+/// A value as a boolean: the texts `false` and `0` in any case, and the empty text, are false.
+pub fn sanitize_boolean(value: &Value) -> bool {
+    match value {
+        Value::String(s) => !s.is_empty() && !s.eq_ignore_ascii_case("false") && s != "0",
+        other => truthy(other),
+    }
+}
+
+/// Equality of the keyword `enum`: lists by element, maps whatever the order of their members, an integer equals a float
+/// of the same value, everything else strictly.
+pub fn are_values_equal(a: &Value, b: &Value) -> bool {
+    equal(a, b, MAX_VALUE_DEPTH)
+}
+
+fn equal(a: &Value, b: &Value, depth_left: usize) -> bool {
+    if depth_left == 0 {
+        return false;
+    }
+    match (a, b) {
+        (Value::Array(x), Value::Array(y)) => {
+            x.len() == y.len() && x.iter().zip(y).all(|(v, w)| equal(v, w, depth_left - 1))
+        }
+        (Value::Object(x), Value::Object(y)) => {
+            x.len() == y.len() && x.iter().all(|(k, v)| y.get(k).is_some_and(|w| equal(v, w, depth_left - 1)))
+        }
+        // To PHP, a map with the keys 0, 1, 2 … is that list.
+        (Value::Object(map), Value::Array(list)) | (Value::Array(list), Value::Object(map)) => {
+            map.len() == list.len()
+                && list.iter().enumerate().all(|(i, v)| map.get(&i.to_string()).is_some_and(|w| equal(v, w, depth_left - 1)))
+        }
+        (Value::Number(x), Value::Number(y)) => match (from_json(x), from_json(y)) {
+            (Num::Int(x), Num::Int(y)) => x == y,
+            (x, y) => x.to_float() == y.to_float(),
+        },
+        _ => a == b,
+    }
+}
+
+/// A value with the members of its maps in one fixed order, whatever order they came in.
+pub fn stabilize(value: Value) -> Value {
+    stable(value, MAX_VALUE_DEPTH)
+}
+
+fn stable(value: Value, depth_left: usize) -> Value {
+    if depth_left == 0 {
+        return value;
+    }
+    match value {
+        Value::Array(items) => Value::Array(items.into_iter().map(|item| stable(item, depth_left - 1)).collect()),
+        Value::Object(map) => {
+            let mut members: Vec<(String, Value)> = map.into_iter().collect();
+            members.sort_by(|(a, _), (b, _)| key_order(a).cmp(&key_order(b)));
+            Value::Object(members.into_iter().map(|(key, item)| (key, stable(item, depth_left - 1))).collect())
+        }
+        scalar => scalar,
+    }
+}
+
+/// Integer keys in their order, then the others in theirs.
+fn key_order(key: &str) -> (bool, i64, &str) {
+    match integer_key(key) {
+        Some(n) => (false, n, ""),
+        None => (true, 0, key),
+    }
+}
+
+/// Bytes that are the same for equal values, with maps whatever the order of their members; `1`, `1.0` and `"1"` differ.
+pub(crate) fn stable_key(value: &Value) -> Vec<u8> {
+    let mut out = Vec::new();
+    write_key(value, &mut out, MAX_VALUE_DEPTH);
+    out
+}
+
+fn write_key(value: &Value, out: &mut Vec<u8>, depth_left: usize) {
+    if depth_left == 0 {
+        return;
+    }
+    let sized = |out: &mut Vec<u8>, tag: u8, n: usize| {
+        out.push(tag);
+        out.extend_from_slice(&n.to_le_bytes());
+    };
+    match value {
+        Value::Null => out.push(b'N'),
+        Value::Bool(b) => out.push(if *b { b'T' } else { b'F' }),
+        Value::Number(n) => match from_json(n) {
+            Num::Int(n) => {
+                out.push(b'i');
+                out.extend_from_slice(&n.to_le_bytes());
+            }
+            Num::Float(f) => {
+                out.push(b'd');
+                out.extend_from_slice(&f.to_bits().to_le_bytes());
+            }
+        },
+        Value::String(s) => {
+            sized(out, b's', s.len());
+            out.extend_from_slice(s.as_bytes());
+        }
+        Value::Array(items) => {
+            sized(out, b'a', items.len());
+            for (index, item) in items.iter().enumerate() {
+                sized(out, b'k', index);
+                write_key(item, out, depth_left - 1);
+            }
+        }
+        Value::Object(map) => {
+            sized(out, b'a', map.len());
+            let mut members: Vec<(&String, &Value)> = map.iter().collect();
+            members.sort_by(|(a, _), (b, _)| key_order(a).cmp(&key_order(b)));
+            for (key, item) in members {
+                match integer_key(key) {
+                    Some(n) => {
+                        out.push(b'k');
+                        out.extend_from_slice(&n.to_le_bytes());
+                    }
+                    None => {
+                        sized(out, b't', key.len());
+                        out.extend_from_slice(key.as_bytes());
+                    }
+                }
+                write_key(item, out, depth_left - 1);
+            }
+        }
+    }
+}
+
+/// A value as PHP prints it in JSON by default: `/` and everything beyond ASCII escaped, whole floats without a point.
+pub(crate) fn json_text(value: &Value) -> String {
+    let mut out = String::new();
+    write_json(value, &mut out, MAX_VALUE_DEPTH);
+    out
+}
+
+fn write_json(value: &Value, out: &mut String, depth_left: usize) {
+    if depth_left == 0 {
+        return out.push_str("null");
+    }
+    match value {
+        Value::Null => out.push_str("null"),
+        Value::Bool(b) => out.push_str(if *b { "true" } else { "false" }),
+        Value::Number(n) => match from_json(n) {
+            Num::Int(n) => out.push_str(&n.to_string()),
+            Num::Float(f) => out.push_str(&float_to_json(f)),
+        },
+        Value::String(s) => write_json_text(s, out),
+        Value::Array(items) => {
+            out.push('[');
+            for (index, item) in items.iter().enumerate() {
+                if index > 0 {
+                    out.push(',');
+                }
+                write_json(item, out, depth_left - 1);
+            }
+            out.push(']');
+        }
+        Value::Object(map) => {
+            let is_list = map.keys().enumerate().all(|(i, k)| integer_key(k) == i64::try_from(i).ok());
+            out.push(if is_list { '[' } else { '{' });
+            for (index, (key, item)) in map.iter().enumerate() {
+                if index > 0 {
+                    out.push(',');
+                }
+                if !is_list {
+                    write_json_text(key, out);
+                    out.push(':');
+                }
+                write_json(item, out, depth_left - 1);
+            }
+            out.push(if is_list { ']' } else { '}' });
+        }
+    }
+}
+
+fn write_json_text(text: &str, out: &mut String) {
+    use std::fmt::Write;
+    out.push('"');
+    for c in text.chars() {
+        match c {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '/' => out.push_str("\\/"),
+            '\u{8}' => out.push_str("\\b"),
+            '\u{c}' => out.push_str("\\f"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            ' '..='~' => out.push(c),
+            other => {
+                for unit in other.encode_utf16(&mut [0; 2]) {
+                    let _ = write!(out, "\\u{unit:04x}");
+                }
+            }
+        }
+    }
+    out.push('"');
+}
+
+/// The colour that a text is: `#` and 3 or 6 hexadecimal digits, with nothing after them.
+pub fn parse_hex_color(text: &str) -> Option<&str> {
+    let digits = text.strip_prefix('#')?;
+    (matches!(digits.len(), 3 | 6) && digits.bytes().all(|b| b.is_ascii_hexdigit())).then_some(text)
+}
+
+/// Whether a text is an IPv4 dotted quad (leading zeros up to three digits allowed), or an IPv6 address.
+pub fn is_ip_address(text: &str) -> bool {
+    is_ipv4(text, true) || is_ipv6(text)
+}
+
+fn is_ipv4(text: &str, zeros_may_lead: bool) -> bool {
+    let is_part = |part: &str| {
+        let fits = matches!(part.len(), 1..=3) && part.bytes().all(|b| b.is_ascii_digit());
+        let leads_with_zero = part.len() > 1 && part.starts_with('0');
+        fits && (zeros_may_lead || !leads_with_zero) && part.parse::<u16>().is_ok_and(|n| n <= 255)
+    };
+    text.split('.').count() == 4 && text.split('.').all(is_part)
+}
+
+/// Eight groups of up to four hexadecimal digits, the last two of which may be an IPv4 address, and one `::` for the
+/// groups of zeros left out.
+fn is_ipv6(text: &str) -> bool {
+    if text.len() > 64 {
+        return false;
+    }
+    let n_groups = |part: &str, may_end_in_ipv4: bool| -> Option<usize> {
+        if part.is_empty() {
+            return Some(0);
+        }
+        let groups: Vec<&str> = part.split(':').collect();
+        let mut n = 0;
+        for (index, group) in groups.iter().enumerate() {
+            let is_last = index + 1 == groups.len();
+            if is_last && may_end_in_ipv4 && group.contains('.') {
+                n += if is_ipv4(group, false) { 2 } else { return None };
+            } else if matches!(group.len(), 1..=4) && group.bytes().all(|b| b.is_ascii_hexdigit()) {
+                n += 1;
+            } else {
+                return None;
+            }
+        }
+        Some(n)
+    };
+    match text.split_once("::") {
+        None => n_groups(text, true) == Some(8),
+        Some((head, tail)) => match (n_groups(head, false), n_groups(tail, true)) {
+            (Some(head), Some(tail)) => head + tail < 8,
+            _ => false,
+        },
+    }
+}
+
+/// Whether a text is a UUID in lower case with hyphens, of this version when one is given. Only version 4 can be asked for.
+pub fn is_uuid(text: &str, version: Option<u8>) -> bool {
+    if text.len() != 36 || text.bytes().any(|b| b.is_ascii_uppercase()) {
+        return false;
+    }
+    let Ok(id) = uuid::Uuid::try_parse(text) else { return false };
+    match version {
+        None => true,
+        Some(4) => id.get_version_num() == 4 && matches!(text.as_bytes()[19], b'8' | b'9' | b'a' | b'b'),
+        Some(_) => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    // The reference takes any list for an object.
+    #[test]
+    fn a_list_is_no_object() {
+        assert!(!is_object(&json!(["a"])) && is_object(&json!([])) && is_object(&json!({"0": "a"})) && is_object(&json!("")));
+        assert_eq!(sanitize_object(json!(["a"])), Map::new());
+    }
+
+    // In the reference one line feed may follow.
+    #[test]
+    fn shapes_end_with_their_last_character() {
+        assert_eq!(parse_hex_color("#fff"), Some("#fff"));
+        for text in ["#fff\n", "#ffff", "fff", "#ggg", "#"] {
+            assert_eq!(parse_hex_color(text), None, "{text:?}");
+        }
+        let id = "123e4567-e89b-42d3-a456-426655440000";
+        assert!(is_uuid(id, None) && is_uuid(id, Some(4)) && !is_uuid(id, Some(5)));
+        assert!(!is_uuid(&format!("{id}\n"), None) && !is_uuid(&id.to_uppercase(), None));
+        assert!(!is_ip_address("1.2.3.4\n") && !is_ip_address("::1\n"));
+    }
+
+    #[test]
+    fn addresses() {
+        for text in ["01.002.3.255", "::", "::1", "1::", "1:2:3:4:5:6:7:8", "::ffff:1.2.3.4", "1:0:2001:ff:ff:1::"] {
+            assert!(is_ip_address(text), "{text}");
+        }
+        for text in ["", "1.2.3", "1.2.3.256", "1.2.3.4.5", "12345::", "1:2:3:4:5:6:7", "fe80::1%eth0", ":1", "1:::2", "::1.2.3.04"] {
+            assert!(!is_ip_address(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn equality() {
+        assert!(are_values_equal(&json!({"a": [1, null], "b": 2.0}), &json!({"b": 2, "a": [1.0, null]})));
+        assert!(!are_values_equal(&json!("1"), &json!(1)));
+        assert!(are_values_equal(&json!({"0": "x"}), &json!(["x"])) && are_values_equal(&json!({}), &json!([])));
+        assert_ne!(stable_key(&json!(1)), stable_key(&json!(1.0)));
+        assert_eq!(stable_key(&json!({"a": 1, "0": 2})), stable_key(&json!({"0": 2, "a": 1})));
+        assert_eq!(stable_key(&json!({"1": "b", "0": "a"})), stable_key(&json!(["a", "b"])));
+    }
+
+    #[test]
+    fn printed_in_messages() {
+        assert_eq!(json_text(&json!([1.0, "a/é🎉\"", {"x": {}, "0": null}])), r#"[1,"a\/\u00e9\ud83c\udf89\"",{"x":[],"0":null}]"#);
+    }
+}
