@@ -6,7 +6,7 @@
 use serde_json::{Map, Value};
 use svc_model::UserId;
 
-use crate::{AuthError, NoRandomness, Secret, password, secret::random_text};
+use crate::{AuthError, NoRandomness, Secret, password, secret::random_text, stored::integer};
 
 /// User meta that holds the list.
 pub const META_KEY: &str = "_application_passwords";
@@ -110,10 +110,6 @@ impl ApplicationPassword {
         self.last_ip = Some(ip.to_owned());
         true
     }
-}
-
-fn integer(value: &Value) -> Option<i64> {
-    value.as_i64().or_else(|| value.as_str()?.parse().ok())
 }
 
 /// Reads the unserialized user meta; whatever is not a record in it is left out.

@@ -18,6 +18,7 @@ pub mod password;
 pub mod roles;
 mod secret;
 pub mod session;
+mod stored;
 
 pub use caller::Caller;
 pub use error::AuthError;
@@ -25,3 +26,8 @@ pub use keys::{Keys, Scheme};
 pub use secret::{NoRandomness, Secret, random_text};
 /// The brand word, which cookie names and the nonce action hang on.
 pub use svc_brand::Brand;
+
+/// The example of the README, so that it keeps compiling.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

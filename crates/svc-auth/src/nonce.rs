@@ -74,6 +74,16 @@ mod tests {
     }
 
     #[test]
+    fn known_answer() {
+        // Made by the running peer, for nobody.
+        let keys = Keys::new([("peer-fixed-nonce_key", "peer-fixed-nonce_salt"); 4]);
+        let nobody = Bearer { user: UserId(0), token: "" };
+        let made_at = tick(1_795_235_927, LIFETIME);
+        assert_eq!(made_at, 41_557);
+        assert_eq!(create(&keys, made_at, "wp_rest", nobody).expose(), "76f2afc670");
+    }
+
+    #[test]
     fn a_nonce_is_good_in_two_ticks_and_for_its_bearer_alone() {
         let keys = Keys::new([("k", "s"); 4]);
         let me = Bearer { user: UserId(3), token: "t" };

@@ -223,6 +223,8 @@ mod tests {
             (wp, "", false),
             (plain, "9fMBb", true),
             (plain, "9fMBb\0more", true),
+            ("$2a$04$XMtr67WU5HxXYgcNc8tVNuutpiaQ85V8DPfTVM1qmBV4DTFNt7Uam", "9fMBb", true),
+            ("$wp$2b$04$6uRoY0wJ.lYkZBthnNyIxeqhq2VnskuC1XqOb1beeTMfLZ.9cGbdK", "xZXsAYBlx", true),
             (plain, "9fMBB", false),
             (phpass, "f5VlEf2RxmeK0JGoIETcQnXFo", true),
             (phpass, "f5VlEf2RxmeK0JGoIETcQnXF", false),
@@ -313,14 +315,14 @@ mod tests {
 
     #[test]
     fn unknown_users_cost_as_much_as_wrong_passwords() {
-        // One measured run each, with room for a busy machine: what matters is that the work is done at all.
+        // With room for a busy machine: what matters is that the work is done at all.
         let timed = |stored: Option<&str>| {
             let start = std::time::Instant::now();
             assert!(!verify_or_dummy(stored, b"wrong"));
             start.elapsed().as_secs_f64()
         };
         let present = hash(b"right").unwrap();
-        let wrong = timed(Some(&present));
+        let wrong = (0..3).map(|_| timed(Some(&present))).fold(f64::MAX, f64::min);
         assert!(timed(None) > wrong / 5.0);
         assert!(timed(Some("5f4dcc3b5aa765d61d8327deb882cf99")) > wrong / 5.0);
         assert!(verify_or_dummy(Some(&present), b"right"));

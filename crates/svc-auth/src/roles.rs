@@ -3,23 +3,13 @@
 use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
 
+use crate::stored::truthy;
+
 /// Capabilities and whether each is granted, in stored order.
 ///
 /// Values are kept as stored, since old sites hold `1` and `"1"` for true; what PHP takes for true grants.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CapSet(IndexMap<String, Value>);
-
-/// Whether PHP takes a stored value for true.
-fn truthy(value: &Value) -> bool {
-    match value {
-        Value::Null => false,
-        Value::Bool(b) => *b,
-        Value::Number(n) => n.as_f64() != Some(0.0),
-        Value::String(s) => !s.is_empty() && s != "0",
-        Value::Array(items) => !items.is_empty(),
-        Value::Object(members) => !members.is_empty(),
-    }
-}
 
 impl CapSet {
     /// A set that grants these.

@@ -5,7 +5,7 @@
 use indexmap::IndexMap;
 use serde_json::{Map, Value};
 
-use crate::{NoRandomness, Secret, crypto, secret::random_text};
+use crate::{NoRandomness, Secret, crypto, secret::random_text, stored::integer};
 
 /// Seconds for which a log-in is good.
 pub const LIFETIME: i64 = 2 * 86_400;
@@ -85,10 +85,6 @@ impl Session {
     pub fn is_live(&self, now: i64) -> bool {
         self.expiration >= now
     }
-}
-
-fn integer(value: &Value) -> Option<i64> {
-    value.as_i64().or_else(|| value.as_str()?.parse().ok())
 }
 
 /// A user's sessions by verifier, oldest first. `Debug` tells only how many.

@@ -1,1 +1,26 @@
 //! The default route families on one site.
+//!
+//! [`Site`] joins the store, the options and what is registered; each family is a module with a controller on it.
+//! Permission is a function beside each operation; whole pages of items are loaded in a fixed number of queries and
+//! rendered from memory.
+
+mod access;
+mod errors;
+mod fail;
+pub mod meta;
+pub mod posts;
+pub mod render;
+mod respond;
+mod settings;
+mod site;
+pub mod templates;
+pub mod urls;
+mod zone;
+
+pub use access::{Access, caller};
+pub use fail::{Fail, Stored};
+pub use meta::{MetaField, MetaRegistry};
+pub use settings::Settings;
+pub use site::{Clock, Site};
+pub use svc_discovery::LINK_RELATION;
+pub use zone::Zone;

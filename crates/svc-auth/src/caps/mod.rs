@@ -235,12 +235,14 @@ impl Mapper<'_> {
             },
             _ => {
                 if let Some(kind) = MetaKind::of_cap(cap) {
-                    self.meta(cap, kind, object, need);
-                } else if plain::resolve(cap, &self.ctx.policy(), need) {
-                } else if let Some(post_cap) = self.post_type_cap(cap) {
-                    self.post_object(post_cap, object, need);
-                } else {
-                    need(cap);
+                    return self.meta(cap, kind, object, need);
+                }
+                if plain::resolve(cap, &self.ctx.policy(), need) {
+                    return;
+                }
+                match self.post_type_cap(cap) {
+                    Some(post_cap) => self.post_object(post_cap, object, need),
+                    None => need(cap),
                 }
             }
         }

@@ -1,0 +1,46 @@
+//! What goes wrong between the store and the wire.
+
+use svc_schema::Error;
+use svc_store::StoreError;
+
+/// A failure inside a transaction or a read: an error of the interface, or one of the store.
+#[derive(Debug)]
+pub enum Fail {
+    /// To be answered as it is.
+    Wire(Error),
+    /// To be logged, and answered without its detail.
+    Store(StoreError),
+}
+
+/// What runs against the store gives.
+pub type Stored<T> = Result<T, Fail>;
+
+impl From<Error> for Fail {
+    fn from(error: Error) -> Self {
+        Fail::Wire(error)
+    }
+}
+
+impl From<StoreError> for Fail {
+    fn from(error: StoreError) -> Self {
+        Fail::Store(error)
+    }
+}
+
+impl From<Fail> for Error {
+    /// The store's detail is logged and never sent: a client learns whether to try again, no more.
+    fn from(fail: Fail) -> Self {
+        match fail {
+            Fail::Wire(error) => error,
+            Fail::Store(error) if error.is_temporary() => {
+                tracing::warn!(%error, "the store is busy");
+                Error::new("rest_service_unavailable", "The site is busy. Try again in a moment.").with_status(503)
+            }
+            Fail::Store(error) => {
+                tracing::error!(%error, "the store failed");
+                Error::new("rest_internal_error", "The site could not do this. The failure has been logged.")
+                    .with_status(500)
+            }
+        }
+    }
+}

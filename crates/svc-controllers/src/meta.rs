@@ -1,0 +1,337 @@
+//! Registered meta: which stored values the interface shows, in which shape, and who may change them.
+//!
+//! A registration says the stored key, the public name, the type, and whether one value or a list is kept. Reading goes
+//! from stored texts to JSON by the schema, writing the other way; values that are not registered are never shown.
+
+use std::sync::Arc;
+
+use indexmap::IndexMap;
+use serde_json::{Map, Value, json};
+use svc_auth::Caller;
+use svc_schema::{Error, Schema};
+use svc_store::{Meta, MetaKind, Tx};
+
+use crate::{Stored, errors};
+
+/// How a registered value is guarded beyond the right to edit its object.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum MetaGuard {
+    /// Whoever may edit the object, unless the key begins with `_`: those are protected and refused to all.
+    #[default]
+    ByKey,
+    /// Those with this capability.
+    Capability(String),
+}
+
+/// A registration of meta. Build it with [`MetaField::new`] and the methods that set the rest.
+#[derive(Clone, Debug)]
+pub struct MetaField {
+    /// Key as stored.
+    pub key: String,
+    /// Name in the interface.
+    pub name: String,
+    /// One value (true) or a list of values.
+    pub single: bool,
+    /// Value shown when none is stored.
+    pub default: Value,
+    /// Kept with revisions.
+    pub revisions: bool,
+    /// Who may write.
+    pub guard: MetaGuard,
+    /// Cleans a text before it is stored.
+    pub sanitize: Option<fn(&str) -> String>,
+    /// Schema of one value, as source.
+    item_source: Value,
+    /// Schema of one value.
+    item: Schema,
+    /// Schema of the member: of the value, or of the list.
+    whole: Schema,
+}
+
+/// What a value of a type is when nothing, or the empty text, is stored.
+fn empty_of(kind: &str) -> Value {
+    match kind {
+        "integer" | "number" => json!(0),
+        "boolean" => json!(false),
+        "array" | "object" => json!([]),
+        _ => json!(""),
+    }
+}
+
+impl MetaField {
+    /// A single value of this type (`string`, `integer`, `number`, `boolean`, `array`, `object`), shown under its key.
+    pub fn new(key: &str, kind: &str) -> Self {
+        let item_source = json!({"type": kind, "title": "", "description": "", "default": empty_of(kind)});
+        MetaField {
+            key: key.to_owned(),
+            name: key.to_owned(),
+            single: true,
+            default: empty_of(kind),
+            revisions: false,
+            guard: MetaGuard::ByKey,
+            sanitize: None,
+            item: Schema::compile(item_source.clone()),
+            whole: Schema::compile(item_source.clone()),
+            item_source,
+        }
+    }
+
+    fn compile(mut self) -> Self {
+        let item = svc_schema::default_additional_properties_to_false(self.item_source.clone());
+        let whole = if self.single { item.clone() } else { json!({"type": "array", "items": item}) };
+        self.item = Schema::compile(item);
+        self.whole = Schema::compile(whole);
+        self
+    }
+
+    /// Keeps a list of values instead of one.
+    pub fn list(mut self) -> Self {
+        self.single = false;
+        self.compile()
+    }
+
+    /// Says what it is, in the schema.
+    pub fn describe(self, text: &str) -> Self {
+        self.schema(json!({"description": text}))
+    }
+
+    /// The value when none is stored.
+    pub fn default(mut self, value: Value) -> Self {
+        self.default = value.clone();
+        self.schema(json!({"default": value}))
+    }
+
+    /// Shows it under another name.
+    pub fn named(mut self, name: &str) -> Self {
+        name.clone_into(&mut self.name);
+        self
+    }
+
+    /// Adds keywords to the schema of one value, over those there.
+    pub fn schema(mut self, keywords: Value) -> Self {
+        if let (Some(source), Value::Object(keywords)) = (self.item_source.as_object_mut(), keywords) {
+            source.extend(keywords);
+        }
+        self.compile()
+    }
+
+    /// Says who may write it.
+    pub fn guarded_by(mut self, capability: &str) -> Self {
+        self.guard = MetaGuard::Capability(capability.to_owned());
+        self
+    }
+
+    /// Cleans texts before they are stored.
+    pub fn sanitized_by(mut self, clean: fn(&str) -> String) -> Self {
+        self.sanitize = Some(clean);
+        self
+    }
+
+    /// Keeps it with revisions.
+    pub fn with_revisions(mut self) -> Self {
+        self.revisions = true;
+        self
+    }
+
+    /// Schema of one value.
+    pub fn item(&self) -> &Schema {
+        &self.item
+    }
+
+    /// Schema of the member, as OPTIONS shows it.
+    fn source(&self) -> Value {
+        self.whole.source().clone()
+    }
+
+    /// The type of one value.
+    fn kind(&self) -> &str {
+        self.item_source["type"].as_str().unwrap_or("string")
+    }
+
+    /// A stored text as a value of the schema; null when it does not fit.
+    pub fn value_of(&self, stored: &str) -> Value {
+        let value = match self.kind() {
+            "integer" | "number" | "boolean" if stored.is_empty() => return empty_of(self.kind()),
+            "array" | "object" => svc_php::serialize::from_stored(stored.as_bytes()).into(),
+            _ => Value::String(stored.to_owned()),
+        };
+        if self.item.validate(&value, "").is_err() {
+            return Value::Null;
+        }
+        self.item.sanitize(value, "").unwrap_or(Value::Null)
+    }
+}
+
+/// All registered meta, by kind of object (`post`, `term`, `user`, `comment`) and subtype (a post type, a taxonomy).
+#[derive(Clone, Debug, Default)]
+pub struct MetaRegistry {
+    by_kind: IndexMap<(String, String), IndexMap<String, Arc<MetaField>>>,
+}
+
+impl MetaRegistry {
+    /// Registers meta for a subtype, or with an empty subtype for all objects of the kind. A later registration of the
+    /// same key replaces the earlier one.
+    pub fn register(&mut self, kind: &str, subtype: &str, field: MetaField) {
+        self.by_kind
+            .entry((kind.to_owned(), subtype.to_owned()))
+            .or_default()
+            .insert(field.key.clone(), Arc::new(field));
+    }
+
+    /// What is registered for objects of this subtype: what all have, then its own.
+    pub fn fields(&self, kind: &str, subtype: &str) -> impl Iterator<Item = &Arc<MetaField>> {
+        let of = |subtype: &str| self.by_kind.get(&(kind.to_owned(), subtype.to_owned()));
+        let own = if subtype.is_empty() { None } else { of(subtype) };
+        own.into_iter().chain(of("")).flat_map(IndexMap::values)
+    }
+
+    /// The schema of the member `meta`.
+    pub fn schema(&self, kind: &str, subtype: &str) -> Value {
+        let members: Map<String, Value> =
+            self.fields(kind, subtype).map(|field| (field.name.clone(), field.source())).collect();
+        json!({
+            "description": "Further values kept with the item.",
+            "type": "object",
+            "context": ["view", "edit"],
+            "properties": members,
+        })
+    }
+
+    /// The member `meta` of an object with these stored values.
+    pub fn read(&self, kind: &str, subtype: &str, stored: &Meta) -> Value {
+        let mut out = Map::new();
+        for field in self.fields(kind, subtype) {
+            let values = stored.all(&field.key);
+            let value = if field.single {
+                values.first().map_or_else(|| field.default.clone(), |v| field.value_of(v))
+            } else if values.is_empty() {
+                json!([])
+            } else {
+                values.iter().map(|v| field.value_of(v)).collect()
+            };
+            out.insert(field.name.clone(), value);
+        }
+        if out.is_empty() { json!([]) } else { Value::Object(out) }
+    }
+}
+
+/// Who may write which stored key.
+pub(crate) struct MetaRights<'a> {
+    /// May add to or change the values of a key.
+    pub(crate) edit: &'a dyn Fn(&str) -> bool,
+    /// May remove the values of a key.
+    pub(crate) delete: &'a dyn Fn(&str) -> bool,
+}
+
+/// A change of one key, as stored texts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct MetaChange {
+    key: String,
+    values: Vec<String>,
+}
+
+impl MetaField {
+    /// Whether the registration lets this caller write; `None` leaves it to the rule about keys.
+    fn guard_allows(&self, caller: &Caller) -> Option<bool> {
+        match &self.guard {
+            MetaGuard::ByKey => None,
+            MetaGuard::Capability(cap) => Some(caller.has(cap)),
+        }
+    }
+
+    /// One value of the interface as stored text.
+    fn stored(&self, value: Value) -> String {
+        let value = match (self.sanitize, value) {
+            (Some(clean), Value::String(text)) => Value::String(clean(&text)),
+            (_, value) => value,
+        };
+        String::from_utf8_lossy(&svc_php::serialize::to_stored(value.into())).into_owned()
+    }
+
+    /// A value that the interface can show: stored texts that do not fit the schema must not be lost unseen.
+    fn is_intact(&self, stored: &[String]) -> bool {
+        stored.iter().all(|text| !self.value_of(text).is_null())
+    }
+}
+
+impl MetaRegistry {
+    /// What a request's member `meta` changes. Null takes a value away; names that are not registered are passed over,
+    /// as are values that are stored already.
+    ///
+    /// # Errors
+    /// `rest_cannot_update` and `rest_cannot_delete` (403), `rest_invalid_stored_value` (500), and those of the schema
+    /// with status 400 for a value that does not fit.
+    pub(crate) fn changes(
+        &self,
+        kind: &str,
+        subtype: &str,
+        stored: &Meta,
+        wanted: &Value,
+        rights: &MetaRights<'_>,
+        caller: &Caller,
+    ) -> Result<Vec<MetaChange>, Error> {
+        let mut changes = Vec::new();
+        let Value::Object(wanted) = wanted else { return Ok(changes) };
+        for field in self.fields(kind, subtype) {
+            let Some(value) = wanted.get(&field.name) else { continue };
+            let now = stored.all(&field.key);
+            let may = |by_key: &dyn Fn(&str) -> bool| field.guard_allows(caller).unwrap_or_else(|| by_key(&field.key));
+            if value.is_null() || (!field.single && value.as_array().is_some_and(Vec::is_empty)) {
+                if value.is_null() && field.single && !field.is_intact(now) {
+                    return Err(errors::invalid_stored_meta(&field.name));
+                }
+                if !may(rights.delete) {
+                    return Err(errors::cannot_delete_meta(&field.name));
+                }
+                if !now.is_empty() {
+                    changes.push(MetaChange { key: field.key.clone(), values: Vec::new() });
+                }
+                continue;
+            }
+            let values = field.read(value)?;
+            if values == now {
+                continue;
+            }
+            if !may(rights.edit) {
+                return Err(errors::cannot_update_meta(&field.name));
+            }
+            changes.push(MetaChange { key: field.key.clone(), values });
+        }
+        Ok(changes)
+    }
+}
+
+impl MetaField {
+    /// The stored texts of a member of the request.
+    fn read(&self, value: &Value) -> Result<Vec<String>, Error> {
+        let param = format!("meta.{}", self.name);
+        let schema = &self.whole;
+        let bad = |error: Error| error.with_data(json!({"status": 400}));
+        schema.validate(value, &param).map_err(bad)?;
+        let clean = schema.sanitize(value.clone(), &param).map_err(bad)?;
+        Ok(match clean {
+            Value::Array(values) if !self.single => values.into_iter().map(|v| self.stored(v)).collect(),
+            value => vec![self.stored(value)],
+        })
+    }
+}
+
+/// Stores changes of an object's meta: of lists only what differs, so that rows that stay keep their place.
+pub(crate) fn store(tx: &mut Tx, kind: MetaKind, id: i64, changes: &[MetaChange]) -> Stored<()> {
+    for change in changes {
+        match change.values.as_slice() {
+            [] => {
+                svc_store::meta::delete(tx, kind, id, &change.key, None)?;
+            }
+            [one] => {
+                svc_store::meta::update(tx, kind, id, &change.key, one)?;
+            }
+            several => {
+                let rows: Vec<(&str, &str)> = several.iter().map(|v| (change.key.as_str(), v.as_str())).collect();
+                svc_store::meta::delete(tx, kind, id, &change.key, None)?;
+                svc_store::meta::add_many(tx, kind, id, &rows)?;
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,32 @@
+//! What a request wants to change of a post.
+
+use indexmap::IndexMap;
+use serde_json::Value;
+
+/// The members that a request gives; `None` leaves a member as it is.
+#[derive(Clone, Debug, Default)]
+#[expect(missing_docs, reason = "the members are those of the table of posts")]
+pub struct PostDraft {
+    /// An inner `None` sets the date back to "not dated".
+    pub date: Option<Option<String>>,
+    /// As `date`, in UTC.
+    pub date_gmt: Option<Option<String>>,
+    pub slug: Option<String>,
+    pub status: Option<String>,
+    pub password: Option<String>,
+    pub parent: Option<i64>,
+    pub title: Option<String>,
+    pub content: Option<String>,
+    pub author: Option<i64>,
+    pub excerpt: Option<String>,
+    pub featured_media: Option<i64>,
+    pub comment_status: Option<String>,
+    pub ping_status: Option<String>,
+    pub menu_order: Option<i64>,
+    pub format: Option<String>,
+    pub meta: Option<Value>,
+    pub sticky: Option<bool>,
+    pub template: Option<String>,
+    /// Ids of terms by the name of their taxonomy.
+    pub terms: IndexMap<String, Vec<i64>>,
+}

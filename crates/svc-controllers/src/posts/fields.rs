@@ -1,0 +1,155 @@
+//! Members of a post of any type, each named once: schema, how it is read, how it is written.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use svc_model::PostType;
+use svc_resource::{Field, Fields};
+use svc_schema::build::{array, boolean, integer, object, string, types};
+
+use super::{draft::PostDraft, item::PostItem};
+use crate::Site;
+
+/// The table of posts.
+pub type PostFields = Fields<PostItem, PostDraft>;
+type PostField = Field<PostItem, PostDraft>;
+
+/// Contexts in which a member is seen.
+const ALL: &[&str] = &["view", "edit", "embed"];
+const VIEW_EDIT: &[&str] = &["view", "edit"];
+const EDIT: &[&str] = &["edit"];
+
+/// An object whose members are named by the table.
+const NOTHING: [(&str, Value); 0] = [];
+
+/// Formats that a post can have; `standard` is the absence of one.
+pub const FORMATS: [&str; 10] =
+    ["standard", "aside", "chat", "gallery", "link", "image", "quote", "status", "video", "audio"];
+
+/// Features that members depend on. The three oldest types have a fixed list, whatever a theme takes from their support.
+fn features(post_type: &PostType) -> Vec<&str> {
+    match post_type.name.as_str() {
+        "post" => vec!["title", "editor", "author", "excerpt", "thumbnail", "comments", "post-formats", "custom-fields"],
+        "page" => {
+            vec!["title", "editor", "author", "excerpt", "thumbnail", "comments", "page-attributes", "custom-fields"]
+        }
+        "attachment" => vec!["title", "author", "comments", "custom-fields", "thumbnail"],
+        _ => post_type.supports.keys().map(String::as_str).collect(),
+    }
+}
+
+/// The table of this type on this site.
+#[rustfmt::skip]
+pub fn fields(site: &Arc<Site>, post_type: &PostType) -> PostFields {
+    let has = features(post_type);
+    let has = |feature: &str| has.contains(&feature);
+    let mut f = PostFields::new(&post_type.name);
+
+    f.add("date", types(["string", "null"]).describe("When the post was published, in the site's time zone.").format("date-time").context(ALL))
+        .get(PostItem::date).set_nullable(|d, v: Option<String>| d.date = Some(v));
+    f.add("date_gmt", types(["string", "null"]).describe("When the post was published, in UTC.").format("date-time").context(VIEW_EDIT))
+        .get(PostItem::date_gmt).set_nullable(|d, v: Option<String>| d.date_gmt = Some(v));
+
+    let guid = f.add("guid", object(NOTHING).describe("A name of the post that never changes.").context(VIEW_EDIT).readonly());
+    guid.member("raw", string().describe("The name as stored.").context(EDIT).readonly()).get(|p| p.post.guid.clone());
+    guid.member("rendered", string().describe("The name, fit for display.").context(VIEW_EDIT).readonly()).get(PostItem::guid_rendered);
+
+    f.add("id", integer().describe("Number that identifies the post.").context(ALL).readonly()).get(|p| p.post.id);
+    f.add("link", string().describe("Address of the post's page.").format("uri").context(ALL).readonly()).get(PostItem::link);
+    f.add("modified", string().describe("When the post was last changed, in the site's time zone.").format("date-time").context(VIEW_EDIT).readonly()).get(PostItem::modified);
+    f.add("modified_gmt", string().describe("When the post was last changed, in UTC.").format("date-time").context(VIEW_EDIT).readonly()).get(PostItem::modified_gmt);
+    f.add("slug", string().describe("Name of the post within its type, as it stands in addresses.").context(ALL).arg_options(json!({"sanitize": "title"})))
+        .get(|p| p.post.slug.clone()).set(|d, v| d.slug = Some(v));
+    f.add("status", string().describe("The post's status.").one_of(site.writable_statuses()).context(VIEW_EDIT))
+        .get(|p| p.post.status.clone()).set(|d, v| d.status = Some(v));
+    f.add("type", string().describe("The post's type.").context(ALL).readonly()).get(|p| p.post.post_type.clone());
+    f.add("password", string().describe("Password that content and excerpt are shown for.").context(EDIT))
+        .get(|p| p.post.password.clone()).set(|d, v| d.password = Some(v));
+
+    if post_type.is_viewable() && post_type.public {
+        f.add("permalink_template", string().describe("Address of the post's page with a placeholder for the slug.").context(EDIT).readonly()).get(PostItem::permalink_template);
+        f.add("generated_slug", string().describe("The slug that the title would give.").context(EDIT).readonly()).get(|p| p.generated_slug.clone());
+        f.add("class_list", array(string()).describe("Class names for the element around the post.").context(VIEW_EDIT).readonly()).get(PostItem::class_list);
+    }
+    if post_type.hierarchical {
+        f.add("parent", integer().describe("Number of the post above this one.").context(VIEW_EDIT)).get(|p| p.post.parent).set(|d, v| d.parent = Some(v));
+    }
+    if has("title") {
+        let title = f.add("title", object(NOTHING).describe("The post's title.").context(ALL));
+        raw(title, "The title as stored.").get(|p| p.post.title.clone());
+        title.member("rendered", string().describe("The title as HTML.").context(ALL).readonly()).get(PostItem::title_rendered);
+        title.set(|d, v| d.title = text(v));
+    }
+    if has("editor") {
+        let content = f.add("content", object(NOTHING).describe("The post's content.").context(VIEW_EDIT));
+        raw(content, "The content as stored.").get(|p| p.post.content.clone());
+        content.member("rendered", string().describe("The content as HTML.").context(VIEW_EDIT).readonly()).get(PostItem::content_rendered);
+        content.member("block_version", integer().describe("Version of the block format of the content.").context(EDIT).readonly()).get(PostItem::block_version);
+        protected(content, "Whether a password guards the content.");
+        content.set(|d, v| d.content = text(v));
+    }
+    if has("author") {
+        f.add("author", integer().describe("Number of the user who wrote the post.").context(ALL)).get(|p| p.post.author).set(|d, v| d.author = Some(v));
+    }
+    if has("excerpt") {
+        let excerpt = f.add("excerpt", object(NOTHING).describe("The post's excerpt.").context(ALL));
+        raw(excerpt, "The excerpt as stored.").get(|p| p.post.excerpt.clone());
+        excerpt.member("rendered", string().describe("The excerpt as HTML.").context(ALL).readonly()).get(PostItem::excerpt_rendered);
+        protected(excerpt, "Whether a password guards the excerpt.");
+        excerpt.set(|d, v| d.excerpt = text(v));
+    }
+    if has("thumbnail") {
+        f.add("featured_media", integer().describe("Number of the post's featured image.").context(ALL)).get(PostItem::featured_media).set(|d, v| d.featured_media = Some(v));
+    }
+    if has("comments") {
+        f.add("comment_status", string().describe("Whether the post takes comments.").one_of(["open", "closed"]).context(VIEW_EDIT))
+            .get(|p| p.post.comment_status.clone()).set(|d, v| d.comment_status = Some(v));
+        f.add("ping_status", string().describe("Whether the post takes pings.").one_of(["open", "closed"]).context(VIEW_EDIT))
+            .get(|p| p.post.ping_status.clone()).set(|d, v| d.ping_status = Some(v));
+    }
+    if has("page-attributes") {
+        f.add("menu_order", integer().describe("Place of the post among others.").context(VIEW_EDIT)).get(|p| p.post.menu_order).set(|d, v| d.menu_order = Some(v));
+    }
+    if has("post-formats") {
+        f.add("format", string().describe("The post's format.").one_of(FORMATS).context(VIEW_EDIT)).get(PostItem::format).set(|d, v| d.format = Some(v));
+    }
+    if has("custom-fields") {
+        f.add("meta", site.meta.schema("post", &post_type.name)).get(PostItem::meta).set(|d, v| d.meta = Some(v));
+    }
+    if post_type.name == "post" {
+        f.add("sticky", boolean().describe("Whether the post stays on top.").context(VIEW_EDIT)).get(PostItem::sticky).set(|d, v| d.sticky = Some(v));
+    }
+    f.add("template", string().describe("Template that draws the post's page.").context(VIEW_EDIT)).get(PostItem::template).set(|d, v| d.template = Some(v));
+
+    for taxonomy in site.taxonomies.of_type(&post_type.name).filter(|t| t.show_in_rest) {
+        let (name, base) = (taxonomy.name.clone(), taxonomy.rest_base.clone());
+        let read = name.clone();
+        f.add(&base, array(integer()).describe(&format!("Numbers of the post's terms in the taxonomy {name}.")).context(VIEW_EDIT))
+            .get(move |p| p.term_ids(&read))
+            .set(move |d, v: Vec<i64>| { d.terms.insert(name.clone(), v); });
+    }
+    f.keyword("links", super::links::schema_links(site, post_type));
+    f
+}
+
+/// The stored text of a title, content or excerpt.
+fn raw<'f>(field: &'f mut PostField, description: &str) -> &'f mut PostField {
+    field.member("raw", string().describe(description).context(EDIT))
+}
+
+fn protected(field: &mut PostField, description: &str) {
+    field.member("protected", boolean().describe(description).context(ALL).readonly()).get(|p| !p.post.password.is_empty());
+}
+
+/// A text member is written as text or as an object with `raw`; an object without it changes nothing.
+fn text(value: Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text),
+        Value::Object(mut members) => match members.remove("raw") {
+            Some(Value::String(text)) => Some(text),
+            Some(other) => Some(svc_php::cast::to_text(&other).into_owned()),
+            None => None,
+        },
+        other => Some(svc_php::cast::to_text(&other).into_owned()),
+    }
+}

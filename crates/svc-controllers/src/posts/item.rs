@@ -1,0 +1,179 @@
+//! A post with everything loaded that its members read.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use svc_model::{Post, PostType, Stamp, Term};
+use svc_store::Meta;
+
+use crate::{Settings, Site};
+
+/// A post, what was loaded with it, and what this request may see of it.
+pub struct PostItem {
+    /// The row.
+    pub post: Post,
+    /// Its type.
+    pub post_type: Arc<PostType>,
+    /// The site.
+    pub site: Arc<Site>,
+    /// The site's options as of this request.
+    pub settings: Arc<Settings>,
+    /// Stored meta; empty when the plan reads none.
+    pub stored_meta: Meta,
+    /// Its terms in every taxonomy, by name; empty when the plan reads none.
+    pub terms: Vec<Term>,
+    /// What its address needs beyond the row.
+    pub place: Place,
+    /// The slug that its title would give; empty when the plan does not read it.
+    pub generated_slug: String,
+    /// The caller may read content that a password guards.
+    pub unlocked: bool,
+    /// Words in an excerpt made of the content.
+    pub excerpt_length: usize,
+}
+
+/// What a post's address needs beyond its row: loaded for a whole page at once, and only what the site's address
+/// structure names.
+#[derive(Clone, Debug, Default)]
+pub struct Place {
+    /// The author's name in addresses.
+    pub author: String,
+    /// Slugs of the posts above it, topmost first.
+    pub ancestors: Vec<String>,
+    /// The path of slugs of its first category, topmost first.
+    pub category: Vec<String>,
+    /// The address of the post that an attachment hangs on, when everybody may see that.
+    pub parent: Option<String>,
+}
+
+/// The wire form of a stored moment.
+fn wire(stamp: Stamp) -> Value {
+    stamp.map_or(Value::Null, |s| s.format("%Y-%m-%dT%H:%M:%S").to_string().into())
+}
+
+impl PostItem {
+    pub(crate) fn date(&self) -> Value {
+        wire(self.post.date)
+    }
+
+    /// Drafts are stored without it: their date is then converted.
+    pub(crate) fn date_gmt(&self) -> Value {
+        wire(self.post.date_gmt.or_else(|| self.post.date.map(|d| self.settings.zone.to_utc(d))))
+    }
+
+    pub(crate) fn modified(&self) -> Value {
+        wire(self.post.modified)
+    }
+
+    pub(crate) fn modified_gmt(&self) -> Value {
+        wire(self.post.modified_gmt.or_else(|| self.post.modified.map(|d| self.settings.zone.to_utc(d))))
+    }
+
+    pub(crate) fn guid_rendered(&self) -> String {
+        svc_text::esc_url(&self.post.guid)
+    }
+
+    pub(crate) fn link(&self) -> String {
+        self.settings.urls.post(&self.post, &self.post_type, &self.place)
+    }
+
+    pub(crate) fn permalink_template(&self) -> String {
+        self.settings.urls.post_template(&self.post, &self.post_type, &self.place)
+    }
+
+    /// A password guards it and this request has not given it.
+    fn locked(&self) -> bool {
+        !self.post.password.is_empty() && !self.unlocked
+    }
+
+    pub(crate) fn title_rendered(&self) -> String {
+        self.site.render.title(&self.post.title)
+    }
+
+    pub(crate) fn content_rendered(&self) -> String {
+        if self.locked() { String::new() } else { self.site.render.content(self) }
+    }
+
+    pub(crate) fn excerpt_rendered(&self) -> String {
+        if self.locked() { String::new() } else { self.site.render.excerpt(self) }
+    }
+
+    pub(crate) fn block_version(&self) -> i64 {
+        i64::from(svc_content::blocks::block_version(&self.post.content))
+    }
+
+    pub(crate) fn featured_media(&self) -> i64 {
+        self.stored_meta.first("_thumbnail_id").map_or(0, |id| svc_php::cast::text_to_int(id))
+    }
+
+    /// The terms in this taxonomy.
+    pub(crate) fn terms_in<'a>(&'a self, taxonomy: &'a str) -> impl Iterator<Item = &'a Term> {
+        self.terms.iter().filter(move |t| t.taxonomy == taxonomy)
+    }
+
+    pub(crate) fn term_ids(&self, taxonomy: &str) -> Value {
+        self.terms_in(taxonomy).map(|t| Value::from(t.id)).collect()
+    }
+
+    /// The format stands as a term `post-format-NAME`; a post without one is standard.
+    pub(crate) fn format(&self) -> String {
+        let slug = self.terms_in("post_format").next().map(|t| t.slug.as_str()).unwrap_or_default();
+        let format = slug.strip_prefix("post-format-").unwrap_or_default();
+        if super::fields::FORMATS.contains(&format) { format.to_owned() } else { "standard".to_owned() }
+    }
+
+    pub(crate) fn sticky(&self) -> bool {
+        self.settings.sticky.contains(&self.post.id)
+    }
+
+    pub(crate) fn template(&self) -> String {
+        match self.stored_meta.first("_wp_page_template") {
+            None | Some("default") => String::new(),
+            Some(template) => template.to_owned(),
+        }
+    }
+
+    pub(crate) fn meta(&self) -> Value {
+        self.site.meta.read("post", &self.post.post_type, &self.stored_meta)
+    }
+
+    /// Class names in the peer's order: the post itself, its state, then its terms.
+    pub(crate) fn class_list(&self) -> Value {
+        let post = &self.post;
+        let mut classes = vec![
+            format!("post-{}", post.id),
+            post.post_type.clone(),
+            format!("type-{}", post.post_type),
+            format!("status-{}", post.status),
+        ];
+        if self.post_type.supports("post-formats") {
+            classes.push(format!("format-{}", self.format()));
+        }
+        if !post.password.is_empty() {
+            // Whoever asks: the interface takes no account of cookies here.
+            classes.push("post-password-required".to_owned());
+        }
+        if self.featured_media() > 0 && self.post.post_type != "attachment" {
+            classes.push("has-post-thumbnail".to_owned());
+        }
+        classes.push("hentry".to_owned());
+        for taxonomy in self.site.taxonomies.of_type(&post.post_type).filter(|t| t.public) {
+            let prefix = if taxonomy.name == "post_tag" { "tag" } else { &taxonomy.name };
+            for term in self.terms_in(&taxonomy.name).filter(|t| !t.slug.is_empty()) {
+                classes.push(format!("{prefix}-{}", class_of(term)));
+            }
+        }
+        json!(classes.iter().map(|c| svc_text::esc_attr(c)).collect::<Vec<_>>())
+    }
+}
+
+/// A slug fit for a class name, or the term's number when it would read as one.
+fn class_of(term: &Term) -> String {
+    let class = svc_text::sanitize_html_class(&term.slug, &term.id.to_string());
+    let digits = class.trim_start_matches('-');
+    if !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit()) || digits.is_empty() {
+        term.id.to_string()
+    } else {
+        class
+    }
+}

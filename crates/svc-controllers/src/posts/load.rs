@@ -1,0 +1,160 @@
+//! Loads, for a whole page of posts at once, what the members that are asked for read.
+
+use std::{collections::HashMap, sync::Arc};
+
+use svc_auth::Caller;
+use svc_model::{Post, PostId, PostType, Term};
+use svc_resource::{Plan, View};
+use svc_store::{
+    Db,
+    meta::{self, MetaKind},
+    posts, terms, users,
+};
+
+use super::{
+    draft::PostDraft,
+    item::{Place, PostItem},
+    links::{self, Revisions},
+    rights::PostRights,
+};
+use crate::{Access, Settings, Site, Stored};
+
+/// What a request may see of the posts that it loads.
+pub(crate) struct Loading<'a> {
+    pub site: &'a Arc<Site>,
+    pub settings: &'a Arc<Settings>,
+    pub post_type: &'a Arc<PostType>,
+    pub caller: &'a Caller,
+    pub view: &'a View,
+    /// Content that a password guards may be read.
+    pub unlocked: bool,
+    pub excerpt_length: usize,
+}
+
+/// A post ready to be rendered, with its links when they are asked for.
+pub(crate) struct Loaded {
+    pub item: PostItem,
+    pub links: Option<svc_routing::Links>,
+}
+
+impl Loading<'_> {
+    /// Loads what the plan reads: one query per kind of related data, whatever the number of posts.
+    pub(crate) fn load(
+        &self,
+        db: &mut Db,
+        access: &Access<'_>,
+        rows: Vec<Post>,
+        plan: &Plan<'_, PostItem, PostDraft>,
+    ) -> Stored<Vec<Loaded>> {
+        let ids: Vec<PostId> = rows.iter().map(|p| p.id).collect();
+        let numbers: Vec<i64> = ids.iter().map(|id| id.0).collect();
+        let wants_links = self.view.wants_links();
+        let taxonomies: Vec<_> =
+            self.site.taxonomies.of_type(&self.post_type.name).filter(|t| t.show_in_rest).collect();
+
+        let wants_meta = wants_links || plan.wants_any(&["meta", "featured_media", "template", "class_list"]);
+        let mut meta =
+            if wants_meta { meta::load(db, MetaKind::Post, &numbers)? } else { HashMap::new() };
+        let wants_addresses = plan.wants_any(&["link", "permalink_template"]);
+        let wants_terms = plan.wants_any(&["format", "class_list"])
+            || (wants_addresses && self.settings.urls.names_category())
+            || taxonomies.iter().any(|t| plan.wants(&t.rest_base));
+        let mut terms = if wants_terms { terms::of_objects(db, &ids)? } else { HashMap::new() };
+        let mut places = if wants_addresses { self.places(db, &rows, &terms)? } else { HashMap::new() };
+        let revisions = if wants_links && self.post_type.supports("revisions") {
+            posts::revision_counts(db, &ids)?
+        } else {
+            HashMap::new()
+        };
+        let slugs = if plan.wants("generated_slug") { self.generated_slugs(db, &rows)? } else { HashMap::new() };
+
+        let edit = self.view.context == "edit";
+        let unlocks_any = self.unlocked;
+        Ok(rows
+            .into_iter()
+            .map(|post| {
+                let id = post.id;
+                let rights = (wants_links || edit && !post.password.is_empty())
+                    .then(|| PostRights::of(self.caller, access, &post, self.post_type, &taxonomies, wants_links && edit));
+                let unlocked = unlocks_any || (edit && rights.as_ref().is_some_and(PostRights::may_edit));
+                let item = PostItem {
+                    stored_meta: meta.remove(&id.0).unwrap_or_default(),
+                    terms: terms.remove(&id).unwrap_or_default(),
+                    place: places.remove(&id).unwrap_or_default(),
+                    generated_slug: slugs.get(&id).cloned().unwrap_or_default(),
+                    post,
+                    post_type: Arc::clone(self.post_type),
+                    site: Arc::clone(self.site),
+                    settings: Arc::clone(self.settings),
+                    unlocked,
+                    excerpt_length: self.excerpt_length,
+                };
+                let count = revisions.get(&id).copied().unwrap_or_default();
+                let links = rights
+                    .filter(|_| wants_links)
+                    .map(|r| links::links(&item, &r, Revisions { count: count.0, latest: count.1 }, edit));
+                Loaded { item, links }
+            })
+            .collect())
+    }
+
+    /// What the addresses of the posts need: only what the site's structure, or the type's, names.
+    fn places(
+        &self,
+        db: &mut Db,
+        rows: &[Post],
+        terms: &HashMap<PostId, Vec<Term>>,
+    ) -> Stored<HashMap<PostId, Place>> {
+        let mut places: HashMap<PostId, Place> = HashMap::new();
+        let plain = self.post_type.name == "post";
+        if plain && self.settings.urls.names_author() {
+            let mut authors: Vec<_> = rows.iter().map(|p| p.author).collect();
+            authors.sort_unstable();
+            authors.dedup();
+            let names: HashMap<_, _> =
+                users::get_many(db, &authors)?.into_iter().map(|u| (u.id, u.nicename)).collect();
+            for post in rows {
+                places.entry(post.id).or_default().author = names.get(&post.author).cloned().unwrap_or_default();
+            }
+        }
+        if plain && self.settings.urls.names_category() {
+            let firsts: Vec<(PostId, Term)> = rows
+                .iter()
+                .filter_map(|p| Some((p.id, first_category(terms.get(&p.id)?)?.clone())))
+                .collect();
+            let paths = terms::paths(db, &firsts.iter().map(|(_, t)| t.clone()).collect::<Vec<_>>())?;
+            for (id, term) in firsts {
+                places.entry(id).or_default().category = paths.get(&term.id).cloned().unwrap_or_default();
+            }
+        }
+        if self.post_type.hierarchical {
+            for (id, path) in posts::ancestor_slugs(db, rows)? {
+                places.entry(id).or_default().ancestors = path;
+            }
+        }
+        Ok(places)
+    }
+
+    /// The slugs that the titles would give, each made unique among the other posts.
+    fn generated_slugs(&self, db: &mut Db, rows: &[Post]) -> Stored<HashMap<PostId, String>> {
+        let wanted: Vec<Post> = rows
+            .iter()
+            .map(|post| {
+                let slug = svc_text::sanitize_title(&post.title);
+                let slug = if slug.is_empty() { post.id.to_string() } else { slug };
+                Post { slug, ..post.clone() }
+            })
+            .collect();
+        let unique = posts::unique_slugs(db, &wanted, self.post_type.hierarchical)?;
+        Ok(wanted.iter().zip(unique).map(|(post, slug)| (post.id, percent_decoded(&slug))).collect())
+    }
+}
+
+/// The category that stands in a post's address: the one with the lowest number.
+fn first_category(terms: &[Term]) -> Option<&Term> {
+    terms.iter().filter(|t| t.taxonomy == "category").min_by_key(|t| t.id)
+}
+
+fn percent_decoded(slug: &str) -> String {
+    percent_encoding::percent_decode_str(slug).decode_utf8_lossy().into_owned()
+}

@@ -1,0 +1,339 @@
+//! Posts of each type: list, create, fetch, update, delete.
+//!
+//! The example to copy for other families: `fields` and `params` name every member and parameter once, `load` fetches a
+//! page's data in a fixed number of queries, `rules` says what a change does, `write` stores it. Here are the routes, and
+//! each operation beside its permission.
+
+pub(crate) mod draft;
+pub(crate) mod fields;
+pub(crate) mod item;
+mod links;
+mod load;
+mod params;
+pub(crate) mod rights;
+mod rules;
+mod write;
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use svc_auth::{Caller, caps::PostCap};
+use svc_model::{Post, PostId, PostType};
+use svc_resource::{Paging, Params, View, total_headers};
+use svc_routing::{
+    CREATABLE, Controller, DELETABLE, EDITABLE, Endpoint, ExtraFields, ObjectId, Request, Response, Result, Route, get,
+    on, public,
+};
+use svc_schema::{
+    Args, MethodKind, Schema,
+    build::{SchemaBuilder, boolean, integer, string},
+};
+use svc_store::{Db, posts};
+
+use self::{
+    fields::PostFields,
+    load::{Loaded, Loading},
+    params::PostList,
+};
+use crate::{Access, Fail, Settings, Site, Stored, caller, errors, respond};
+
+/// Words in an excerpt made of the content, unless the request says otherwise.
+const EXCERPT_WORDS: usize = 55;
+/// Longest excerpt that a request may ask for, in words.
+const MAX_EXCERPT_WORDS: i64 = 100;
+
+/// The family of one post type.
+pub struct Posts {
+    site: Arc<Site>,
+    post_type: Arc<PostType>,
+    fields: PostFields,
+    params: Params<PostList>,
+    extra: ExtraFields,
+}
+
+/// The parameter `context` of every list and item.
+pub(crate) fn context_param() -> SchemaBuilder {
+    string()
+        .describe("Which members are shown, and to whom.")
+        .one_of(["view", "embed", "edit"])
+        .default("view")
+}
+
+impl Posts {
+    /// The family of this type.
+    pub fn new(site: &Arc<Site>, post_type: &PostType, extra: &ExtraFields) -> Self {
+        Posts {
+            site: Arc::clone(site),
+            fields: fields::fields(site, post_type).with_extra(extra, &post_type.name),
+            params: params::params(site, post_type),
+            post_type: Arc::new(post_type.clone()),
+            extra: extra.clone(),
+        }
+    }
+
+    /// Arguments of a request for one post.
+    #[rustfmt::skip]
+    fn item_args(&self) -> Args {
+        Args::from_sources([
+            ("context", context_param()),
+            ("excerpt_length", integer().describe("Words in an excerpt made of the content.").range(0..=MAX_EXCERPT_WORDS)),
+            ("password", string().describe("Password that guards the content.")),
+        ])
+    }
+}
+
+impl Controller for Posts {
+    fn routes(&self) -> Vec<Route<Self>> {
+        let base = &self.post_type.rest_base;
+        let schema = Schema::compile(self.fields.item_schema());
+        let id = Args::from_sources([("id", integer().describe("Number that identifies the post."))]);
+        let force = boolean().describe("Whether to delete for good instead of moving to the trash.").default(false);
+        vec![
+            Route::new(format!("/{base}"))
+                .schema(schema.clone())
+                .allow_batch()
+                .endpoint(get(Self::list, Self::can_list).args(self.params.query_args()))
+                .endpoint(on(CREATABLE, Self::create, Self::can_create).args(self.fields.args(MethodKind::Creatable))),
+            Route::new(format!(r"/{base}/(?P<id>[\d]+)"))
+                .schema(schema)
+                .args(id)
+                .allow_batch()
+                .endpoint(get(Self::fetch, Self::can_fetch).args(self.item_args()))
+                .endpoint(on(EDITABLE, Self::update, Self::can_update).args(self.fields.args(MethodKind::Editable)))
+                .endpoint(
+                    on(DELETABLE, Self::delete, Self::can_delete).args(Args::from_sources([("force", force)])),
+                ),
+        ]
+    }
+}
+
+/// A post that a permission has let through, with what it was judged by.
+pub(crate) struct Granted {
+    post: Post,
+    settings: Arc<Settings>,
+}
+
+impl Posts {
+    /// A post of this type, or 404.
+    fn find(&self, db: &mut Db, req: &Request) -> Stored<Post> {
+        let id: i64 = req.require("id")?;
+        posts::get(db, PostId(id))?
+            .filter(|post| id > 0 && post.post_type == self.post_type.name)
+            .ok_or_else(|| errors::post_not_found().into())
+    }
+
+    /// A post that `judge` lets through.
+    fn granted(
+        &self,
+        req: &Request,
+        judge: impl FnOnce(&Caller, &Access<'_>, &Post) -> Result<()>,
+    ) -> Result<Granted> {
+        self.site.read(|db| {
+            let post = self.find(db, req)?;
+            let settings = self.site.settings_in(db)?;
+            let access = Access::of_posts(&self.site, &settings, db, std::slice::from_ref(&post))?;
+            judge(&caller(req), &access, &post)?;
+            drop(access);
+            Ok(Granted { post, settings })
+        })
+    }
+
+    fn loading<'a>(&'a self, settings: &'a Arc<Settings>, caller: &'a Caller, view: &'a View) -> Loading<'a> {
+        Loading {
+            site: &self.site,
+            settings,
+            post_type: &self.post_type,
+            caller,
+            view,
+            unlocked: false,
+            excerpt_length: EXCERPT_WORDS,
+        }
+    }
+
+    /// The wire form of a loaded post, without its links.
+    async fn finish(&self, mut item: svc_routing::Map, req: &Request, view: &View) -> Result<svc_routing::Map> {
+        respond::add_extra(&self.extra, &self.post_type.name, &mut item, req, view).await?;
+        Ok(item)
+    }
+
+    /// A response that shows one post as this request may see it.
+    async fn show(&self, req: &Request, post: Post, context: &str, unlocked: bool) -> Result<Response> {
+        let view = View { context: context.to_owned(), ..respond::view(req) };
+        let caller = caller(req);
+        let plan = self.fields.plan(&view);
+        let excerpt: Option<i64> = req.arg("excerpt_length")?;
+        let loaded = self.site.read(|db| {
+            let settings = self.site.settings_in(db)?;
+            let access = Access::of_posts(&self.site, &settings, db, std::slice::from_ref(&post))?;
+            let mut loading = self.loading(&settings, &caller, &view);
+            loading.unlocked = unlocked;
+            if let Some(words) = excerpt {
+                loading.excerpt_length = usize::try_from(words).unwrap_or(EXCERPT_WORDS);
+            }
+            Ok(loading.load(db, &access, vec![post], &plan)?.pop())
+        })?;
+        let Some(Loaded { item, links }) = loaded else { return Err(errors::post_not_found()) };
+        let data = plan.prepare(&item);
+        let mut response = Response::new(Value::Object(self.finish(data, req, &view).await?));
+        response.links = links.unwrap_or_default();
+        Ok(response)
+    }
+
+    // List
+
+    async fn can_list(self: Arc<Self>, req: Request) -> Result<()> {
+        if req.context() == "edit" && !caller(&req).has(&self.post_type.caps.edit_posts) {
+            return Err(errors::forbidden_context(&req));
+        }
+        Ok(())
+    }
+
+    async fn list(self: Arc<Self>, req: Request) -> Result<Response> {
+        let list = self.params.read(|name| req.param(name).cloned())?;
+        let (page, per_page, lifts) = (list.page, list.per_page, list.lifts_sticky());
+        let view = respond::view(&req);
+        let caller = caller(&req);
+        let plan = self.fields.plan(&view);
+        let (found, settings, loaded) = self.site.read(|db| {
+            let settings = self.site.settings_in(db)?;
+            list.check_statuses(&self.post_type, &caller, &Access::new(&self.site, &settings), &req)?;
+            let query = list.into_query(db, &self.site, &settings, &self.post_type, &caller)?;
+            let mut found = posts::query(db, &query)?;
+            if lifts {
+                posts::lift_sticky(db, &query, &settings.sticky_list, &mut found.ids)?;
+            }
+            if req.is_head() {
+                return Ok((found, settings, Vec::new()));
+            }
+            let rows = posts::get_many(db, &found.ids)?;
+            let access = Access::of_posts(&self.site, &settings, db, &rows)?;
+            let rows = rows.into_iter().filter(|post| access.can_read(&caller, post)).collect();
+            let loaded = self.loading(&settings, &caller, &view).load(db, &access, rows, &plan)?;
+            drop(access);
+            Ok((found, settings, loaded))
+        })?;
+        let paging = Paging { total: found.total.unwrap_or_default(), per_page, page };
+        paging.check("rest_post_invalid_page_number")?;
+
+        let mut items = Vec::with_capacity(loaded.len());
+        for Loaded { item, links } in loaded {
+            let data = self.finish(plan.prepare(&item), &req, &view).await?;
+            items.push(respond::with_links(data, links, &req));
+        }
+        let mut response = Response::new(Value::Array(items));
+        for (name, value) in total_headers(paging.total, paging.pages()) {
+            response = response.header(&self.site.brand.header(name), value);
+        }
+        let collection = settings.urls.rest(&self.site.route_of_type(&self.post_type));
+        for (relation, href) in paging.links(&collection, &req.params().query) {
+            response = response.link_header(relation, &href, &[]);
+        }
+        Ok(response)
+    }
+
+    // Fetch
+
+    async fn can_fetch(self: Arc<Self>, req: Request) -> Result<Granted> {
+        let password: Option<String> = req.arg("password")?;
+        self.granted(&req, |caller, access, post| {
+            if req.context() == "edit" && !caller.can_post(PostCap::Edit, post, access) {
+                return Err(errors::forbidden_context(&req));
+            }
+            if let Some(password) = password.filter(|p| !p.is_empty())
+                && !svc_auth::constant_time_eq(password.as_bytes(), post.password.as_bytes())
+            {
+                return Err(errors::incorrect_password());
+            }
+            if access.can_read(caller, post) { Ok(()) } else { Err(errors::forbidden(&req)) }
+        })
+    }
+
+    async fn fetch(self: Arc<Self>, req: Request, granted: Granted) -> Result<Response> {
+        if req.is_head() {
+            return Ok(Response::new(Value::Null));
+        }
+        let given: Option<String> = req.arg("password")?;
+        // The permission has compared it.
+        let unlocked = given.is_some_and(|p| !p.is_empty());
+        let alternate = granted.post.clone();
+        let context = req.context().to_owned();
+        let response = self.show(&req, granted.post, &context, unlocked).await?;
+        if self.post_type.is_viewable() {
+            let href = self.address_of(&granted.settings, alternate)?;
+            return Ok(response.link_header("alternate", &href, &[("type", "text/html")]));
+        }
+        Ok(response)
+    }
+
+    /// The address of a post's page.
+    fn address_of(&self, settings: &Arc<Settings>, post: Post) -> Result<String> {
+        let view = View::whole("view").only(&["link"]);
+        let plan = self.fields.plan(&view);
+        let nobody = Caller::anonymous();
+        let loading = self.loading(settings, &nobody, &view);
+        let access = Access::new(&self.site, settings);
+        let loaded = self.site.read(|db| loading.load(db, &access, vec![post], &plan))?;
+        Ok(loaded.first().map(|l| l.item.link()).unwrap_or_default())
+    }
+
+    // Create
+
+    async fn can_create(self: Arc<Self>, req: Request) -> Result<()> {
+        if req.param("id").is_some_and(svc_php::cast::truthy) {
+            return Err(errors::post_exists());
+        }
+        self.check_members(&req, |caller| {
+            if caller.has(&self.post_type.caps.create_posts) { Ok(()) } else { Err(errors::cannot_create(&req)) }
+        })
+    }
+
+    async fn create(self: Arc<Self>, req: Request) -> Result<Response> {
+        let id = self.save(&req, None).await?;
+        let post = self.saved(id)?;
+        let route = format!("{}/{id}", self.site.route_of_type(&self.post_type));
+        let location = self.site.settings()?.urls.rest(&route);
+        Ok(self.show(&req, post, "edit", false).await?.status(201).header("Location", location))
+    }
+
+    // Update
+
+    async fn can_update(self: Arc<Self>, req: Request) -> Result<Granted> {
+        let granted = self.granted(&req, |caller, access, post| {
+            if caller.can_post(PostCap::Edit, post, access) { Ok(()) } else { Err(errors::cannot_edit(&req)) }
+        })?;
+        self.check_members(&req, |_| Ok(()))?;
+        Ok(granted)
+    }
+
+    async fn update(self: Arc<Self>, req: Request, granted: Granted) -> Result<Response> {
+        let id = self.save(&req, Some(granted.post)).await?;
+        let post = self.saved(id)?;
+        self.show(&req, post, "edit", false).await
+    }
+
+    // Delete
+
+    async fn can_delete(self: Arc<Self>, req: Request) -> Result<Granted> {
+        self.granted(&req, |caller, access, post| {
+            if caller.can_post(PostCap::Delete, post, access) { Ok(()) } else { Err(errors::cannot_delete(&req)) }
+        })
+    }
+
+    async fn delete(self: Arc<Self>, req: Request, granted: Granted) -> Result<Response> {
+        let force: bool = req.arg("force")?.unwrap_or(false);
+        let post = granted.post;
+        if force {
+            let previous = self.show(&req, post.clone(), "edit", false).await?;
+            let id = post.id;
+            self.site.write(move |tx| Ok(posts::delete(tx, id)?)).await?;
+            return Ok(Response::new(json!({"deleted": true, "previous": respond::inline_links(previous, &req)})));
+        }
+        if post.status == "trash" {
+            return Err(errors::already_trashed());
+        }
+        let (id, now) = (post.id, self.site.now());
+        self.site.write(move |tx| Ok::<_, Fail>(posts::trash(tx, id, now)?)).await?;
+        let post = self.saved(id)?;
+        self.show(&req, post, "edit", false).await
+    }
+}

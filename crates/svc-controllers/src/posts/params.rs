@@ -1,0 +1,288 @@
+//! Parameters of a list of posts, each named once, and the query that they make.
+
+use indexmap::IndexMap;
+use serde_json::{Value, json};
+use svc_auth::Caller;
+use svc_model::{PostId, PostType, Taxonomy, TermId, UserId};
+use svc_resource::Params;
+use svc_routing::Request;
+use svc_schema::{
+    Error,
+    build::{SchemaBuilder, array, boolean, integer, object, string, types},
+};
+use svc_store::{
+    Db, Order,
+    posts::{Clauses, PostOrderBy, PostQuery, Relation, SearchColumn, TaxClause, TaxOperator},
+    terms,
+};
+
+use super::fields::FORMATS;
+use crate::{Access, Settings, Site, Stored, errors};
+
+/// Largest number of items on a page.
+const MAX_PER_PAGE: i64 = 100;
+
+/// The parameters of a list as a request gives them, before they are understood.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct PostList {
+    pub(crate) page: u64,
+    pub(crate) per_page: u64,
+    offset: Option<u64>,
+    query: PostQuery,
+    order: Option<Order>,
+    orderby: String,
+    dates: [Option<String>; 4],
+    exact: bool,
+    status: Vec<String>,
+    terms: IndexMap<String, Terms>,
+    without_terms: IndexMap<String, Terms>,
+    tax_or: bool,
+    sticky: Option<bool>,
+    ignore_sticky: bool,
+    formats: Vec<String>,
+}
+
+/// The terms that a parameter names: a list of ids, or a map that says more.
+#[derive(Clone, Debug, Default)]
+struct Terms {
+    ids: Vec<TermId>,
+    include_children: bool,
+    all: bool,
+}
+
+impl From<Value> for Terms {
+    fn from(value: Value) -> Self {
+        let ids = |v: &Value| v.as_array().into_iter().flatten().filter_map(Value::as_i64).map(TermId).collect();
+        match &value {
+            Value::Object(map) => Terms {
+                ids: map.get("terms").map(ids).unwrap_or_default(),
+                include_children: map.get("include_children").and_then(Value::as_bool).unwrap_or(false),
+                all: map.get("operator").is_some_and(|o| o == "AND"),
+            },
+            list => Terms { ids: ids(list), ..Terms::default() },
+        }
+    }
+}
+
+fn ids() -> SchemaBuilder {
+    array(integer()).default(json!([]))
+}
+
+fn date() -> SchemaBuilder {
+    string().format("date-time")
+}
+
+/// The parameters of this type's list.
+#[rustfmt::skip]
+pub(crate) fn params(site: &Site, kind: &PostType) -> Params<PostList> {
+    let mut p = Params::<PostList>::new(&kind.name);
+    p.add("context", super::context_param());
+    p.add("page", integer().describe("Page of the list.").default(1).minimum(1)).set(|l, n| l.page = n);
+    p.add("per_page", integer().describe("Items on a page.").default(10).range(1..=MAX_PER_PAGE)).set(|l, n| l.per_page = n);
+    p.add("search", string().describe("Only posts that match this text.")).set(|l, s| l.query.search = Some(s));
+    p.add("after", date().describe("Only posts published after this moment.")).set(|l, s| l.dates[0] = Some(s));
+    p.add("modified_after", date().describe("Only posts changed after this moment.")).set(|l, s| l.dates[2] = Some(s));
+    if kind.supports("author") {
+        p.add("author", ids().describe("Only posts of these authors.")).set(|l, v: Vec<UserId>| l.query.author_in = v);
+        p.add("author_exclude", ids().describe("No posts of these authors.")).set(|l, v: Vec<UserId>| l.query.author_not_in = v);
+    }
+    p.add("before", date().describe("Only posts published before this moment.")).set(|l, s| l.dates[1] = Some(s));
+    p.add("modified_before", date().describe("Only posts changed before this moment.")).set(|l, s| l.dates[3] = Some(s));
+    p.add("exclude", ids().describe("No posts with these numbers.")).set(|l, v: Vec<PostId>| l.query.exclude = v);
+    p.add("include", ids().describe("Only posts with these numbers.")).set(|l, v: Vec<PostId>| l.query.include = v);
+    if kind.supports("page-attributes") {
+        p.add("menu_order", integer().describe("Only posts with this place among others.")).set(|l, n| l.query.menu_order = Some(n));
+    }
+    p.add("search_semantics", string().describe("How the search text is understood.").one_of(["exact"])).set(|l, _: String| l.exact = true);
+    p.add("offset", integer().describe("Leave out this many items at the beginning.")).set(|l, n: i64| l.offset = Some(n.unsigned_abs()));
+    p.add("order", string().describe("Direction of the order.").default("desc").one_of(["asc", "desc"]))
+        .set(|l, o: String| l.order = Some(if o == "asc" { Order::Asc } else { Order::Desc }));
+    p.add("orderby", string().describe("What the list is ordered by.").default("date").one_of(orders(kind))).set(|l, o| l.orderby = o);
+    if kind.hierarchical {
+        p.add("parent", ids().describe("Only posts below these.")).set(|l, v: Vec<PostId>| l.query.parent_in = v);
+        p.add("parent_exclude", ids().describe("No posts below these.")).set(|l, v: Vec<PostId>| l.query.parent_not_in = v);
+    }
+    p.add("search_columns", array(string().one_of(["post_title", "post_content", "post_excerpt"])).default(json!([])).describe("Columns that the search looks into."))
+        .set(|l, v: Vec<String>| l.query.search_columns = v.iter().filter_map(|c| column(c)).collect());
+    p.add("slug", array(string()).describe("Only posts with these slugs."))
+        .set(|l, v: Vec<String>| l.query.slugs = v.iter().map(|s| svc_text::sanitize_title(s)).collect());
+    p.add("status", array(string().one_of(statuses(site))).default("publish").describe("Only posts with these statuses."))
+        .set(|l, v| l.status = v);
+    let taxonomies: Vec<&Taxonomy> = site.taxonomies.of_type(&kind.name).filter(|t| t.show_in_rest).collect();
+    if !taxonomies.is_empty() {
+        p.add("tax_relation", string().describe("How conditions on several taxonomies are joined.").one_of(["AND", "OR"])).set(|l, r: String| l.tax_or = r == "OR");
+    }
+    for taxonomy in taxonomies {
+        let (name, base) = (taxonomy.name.clone(), &taxonomy.rest_base);
+        let apart = name.clone();
+        p.add(base, terms_param(taxonomy, true)).set(move |l, v: Value| { l.terms.insert(name.clone(), v.into()); });
+        p.add(&format!("{base}_exclude"), terms_param(taxonomy, false)).set(move |l, v: Value| { l.without_terms.insert(apart.clone(), v.into()); });
+    }
+    if kind.name == "post" {
+        p.add("sticky", boolean().describe("Only posts that are, or are not, sticky.")).set(|l, b| l.sticky = Some(b));
+        p.add("ignore_sticky", boolean().describe("Whether sticky posts stay in their place.").default(true)).set(|l, b| l.ignore_sticky = b);
+    }
+    if kind.supports("post-formats") {
+        p.add("format", array(string().one_of(FORMATS)).unique_items().describe("Only posts of these formats.")).set(|l, v| l.formats = v);
+    }
+    p
+}
+
+fn orders(kind: &PostType) -> Vec<&'static str> {
+    let mut orders =
+        vec!["author", "date", "id", "include", "modified", "parent", "relevance", "slug", "include_slugs", "title"];
+    if kind.supports("page-attributes") {
+        orders.push("menu_order");
+    }
+    orders
+}
+
+fn statuses(site: &Site) -> Vec<String> {
+    site.statuses.iter().map(|s| s.name.clone()).chain(["any".to_owned()]).collect()
+}
+
+fn column(name: &str) -> Option<SearchColumn> {
+    match name {
+        "post_title" => Some(SearchColumn::Title),
+        "post_content" => Some(SearchColumn::Content),
+        "post_excerpt" => Some(SearchColumn::Excerpt),
+        _ => None,
+    }
+}
+
+/// A list of term ids, or a map with more to say. The titles are part of error messages.
+fn terms_param(taxonomy: &Taxonomy, including: bool) -> SchemaBuilder {
+    let list = array(integer()).title("Term ID List").describe("Numbers of terms.");
+    let mut members = vec![("terms", ids().describe("Numbers of terms."))];
+    if taxonomy.hierarchical {
+        members.push(("include_children", boolean().describe("Whether terms below these count too.").default(false)));
+    }
+    if including {
+        let operator = string().describe("Whether one or all of the terms are needed.").one_of(["AND", "OR"]);
+        members.push(("operator", operator.default("OR")));
+    }
+    let map = object(members).title("Term ID Taxonomy Query").describe("A closer description of the terms.");
+    let verb = if including { "Only" } else { "No" };
+    types(["object", "array"])
+        .describe(&format!("{verb} posts with these terms of the taxonomy {}.", taxonomy.name))
+        .keyword("oneOf", json!([Value::from(list), Value::from(map.additional_properties(false))]))
+}
+
+impl PostList {
+    /// The statuses that the caller may list; `None` when he may not list those that he asks for.
+    ///
+    /// # Errors
+    /// `rest_invalid_param` with the details of `rest_forbidden_status`, as the peer.
+    pub(crate) fn check_statuses(&self, kind: &PostType, caller: &Caller, access: &Access<'_>, req: &Request) -> Result<(), Error> {
+        let edits = caller.has(&kind.caps.edit_posts);
+        let may = |status: &str| match status {
+            "publish" => true,
+            "inherit" if kind.name == "attachment" => true,
+            "private" if kind.name == "attachment" || edits => access.can(caller, &kind.caps.read_private_posts) || edits,
+            _ => edits,
+        };
+        if self.status.iter().all(|s| may(s)) { Ok(()) } else { Err(errors::forbidden_status(req)) }
+    }
+
+    /// The query for one page of the list.
+    ///
+    /// # Errors
+    /// What the order lacks; those of the store.
+    pub(crate) fn into_query(self, db: &mut Db, site: &Site, settings: &Settings, kind: &PostType, caller: &Caller) -> Stored<PostQuery> {
+        let order_by = self.order_by()?;
+        let mut q = self.query;
+        q.post_types = vec![kind.name.clone()];
+        q.order_by = vec![(order_by, self.order.unwrap_or(Order::Desc))];
+        q.limit = Some(self.per_page);
+        q.offset = self.offset.unwrap_or_else(|| (self.page - 1).saturating_mul(self.per_page)).min(i64::MAX as u64);
+        q.total = true;
+        q.without_password = !caller.is_logged_in();
+        if self.exact {
+            q.search = q.search.map(|s| format!("\"{}\"", s.replace('"', "")));
+        }
+        let local = |text: &Option<String>| text.as_ref().and_then(|t| settings.zone.pair(t, false)).map(|(local, _)| local);
+        [q.after, q.before, q.modified_after, q.modified_before] = [0, 1, 2, 3].map(|i| local(&self.dates[i]));
+        (q.statuses, q.own_statuses) = split_statuses(site, kind, caller, &self.status);
+
+        let clause = |taxonomy: &String, terms: &Terms, operator| TaxClause {
+            taxonomy: taxonomy.clone(),
+            terms: terms.ids.clone(),
+            operator,
+            include_children: terms.include_children,
+            ..TaxClause::default()
+        };
+        let wanted = self.terms.iter().filter(|(_, t)| !t.ids.is_empty()).map(|(name, t)| {
+            clause(name, t, if t.all { TaxOperator::And } else { TaxOperator::In })
+        });
+        let unwanted =
+            self.without_terms.iter().filter(|(_, t)| !t.ids.is_empty()).map(|(name, t)| clause(name, t, TaxOperator::NotIn));
+        q.tax.clauses = wanted.chain(unwanted).collect();
+        q.tax.relation = if self.tax_or { Relation::Or } else { Relation::And };
+        if !self.formats.is_empty() {
+            q.formats = formats(db, &self.formats)?;
+        }
+        match self.sticky {
+            Some(true) => q.sticky = Some(settings.sticky.iter().copied().collect()),
+            Some(false) => q.not_sticky = settings.sticky.iter().copied().collect(),
+            None => {}
+        }
+        Ok(q)
+    }
+
+    /// Whether sticky posts go on top of this page: the first one, of a list that is narrowed by nothing.
+    pub(crate) fn lifts_sticky(&self) -> bool {
+        !self.ignore_sticky && self.page == 1 && self.offset.is_none() && self.sticky.is_none()
+    }
+
+    fn order_by(&self) -> Result<PostOrderBy, Error> {
+        Ok(match self.orderby.as_str() {
+            "author" => PostOrderBy::Author,
+            "id" => PostOrderBy::Id,
+            "include" if self.query.include.is_empty() => return Err(errors::missing_include()),
+            "include" => PostOrderBy::Include,
+            "modified" => PostOrderBy::Modified,
+            "parent" => PostOrderBy::Parent,
+            "relevance" if self.query.search.as_deref().unwrap_or_default().is_empty() => {
+                return Err(errors::no_search_term());
+            }
+            "relevance" => PostOrderBy::Relevance,
+            "slug" => PostOrderBy::Slug,
+            "include_slugs" => PostOrderBy::IncludeSlugs,
+            "title" => PostOrderBy::Title,
+            "menu_order" => PostOrderBy::MenuOrder,
+            _ => PostOrderBy::Date,
+        })
+    }
+}
+
+/// Statuses for everybody's posts, and those for the caller's own only: private ones, unless he may read others'.
+fn split_statuses(
+    site: &Site,
+    kind: &PostType,
+    caller: &Caller,
+    asked: &[String],
+) -> (Vec<String>, Option<(UserId, Vec<String>)>) {
+    let mut statuses: Vec<String> = if asked.iter().any(|s| s == "any") {
+        site.statuses.iter().filter(|s| !s.internal).map(|s| s.name.clone()).collect()
+    } else {
+        asked.to_vec()
+    };
+    let mut own = None;
+    if !caller.has(&kind.caps.read_private_posts)
+        && let Some(at) = statuses.iter().position(|s| s == "private")
+    {
+        let private = statuses.remove(at);
+        if caller.is_logged_in() {
+            own = Some((caller.id, vec![private]));
+        }
+    }
+    (statuses, own)
+}
+
+/// Formats are terms `post-format-NAME`; `standard` is having none of them.
+fn formats(db: &mut Db, formats: &[String]) -> Stored<svc_store::posts::Formats> {
+    let slugs: Vec<String> =
+        formats.iter().filter(|f| *f != "standard").map(|f| format!("post-format-{f}")).collect();
+    let terms = terms::by_slugs(db, "post_format", &slugs)?.into_iter().map(|t| t.id).collect();
+    Ok(svc_store::posts::Formats { terms, or_none: formats.iter().any(|f| f == "standard"), restrict: true })
+}

@@ -1,0 +1,348 @@
+//! Stores what a request makes of a post: one transaction, all of it or nothing.
+
+use std::sync::Arc;
+
+use svc_auth::{Caller, caps::{Object, PostCap}};
+use svc_model::{Post, PostId, PostType, Term, TermId, UserId};
+use svc_routing::{ObjectId, Request, Result};
+use svc_store::{
+    Tx,
+    meta::{self, MetaKind},
+    options, posts, terms, users,
+};
+
+use super::{Posts, draft::PostDraft, item::Place, rules};
+use crate::{Access, Settings, Site, Stored, caller, errors, meta::MetaRights};
+
+/// Everything that a transaction needs, so that it can be run again.
+struct Job {
+    site: Arc<Site>,
+    settings: Arc<Settings>,
+    post_type: Arc<PostType>,
+    draft: PostDraft,
+    writer: rules::Writer,
+    caller: Caller,
+    existing: Option<PostId>,
+}
+
+impl Posts {
+    /// The rights that members of a request take, beyond the right to write the post: another author, being sticky,
+    /// terms. `own` is asked in between, where the peer asks for the right to write.
+    pub(super) fn check_members(&self, req: &Request, own: impl FnOnce(&Caller) -> Result<()>) -> Result<()> {
+        let caller = caller(req);
+        let caps = &self.post_type.caps;
+        let others = caller.has(&caps.edit_others_posts);
+        if let Some(author) = req.arg::<i64>("author")?
+            && author != 0
+            && UserId(author) != caller.id
+            && !others
+        {
+            return Err(errors::cannot_edit_others(req));
+        }
+        if req.arg::<bool>("sticky")? == Some(true) && self.fields.has("sticky") && !(others || caller.has(&caps.publish_posts) && others) {
+            return Err(errors::cannot_assign_sticky(req));
+        }
+        own(&caller)?;
+        self.check_terms(req, &caller)
+    }
+
+    /// Whether the caller may give posts the terms that the request names; terms that do not exist are passed over.
+    fn check_terms(&self, req: &Request, caller: &Caller) -> Result<()> {
+        let mut named: Vec<TermId> = Vec::new();
+        for taxonomy in self.site.taxonomies.of_type(&self.post_type.name).filter(|t| t.show_in_rest) {
+            named.extend(req.arg::<Vec<i64>>(&taxonomy.rest_base)?.unwrap_or_default().into_iter().map(TermId));
+        }
+        if named.is_empty() {
+            return Ok(());
+        }
+        self.site.read(|db| {
+            let found = terms::get_many(db, &named)?;
+            let settings = self.site.settings_in(db)?;
+            let access =
+                Access::new(&self.site, &settings).with_terms(found.iter().map(|t| (t.id, t.taxonomy.clone())));
+            if found.iter().all(|t| caller.can("assign_term", Object::Term(t.id), &access)) {
+                Ok(())
+            } else {
+                Err(errors::cannot_assign_term(req).into())
+            }
+        })
+    }
+
+    /// Creates or changes a post as the request says.
+    pub(super) async fn save(&self, req: &Request, existing: Option<Post>) -> Result<PostId> {
+        let caller = caller(req);
+        let mut draft = PostDraft::default();
+        self.fields.apply(&mut draft, |name| req.given(name))?;
+        let settings = self.site.settings()?;
+        self.check_template(&draft, existing.as_ref(), &settings)?;
+        let access = Access::new(&self.site, &settings);
+        let job = Job {
+            writer: rules::Writer {
+                id: caller.id,
+                unfiltered_html: access.can(&caller, "unfiltered_html"),
+                publishes: caller.has(&self.post_type.caps.publish_posts),
+                now: self.site.now(),
+            },
+            site: Arc::clone(&self.site),
+            post_type: Arc::clone(&self.post_type),
+            existing: existing.map(|p| p.id),
+            settings: Arc::clone(&settings),
+            caller,
+            draft,
+        };
+        let id = self.site.write(move |tx| job.run(tx)).await?;
+        let number = u64::try_from(id.0).unwrap_or_default();
+        self.extra.update(&self.post_type.name, &ObjectId::from(number), req).await?;
+        Ok(id)
+    }
+
+    /// A post that this request has just written.
+    pub(super) fn saved(&self, id: PostId) -> Result<Post> {
+        self.site.read(|db| posts::get(db, id)?.ok_or_else(|| errors::post_not_found().into()))
+    }
+
+    /// A template must be one that the theme offers, or the one that the post has.
+    fn check_template(&self, draft: &PostDraft, existing: Option<&Post>, settings: &Settings) -> Result<()> {
+        let Some(template) = draft.template.as_deref().filter(|t| !t.is_empty()) else { return Ok(()) };
+        let offered = self.site.page_templates(settings);
+        let fits = |t: &crate::templates::PageTemplate| {
+            t.name == template && t.post_types.contains(&self.post_type.name)
+        };
+        if offered.1.iter().any(fits) {
+            return Ok(());
+        }
+        if let Some(post) = existing {
+            let current =
+                self.site.read(|db| Ok(meta::get(db, MetaKind::Post, post.id.0, "_wp_page_template")?))?;
+            if current.as_deref() == Some(template) {
+                return Ok(());
+            }
+        }
+        Err(errors::unknown_template())
+    }
+}
+
+impl Job {
+    fn run(&self, tx: &mut Tx) -> Stored<PostId> {
+        let existing = match self.existing {
+            Some(id) => Some(posts::get(tx, id)?.ok_or_else(errors::post_not_found)?),
+            None => None,
+        };
+        self.check_references(tx)?;
+        let mut row =
+            rules::apply(existing.as_ref(), &self.draft, &self.post_type, &self.settings, &self.writer)?;
+        if let Some(before) = &existing
+            && before.status == "trash"
+            && row.status != "trash"
+        {
+            self.restore_slug(tx, &mut row)?;
+        }
+        if !row.slug.is_empty() && !rules::is_floating(&row.status) {
+            row.slug = posts::unique_slug(tx, &row, self.post_type.hierarchical)?;
+        }
+        match &existing {
+            Some(before) => {
+                posts::update(tx, &row)?;
+                self.revise(tx, before, &row)?;
+            }
+            None => row.id = self.insert(tx, &mut row)?,
+        }
+        self.members(tx, &row)?;
+        let was_public = existing.as_ref().is_some_and(|p| p.status == "publish");
+        if existing.is_none() || was_public != (row.status == "publish") || !self.draft.terms.is_empty() {
+            terms::recount_of(tx, &[row.id])?;
+        }
+        Ok(row.id)
+    }
+
+    /// Author and parent exist.
+    fn check_references(&self, tx: &mut Tx) -> Stored<()> {
+        if let Some(author) = self.draft.author
+            && UserId(author) != self.caller.id
+            && users::get(tx, UserId(author))?.is_none()
+        {
+            return Err(errors::invalid_author().into());
+        }
+        if let Some(parent) = self.draft.parent
+            && parent != 0
+            && posts::get(tx, PostId(parent))?.is_none()
+        {
+            return Err(errors::invalid_parent().into());
+        }
+        Ok(())
+    }
+
+    /// Stores a new row; a post that must have a slug and whose title gives none is named by its number. The GUID is the
+    /// address that the post has at this moment.
+    fn insert(&self, tx: &mut Tx, row: &mut Post) -> Stored<PostId> {
+        row.id = posts::insert(tx, row)?;
+        let mut changed = false;
+        if row.slug.is_empty() && !rules::is_floating(&row.status) {
+            row.slug = row.id.to_string();
+            row.slug = posts::unique_slug(tx, row, self.post_type.hierarchical)?;
+            changed = true;
+        }
+        self.default_terms(tx, row)?;
+        if row.guid.is_empty() {
+            row.guid = self.address(tx, row)?;
+            changed = true;
+        }
+        if changed {
+            posts::update(tx, row)?;
+        }
+        Ok(row.id)
+    }
+
+    /// The address of the post's page as of now.
+    fn address(&self, tx: &mut Tx, row: &Post) -> Stored<String> {
+        let mut place = Place::default();
+        let urls = &self.settings.urls;
+        if row.post_type == "post" && urls.names_author() {
+            place.author = users::get(tx, row.author)?.map(|u| u.nicename).unwrap_or_default();
+        }
+        if row.post_type == "post" && urls.names_category() {
+            let terms = terms::of_objects(tx, &[row.id])?.remove(&row.id).unwrap_or_default();
+            let first: Vec<Term> = terms.into_iter().filter(|t| t.taxonomy == "category").min_by_key(|t| t.id).into_iter().collect();
+            place.category = terms::paths(tx, &first)?.into_values().next().unwrap_or_default();
+        }
+        if self.post_type.hierarchical {
+            let mut paths = posts::ancestor_slugs(tx, std::slice::from_ref(row))?;
+            place.ancestors = paths.remove(&row.id).unwrap_or_default();
+        }
+        Ok(urls.post(row, &self.post_type, &place))
+    }
+
+    /// Posts are in the site's default category when they are in none.
+    fn default_terms(&self, tx: &mut Tx, row: &Post) -> Stored<()> {
+        let category = TermId(self.settings.number("default_category"));
+        if row.post_type != "post" || row.status == "auto-draft" || category.is_none() {
+            return Ok(());
+        }
+        let has = terms::of_objects(tx, &[row.id])?;
+        if !has.get(&row.id).is_some_and(|all| all.iter().any(|t| t.taxonomy == "category")) {
+            terms::set_object_terms(tx, row.id, "category", &[category])?;
+        }
+        Ok(())
+    }
+
+    /// A post that leaves the trash gets the slug back that it had before.
+    fn restore_slug(&self, tx: &mut Tx, row: &mut Post) -> Stored<()> {
+        let wanted = meta::get(tx, MetaKind::Post, row.id.0, "_wp_desired_post_slug")?;
+        if self.draft.slug.is_none()
+            && let Some(wanted) = wanted
+        {
+            row.slug = wanted;
+        }
+        for key in ["_wp_desired_post_slug", "_wp_trash_meta_status", "_wp_trash_meta_time"] {
+            meta::delete(tx, MetaKind::Post, row.id.0, key, None)?;
+        }
+        Ok(())
+    }
+
+    /// Everything about a post that is not in its row.
+    fn members(&self, tx: &mut Tx, row: &Post) -> Stored<()> {
+        let (draft, id) = (&self.draft, row.id);
+        if self.existing.is_some() {
+            self.default_terms(tx, row)?;
+        }
+        if let Some(sticky) = draft.sticky {
+            set_sticky(tx, id, sticky)?;
+        }
+        if let Some(media) = draft.featured_media {
+            self.set_featured(tx, id, media)?;
+        }
+        if let Some(format) = &draft.format {
+            set_format(tx, id, format)?;
+        }
+        if let Some(template) = &draft.template {
+            if template.is_empty() {
+                meta::delete(tx, MetaKind::Post, id.0, "_wp_page_template", None)?;
+            } else {
+                meta::update(tx, MetaKind::Post, id.0, "_wp_page_template", template)?;
+            }
+        }
+        for (taxonomy, wanted) in &draft.terms {
+            let wanted: Vec<TermId> = wanted.iter().copied().map(TermId).collect();
+            let exist: Vec<TermId> =
+                terms::get_many(tx, &wanted)?.into_iter().filter(|t| t.taxonomy == *taxonomy).map(|t| t.id).collect();
+            terms::set_object_terms(tx, id, taxonomy, &exist)?;
+        }
+        if let Some(value) = &draft.meta {
+            let access = Access::of_posts(&self.site, &self.settings, tx, std::slice::from_ref(row))?;
+            let may = |cap: &str, key: &str| {
+                self.caller.can_post(PostCap::Edit, row, &access)
+                    && self.caller.can(cap, Object::Meta(svc_auth::caps::MetaKind::Post, id.0, key), &access)
+            };
+            let rights = MetaRights { edit: &|key| may("edit_post_meta", key), delete: &|key| may("delete_post_meta", key) };
+            let stored = meta::load_one(tx, MetaKind::Post, id.0)?;
+            let changes = self.site.meta.changes("post", &row.post_type, &stored, value, &rights, &self.caller)?;
+            drop(access);
+            crate::meta::store(tx, MetaKind::Post, id.0, &changes)?;
+        }
+        Ok(())
+    }
+
+    /// An image, or nothing; a number that is no image changes nothing, as the peer.
+    fn set_featured(&self, tx: &mut Tx, id: PostId, media: i64) -> Stored<()> {
+        if media == 0 {
+            meta::delete(tx, MetaKind::Post, id.0, "_thumbnail_id", None)?;
+        } else if posts::get(tx, PostId(media))?.is_some_and(|m| m.post_type == "attachment" && m.mime_type.starts_with("image/")) {
+            meta::update(tx, MetaKind::Post, id.0, "_thumbnail_id", &media.to_string())?;
+        }
+        Ok(())
+    }
+
+    /// Keeps the new texts as a revision, when they differ from those of the latest one.
+    fn revise(&self, tx: &mut Tx, before: &Post, row: &Post) -> Stored<()> {
+        let same = |a: &Post, b: &Post| a.title == b.title && a.content == b.content && a.excerpt == b.excerpt;
+        if !self.post_type.supports("revisions") || row.status == "auto-draft" {
+            return Ok(());
+        }
+        let latest = posts::latest_revision(tx, row.id)?;
+        let changed = match &latest {
+            Some(latest) => !same(latest, row),
+            None => !same(before, row),
+        };
+        if changed {
+            posts::insert_revision(tx, row, self.caller.id)?;
+        }
+        Ok(())
+    }
+}
+
+/// Puts a post on the list of sticky ones, or takes it off.
+fn set_sticky(tx: &mut Tx, id: PostId, sticky: bool) -> Stored<()> {
+    let mut list = crate::settings::sticky(&options::get(tx, "sticky_posts")?.unwrap_or_default());
+    if list.contains(&id) == sticky {
+        return Ok(());
+    }
+    if sticky {
+        list.push(id);
+    } else {
+        list.retain(|other| *other != id);
+    }
+    let ids: svc_php::Php = serde_json::Value::from_iter(list.iter().map(|id| id.0)).into();
+    let stored = svc_php::serialize::to_stored(ids);
+    options::set(tx, "sticky_posts", &String::from_utf8_lossy(&stored), true)?;
+    Ok(())
+}
+
+/// A format is a term of its own taxonomy, made when it is first used; `standard` is none.
+fn set_format(tx: &mut Tx, id: PostId, format: &str) -> Stored<()> {
+    if format == "standard" {
+        terms::set_object_terms(tx, id, "post_format", &[])?;
+        return Ok(());
+    }
+    let slug = format!("post-format-{format}");
+    let found = terms::by_slugs(tx, "post_format", std::slice::from_ref(&slug))?.into_iter().next();
+    let term = match found {
+        Some(term) => term.id,
+        None => terms::insert(
+            tx,
+            &Term { taxonomy: "post_format".to_owned(), name: slug.clone(), slug, ..Term::default() },
+        )?,
+    };
+    terms::set_object_terms(tx, id, "post_format", &[term])?;
+    Ok(())
+}
+

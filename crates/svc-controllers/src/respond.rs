@@ -1,0 +1,50 @@
+//! What every family does with a prepared item: additional fields, links, and what the request wants to see.
+
+use serde_json::Value;
+use svc_resource::View;
+use svc_routing::{ExtraFields, Links, Map, Request, Response, Result};
+
+/// What this request wants to see of items.
+pub(crate) fn view(req: &Request) -> View {
+    View {
+        context: req.context().to_owned(),
+        fields: req.fields().cloned(),
+        embed: req.has_param("_embed"),
+    }
+}
+
+/// Adds the additional fields of an object type that the view shows.
+pub(crate) async fn add_extra(
+    extra: &ExtraFields,
+    object: &str,
+    item: &mut Map,
+    req: &Request,
+    view: &View,
+) -> Result<()> {
+    if extra.is_empty_for(object) {
+        return Ok(());
+    }
+    extra.add_to(object, item, req, |name, field| {
+        view.includes(name) && field.schema().is_none_or(|schema| view.shows(schema.source()))
+    })
+    .await
+}
+
+/// An item of a list: its links stand in the item itself.
+pub(crate) fn with_links(mut item: Map, links: Option<Links>, req: &Request) -> Value {
+    if let Some(links) = links
+        && let Some(server) = req.server()
+        && let Some(links) = links.to_value(&server.site().curies())
+    {
+        item.insert("_links".to_owned(), Value::Object(links));
+    }
+    Value::Object(item)
+}
+
+/// The data of a response with its links in it.
+pub(crate) fn inline_links(response: Response, req: &Request) -> Value {
+    match response.data {
+        Value::Object(item) => with_links(item, Some(response.links), req),
+        other => other,
+    }
+}

@@ -1,0 +1,62 @@
+//! The site's options, understood: parsed once per change, shared by all requests in between.
+
+use std::{collections::HashSet, sync::Arc};
+
+use serde_json::Value;
+use svc_model::PostId;
+use svc_store::options::Options;
+
+use crate::{urls::Urls, zone::Zone};
+
+/// What requests ask of the options.
+pub struct Settings {
+    /// The options read with every request, as stored.
+    pub options: Arc<Options>,
+    /// The site's time zone.
+    pub zone: Zone,
+    /// Addresses.
+    pub urls: Urls,
+    /// Posts that stay on top.
+    pub sticky: HashSet<PostId>,
+    /// The same, in the order of the option.
+    pub sticky_list: Vec<PostId>,
+    /// Whether new posts take comments: `open` or `closed`.
+    pub default_comment_status: String,
+    /// Whether new posts take pings.
+    pub default_ping_status: String,
+}
+
+impl Settings {
+    /// Understands these options.
+    pub fn new(options: Arc<Options>, urls: Urls) -> Self {
+        let text = |name: &str| options.get(name).map_or("", String::as_str);
+        Settings {
+            zone: Zone::from_options(text("timezone_string"), text("gmt_offset")),
+            urls,
+            sticky: sticky(text("sticky_posts")).into_iter().collect(),
+            sticky_list: sticky(text("sticky_posts")),
+            default_comment_status: text("default_comment_status").to_owned(),
+            default_ping_status: text("default_ping_status").to_owned(),
+            options,
+        }
+    }
+
+    /// An option as stored; empty when there is none.
+    pub fn option(&self, name: &str) -> &str {
+        self.options.get(name).map_or("", String::as_str)
+    }
+
+    /// An option as a number.
+    pub fn number(&self, name: &str) -> i64 {
+        svc_php::numeric::text_to_int(self.option(name))
+    }
+}
+
+/// The list that the option `sticky_posts` holds, in its order.
+pub(crate) fn sticky(stored: &str) -> Vec<PostId> {
+    match svc_php::serialize::from_stored(stored.as_bytes()).into() {
+        Value::Array(ids) => ids.iter().map(svc_php::cast::to_int).map(PostId).collect(),
+        Value::Object(ids) => ids.values().map(svc_php::cast::to_int).map(PostId).collect(),
+        _ => Vec::new(),
+    }
+}

@@ -1,0 +1,150 @@
+//! The site: its data, what is registered on it, and how the two are read together.
+
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use arc_swap::ArcSwapOption;
+use chrono::{NaiveDateTime, Utc};
+use svc_brand::Brand;
+use svc_model::{PostStatuses, PostType, PostTypes, Taxonomies, Taxonomy};
+use svc_schema::Error;
+use svc_store::{Db, Store, Tx, options};
+
+use crate::{
+    Fail, MetaRegistry, Settings, Stored,
+    templates::{PageTemplate, page_templates},
+    urls::Urls,
+};
+
+/// The present moment in UTC; tests bring their own.
+pub type Clock = fn() -> NaiveDateTime;
+
+/// A site that is open: what its controllers share. Cheap to clone behind its `Arc`.
+pub struct Site {
+    /// Its data.
+    pub store: Store,
+    /// Names that carry the brand.
+    pub brand: Brand,
+    /// Registered post types.
+    pub types: PostTypes,
+    /// Registered taxonomies.
+    pub taxonomies: Taxonomies,
+    /// Registered post statuses.
+    pub statuses: PostStatuses,
+    /// Registered meta.
+    pub meta: MetaRegistry,
+    /// Changes to generated addresses and routes.
+    pub url_hooks: svc_discovery::Hooks,
+    /// Folder with uploads, themes and plugins.
+    pub content_dir: PathBuf,
+    clock: Clock,
+    settings: ArcSwapOption<Settings>,
+    templates: ArcSwapOption<(String, Vec<PageTemplate>)>,
+}
+
+impl Site {
+    /// A site on this store with the types, taxonomies and statuses that every site has.
+    pub fn new(store: Store, brand: Brand, content_dir: &Path) -> Self {
+        Site {
+            store,
+            brand,
+            types: PostTypes::default(),
+            taxonomies: Taxonomies::default(),
+            statuses: PostStatuses::default(),
+            meta: MetaRegistry::default(),
+            url_hooks: svc_discovery::Hooks::default(),
+            content_dir: content_dir.to_owned(),
+            clock: || Utc::now().naive_utc(),
+            settings: ArcSwapOption::empty(),
+            templates: ArcSwapOption::empty(),
+        }
+    }
+
+    /// Sets the clock.
+    pub fn with_clock(mut self, clock: Clock) -> Self {
+        self.clock = clock;
+        self
+    }
+
+    /// The present moment in UTC.
+    pub fn now(&self) -> NaiveDateTime {
+        (self.clock)()
+    }
+
+    /// Reads: all queries of `f` see one state of the database.
+    ///
+    /// # Errors
+    /// Those of `f`; a failure of the store as 500 or 503 without its detail.
+    pub fn read<T>(&self, f: impl FnOnce(&mut Db) -> Stored<T>) -> Result<T, Error> {
+        self.store.read_or(f).map_err(Error::from)
+    }
+
+    /// Writes: all of `f` happens, durably, or none of it. `f` may run more than once.
+    ///
+    /// # Errors
+    /// Those of `f`; a failure of the store as 500 or 503 without its detail.
+    pub async fn write<T: Send + 'static>(
+        &self,
+        f: impl Fn(&mut Tx) -> Stored<T> + Send + 'static,
+    ) -> Result<T, Error> {
+        self.store.write_or::<T, Fail>(f).await.map_err(Error::from)
+    }
+
+    /// The site's options, understood, as of this snapshot. Parsed once per change of the options.
+    ///
+    /// # Errors
+    /// Those of the store.
+    pub fn settings_in(&self, db: &mut Db) -> Stored<Arc<Settings>> {
+        let options = options::autoloaded(db)?;
+        if let Some(settings) = &*self.settings.load()
+            && Arc::ptr_eq(&settings.options, &options)
+        {
+            return Ok(Arc::clone(settings));
+        }
+        let urls = Urls::new(&options, &self.brand, &self.types, &self.taxonomies, &self.url_hooks);
+        let settings = Arc::new(Settings::new(options, urls));
+        self.settings.store(Some(Arc::clone(&settings)));
+        Ok(settings)
+    }
+
+    /// [`Self::settings_in`] a snapshot of its own.
+    ///
+    /// # Errors
+    /// Those of the store.
+    pub fn settings(&self) -> Result<Arc<Settings>, Error> {
+        self.read(|db| self.settings_in(db))
+    }
+
+    /// Route of a type's collection: `/svc/v2/posts`.
+    pub fn route_of_type(&self, post_type: &PostType) -> String {
+        format!("/{}/{}", self.brand.namespace(), post_type.rest_base)
+    }
+
+    /// Route of a taxonomy's collection: `/svc/v2/categories`.
+    pub fn route_of_taxonomy(&self, taxonomy: &Taxonomy) -> String {
+        format!("/{}/{}", self.brand.namespace(), taxonomy.rest_base)
+    }
+
+    /// Statuses that a request may give a post: all but those of the machinery.
+    pub fn writable_statuses(&self) -> Vec<String> {
+        self.statuses.iter().filter(|s| !s.internal).map(|s| s.name.clone()).collect()
+    }
+
+    /// The templates that the active theme offers. Read from disk once per theme.
+    pub fn page_templates(&self, settings: &Settings) -> Arc<(String, Vec<PageTemplate>)> {
+        let theme = settings.option("stylesheet");
+        if let Some(known) = &*self.templates.load()
+            && known.0 == theme
+        {
+            return Arc::clone(known);
+        }
+        // The option names a folder, never a path.
+        let is_name = !theme.is_empty() && !theme.contains(['/', '\\', '\0']) && !theme.starts_with('.');
+        let found = if is_name { page_templates(&self.content_dir.join("themes").join(theme)) } else { Vec::new() };
+        let found = Arc::new((theme.to_owned(), found));
+        self.templates.store(Some(Arc::clone(&found)));
+        found
+    }
+}

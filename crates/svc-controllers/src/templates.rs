@@ -1,0 +1,110 @@
+//! Templates that a theme offers for single posts: `customTemplates` of its `theme.json`, and the `Template Name` header
+//! of a classic theme's files. Read once, when the site is opened or its theme changes.
+
+use std::{fs, io::Read, path::Path};
+
+use serde_json::Value;
+
+/// Largest `theme.json` read, in bytes.
+const MAX_THEME_JSON: u64 = 4 << 20;
+/// Header comments stand at the beginning of a file; this many bytes are looked at.
+const HEADER_BYTES: u64 = 8 << 10;
+/// Files of a classic theme looked at.
+const MAX_FILES: usize = 2_000;
+
+/// A template that a post can name in its member `template`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PageTemplate {
+    /// As the member shows it: `wide`, or `templates/wide.php` in a classic theme.
+    pub name: String,
+    /// Types of posts that may use it.
+    pub post_types: Vec<String>,
+}
+
+/// The templates of a theme folder; a folder that is not there, or not readable, offers none.
+pub fn page_templates(theme: &Path) -> Vec<PageTemplate> {
+    let mut out = from_theme_json(&theme.join("theme.json")).unwrap_or_default();
+    let mut seen = 0;
+    from_headers(theme, theme, 1, &mut seen, &mut out);
+    out
+}
+
+fn head_of(path: &Path, bytes: u64) -> Option<Vec<u8>> {
+    let mut head = Vec::new();
+    fs::File::open(path).ok()?.take(bytes).read_to_end(&mut head).ok()?;
+    Some(head)
+}
+
+fn from_theme_json(path: &Path) -> Option<Vec<PageTemplate>> {
+    let theme: Value = serde_json::from_slice(&head_of(path, MAX_THEME_JSON)?).ok()?;
+    let templates = theme.get("customTemplates")?.as_array()?;
+    Some(
+        templates
+            .iter()
+            .filter_map(|template| {
+                let types = template.get("postTypes").and_then(Value::as_array);
+                let post_types = types.map_or_else(
+                    || vec!["page".to_owned()],
+                    |types| types.iter().filter_map(|t| t.as_str().map(str::to_owned)).collect(),
+                );
+                Some(PageTemplate { name: template.get("name")?.as_str()?.to_owned(), post_types })
+            })
+            .collect(),
+    )
+}
+
+/// Looks through the theme's folder and the folders in it, one level deep, as the peer does.
+fn from_headers(theme: &Path, folder: &Path, depth: usize, seen: &mut usize, out: &mut Vec<PageTemplate>) {
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    for entry in entries.flatten() {
+        *seen += 1;
+        if *seen > MAX_FILES {
+            return;
+        }
+        let path = entry.path();
+        let Ok(kind) = entry.file_type() else { continue };
+        if kind.is_dir() && depth > 0 {
+            from_headers(theme, &path, depth - 1, seen, out);
+        } else if kind.is_file()
+            && path.extension().is_some_and(|e| e == "php")
+            && let Some(head) = head_of(&path, HEADER_BYTES)
+            && let Ok(name) = path.strip_prefix(theme)
+        {
+            let head = String::from_utf8_lossy(&head);
+            if header(&head, "Template Name").is_some() {
+                let types = header(&head, "Template Post Type").unwrap_or_else(|| "page".to_owned());
+                out.push(PageTemplate {
+                    name: name.to_string_lossy().replace('\\', "/"),
+                    post_types: types.split(',').map(|t| t.trim().to_owned()).collect(),
+                });
+            }
+        }
+    }
+}
+
+/// The value of a line `Name: value` in a header comment.
+pub fn header(text: &str, name: &str) -> Option<String> {
+    text.lines().find_map(|line| {
+        let line = line.trim_start_matches([' ', '\t', '/', '*', '#', '@', '<', '?', 'p', 'h']);
+        let (key, value) = line.split_once(':')?;
+        if !key.eq_ignore_ascii_case(name) {
+            return None;
+        }
+        let value = value.trim().trim_end_matches("*/").trim_end_matches("?>").trim();
+        (!value.is_empty()).then(|| value.to_owned())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_header_is_found_whatever_decorates_its_line() {
+        for text in ["<?php /* Template Name: Wide */", " * template name: Wide", "// Template Name:   Wide  ?>"] {
+            assert_eq!(header(text, "Template Name").as_deref(), Some("Wide"), "{text}");
+        }
+        assert_eq!(header("Template Name:", "Template Name"), None);
+        assert_eq!(header("Some Template Name: x", "Template Name"), None);
+    }
+}

@@ -1,0 +1,155 @@
+//! Addresses of the site's things: rows and types turned into what the discovery crate makes addresses of.
+
+use svc_brand::Brand;
+use svc_discovery::{
+    AttachmentLink, AttachmentParent, Hooks, PageLink, Permalinks, PostLink, PostTypeLinks, RestBase, SiteUrls,
+    TaxonomyLinks, TermLink, needs_plain,
+};
+use svc_model::{Post, PostType, PostTypes, Taxonomies, Taxonomy, Term, User};
+use svc_store::{options::Options, stamp};
+
+use crate::posts::item::Place;
+
+/// The addresses of a site as its options have them.
+pub struct Urls {
+    /// Everything that follows from the options and the registered types.
+    pub site: SiteUrls,
+}
+
+/// An id as addresses take it.
+fn number(id: i64) -> u64 {
+    u64::try_from(id).unwrap_or_default()
+}
+
+impl Urls {
+    /// The addresses that these options, types and taxonomies give; `hooks` may change them.
+    pub fn new(options: &Options, brand: &Brand, types: &PostTypes, taxonomies: &Taxonomies, hooks: &Hooks) -> Self {
+        let text = |name: &str| options.get(name).map_or("", String::as_str);
+        let permalinks =
+            Permalinks::new(text("permalink_structure")).with_bases(text("category_base"), text("tag_base"));
+        let mut site = SiteUrls::new(text("home"), text("siteurl"), &brand.prefix(), permalinks);
+        site.hooks = hooks.clone();
+        let front = svc_php::numeric::text_to_int(text("page_on_front"));
+        site.front_page = (text("show_on_front") == "page" && front > 0).then(|| number(front));
+        site.taxonomies =
+            taxonomies.iter().filter(|t| t.publicly_queryable).map(taxonomy_links).collect();
+        site.post_types =
+            types.iter().filter(|t| t.rewrite_slug.is_some() && t.publicly_queryable).map(type_links).collect();
+        Urls { site }
+    }
+
+    /// The address of an interface path.
+    pub fn rest(&self, path: &str) -> String {
+        self.site.rest_url(path)
+    }
+
+    /// Whether addresses of posts name their author.
+    pub fn names_author(&self) -> bool {
+        self.site.permalinks.structure().contains("%author%")
+    }
+
+    /// Whether addresses of posts name a category.
+    pub fn names_category(&self) -> bool {
+        self.site.permalinks.structure().contains("%category%")
+    }
+
+    /// The address of a post's page.
+    pub fn post(&self, post: &Post, kind: &PostType, place: &Place) -> String {
+        self.post_with(post, kind, place, needs_plain(&post.status, true), false)
+    }
+
+    /// The address with a placeholder for the slug, as if the post were published.
+    pub fn post_template(&self, post: &Post, kind: &PostType, place: &Place) -> String {
+        let template = self.post_with(post, kind, place, post.status == "trash", true);
+        // Types of their own name the slug by the type; the interface calls it as that of a page.
+        let template = template.replace(&format!("%{}%", kind.name), "%pagename%");
+        match place.ancestors.as_slice() {
+            [] => template,
+            ancestors => template.replace("%pagename%", &format!("{}/%pagename%", ancestors.join("/"))),
+        }
+    }
+
+    fn post_with(&self, post: &Post, kind: &PostType, place: &Place, plain: bool, leave_name: bool) -> String {
+        let id = number(post.id.0);
+        let path = || {
+            let slugs: Vec<&str> = place.ancestors.iter().map(String::as_str).chain([post.slug.as_str()]).collect();
+            slugs.join("/")
+        };
+        match kind.name.as_str() {
+            "page" => self.site.page_link(&PageLink { id, path: &path(), plain, leave_name }),
+            "attachment" => {
+                let parent = match (&place.parent, post.parent.is_none()) {
+                    (Some(address), _) => AttachmentParent::At(address),
+                    (None, true) => AttachmentParent::None,
+                    (None, false) => AttachmentParent::Hidden,
+                };
+                self.site.attachment_link(&AttachmentLink { id, slug: &post.slug, parent, leave_name })
+            }
+            _ if kind.rewrite_slug.is_some() => {
+                self.site.custom_post_link(&type_links(kind), id, &path(), plain, leave_name)
+            }
+            _ => self.site.post_link(&PostLink {
+                id,
+                slug: &post.slug,
+                date: &stamp::format(post.date),
+                author: &place.author,
+                category: &place.category.join("/"),
+                plain,
+                leave_name,
+            }),
+        }
+    }
+
+    /// The address of a term's archive; `parents` are the slugs above it, topmost first.
+    pub fn term(&self, term: &Term, taxonomy: &Taxonomy, parents: &[&str]) -> String {
+        self.site.term_link(&taxonomy_links(taxonomy), &TermLink { id: number(term.id.0), slug: &term.slug, parents })
+    }
+
+    /// The address of an author's archive.
+    pub fn author(&self, user: &User) -> String {
+        self.site.author_link(number(user.id.0), &user.nicename)
+    }
+}
+
+/// Where a type stands in the interface.
+pub fn rest_base<'a>(kind: &'a PostType, namespace: &'a str) -> RestBase<'a> {
+    RestBase {
+        name: &kind.name,
+        namespace,
+        base: &kind.rest_base,
+        shown: kind.show_in_rest,
+        standard: kind.rest_controller.is_standard(),
+    }
+}
+
+/// Where a taxonomy stands in the interface.
+pub fn taxonomy_rest_base<'a>(taxonomy: &'a Taxonomy, namespace: &'a str) -> RestBase<'a> {
+    RestBase {
+        name: &taxonomy.name,
+        namespace,
+        base: &taxonomy.rest_base,
+        shown: taxonomy.show_in_rest,
+        standard: taxonomy.standard_controller,
+    }
+}
+
+fn type_links(kind: &PostType) -> PostTypeLinks {
+    PostTypeLinks {
+        name: kind.name.clone(),
+        base: kind.rewrite_slug.clone(),
+        with_front: true,
+        query_var: kind.publicly_queryable.then(|| kind.name.clone()),
+        archive: kind.has_archive.clone(),
+        hierarchical: kind.hierarchical,
+    }
+}
+
+fn taxonomy_links(taxonomy: &Taxonomy) -> TaxonomyLinks {
+    TaxonomyLinks {
+        name: taxonomy.name.clone(),
+        base: taxonomy.rewrite_slug.clone(),
+        with_front: true,
+        hierarchical: taxonomy.rewrite_hierarchical,
+        query_var: taxonomy.query_var.clone(),
+    }
+}

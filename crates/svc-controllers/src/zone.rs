@@ -1,0 +1,35 @@
+//! The site's time zone.
+
+use chrono::NaiveDateTime;
+use svc_schema::dates::{SiteZone, date_with_gmt};
+
+/// Turns stored moments of the site's zone into UTC and back.
+#[derive(Clone, Debug)]
+pub struct Zone(SiteZone);
+
+const STORED: &str = "%Y-%m-%d %H:%M:%S";
+
+impl Zone {
+    /// The zone that the options `timezone_string` and `gmt_offset` (hours) name.
+    pub fn from_options(timezone: &str, gmt_offset: &str) -> Self {
+        Zone(SiteZone::from_options(timezone, svc_php::numeric::text_to_float(gmt_offset)))
+    }
+
+    /// A moment of the zone in UTC.
+    pub fn to_utc(&self, local: NaiveDateTime) -> NaiveDateTime {
+        self.0.to_utc(local)
+    }
+
+    /// A moment in UTC in the zone.
+    pub fn to_local(&self, utc: NaiveDateTime) -> NaiveDateTime {
+        self.0.to_local(utc)
+    }
+
+    /// A date of the interface as `(local, UTC)`. `is_utc` says what a date without zone is in (specification, "Date
+    /// helpers"). `None` when it is no date.
+    pub fn pair(&self, text: &str, is_utc: bool) -> Option<(NaiveDateTime, NaiveDateTime)> {
+        let (local, utc) = date_with_gmt(text, is_utc, &self.0)?;
+        let read = |stored: &str| NaiveDateTime::parse_from_str(stored, STORED).ok();
+        Some((read(&local)?, read(&utc)?))
+    }
+}

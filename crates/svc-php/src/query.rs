@@ -1,0 +1,256 @@
+//! Query strings and form bodies, by PHP's rules for names: `a[]=1&b[c][d]=2`.
+//!
+//! Does not split addresses and knows no parameters of the interface.
+
+use percent_encoding::percent_decode;
+use serde_json::{Map, Value};
+
+use crate::{Array, Key, Php, float};
+
+/// Variables that are read; the rest is ignored. PHP's `max_input_vars`.
+pub const MAX_VARIABLES: usize = 1000;
+
+/// Brackets that a name may have; a variable with more is ignored. PHP's `max_input_nesting_level`.
+pub const MAX_NESTING: usize = 64;
+
+/// Reads a query string into maps and lists of text.
+///
+/// Bytes that are not UTF-8 become `?`. Source: `wp_parse_str`.
+pub fn parse(text: &[u8]) -> Map<String, Value> {
+    let names = parse_php(text).into_iter();
+    names.map(|(name, value)| (String::from_utf8_lossy(&name.to_bytes()).into_owned(), value.into())).collect()
+}
+
+/// As [`parse`], as PHP values: arrays and byte strings.
+pub fn parse_php(text: &[u8]) -> Array {
+    let mut variables = Array::new();
+    for pair in text.split(|b| *b == b'&').filter(|pair| !pair.is_empty()).take(MAX_VARIABLES) {
+        let (name, value) = match pair.iter().position(|b| *b == b'=') {
+            Some(at) => (&pair[..at], &pair[at + 1..]),
+            None => (pair, &b""[..]),
+        };
+        register(&mut variables, &decode(name), Php::Bytes(decode(value)));
+    }
+    variables
+}
+
+/// Undoes the encoding of forms: `+` is a space, `%41` a byte; a `%` that begins no escape stays.
+fn decode(text: &[u8]) -> Vec<u8> {
+    let spaced: Vec<u8> = text.iter().map(|b| if *b == b'+' { b' ' } else { *b }).collect();
+    percent_decode(&spaced).collect()
+}
+
+/// Puts a value where its name says.
+fn register(variables: &mut Array, name: &[u8], value: Php) {
+    let Some((first, steps)) = split_name(name) else { return };
+    let mut array = variables;
+    let mut key = Some(first);
+    for step in steps {
+        // A value that is in the way gives way to an array.
+        let slot = match key {
+            Some(key) => array.slot(key, || Php::Null),
+            None => match array.push_slot(Php::Null) {
+                Some(slot) => slot,
+                None => return,
+            },
+        };
+        if !matches!(slot, Php::Array(_)) {
+            *slot = Php::Array(Array::new());
+        }
+        let Php::Array(inner) = slot else { return };
+        array = inner;
+        key = step;
+    }
+    match key {
+        Some(key) => array.insert(key, value),
+        None => _ = array.push(value),
+    }
+}
+
+/// The variable's own name and the keys in its brackets, `None` for empty ones; nothing when the name is empty or nested
+/// too deeply.
+fn split_name(name: &[u8]) -> Option<(Key, Vec<Option<Key>>)> {
+    let start = name.iter().position(|b| *b != b' ')?;
+    // A NUL byte ends the name, as it ends a C string.
+    let name = name[start..].split(|b| *b == 0).next().unwrap_or_default();
+    let bracket = name.iter().position(|b| *b == b'[').unwrap_or(name.len());
+    let (own, mut rest) = name.split_at(bracket);
+    if own.is_empty() {
+        return None;
+    }
+    if !rest.is_empty() && !rest.contains(&b']') {
+        // Never closed, so the bracket is part of the name.
+        return Some((Key::from_bytes(&mangle(name)), Vec::new()));
+    }
+    let mut keys = Vec::new();
+    while let Some(inside) = rest.strip_prefix(b"[") {
+        if keys.len() >= MAX_NESTING {
+            return None;
+        }
+        let blank = usize::from(inside.first().is_some_and(|b| matches!(b, b' ' | 0x09..=0x0D)));
+        if inside.get(blank) == Some(&b']') {
+            keys.push(None);
+            rest = &inside[blank + 1..];
+            continue;
+        }
+        // The key ends at the next bracket; one that begins with a space keeps it.
+        let Some(end) = inside.iter().position(|b| *b == b']') else { break };
+        keys.push(Some(Key::from_bytes(&inside[..end])));
+        rest = &inside[end + 1..];
+    }
+    Some((Key::from_bytes(&mangle(own)), keys))
+}
+
+/// Dots, spaces and brackets cannot be in the name of a variable.
+fn mangle(name: &[u8]) -> Vec<u8> {
+    name.iter().map(|b| if matches!(b, b' ' | b'.' | b'[') { b'_' } else { *b }).collect()
+}
+
+/// Writes a query string as PHP's `http_build_query` does: names and values encoded, nulls and empty arrays left out,
+/// `true` as 1 and `false` as 0.
+pub fn build(parameters: &Map<String, Value>) -> String {
+    let mut out = String::new();
+    for (name, value) in parameters {
+        build_pair(&urlencode(name), value, &mut out);
+    }
+    out
+}
+
+fn build_pair(name: &str, value: &Value, out: &mut String) {
+    let text = match value {
+        Value::Null => return,
+        Value::Array(items) => {
+            for (n, item) in items.iter().enumerate() {
+                build_pair(&format!("{name}%5B{n}%5D"), item, out);
+            }
+            return;
+        }
+        Value::Object(members) => {
+            for (key, item) in members {
+                build_pair(&format!("{name}%5B{}%5D", urlencode(key)), item, out);
+            }
+            return;
+        }
+        Value::Bool(b) => i32::from(*b).to_string(),
+        Value::Number(n) => match n.as_i64() {
+            Some(n) => n.to_string(),
+            None => float::shortest(n.as_f64().unwrap_or_default(), 'E'),
+        },
+        Value::String(text) => text.clone(),
+    };
+    if !out.is_empty() {
+        out.push('&');
+    }
+    out.push_str(name);
+    out.push('=');
+    out.push_str(&urlencode(&text));
+}
+
+/// Writes the parameters of a link: names as they are, values encoded, an empty value without `=`.
+///
+/// Nulls, `false` and empty texts print as bare names, empty arrays as nothing. Source: `add_query_arg` over
+/// `urlencode_deep`, from which it differs in leaving no empty pair behind for an empty array.
+pub fn build_link(parameters: &Map<String, Value>) -> String {
+    let mut out = String::new();
+    for (name, value) in parameters {
+        link_pair(name, value, &mut out);
+    }
+    out
+}
+
+fn link_pair(name: &str, value: &Value, out: &mut String) {
+    let text = match value {
+        Value::Array(items) => {
+            for (n, item) in items.iter().enumerate() {
+                link_pair(&format!("{name}%5B{n}%5D"), item, out);
+            }
+            return;
+        }
+        Value::Object(members) => {
+            for (key, item) in members {
+                link_pair(&format!("{name}%5B{key}%5D"), item, out);
+            }
+            return;
+        }
+        Value::Null | Value::Bool(false) => String::new(),
+        Value::Bool(true) => "1".to_owned(),
+        Value::Number(n) => match n.as_i64() {
+            Some(n) => n.to_string(),
+            None => urlencode(&float::cast(n.as_f64().unwrap_or_default())),
+        },
+        Value::String(text) => urlencode(text),
+    };
+    if !out.is_empty() {
+        out.push('&');
+    }
+    out.push_str(name);
+    if !text.is_empty() {
+        out.push('=');
+        out.push_str(&text);
+    }
+}
+
+/// PHP's `urlencode`: letters, digits and `-_.` stay, a space is `+`, all else is percent-encoded.
+pub fn urlencode(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        match byte {
+            b' ' => out.push('+'),
+            b'-' | b'_' | b'.' => out.push(char::from(byte)),
+            b if b.is_ascii_alphanumeric() => out.push(char::from(b)),
+            b => out.push_str(percent_encoding::percent_encode_byte(b)),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, expected: Value) {
+        assert_eq!(Value::Object(parse(text.as_bytes())), expected, "{text}");
+    }
+
+    #[test]
+    fn names_say_where_values_go() {
+        check("a[]=1&b[c][d]=2&a[]=3", json!({"a": ["1", "3"], "b": {"c": {"d": "2"}}}));
+        check("a.b=1&c d=2& e=3&=4", json!({"a_b": "1", "c_d": "2", "e": "3"}));
+        check("a=1&a=2", json!({"a": "2"}));
+        check("a=1&a[x]=2&a[]=3", json!({"a": {"x": "2", "0": "3"}}));
+        check("a[[x]]=1&b[x]y=2&c[x=3&d[ ]=4", json!({"a": {"[x": "1"}, "b": {"x": "2"}, "c_x": "3", "d": ["4"]}));
+        check("a[x][y=1&b[][y=2", json!({"a": {"x": "1"}, "b": ["2"]}));
+        check("a%00b=1&[a]=2", json!({"a": "1"}));
+        check("a=%zz%&b=%41+%2B", json!({"a": "%zz%", "b": "A +"}));
+        check("a=%FF", json!({"a": "?"}));
+    }
+
+    #[test]
+    fn limits_hold() {
+        let many: Vec<String> = (0..2000).map(|n| format!("v{n}=1")).collect();
+        assert_eq!(parse(many.join("&").as_bytes()).len(), MAX_VARIABLES);
+        for (n, found) in [(MAX_NESTING, 1), (MAX_NESTING + 1, 0), (100_000, 0)] {
+            assert_eq!(parse(format!("a{}=1", "[x]".repeat(n)).as_bytes()).len(), found, "{n}");
+        }
+    }
+
+    fn parameters() -> Map<String, Value> {
+        let value = json!({"a": "x y&z/é", "b": [1, {"q": true, "f": 1.0, "e": 1e25}], "c[d]": "1", "~": "~-_.*", "n": null, "5": "i"});
+        value.as_object().cloned().unwrap()
+    }
+
+    #[test]
+    fn build_encodes_names_and_values() {
+        let expected = "a=x+y%26z%2F%C3%A9&b%5B0%5D=1&b%5B1%5D%5Bq%5D=1&b%5B1%5D%5Bf%5D=1&b%5B1%5D%5Be%5D=1.0E%2B25&c%5Bd%5D=1&%7E=%7E-_.%2A&5=i";
+        assert_eq!(build(&parameters()), expected);
+    }
+
+    #[test]
+    fn build_link_encodes_values_only() {
+        let expected = "a=x+y%26z%2F%C3%A9&b%5B0%5D=1&b%5B1%5D%5Bq%5D=1&b%5B1%5D%5Bf%5D=1&b%5B1%5D%5Be%5D=1.0E%2B25&c[d]=1&~=%7E-_.%2A&n&5=i";
+        assert_eq!(build_link(&parameters()), expected);
+    }
+}

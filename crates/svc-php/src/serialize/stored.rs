@@ -1,0 +1,96 @@
+//! How WordPress keeps values in text columns: scalars as text, arrays and objects serialized.
+
+use super::{serialize, unserialize};
+use crate::{Php, float};
+
+/// Whether text looks serialized, by its first and last characters.
+///
+/// `strict` also looks at the end; without it anything may follow the first token. Source: `is_serialized`.
+pub fn is_serialized(text: &[u8], strict: bool) -> bool {
+    let text = trim(text);
+    if text == b"N;" {
+        return true;
+    }
+    let &[token, b':', .., last] = text else { return false };
+    if text.len() < 4 {
+        return false;
+    }
+    if strict {
+        if !matches!(last, b';' | b'}') {
+            return false;
+        }
+    } else {
+        let place = |mark: u8| text.iter().position(|b| *b == mark);
+        let (semicolon, brace) = (place(b';'), place(b'}'));
+        if (semicolon.is_none() && brace.is_none()) || semicolon.is_some_and(|n| n < 3) || brace.is_some_and(|n| n < 4)
+        {
+            return false;
+        }
+    }
+    let body = &text[2..];
+    match token {
+        b's' if strict && text[text.len() - 2] != b'"' => false,
+        b's' if !strict && !text.contains(&b'"') => false,
+        b's' | b'a' | b'O' | b'E' => {
+            let digits = body.iter().take_while(|b| b.is_ascii_digit()).count();
+            digits > 0 && body.get(digits) == Some(&b':')
+        }
+        b'b' | b'i' | b'd' => {
+            let number =
+                body.iter().take_while(|b| b.is_ascii_digit() || matches!(b, b'E' | b'.' | b'+' | b'-')).count();
+            number > 0 && body.get(number) == Some(&b';') && (!strict || body.len() == number + 1)
+        }
+        _ => false,
+    }
+}
+
+/// Whether text looks like one serialized string. Source: `is_serialized_string`.
+pub fn is_serialized_string(text: &[u8]) -> bool {
+    let text = trim(text);
+    text.len() >= 4 && text.starts_with(b"s:") && text.ends_with(b"\";")
+}
+
+/// The value to store: arrays and objects serialized, text that looks serialized once more, all else unchanged.
+/// Source: `maybe_serialize`.
+pub fn maybe_serialize(value: Php) -> Php {
+    match &value {
+        Php::Array(_) | Php::Object(_) | Php::Opaque(_) => Php::Bytes(serialize(&value)),
+        // So that reading gives this very text back.
+        Php::Bytes(text) if is_serialized(text, false) => Php::Bytes(serialize(&value)),
+        _ => value,
+    }
+}
+
+/// The value of stored text: unserialized where it looks serialized (`false` when that fails), else unchanged.
+/// Source: `maybe_unserialize`.
+pub fn maybe_unserialize(value: Php) -> Php {
+    match &value {
+        Php::Bytes(text) if is_serialized(text, true) => unserialize(trim(text)).unwrap_or(Php::Bool(false)),
+        _ => value,
+    }
+}
+
+/// The text of a value in an option or meta column: [`maybe_serialize`], then PHP's cast to text (`true` is `1`; `false`
+/// and null are empty).
+pub fn to_stored(value: Php) -> Vec<u8> {
+    match maybe_serialize(value) {
+        Php::Bytes(text) => text,
+        Php::Bool(true) => b"1".to_vec(),
+        Php::Int(n) => n.to_string().into_bytes(),
+        Php::Float(f) => float::cast(f).into_bytes(),
+        _ => Vec::new(),
+    }
+}
+
+/// The value of an option or meta column: text, or what its serialized text holds.
+pub fn from_stored(text: &[u8]) -> Php {
+    maybe_unserialize(Php::Bytes(text.to_vec()))
+}
+
+/// Text without the characters that PHP's `trim` takes from both ends.
+pub(super) fn trim(text: &[u8]) -> &[u8] {
+    let blank = |b: &u8| matches!(b, b' ' | b'\t' | b'\n' | b'\r' | 0 | 0x0B);
+    let Some(start) = text.iter().position(|b| !blank(b)) else { return b"" };
+    let end = text.iter().rposition(|b| !blank(b)).map_or(start, |last| last + 1);
+    &text[start..end]
+}

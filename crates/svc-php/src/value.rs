@@ -1,0 +1,331 @@
+//! PHP values as a tree, and their conversion from and to JSON values.
+//!
+//! Does not cast or compare: that is the business of the modules on numbers.
+
+use indexmap::IndexMap;
+use serde_json::{Map, Number, Value};
+
+/// A PHP value.
+///
+/// Text is bytes, as in PHP: it need not be UTF-8.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Php {
+    /// `null`.
+    Null,
+    /// A boolean.
+    Bool(bool),
+    /// A 64-bit integer.
+    Int(i64),
+    /// A float, infinite values and NaN included.
+    Float(f64),
+    /// A string.
+    Bytes(Vec<u8>),
+    /// An ordered map; lists are maps too.
+    Array(Array),
+    /// An object that was never instantiated: class name and properties, in order.
+    Object(Box<Object>),
+    /// Serialized text of a kind that is only carried along, byte for byte: a reference (`r:`, `R:`), a custom payload
+    /// (`C:`) or an enum case (`E:`). References count slots of the whole tree, so they hold while its shape stays.
+    Opaque(Vec<u8>),
+}
+
+/// An array key: integer text such as `"17"` or `"-3"` is an integer, all other text stays text.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Key {
+    /// An integer key.
+    Int(i64),
+    /// A text key.
+    Bytes(Vec<u8>),
+}
+
+/// An object as stored: nothing of its class is known.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Object {
+    /// The class name.
+    pub class: Vec<u8>,
+    /// Properties in order. Names of protected and private ones begin with a NUL byte, as PHP stores them.
+    pub properties: Vec<(Key, Php)>,
+}
+
+/// PHP's one array type: ordered, with integer and text keys.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Array {
+    entries: IndexMap<Key, Php>,
+    next: Option<i64>,
+}
+
+impl Array {
+    /// An empty array.
+    pub fn new() -> Self {
+        Array::default()
+    }
+
+    /// Sets an entry; a key that is there already keeps its place.
+    pub fn insert(&mut self, key: Key, value: Php) {
+        self.note(&key);
+        self.entries.insert(key, value);
+    }
+
+    /// Appends under the next integer key, one above the highest so far; `false` when there is none left.
+    pub fn push(&mut self, value: Php) -> bool {
+        self.push_slot(value).is_some()
+    }
+
+    /// As [`Array::push`], giving the place of the new entry.
+    pub(crate) fn push_slot(&mut self, value: Php) -> Option<&mut Php> {
+        let key = Key::Int(self.next.unwrap_or_default());
+        // The highest integer is taken already: PHP refuses to append then.
+        if self.next == Some(i64::MAX) && self.entries.contains_key(&key) {
+            return None;
+        }
+        self.note(&key);
+        Some(self.slot(key, || value))
+    }
+
+    /// The entry of this key, made when absent.
+    pub(crate) fn slot(&mut self, key: Key, make: impl FnOnce() -> Php) -> &mut Php {
+        self.note(&key);
+        self.entries.entry(key).or_insert_with(make)
+    }
+
+    fn note(&mut self, key: &Key) {
+        if let Key::Int(n) = key
+            && self.next.is_none_or(|next| *n >= next)
+        {
+            self.next = Some(n.saturating_add(1));
+        }
+    }
+
+    /// The value of a key.
+    pub fn get(&self, key: &Key) -> Option<&Php> {
+        self.entries.get(key)
+    }
+
+    /// Number of entries.
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Whether there are no entries.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// Entries in order.
+    pub fn iter(&self) -> impl Iterator<Item = (&Key, &Php)> {
+        self.entries.iter()
+    }
+
+    /// Whether the keys are 0, 1, 2 … in order, so that JSON prints a list. The empty array is one.
+    pub fn is_list(&self) -> bool {
+        self.entries.keys().zip(0..).all(|(key, n)| *key == Key::Int(n))
+    }
+}
+
+impl FromIterator<(Key, Php)> for Array {
+    fn from_iter<T: IntoIterator<Item = (Key, Php)>>(entries: T) -> Self {
+        let mut array = Array::new();
+        entries.into_iter().for_each(|(key, value)| array.insert(key, value));
+        array
+    }
+}
+
+impl FromIterator<Php> for Array {
+    fn from_iter<T: IntoIterator<Item = Php>>(items: T) -> Self {
+        let mut array = Array::new();
+        items.into_iter().for_each(|item| _ = array.push(item));
+        array
+    }
+}
+
+impl IntoIterator for Array {
+    type Item = (Key, Php);
+    type IntoIter = indexmap::map::IntoIter<Key, Php>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.entries.into_iter()
+    }
+}
+
+impl Key {
+    /// The key that text stands for, by PHP's rule for array keys.
+    pub fn from_bytes(text: &[u8]) -> Self {
+        integer_key(text).map_or_else(|| Key::Bytes(text.to_vec()), Key::Int)
+    }
+
+    /// The key as text.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        match self {
+            Key::Int(n) => n.to_string().into_bytes(),
+            Key::Bytes(text) => text.clone(),
+        }
+    }
+}
+
+impl From<&str> for Key {
+    fn from(text: &str) -> Self {
+        Key::from_bytes(text.as_bytes())
+    }
+}
+
+/// The integer that text spells canonically: no sign but `-`, no leading zeros, no `-0`, within 64 bits.
+fn integer_key(text: &[u8]) -> Option<i64> {
+    let digits = text.strip_prefix(b"-").unwrap_or(text);
+    let canonical = match digits {
+        [b'0'] => text.len() == 1,
+        [b'1'..=b'9', rest @ ..] => rest.len() < 19 && rest.iter().all(u8::is_ascii_digit),
+        _ => false,
+    };
+    if canonical { std::str::from_utf8(text).ok()?.parse().ok() } else { None }
+}
+
+impl From<&str> for Php {
+    fn from(text: &str) -> Self {
+        Php::Bytes(text.as_bytes().to_vec())
+    }
+}
+
+/// Maps and lists both become arrays; integers beyond 64 bits become floats.
+impl From<Value> for Php {
+    fn from(value: Value) -> Self {
+        match value {
+            Value::Null => Php::Null,
+            Value::Bool(b) => Php::Bool(b),
+            Value::Number(n) => match n.as_i64() {
+                Some(int) => Php::Int(int),
+                None => Php::Float(n.as_f64().unwrap_or_default()),
+            },
+            Value::String(text) => Php::Bytes(text.into_bytes()),
+            Value::Array(items) => Php::Array(items.into_iter().map(Php::from).collect()),
+            Value::Object(members) => {
+                Php::Array(members.into_iter().map(|(k, v)| (Key::from(k.as_str()), Php::from(v))).collect())
+            }
+        }
+    }
+}
+
+/// As PHP's JSON shows the value: an array whose keys run 0, 1, 2 … is a list (so is the empty one), any other a map; an
+/// object is a map of its public properties, with its class under `__PHP_Incomplete_Class_Name` unless that is `stdClass`.
+///
+/// What JSON cannot say: bytes that are not UTF-8 become `?`, infinite floats the largest finite ones, NaN and opaque
+/// values null.
+impl From<Php> for Value {
+    fn from(value: Php) -> Self {
+        match value {
+            Php::Null | Php::Opaque(_) => Value::Null,
+            Php::Bool(b) => Value::Bool(b),
+            Php::Int(n) => Value::from(n),
+            Php::Float(f) => float_value(f),
+            Php::Bytes(text) => Value::String(readable(text)),
+            Php::Array(array) if array.is_list() => Value::Array(array.into_iter().map(|(_, v)| v.into()).collect()),
+            Php::Array(array) => Value::Object(members(array)),
+            Php::Object(object) => Value::Object(public_members(*object)),
+        }
+    }
+}
+
+fn members(entries: impl IntoIterator<Item = (Key, Php)>) -> Map<String, Value> {
+    entries.into_iter().map(|(k, v)| (readable(k.to_bytes()), v.into())).collect()
+}
+
+fn public_members(object: Object) -> Map<String, Value> {
+    let mut out = Map::new();
+    if !object.class.eq_ignore_ascii_case(b"stdClass") {
+        out.insert("__PHP_Incomplete_Class_Name".to_owned(), Value::String(readable(object.class)));
+    }
+    let hidden = |key: &Key| matches!(key, Key::Bytes(name) if name.first() == Some(&0));
+    out.extend(members(object.properties.into_iter().filter(|(key, _)| !hidden(key))));
+    out
+}
+
+/// A float as a JSON number: infinite ones saturate, NaN is null.
+pub(crate) fn float_value(f: f64) -> Value {
+    Number::from_f64(f.clamp(f64::MIN, f64::MAX)).map_or(Value::Null, Value::Number)
+}
+
+/// Bytes as text, each sequence that is not UTF-8 as a question mark. Source: `wp_json_encode`.
+fn readable(bytes: Vec<u8>) -> String {
+    String::from_utf8(bytes).unwrap_or_else(|error| {
+        let mut out = String::new();
+        for chunk in error.as_bytes().utf8_chunks() {
+            out.push_str(chunk.valid());
+            if !chunk.invalid().is_empty() {
+                out.push('?');
+            }
+        }
+        out
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn keys_follow_the_integer_rule() {
+        for (text, integer) in [
+            ("0", Some(0)),
+            ("17", Some(17)),
+            ("-3", Some(-3)),
+            ("9223372036854775807", Some(i64::MAX)),
+            ("9223372036854775808", None),
+            ("99999999999999999999999", None),
+            ("-0", None),
+            ("01", None),
+            ("+1", None),
+            ("1.5", None),
+            (" 1", None),
+            ("-", None),
+            ("", None),
+        ] {
+            let expected = integer.map_or_else(|| Key::Bytes(text.as_bytes().to_vec()), Key::Int);
+            assert_eq!(Key::from(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn json_shape_follows_the_keys() {
+        for (input, output) in [
+            (json!({}), json!([])),
+            (json!([]), json!([])),
+            (json!({"0": "a", "1": "b"}), json!(["a", "b"])),
+            (json!({"1": "a", "0": "b"}), json!({"1": "a", "0": "b"})),
+            (json!({"01": 1}), json!({"01": 1})),
+            (
+                json!([1, 2.5, null, true, "x", 18446744073709551615u64]),
+                json!([1, 2.5, null, true, "x", 1.8446744073709552e19]),
+            ),
+        ] {
+            assert_eq!(Value::from(Php::from(input)), output);
+        }
+    }
+
+    #[test]
+    fn what_json_cannot_say() {
+        for (value, output) in [
+            (Php::Bytes(b"a\xE9b".to_vec()), json!("a?b")),
+            (Php::Bytes(b"caf\xC3".to_vec()), json!("caf?")),
+            (Php::Bytes(b"\xED\xA0\x80z".to_vec()), json!("???z")),
+            (Php::Float(f64::INFINITY), json!(f64::MAX)),
+            (Php::Float(f64::NAN), json!(null)),
+            (Php::Opaque(b"R:1;".to_vec()), json!(null)),
+        ] {
+            assert_eq!(Value::from(value), output);
+        }
+    }
+
+    #[test]
+    fn append_counts_from_the_highest_key() {
+        let mut array = Array::new();
+        array.insert(Key::Int(-5), Php::Null);
+        assert!(array.push(Php::Null));
+        array.insert(Key::Int(7), Php::Null);
+        assert!(array.push(Php::Null));
+        let keys: Vec<&Key> = array.iter().map(|(k, _)| k).collect();
+        assert_eq!(keys, [&Key::Int(-5), &Key::Int(-4), &Key::Int(7), &Key::Int(8)]);
+        array.insert(Key::Int(i64::MAX), Php::Null);
+        assert!(!array.push(Php::Null), "no key is left");
+    }
+}

@@ -1,0 +1,162 @@
+//! The table of a resource's members.
+
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value, json};
+use svc_schema::{Args, Error, MethodKind, endpoint_args};
+
+type Get<I> = Box<dyn Fn(&I) -> Value + Send + Sync>;
+type Set<D> = Box<dyn Fn(&mut D, Value) -> Result<(), Error> + Send + Sync>;
+
+/// A member: its name, its schema, how it is read from an item, how it is applied to a draft.
+pub struct Field<I, D> {
+    pub(crate) name: String,
+    pub(crate) schema: Value,
+    pub(crate) get: Option<Get<I>>,
+    pub(crate) set: Option<Set<D>>,
+    pub(crate) accepts_null: bool,
+    /// Members of this member; then `get` is not used.
+    pub(crate) members: Vec<Field<I, D>>,
+}
+
+impl<I, D> Field<I, D> {
+    fn new(name: &str, schema: Value) -> Self {
+        Field { name: name.to_owned(), schema, get: None, set: None, accepts_null: false, members: Vec::new() }
+    }
+
+    /// How the member is read from an item that is already loaded.
+    pub fn get<V: Into<Value>>(&mut self, read: impl Fn(&I) -> V + Send + Sync + 'static) -> &mut Self {
+        self.get = Some(Box::new(move |item| read(item).into()));
+        self
+    }
+
+    /// How a value that was validated and sanitized by the member's schema is put into a draft. Null counts as absent.
+    pub fn set<V: DeserializeOwned>(&mut self, apply: impl Fn(&mut D, V) + Send + Sync + 'static) -> &mut Self {
+        let name = self.name.clone();
+        self.set = Some(Box::new(move |draft, value| {
+            apply(draft, serde_json::from_value(value).map_err(|_| unreadable(&name))?);
+            Ok(())
+        }));
+        self
+    }
+
+    /// As [`Field::set`], for members that take null as a value of its own.
+    pub fn set_nullable<V: DeserializeOwned>(
+        &mut self,
+        apply: impl Fn(&mut D, Option<V>) + Send + Sync + 'static,
+    ) -> &mut Self {
+        self.set::<Option<V>>(apply);
+        self.accepts_null = true;
+        self
+    }
+
+    /// Adds a member of this member, which then is an object made of its members.
+    pub fn member(&mut self, name: &str, schema: impl Into<Value>) -> &mut Field<I, D> {
+        self.members.push(Field::new(name, schema.into()));
+        self.members.last_mut().expect("just pushed")
+    }
+
+    /// The member's schema with the schemas of its members in it.
+    fn source(&self) -> Value {
+        let mut schema = self.schema.clone();
+        if !self.members.is_empty()
+            && let Some(map) = schema.as_object_mut()
+        {
+            let members = self.members.iter().map(|m| (m.name.clone(), m.source())).collect::<Map<_, _>>();
+            map.insert("properties".to_owned(), Value::Object(members));
+        }
+        schema
+    }
+}
+
+/// A value of a shape that the schema let pass but the draft cannot hold.
+fn unreadable(name: &str) -> Error {
+    Error::new("rest_invalid_param", format!("Invalid parameter(s): {name}")).with_status(400)
+}
+
+/// The members of a resource in the order of the interface. `I` is an item with everything loaded that its members
+/// read; `D` is the draft of a change.
+pub struct Fields<I, D> {
+    title: String,
+    rows: Vec<Field<I, D>>,
+    /// Further members of the item schema (`links`).
+    keywords: Map<String, Value>,
+}
+
+/// The parameters of a collection: a table without items, applied to the store's own query type.
+pub type Params<Q> = Fields<(), Q>;
+
+impl<I, D> Fields<I, D> {
+    /// An empty table of the resource that the schema calls by this title.
+    pub fn new(title: &str) -> Self {
+        Fields { title: title.to_owned(), rows: Vec::new(), keywords: Map::new() }
+    }
+
+    /// Adds a member; its schema is source JSON or a builder of `svc_schema`.
+    pub fn add(&mut self, name: &str, schema: impl Into<Value>) -> &mut Field<I, D> {
+        self.rows.push(Field::new(name, schema.into()));
+        self.rows.last_mut().expect("just pushed")
+    }
+
+    /// Adds a member of the item schema beside `properties`, such as `links`.
+    pub fn keyword(&mut self, name: &str, value: Value) -> &mut Self {
+        self.keywords.insert(name.to_owned(), value);
+        self
+    }
+
+    /// The table without these members: how a related resource begins.
+    pub fn without(mut self, names: &[&str]) -> Self {
+        self.rows.retain(|row| !names.contains(&row.name.as_str()));
+        self
+    }
+
+    /// The members, in order.
+    pub(crate) fn rows(&self) -> &[Field<I, D>] {
+        &self.rows
+    }
+
+    /// Whether the table has a member of this name.
+    pub fn has(&self, name: &str) -> bool {
+        self.rows.iter().any(|row| row.name == name)
+    }
+
+    /// The item schema as OPTIONS shows it.
+    pub fn item_schema(&self) -> Value {
+        let mut schema = json!({
+            "$schema": "http://json-schema.org/draft-04/schema#",
+            "title": self.title,
+            "type": "object",
+            "properties": self.properties(),
+        });
+        if let Some(map) = schema.as_object_mut() {
+            map.extend(self.keywords.clone());
+        }
+        schema
+    }
+
+    /// The schemas of all members, by name.
+    pub fn properties(&self) -> Map<String, Value> {
+        self.rows.iter().map(|row| (row.name.clone(), row.source())).collect()
+    }
+
+    /// The arguments of an endpoint that creates or updates an item (specification, "Endpoint arguments").
+    pub fn args(&self, kind: MethodKind) -> Args {
+        endpoint_args(&self.item_schema(), kind)
+    }
+
+    /// Applies the given values, in the order of the table, to a draft. `value_of` gives the validated value of a
+    /// parameter, `None` when the request does not have it.
+    ///
+    /// # Errors
+    /// `rest_invalid_param` when the draft cannot hold a value that the schema let pass.
+    pub fn apply(&self, draft: &mut D, value_of: impl Fn(&str) -> Option<Value>) -> Result<(), Error> {
+        for row in &self.rows {
+            let Some(set) = &row.set else { continue };
+            match value_of(&row.name) {
+                None => {}
+                Some(Value::Null) if !row.accepts_null => {}
+                Some(value) => set(draft, value)?,
+            }
+        }
+        Ok(())
+    }
+}
