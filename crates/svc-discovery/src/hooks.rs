@@ -38,19 +38,26 @@ impl<F: ?Sized> fmt::Debug for Filters<F> {
     }
 }
 
+/// Changes a text.
+pub type TextFilter = dyn Fn(String) -> String + Send + Sync;
+/// Changes an interface address; receives address, path (with its slash) and scheme.
+pub type UrlFilter = dyn Fn(String, &str, crate::Scheme) -> String + Send + Sync;
+/// Changes a route; receives route, id, and post type or taxonomy.
+pub type RouteFilter = dyn Fn(String, u64, &str) -> String + Send + Sync;
+
 /// The extension points of this crate (spec, Events).
 #[derive(Debug, Clone, Default)]
 pub struct Hooks {
     /// Changes the address prefix.
-    pub rest_url_prefix: Filters<dyn Fn(String) -> String + Send + Sync>,
-    /// Changes a generated address; receives address, path and scheme.
-    pub rest_url: Filters<dyn Fn(String, &str, crate::Scheme) -> String + Send + Sync>,
-    /// Changes a post's route; receives route, post id and post type.
-    pub rest_route_for_post: Filters<dyn Fn(String, u64, &str) -> String + Send + Sync>,
-    /// Changes a term's route; receives route, term id and taxonomy.
-    pub rest_route_for_term: Filters<dyn Fn(String, u64, &str) -> String + Send + Sync>,
+    pub rest_url_prefix: Filters<TextFilter>,
+    /// Changes a generated interface address.
+    pub rest_url: Filters<UrlFilter>,
+    /// Changes a post's route.
+    pub rest_route_for_post: Filters<RouteFilter>,
+    /// Changes a term's route.
+    pub rest_route_for_term: Filters<RouteFilter>,
     /// Changes the route of what the page shows.
-    pub rest_queried_resource_route: Filters<dyn Fn(String) -> String + Send + Sync>,
+    pub rest_queried_resource_route: Filters<TextFilter>,
 }
 
 #[cfg(test)]
@@ -59,7 +66,7 @@ mod tests {
 
     #[test]
     fn priorities_order_filters() {
-        let mut filters: Filters<dyn Fn(String) -> String + Send + Sync> = Filters::default();
+        let mut filters: Filters<TextFilter> = Filters::default();
         for (priority, mark) in [(20, "c"), (10, "a"), (10, "b"), (5, "_")] {
             filters.add(priority, Arc::new(move |s| s + mark));
         }
