@@ -1,1 +1,3 @@
 //! Raw text to HTML: blocks, shortcodes, paragraphs, typography, allowed HTML, excerpts.
+
+pub mod blocks;

@@ -134,7 +134,7 @@ fn build_pair(name: &str, value: &Value, out: &mut String) {
         Value::Bool(b) => i32::from(*b).to_string(),
         Value::Number(n) => match n.as_i64() {
             Some(n) => n.to_string(),
-            None => float::shortest(n.as_f64().unwrap_or_default(), 'E'),
+            None => float::cast(n.as_f64().unwrap_or_default()),
         },
         Value::String(text) => text.clone(),
     };

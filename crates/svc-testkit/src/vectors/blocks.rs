@@ -1,8 +1,65 @@
 //! Functions of svc-content, blocks.
 
+use serde_json::{Map, Value, json};
+use svc_content::blocks::{self, Block};
+use svc_php::Php;
+
 use super::{Outcome, Vector};
 
 /// Calls the function of this group that the vector names.
-pub(super) fn call(_vector: &Vector) -> Option<Outcome> {
-    None
+pub(super) fn call(vector: &Vector) -> Option<Outcome> {
+    Some(match vector.function.as_str() {
+        "parse_blocks" => Value::from_iter(blocks::parse(vector.text(0)).iter().map(show)).into(),
+        "parse_and_serialize" => blocks::serialize_blocks(&blocks::parse(vector.text(0))).into(),
+        "serialize_blocks" => {
+            let blocks: Vec<Block<'_>> = vector.arg(0).as_array()?.iter().map(read).collect();
+            blocks::serialize_blocks(&blocks).into()
+        }
+        "has_blocks" => blocks::has_blocks(vector.text(0)).into(),
+        "block_version" => blocks::block_version(vector.text(0)).into(),
+        "get_comment_delimited_block_content" => {
+            blocks::comment_delimited(vector.arg(0).as_str(), &attributes(vector.arg(1)), vector.text(2)).into()
+        }
+        "serialize_block_attributes" => blocks::serialize_attributes(&attributes(vector.arg(0))).into(),
+        "strip_core_block_namespace" => match vector.arg(0) {
+            Value::String(name) => blocks::strip_core_namespace(name).into(),
+            other => other.clone().into(),
+        },
+        _ => return None,
+    })
+}
+
+/// A block in the form of the recordings, attributes as PHP arrays.
+fn show(block: &Block<'_>) -> Value {
+    let attrs = match block.attrs_unreadable {
+        true => Value::Null,
+        false => Php::from(Value::Object(block.attrs.clone())).into(),
+    };
+    json!({
+        "blockName": block.name,
+        "attrs": attrs,
+        "innerBlocks": block.inner_blocks.iter().map(show).collect::<Vec<_>>(),
+        "innerHTML": block.inner_html(),
+        "innerContent": block.inner_content,
+    })
+}
+
+fn read(block: &Value) -> Block<'static> {
+    let list = |name: &str| block[name].as_array().into_iter().flatten();
+    Block {
+        name: block["blockName"].as_str().map(|name| name.to_owned().into()),
+        attrs: attributes(&block["attrs"]),
+        attrs_unreadable: false,
+        inner_blocks: list("innerBlocks").map(read).collect(),
+        inner_content: list("innerContent").map(|text| text.as_str().map(|text| text.to_owned().into())).collect(),
+    }
+}
+
+/// Attributes, which PHP may show as a list.
+fn attributes(value: &Value) -> Map<String, Value> {
+    match value {
+        Value::Object(members) => members.clone(),
+        Value::Array(items) => items.iter().enumerate().map(|(n, item)| (n.to_string(), item.clone())).collect(),
+        _ => Map::new(),
+    }
 }

@@ -24,6 +24,10 @@ pub(super) fn call(vector: &Vector) -> Option<Outcome> {
             map => map.into(),
         },
         "http_build_query" => query::build(vector.arg(0).as_object()?).into(),
+        "unserialize" => match serialize::unserialize(&bytes(argument())) {
+            Ok(value) => json!({"ok": true, "value": show(value)}).into(),
+            Err(_) => json!({"ok": false}).into(),
+        },
         "maybe_serialize" => show(serialize::maybe_serialize(argument())).into(),
         "maybe_unserialize" => show(serialize::maybe_unserialize(argument())).into(),
         "is_serialized" => {

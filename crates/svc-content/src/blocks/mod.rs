@@ -1,0 +1,82 @@
+//! Blocks: the comments that cut post content into typed, nested parts.
+//!
+//! Reading ([`parse`]) and writing ([`serialize_blocks`]) of the notation, and what follows from it alone. Knows no
+//! particular block: what a block looks like is for rendering.
+
+mod parse;
+mod scan;
+mod serialize;
+
+use std::borrow::Cow;
+
+use serde_json::{Map, Value};
+
+pub use parse::{MAX_DEPTH, parse};
+pub use serialize::{comment_delimited, serialize_attributes, serialize_block, serialize_blocks};
+
+/// A part of content: one block, or text between blocks.
+///
+/// Text is borrowed from the content where it can be.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Block<'a> {
+    /// The full name, namespace included (`core/paragraph`); nothing for text outside any block.
+    pub name: Option<Cow<'a, str>>,
+    /// Attributes of the comment.
+    pub attrs: Map<String, Value>,
+    /// The comment held attributes that are no JSON; [`Block::attrs`] is empty then. The reference has null there.
+    pub attrs_unreadable: bool,
+    /// Blocks inside, in order.
+    pub inner_blocks: Vec<Block<'a>>,
+    /// The content in order: text, and for each of [`Block::inner_blocks`] a gap.
+    pub inner_content: Vec<Option<Cow<'a, str>>>,
+}
+
+impl<'a> Block<'a> {
+    /// Text outside any block.
+    pub fn freeform(text: impl Into<Cow<'a, str>>) -> Self {
+        Block { inner_content: vec![Some(text.into())], ..Block::default() }
+    }
+
+    /// The block's own text, without that of the blocks inside.
+    pub fn inner_html(&self) -> String {
+        self.inner_content.iter().flatten().map(AsRef::as_ref).collect()
+    }
+
+    /// Text and inner blocks in their order.
+    pub fn chunks(&self) -> impl Iterator<Item = Chunk<'_, 'a>> {
+        let mut blocks = self.inner_blocks.iter();
+        self.inner_content.iter().filter_map(move |chunk| match chunk {
+            Some(text) => Some(Chunk::Text(text)),
+            None => blocks.next().map(Chunk::Block),
+        })
+    }
+}
+
+/// A step through a block's content.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Chunk<'b, 'a> {
+    /// Text of the block itself.
+    Text(&'b str),
+    /// A block inside.
+    Block(&'b Block<'a>),
+}
+
+/// Whether content seems to hold blocks: a quick test for the usual spelling of their comments.
+///
+/// It may be wrong either way for unusual ones (`<!--  wp:x -->` with two spaces). Source: `has_blocks`.
+pub fn has_blocks(content: &str) -> bool {
+    content.contains("<!-- wp:")
+}
+
+/// The `block_version` of content: 1 with blocks, 0 without. Source: `block_version`.
+pub fn block_version(content: &str) -> u8 {
+    u8::from(has_blocks(content))
+}
+
+/// A block's name as its comment has it: without `core/`. Source: `strip_core_block_namespace`.
+pub fn strip_core_namespace(name: &str) -> &str {
+    name.strip_prefix("core/").unwrap_or(name)
+}
+
+#[cfg(test)]
+mod tests;
