@@ -14,6 +14,14 @@ pub enum Error {
         /// What the system said.
         cause: std::io::Error,
     },
+    /// The database refused something.
+    #[error("{doing}: {cause}")]
+    Store {
+        /// What was being done.
+        doing: String,
+        /// What the store said; holds no secret.
+        cause: svc_store::StoreError,
+    },
     /// A command cannot be carried out as asked.
     #[error("{0}")]
     Refused(String),
@@ -27,5 +35,11 @@ impl Error {
     pub fn io(doing: impl Into<String>) -> impl FnOnce(std::io::Error) -> Error {
         let doing = doing.into();
         move |cause| Error::Io { doing, cause }
+    }
+
+    /// Names what was being done when the database refused it; for `map_err`.
+    pub fn store(doing: impl Into<String>) -> impl FnOnce(svc_store::StoreError) -> Error {
+        let doing = doing.into();
+        move |cause| Error::Store { doing, cause }
     }
 }
