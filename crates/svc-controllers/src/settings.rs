@@ -1,8 +1,12 @@
 //! The site's options, understood: parsed once per change, shared by all requests in between.
 
-use std::{collections::HashSet, sync::Arc};
+use std::{
+    collections::HashSet,
+    sync::{Arc, OnceLock},
+};
 
 use serde_json::Value;
+use svc_auth::roles::Roles;
 use svc_model::PostId;
 use svc_store::options::Options;
 
@@ -24,6 +28,7 @@ pub struct Settings {
     pub default_comment_status: String,
     /// Whether new posts take pings.
     pub default_ping_status: String,
+    roles: OnceLock<Roles>,
 }
 
 impl Settings {
@@ -37,8 +42,17 @@ impl Settings {
             sticky_list: sticky(text("sticky_posts")),
             default_comment_status: text("default_comment_status").to_owned(),
             default_ping_status: text("default_ping_status").to_owned(),
+            roles: OnceLock::new(),
             options,
         }
+    }
+
+    /// The site's roles, as the option `<table prefix>user_roles` has them; the default ones when it has none.
+    pub fn roles(&self, table_prefix: &str) -> &Roles {
+        self.roles.get_or_init(|| match self.option(&format!("{table_prefix}user_roles")) {
+            "" => Roles::default(),
+            stored => Roles::from_value(&svc_php::serialize::from_stored(stored.as_bytes()).into()),
+        })
     }
 
     /// An option as stored; empty when there is none.

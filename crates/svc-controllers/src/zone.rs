@@ -17,12 +17,12 @@ impl Zone {
 
     /// A moment of the zone in UTC.
     pub fn to_utc(&self, local: NaiveDateTime) -> NaiveDateTime {
-        self.0.to_utc(local)
+        moment(self.0.to_utc(local.and_utc().timestamp()))
     }
 
     /// A moment in UTC in the zone.
     pub fn to_local(&self, utc: NaiveDateTime) -> NaiveDateTime {
-        self.0.to_local(utc)
+        moment(self.0.to_local(utc.and_utc().timestamp()))
     }
 
     /// A date of the interface as `(local, UTC)`. `is_utc` says what a date without zone is in (specification, "Date
@@ -32,4 +32,9 @@ impl Zone {
         let read = |stored: &str| NaiveDateTime::parse_from_str(stored, STORED).ok();
         Some((read(&local)?, read(&utc)?))
     }
+}
+
+/// Seconds since 1970 on a clock without zone; out of chrono's range (beyond any stored year) is the beginning.
+fn moment(seconds: i64) -> NaiveDateTime {
+    chrono::DateTime::from_timestamp(seconds, 0).map(|d| d.naive_utc()).unwrap_or_default()
 }

@@ -43,7 +43,8 @@ impl SiteUrls {
         let mut found: Vec<Lookup> = Vec::new();
         for mut vars in self.read_path(path) {
             for (name, value) in query {
-                if !value.is_empty() && self.is_public(name) {
+                // An empty search is a search too.
+                if (!value.is_empty() || name == "s") && self.is_public(name) {
                     vars.insert(name.clone(), value.clone());
                 }
             }
@@ -250,7 +251,6 @@ impl SiteUrls {
             terms: self.terms(vars),
             author: id("author").map(AuthorKey::Id).or_else(|| get("author_name").map(|s| AuthorKey::Slug(slug_of(s)))),
             date,
-            // An empty search is one too: it shows everything.
             search: vars.get("s").cloned(),
             post_type: get("post_type").map(str::to_owned),
         };
@@ -555,6 +555,7 @@ mod tests {
                 ("/?m=202403", "archive 2024-3"),
                 ("/?m=202413", "notfound"),
                 ("/?s=a+b&feed=rss2", "archive search=a b rss2"),
+                ("/?s=", "archive search="),
                 ("/?feed=comments-rss2", "front rss2-of-comments"),
                 ("/?book=dune", "post slug=dune type=book"),
                 ("/?post_type=book&p=7", "post id=7 type=book"),

@@ -1,1 +1,22 @@
-//! The tower service: requests and responses converted, callers authenticated, CORS answered.
+//! The tower service over a [`Server`](svc_routing::Server): requests and responses converted, callers authenticated,
+//! CORS answered.
+//!
+//! [`RestService`] answers every request as one of the interface, and is for nesting under the prefix in any router;
+//! [`RestLayer`] stands before another service and picks off the interface's requests in all three shapes of address.
+//! Neither knows who callers are: that is for an [`Authenticator`].
+
+mod address;
+mod answer;
+mod auth;
+mod cors;
+mod layer;
+mod limits;
+mod multipart;
+mod receive;
+mod service;
+
+pub use address::Addresses;
+pub use auth::{Anonymous, Authenticator, Credentials, Outcome};
+pub use layer::{RestLayer, WithRest};
+pub use limits::Limits;
+pub use service::{ResponseBody, RestService};

@@ -57,9 +57,10 @@ pub fn is_scalar(value: &Value) -> bool {
     matches!(value, Value::Bool(_) | Value::Number(_) | Value::String(_))
 }
 
-/// A float as a JSON value. JSON has no infinity or NaN; they become null, as when PHP is asked to print them anyway.
+/// A float as a JSON value. JSON has no infinity: it becomes the greatest float of its sign; NaN becomes 0.
 pub fn float_value(float: f64) -> Value {
-    serde_json::Number::from_f64(float).map_or(Value::Null, Value::Number)
+    let finite = if float.is_nan() { 0.0 } else { float.clamp(f64::MIN, f64::MAX) };
+    Value::from(finite)
 }
 
 /// The bytes that PHP's `trim` removes when not told otherwise; fewer than Unicode's white space.
@@ -106,8 +107,18 @@ mod tests {
             (json!(18_446_744_073_709_551_615_u64), 0, 18_446_744_073_709_551_615.0, "1.844674407371E+19", true),
         ];
         for (value, int, float, text, truth) in rows {
-            assert_eq!((to_int(&value), to_float(&value), &*to_text(&value), truthy(&value)), (int, float, text, truth));
+            assert_eq!(
+                (to_int(&value), to_float(&value), &*to_text(&value), truthy(&value)),
+                (int, float, text, truth)
+            );
         }
+    }
+
+    #[test]
+    fn floats_are_finite_in_json() {
+        assert_eq!(float_value(f64::INFINITY), json!(f64::MAX));
+        assert_eq!(float_value(f64::NEG_INFINITY), json!(f64::MIN));
+        assert_eq!(float_value(f64::NAN), json!(0.0));
     }
 
     #[test]

@@ -2,7 +2,8 @@
 
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
-use svc_schema::{Args, Error, MethodKind, endpoint_args};
+use svc_routing::ExtraFields;
+use svc_schema::{Arg, Args, Error, MethodKind, Schema, endpoint_args};
 
 type Get<I> = Box<dyn Fn(&I) -> Value + Send + Sync>;
 type Set<D> = Box<dyn Fn(&mut D, Value) -> Result<(), Error> + Send + Sync>;
@@ -78,6 +79,8 @@ fn unreadable(name: &str) -> Error {
 pub struct Fields<I, D> {
     title: String,
     rows: Vec<Field<I, D>>,
+    /// Members added from outside: in the schema and the arguments, but read and written elsewhere.
+    extra: Vec<(String, Value)>,
     /// Further members of the item schema (`links`).
     keywords: Map<String, Value>,
 }
@@ -88,7 +91,7 @@ pub type Params<Q> = Fields<(), Q>;
 impl<I, D> Fields<I, D> {
     /// An empty table of the resource that the schema calls by this title.
     pub fn new(title: &str) -> Self {
-        Fields { title: title.to_owned(), rows: Vec::new(), keywords: Map::new() }
+        Fields { title: title.to_owned(), rows: Vec::new(), extra: Vec::new(), keywords: Map::new() }
     }
 
     /// Adds a member; its schema is source JSON or a builder of `svc_schema`.
@@ -106,6 +109,13 @@ impl<I, D> Fields<I, D> {
     /// The table without these members: how a related resource begins.
     pub fn without(mut self, names: &[&str]) -> Self {
         self.rows.retain(|row| !names.contains(&row.name.as_str()));
+        self
+    }
+
+    /// The table with the schemas of additional fields of this object type; those without a schema are in no schema.
+    pub fn with_extra(mut self, extra: &ExtraFields, object: &str) -> Self {
+        let schemas = extra.of(object).filter_map(|(name, field)| Some((name.to_owned(), field.schema()?.source().clone())));
+        self.extra.extend(schemas);
         self
     }
 
@@ -135,7 +145,12 @@ impl<I, D> Fields<I, D> {
 
     /// The schemas of all members, by name.
     pub fn properties(&self) -> Map<String, Value> {
-        self.rows.iter().map(|row| (row.name.clone(), row.source())).collect()
+        self.rows.iter().map(|row| (row.name.clone(), row.source())).chain(self.extra.iter().cloned()).collect()
+    }
+
+    /// The arguments of a request that reads: every row is a parameter, parsed by its schema.
+    pub fn query_args(&self) -> Args {
+        self.rows.iter().map(|row| (row.name.clone(), Arg::new(Schema::compile(row.source())))).collect()
     }
 
     /// The arguments of an endpoint that creates or updates an item (specification, "Endpoint arguments").
@@ -158,5 +173,18 @@ impl<I, D> Fields<I, D> {
             }
         }
         Ok(())
+    }
+
+    /// [`Self::apply`] to an empty draft.
+    ///
+    /// # Errors
+    /// As [`Self::apply`].
+    pub fn read(&self, value_of: impl Fn(&str) -> Option<Value>) -> Result<D, Error>
+    where
+        D: Default,
+    {
+        let mut draft = D::default();
+        self.apply(&mut draft, value_of)?;
+        Ok(draft)
     }
 }

@@ -38,7 +38,7 @@ impl Paging {
         let at = |page: u64| {
             let mut query = query.clone();
             query.insert("page".to_owned(), Value::from(page));
-            let query = svc_php::query::build_query(&Value::Object(query));
+            let query = svc_php::query::build_link(&query);
             let joint = if collection.contains('?') { '&' } else { '?' };
             format!("{collection}{joint}{query}")
         };

@@ -22,6 +22,17 @@ impl View {
         View { context: context.to_owned(), fields: None, embed: false }
     }
 
+    /// The view narrowed to these members.
+    pub fn only(mut self, names: &[&str]) -> Self {
+        self.fields = Some(FieldSet::parse(&Value::from(names.to_vec())));
+        self
+    }
+
+    /// Whether a member with this schema is seen in this context.
+    pub fn shows(&self, schema: &Value) -> bool {
+        visible(schema, &self.context)
+    }
+
     /// Whether `_fields` lets this member through (specification, "Field selection" 5).
     pub fn includes(&self, name: &str) -> bool {
         self.fields.as_ref().is_none_or(|fields| fields.is_included(name))
@@ -65,7 +76,7 @@ fn nodes<'f, I, D>(rows: &'f [Field<I, D>], view: &View, above: &str) -> Vec<Nod
             continue;
         }
         let path = if above.is_empty() { field.name.clone() } else { format!("{above}.{}", field.name) };
-        if visible(&field.schema, &view.context) && view.includes(&path) {
+        if view.shows(&field.schema) && view.includes(&path) {
             out.push(Node { field, members: nodes(&field.members, view, &path) });
         }
     }

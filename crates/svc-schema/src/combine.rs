@@ -106,9 +106,8 @@ impl Run<'_> {
 
 /// Reduces the errors of all sub-schemas to one.
 fn combined(mut misses: Vec<Miss<'_>>, inherited: Types<'_>, value: &Value, path: &Path<'_>) -> Error {
-    let formatted = |miss: &Miss<'_>| {
-        raise::no_match_for(path, miss.branch.title.as_deref(), miss.position, miss.error.message())
-    };
+    let formatted =
+        |miss: &Miss<'_>| raise::no_match_for(path, miss.branch.title.as_deref(), miss.position, miss.error.message());
     if let [only] = misses.as_slice() {
         return formatted(only);
     }

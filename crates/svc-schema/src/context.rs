@@ -29,7 +29,7 @@ enum Shape {
 
 impl Filter<'_> {
     // As deep as the schema, which `compile` bounds: data below a member without a schema is not walked.
-    fn filter(&mut self, node: &Node, mut types: Types<'_>, mut data: Value) -> Value {
+    fn filter<'s>(&mut self, node: &'s Node, mut types: Types<'s>, mut data: Value) -> Value {
         for branches in [&node.any_of, &node.one_of].into_iter().flatten() {
             if let Some(found) = self.run.first_match(branches, types, &data, &Path::Root("")) {
                 let branch = &branches[found];

@@ -38,8 +38,9 @@ impl SiteZone {
     pub fn offset_at(&self, timestamp: i64) -> i64 {
         match self {
             SiteZone::Offset(seconds) => i64::from(*seconds),
-            SiteZone::Named(zone) => naive(timestamp)
-                .map_or(0, |utc| i64::from(zone.offset_from_utc_datetime(&utc).fix().local_minus_utc())),
+            SiteZone::Named(zone) => {
+                naive(timestamp).map_or(0, |utc| i64::from(zone.offset_from_utc_datetime(&utc).fix().local_minus_utc()))
+            }
         }
     }
 

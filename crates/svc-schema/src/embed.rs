@@ -42,7 +42,9 @@ mod tests {
 
     #[test]
     fn all_or_named() {
-        for value in [json!(null), json!(""), json!("true"), json!("1"), json!("0"), json!([]), json!([[1]]), json!(" ,")] {
+        for value in
+            [json!(null), json!(""), json!("true"), json!("1"), json!("0"), json!([]), json!([[1]]), json!(" ,")]
+        {
             assert_eq!(parse_embed(&value), Embed::All, "{value}");
         }
         let named = parse_embed(&json!("author, wp:term"));

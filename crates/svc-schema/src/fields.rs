@@ -162,7 +162,10 @@ pub fn fields_for_response(properties: &Map<String, Value>, context: Option<&str
     let shown: std::collections::HashSet<&str> = fields.iter().map(String::as_str).collect();
     let id = shown.contains("id").then_some("id");
     let names = wanted.names.iter().map(String::as_str).chain(id);
-    names.filter(|name| name.split('.').next().is_some_and(|top| shown.contains(name) || shown.contains(top))).map(str::to_owned).collect()
+    names
+        .filter(|name| name.split('.').next().is_some_and(|top| shown.contains(name) || shown.contains(top)))
+        .map(str::to_owned)
+        .collect()
 }
 
 #[cfg(test)]

@@ -24,7 +24,7 @@ mod schema;
 mod validate;
 pub mod values;
 
-pub use args::{Arg, Args, Sanitizer, Validator};
+pub use args::{Arg, Args, SanitizeFn, Sanitizer, ValidateFn, Validator};
 pub use build::SchemaBuilder;
 pub use embed::{Embed, parse_embed};
 pub use endpoint::{MethodKind, default_additional_properties_to_false, endpoint_args};

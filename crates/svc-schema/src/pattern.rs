@@ -65,12 +65,49 @@ const VERTICAL: &str = r"\n\x0B\x0C\r\x{85}\x{2028}\x{2029}";
 
 /// Long names of general categories, which PCRE does not know (`\p{L}` it does, and script names).
 const LONG_CATEGORIES: &[&str] = &[
-    "letter", "casedletter", "uppercaseletter", "lowercaseletter", "titlecaseletter", "modifierletter", "otherletter",
-    "mark", "combiningmark", "nonspacingmark", "spacingmark", "enclosingmark", "number", "decimalnumber", "digit",
-    "letternumber", "othernumber", "punctuation", "punct", "connectorpunctuation", "dashpunctuation",
-    "openpunctuation", "closepunctuation", "initialpunctuation", "finalpunctuation", "otherpunctuation", "symbol",
-    "mathsymbol", "currencysymbol", "modifiersymbol", "othersymbol", "separator", "spaceseparator", "lineseparator",
-    "paragraphseparator", "other", "control", "cntrl", "format", "surrogate", "privateuse", "unassigned", "assigned",
+    "letter",
+    "casedletter",
+    "uppercaseletter",
+    "lowercaseletter",
+    "titlecaseletter",
+    "modifierletter",
+    "otherletter",
+    "mark",
+    "combiningmark",
+    "nonspacingmark",
+    "spacingmark",
+    "enclosingmark",
+    "number",
+    "decimalnumber",
+    "digit",
+    "letternumber",
+    "othernumber",
+    "punctuation",
+    "punct",
+    "connectorpunctuation",
+    "dashpunctuation",
+    "openpunctuation",
+    "closepunctuation",
+    "initialpunctuation",
+    "finalpunctuation",
+    "otherpunctuation",
+    "symbol",
+    "mathsymbol",
+    "currencysymbol",
+    "modifiersymbol",
+    "othersymbol",
+    "separator",
+    "spaceseparator",
+    "lineseparator",
+    "paragraphseparator",
+    "other",
+    "control",
+    "cntrl",
+    "format",
+    "surrogate",
+    "privateuse",
+    "unassigned",
+    "assigned",
 ];
 
 /// Rewrites a PCRE pattern for our engine; `None` when PCRE would refuse it.
@@ -220,7 +257,11 @@ impl Rewriter<'_> {
     fn escape(&mut self, in_bracket: bool) -> Option<()> {
         let set = |out: &mut String, members: &str, negated: bool| {
             let caret = if negated { "^" } else { "" };
-            if in_bracket && !negated { out.push_str(members) } else { let _ = write!(out, "[{caret}{members}]"); }
+            if in_bracket && !negated {
+                out.push_str(members)
+            } else {
+                let _ = write!(out, "[{caret}{members}]");
+            }
         };
         let c = self.rest.next()?;
         match c {

@@ -20,10 +20,10 @@ impl Run<'_> {
     }
 
     /// Sanitizes by a schema whose type, own or inherited, is `types`.
-    pub(crate) fn clean(
+    pub(crate) fn clean<'s>(
         &mut self,
-        node: &Node,
-        mut types: Types<'_>,
+        node: &'s Node,
+        mut types: Types<'s>,
         mut value: Value,
         path: &Path<'_>,
     ) -> Result<Value, Fail> {

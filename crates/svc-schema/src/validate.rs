@@ -31,10 +31,10 @@ impl Run<'_> {
     }
 
     /// Checks a value against a schema whose type, own or inherited, is `types`.
-    pub(crate) fn check(
+    pub(crate) fn check<'s>(
         &mut self,
-        node: &Node,
-        mut types: Types<'_>,
+        node: &'s Node,
+        mut types: Types<'s>,
         value: &Value,
         path: &Path<'_>,
     ) -> Result<(), Fail> {
@@ -63,7 +63,11 @@ impl Run<'_> {
         }
         match &node.format {
             Some(format) if kind.is_none_or(|k| k.is_unknown() || *k == TypeName::String) => {
-                if format.fits(value) { Ok(()) } else { Err(self.fail(|| format.error(path))) }
+                if format.fits(value) {
+                    Ok(())
+                } else {
+                    Err(self.fail(|| format.error(path)))
+                }
             }
             _ => Ok(()),
         }
@@ -320,4 +324,3 @@ pub(crate) fn has_duplicates<'v>(items: impl IntoIterator<Item = &'v Value>) -> 
     let mut seen = HashSet::new();
     !items.into_iter().all(|item| seen.insert(stable_key(item)))
 }
-

@@ -1,14 +1,14 @@
 //! Single values: which type they pass for, plain casts, equality, and the shapes of colours, addresses and identifiers.
 
 use serde_json::{Map, Value};
-pub use svc_php::{
-    list::is_list_like,
-    numeric::{is_integer, is_numeric},
-};
 use svc_php::{
     cast::{is_scalar, to_text, truthy},
     list::{integer_key, split_list},
     numeric::{Num, float_to_json, from_json},
+};
+pub use svc_php::{
+    list::is_list_like,
+    numeric::{is_integer, is_numeric},
 };
 
 /// The deepest value that is compared or printed; nothing that a request can hold is deeper.
@@ -86,7 +86,10 @@ fn equal(a: &Value, b: &Value, depth_left: usize) -> bool {
         // To PHP, a map with the keys 0, 1, 2 … is that list.
         (Value::Object(map), Value::Array(list)) | (Value::Array(list), Value::Object(map)) => {
             map.len() == list.len()
-                && list.iter().enumerate().all(|(i, v)| map.get(&i.to_string()).is_some_and(|w| equal(v, w, depth_left - 1)))
+                && list
+                    .iter()
+                    .enumerate()
+                    .all(|(i, v)| map.get(&i.to_string()).is_some_and(|w| equal(v, w, depth_left - 1)))
         }
         (Value::Number(x), Value::Number(y)) => match (from_json(x), from_json(y)) {
             (Num::Int(x), Num::Int(y)) => x == y,
@@ -330,7 +333,12 @@ mod tests {
     // The reference takes any list for an object.
     #[test]
     fn a_list_is_no_object() {
-        assert!(!is_object(&json!(["a"])) && is_object(&json!([])) && is_object(&json!({"0": "a"})) && is_object(&json!("")));
+        assert!(
+            !is_object(&json!(["a"]))
+                && is_object(&json!([]))
+                && is_object(&json!({"0": "a"}))
+                && is_object(&json!(""))
+        );
         assert_eq!(sanitize_object(json!(["a"])), Map::new());
     }
 
@@ -352,7 +360,18 @@ mod tests {
         for text in ["01.002.3.255", "::", "::1", "1::", "1:2:3:4:5:6:7:8", "::ffff:1.2.3.4", "1:0:2001:ff:ff:1::"] {
             assert!(is_ip_address(text), "{text}");
         }
-        for text in ["", "1.2.3", "1.2.3.256", "1.2.3.4.5", "12345::", "1:2:3:4:5:6:7", "fe80::1%eth0", ":1", "1:::2", "::1.2.3.04"] {
+        for text in [
+            "",
+            "1.2.3",
+            "1.2.3.256",
+            "1.2.3.4.5",
+            "12345::",
+            "1:2:3:4:5:6:7",
+            "fe80::1%eth0",
+            ":1",
+            "1:::2",
+            "::1.2.3.04",
+        ] {
             assert!(!is_ip_address(text), "{text}");
         }
     }
@@ -369,6 +388,9 @@ mod tests {
 
     #[test]
     fn printed_in_messages() {
-        assert_eq!(json_text(&json!([1.0, "a/é🎉\"", {"x": {}, "0": null}])), r#"[1,"a\/\u00e9\ud83c\udf89\"",{"x":[],"0":null}]"#);
+        assert_eq!(
+            json_text(&json!([1.0, "a/é🎉\"", {"x": {}, "0": null}])),
+            r#"[1,"a\/\u00e9\ud83c\udf89\"",{"x":[],"0":null}]"#
+        );
     }
 }

@@ -1,9 +1,12 @@
 //! Blocks: the comments that cut post content into typed, nested parts.
 //!
-//! Reading ([`parse`]) and writing ([`serialize_blocks`]) of the notation, and what follows from it alone. Knows no
-//! particular block: what a block looks like is for rendering.
+//! Reading ([`parse`]) and writing ([`serialize_blocks`]) of the notation, and rendering ([`Renderer`]) of static blocks. What
+//! code makes of a block plugs in through [`DynamicBlocks`].
 
+mod layout;
+mod markup;
 mod parse;
+mod render;
 mod scan;
 mod serialize;
 
@@ -12,6 +15,7 @@ use std::borrow::Cow;
 use serde_json::{Map, Value};
 
 pub use parse::{MAX_DEPTH, parse};
+pub use render::{DynamicBlocks, Renderer, StaticOnly, Theme, excerpt_remove_blocks, render};
 pub use serialize::{comment_delimited, serialize_attributes, serialize_block, serialize_blocks};
 
 /// A part of content: one block, or text between blocks.

@@ -1,7 +1,7 @@
 //! Functions of svc-content, blocks.
 
 use serde_json::{Map, Value, json};
-use svc_content::blocks::{self, Block};
+use svc_content::blocks::{self, Block, Renderer, StaticOnly, Theme};
 use svc_php::Php;
 
 use super::{Outcome, Vector};
@@ -15,6 +15,11 @@ pub(super) fn call(vector: &Vector) -> Option<Outcome> {
             let blocks: Vec<Block<'_>> = vector.arg(0).as_array()?.iter().map(read).collect();
             blocks::serialize_blocks(&blocks).into()
         }
+        "do_blocks" => with_renderer(|renderer| renderer.render(&blocks::parse(vector.text(0)))).into(),
+        "render_block" => with_renderer(|renderer| renderer.render_block(&read(vector.arg(0)))).into(),
+        "excerpt_remove_blocks" => {
+            with_renderer(|renderer| blocks::excerpt_remove_blocks(vector.text(0), renderer)).into()
+        }
         "has_blocks" => blocks::has_blocks(vector.text(0)).into(),
         "block_version" => blocks::block_version(vector.text(0)).into(),
         "get_comment_delimited_block_content" => {
@@ -27,6 +32,17 @@ pub(super) fn call(vector: &Vector) -> Option<Outcome> {
         },
         _ => return None,
     })
+}
+
+/// Renders under the settings of the theme that was recorded (Twenty Twenty-Five).
+fn with_renderer(render: impl FnOnce(&Renderer<'_>) -> String) -> String {
+    let gap = |name: &str, gap: &str| (name.to_owned(), gap.to_owned());
+    let theme = Theme {
+        block_gap: Some("1.2rem".to_owned()),
+        block_gaps: [gap("core/columns", "var(--wp--preset--spacing--50)")].into(),
+        root_padding: true,
+    };
+    render(&Renderer::new(&theme, &StaticOnly))
 }
 
 /// A block in the form of the recordings, attributes as PHP arrays.

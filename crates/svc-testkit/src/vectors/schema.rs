@@ -1,8 +1,311 @@
 //! Functions of svc-schema.
 
+use serde_json::{Map, Value, json};
+use svc_php::{cast::to_float, list};
+use svc_schema::{
+    Arg, Args, Embed, Error, FieldSet, MethodKind, Notices, Sanitizer, Schema, Validator, dates, dates::SiteZone,
+    default_additional_properties_to_false, endpoint_args, fields_for_response, is_field_included, parse_embed, values,
+};
+
 use super::{Outcome, Vector};
 
 /// Calls the function of this group that the vector names.
-pub(super) fn call(_vector: &Vector) -> Option<Outcome> {
-    None
+pub(super) fn call(vector: &Vector) -> Option<Outcome> {
+    let first = read(vector.arg(0));
+    let schema = || Schema::compile(read(vector.arg(1)));
+    let param = vector.text(2);
+    let notices = &mut Notices::new();
+    let outcome = match vector.function.as_str() {
+        "rest_validate_value_from_schema" => checked(schema().validate_with(&first, param, notices)),
+        "rest_validate_enum" => checked(schema().validate_enum(&first, param, notices)),
+        "rest_sanitize_value_from_schema" => {
+            let is_infinite = to_float(&first).is_infinite();
+            cleaned(schema().sanitize_keeping_errors(first, param, notices, &mut marked), is_infinite)
+        }
+        "rest_find_any_matching_schema" => found(vector, "anyOf", schema().find_any_match(&first, param, notices)),
+        "rest_find_one_matching_schema" => found(vector, "oneOf", schema().find_one_match(&first, param, notices)),
+        "rest_filter_response_by_context" => shaped(schema().filter_by_context(first, param)),
+        "rest_get_best_type_for_value" => {
+            let schema = Schema::compile(json!({ "type": vector.arg(1) }));
+            let is_listed = |name: &&str| BUILT_IN.contains(name);
+            schema.best_type(&first, "", notices).filter(is_listed).unwrap_or_default().into()
+        }
+        "rest_handle_multi_type_schema" => schema().best_type(&first, param, notices).unwrap_or_default().into(),
+        "rest_default_additional_properties_to_false" => shaped(default_additional_properties_to_false(first)),
+        "rest_get_endpoint_args_for_schema" => shaped(args_of_item(&first, vector.args.get(1))),
+        "rest_validate_request_arg" => match request_arg(vector) {
+            Some(arg) => checked(arg.schema.map_or(Ok(()), |s| s.validate(&first, param))),
+            None => true.into(),
+        },
+        "rest_sanitize_request_arg" => match request_arg(vector) {
+            Some(Arg { schema: Some(schema), .. }) => {
+                cleaned(schema.sanitize_keeping_errors(first, param, notices, &mut marked), false)
+            }
+            _ => shaped(first),
+        },
+        "rest_parse_request_arg" => match request_arg(vector) {
+            Some(Arg { schema: Some(schema), .. }) => cleaned(schema.parse(first, param), false),
+            _ => shaped(first),
+        },
+        "request_process" => request_process(&first),
+        "rest_convert_error_to_response" => {
+            let error = error_of(vector.arg(0));
+            json!({ "status": error.status(), "body": error.to_body() }).into()
+        }
+        "rest_is_field_included" => is_field_included(vector.text(0), &list::parse_text_list(vector.arg(1))).into(),
+        "rest_filter_response_fields" => shaped(FieldSet::parse(&vector.arg(1)["_fields"]).trim(first)),
+        "_rest_array_intersect_key_recursive" => shaped(intersect(&first, vector.arg(1))),
+        "get_fields_for_response" => {
+            let none = Map::new();
+            let properties = first["properties"].as_object().unwrap_or(&none);
+            let wanted = FieldSet::parse(&vector.arg(1)["_fields"]);
+            json!(fields_for_response(properties, vector.arg(1)["context"].as_str(), &wanted)).into()
+        }
+        "rest_parse_embed_param" => match parse_embed(&first) {
+            Embed::All => true.into(),
+            Embed::Some(names) => json!(names).into(),
+        },
+        "rest_parse_date" => {
+            dates::parse_date(vector.text(0), vector.arg(1) == true).map_or(Value::Bool(false), Value::from).into()
+        }
+        "rest_get_date_with_gmt" => {
+            let both = dates::date_with_gmt(vector.text(0), vector.arg(1) == true, &zone(vector));
+            both.map_or(Value::Null, |(local, utc)| json!([local, utc])).into()
+        }
+        "get_gmt_from_date" => match vector.args.get(1) {
+            Some(_) => dates::to_gmt_rfc3339(vector.text(0), &zone(vector)).into(),
+            None => dates::to_gmt(vector.text(0), &zone(vector)).into(),
+        },
+        "get_date_from_gmt" => match vector.args.get(1) {
+            Some(_) => dates::from_gmt_rfc3339(vector.text(0), &zone(vector)).into(),
+            None => dates::from_gmt(vector.text(0), &zone(vector)).into(),
+        },
+        "mysql_to_rfc3339" => dates::mysql_to_rfc3339(vector.text(0)).map_or(Value::Bool(false), Value::from).into(),
+        "rest_are_values_equal" => values::are_values_equal(&first, &read(vector.arg(1))).into(),
+        "rest_is_array" => values::is_array(&first).into(),
+        "rest_is_object" => values::is_object(&first).into(),
+        "rest_is_integer" => values::is_integer(&first).into(),
+        "rest_is_boolean" => values::is_boolean(&first).into(),
+        "wp_is_numeric_array" => values::is_list_like(&first).into(),
+        "rest_sanitize_array" => shaped(Value::Array(values::sanitize_array(first))),
+        "rest_sanitize_object" => shaped(Value::Object(values::sanitize_object(first))),
+        "rest_sanitize_boolean" => values::sanitize_boolean(&first).into(),
+        "rest_stabilize_value" => shaped(values::stabilize(first)),
+        "rest_parse_hex_color" => text_or_false(values::parse_hex_color(vector.text(0))),
+        "rest_is_ip_address" => text_or_false(Some(vector.text(0)).filter(|text| values::is_ip_address(text))),
+        "wp_is_uuid" => {
+            let version = vector.arg(1).as_u64().map(|v| u8::try_from(v).unwrap_or(u8::MAX));
+            values::is_uuid(vector.text(0), version).into()
+        }
+        "is_email" => text_or_false(Some(vector.text(0)).filter(|text| svc_text::is_email(text))),
+        "sanitize_email" => svc_text::sanitize_email(vector.text(0)).into(),
+        _ => return None,
+    };
+    Some(outcome)
+}
+
+const BUILT_IN: [&str; 7] = ["array", "object", "string", "number", "integer", "boolean", "null"];
+
+/// A recorded value: a marked object is a map here.
+fn read(value: &Value) -> Value {
+    match value {
+        Value::Object(map) if map.len() == 1 && map.contains_key("$object") => match read(&map["$object"]) {
+            Value::Array(items) if items.is_empty() => json!({}),
+            other => other,
+        },
+        Value::Object(map) => map.iter().map(|(key, item)| (key.clone(), read(item))).collect(),
+        Value::Array(items) => items.iter().map(read).collect(),
+        scalar => scalar.clone(),
+    }
+}
+
+/// A result as the recorder prints it: maps whose keys run from 0 are lists, at every depth.
+fn print(value: Value) -> Value {
+    match value {
+        Value::Array(items) => items.into_iter().map(print).collect(),
+        Value::Object(map) => list::list_shape(map.into_iter().map(|(key, item)| (key, print(item))).collect()),
+        scalar => scalar,
+    }
+}
+
+fn shaped(value: Value) -> Outcome {
+    Outcome::Value(print(value))
+}
+
+fn error_line(error: &Error) -> Value {
+    let mut body = error.to_body();
+    body["status"] = error.status().into();
+    body
+}
+
+/// An error inside a result.
+fn marked(error: Error) -> Value {
+    json!({ "$error": error_line(&error) })
+}
+
+fn failed(error: &Error) -> Outcome {
+    Outcome::Error(error_line(error))
+}
+
+fn checked(result: Result<(), Error>) -> Outcome {
+    result.map_or_else(|error| failed(&error), |()| true.into())
+}
+
+/// `is_infinite`: the value read as a float is infinite, which JSON cannot say.
+fn cleaned(result: Result<Value, Error>, is_infinite: bool) -> Outcome {
+    match result {
+        Ok(Value::Number(n)) if is_infinite && n.is_f64() => {
+            json!({ "$float": if n.as_f64() > Some(0.0) { "INF" } else { "-INF" } }).into()
+        }
+        Ok(value) => shaped(value),
+        Err(error) => failed(&error),
+    }
+}
+
+fn text_or_false(text: Option<&str>) -> Outcome {
+    text.map_or(Value::Bool(false), Value::from).into()
+}
+
+fn zone(vector: &Vector) -> SiteZone {
+    SiteZone::from_options(
+        vector.option("timezone_string").as_str().unwrap_or_default(),
+        to_float(vector.option("gmt_offset")),
+    )
+}
+
+/// The matching schema, with the type that it took from the one around.
+fn found(vector: &Vector, keyword: &str, result: Result<usize, Error>) -> Outcome {
+    let position = match result {
+        Ok(position) => position,
+        Err(error) => return failed(&error),
+    };
+    let mut schema = read(&vector.arg(1)[keyword][position]);
+    if schema["type"].is_null()
+        && let (Value::Object(map), Some(inherited)) = (&mut schema, vector.arg(1).get("type"))
+    {
+        map.insert("type".to_owned(), inherited.clone());
+    }
+    shaped(schema)
+}
+
+fn args_of_item(item_schema: &Value, methods: Option<&Value>) -> Value {
+    let kind = match methods.map(|m| m.as_str().unwrap_or_default()) {
+        None | Some("POST") => MethodKind::Creatable,
+        Some(_) => MethodKind::Editable,
+    };
+    let args = endpoint_args(item_schema, kind);
+    let describe = |(name, arg): (&str, &Arg)| {
+        let options = &item_schema["properties"][name]["arg_options"];
+        let callback = |key: &str, is_on: bool, standard: &str| match options.get(key) {
+            Some(named) if named.is_string() => named.clone(),
+            Some(off) if !is_on => off.clone(),
+            _ if is_on => standard.into(),
+            _ => json!("switched off without being told"),
+        };
+        let mut line = Map::new();
+        let validates = matches!(arg.validate, Validator::BySchema);
+        let sanitizes = matches!(arg.sanitize, Sanitizer::BySchema);
+        line.insert("validate_callback".into(), callback("validate_callback", validates, "rest_validate_request_arg"));
+        line.insert("sanitize_callback".into(), callback("sanitize_callback", sanitizes, "rest_sanitize_request_arg"));
+        line.extend(arg.source().as_object().cloned().unwrap_or_default());
+        (name.to_owned(), Value::Object(line))
+    };
+    args.iter().map(describe).collect()
+}
+
+/// The function that a request's argument names, as far as the recordings do.
+fn route_arg(source: &Value) -> Arg {
+    let mut arg = Arg::new(Schema::compile(source.clone()));
+    match source["validate_callback"].as_str() {
+        Some("rest_validate_request_arg") => arg.validate = Validator::BySchema,
+        Some(other) => panic!("no such check: {other}"),
+        None => {}
+    }
+    match source.get("sanitize_callback") {
+        None => {}
+        Some(Value::String(name)) => match name.as_str() {
+            "rest_sanitize_request_arg" => arg.sanitize = Sanitizer::BySchema,
+            "rest_parse_request_arg" => arg.sanitize = Sanitizer::Parse,
+            "absint" => arg = arg.sanitize_with(|v, _| Ok(list::absint(&v).into())),
+            "wp_parse_id_list" => arg = arg.sanitize_with(|v, _| Ok(list::parse_id_list_value(&v))),
+            "sanitize_text_field" => arg = arg.sanitize_with(|v, _| Ok(on_text(&v, svc_text::sanitize_text_field))),
+            "sanitize_key" => arg = arg.sanitize_with(|v, _| Ok(on_text(&v, svc_text::sanitize_key))),
+            other => panic!("no such sanitizer: {other}"),
+        },
+        Some(_) => arg.sanitize = Sanitizer::None,
+    }
+    arg
+}
+
+fn on_text(value: &Value, clean: impl Fn(&str) -> String) -> Value {
+    match value {
+        Value::Array(_) | Value::Object(_) => "".into(),
+        scalar => clean(&svc_php::cast::to_text(scalar)).into(),
+    }
+}
+
+/// The argument that `[value, request, name]` speaks of; `None` when the route does not have it.
+fn request_arg(vector: &Vector) -> Option<Arg> {
+    let args = read(&vector.arg(1)["args"]);
+    args.get(vector.text(2)).filter(|source| source.is_object() || source.is_array()).map(route_arg)
+}
+
+/// Both steps over a request's parameters, whose sources come in the reference's order: JSON, form, query, path, defaults.
+fn request_process(request: &Value) -> Outcome {
+    let none = Map::new();
+    let args: Args =
+        request["args"].as_object().unwrap_or(&none).iter().map(|(n, source)| (n.clone(), route_arg(source))).collect();
+    let map = |value: &Value| value.as_object().cloned().unwrap_or_default();
+    let takes_body = matches!(request["method"].as_str(), Some("POST" | "PUT" | "PATCH" | "DELETE"));
+    let body: Value = request["json"].as_str().and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
+    let mut sources = [
+        map(&body),
+        if takes_body { map(&request["body"]) } else { Map::new() },
+        map(&request["query"]),
+        map(&request["url"]),
+        args.defaults(),
+    ];
+    let lookup = |name: &str| sources.iter().filter_map(|source| source.get(name)).find(|value| !value.is_null());
+    let (step, result) = match args.validate(lookup) {
+        Err(error) => ("valid", Err(error)),
+        Ok(()) => ("sanitize", args.sanitize(sources.iter_mut())),
+    };
+    let mut params = Map::new();
+    for source in sources.into_iter().rev() {
+        params.extend(source);
+    }
+    let result = result.map_or_else(marked, |()| Value::Bool(true));
+    shaped(json!({ "step": step, "result": result, "params": params }))
+}
+
+fn error_of(steps: &Value) -> Error {
+    let mut error = Error::empty();
+    for step in steps.as_array().into_iter().flatten() {
+        let text = |index: usize| step[index].as_str().unwrap_or_default();
+        match text(0) {
+            "add" => error.add(text(1), text(2), step.get(3).cloned()),
+            "add_data" => error.add_data(step[1].clone(), step[2].as_str()),
+            "remove" => error.remove(text(1)),
+            other => panic!("no such step: {other}"),
+        }
+    }
+    error
+}
+
+/// The function beneath `_fields`: names are the paths to what is no map.
+fn intersect(data: &Value, wanted: &Value) -> Value {
+    fn members(value: &Value) -> Option<Vec<(String, &Value)>> {
+        match value {
+            Value::Array(items) => Some(items.iter().enumerate().map(|(i, v)| (i.to_string(), v)).collect()),
+            Value::Object(map) => Some(map.iter().map(|(k, v)| (k.clone(), v)).collect()),
+            _ => None,
+        }
+    }
+    let wanted = members(wanted).unwrap_or_default();
+    let kept = members(data).unwrap_or_default().into_iter().filter_map(|(key, value)| {
+        let (_, below) = wanted.iter().find(|(name, _)| *name == key)?;
+        let is_nested = members(value).is_some() && members(below).is_some();
+        Some((key, if is_nested { intersect(value, below) } else { value.clone() }))
+    });
+    kept.collect()
 }

@@ -1,0 +1,276 @@
+//! Blocks to HTML.
+//!
+//! Static blocks print their stored markup with the classes that the block type, its element colours and its layout add.
+//! Blocks whose markup comes from code plug in through [`DynamicBlocks`]; none is known here.
+
+use std::{cell::Cell, collections::BTreeMap};
+
+use serde_json::Value;
+
+use super::{Block, Chunk, MAX_DEPTH, layout, markup};
+
+/// Blocks whose HTML is made when a page is.
+pub trait DynamicBlocks {
+    /// The HTML of a block; nothing for one that is not dynamic, which then prints `content`.
+    ///
+    /// `content` is the stored markup with inner blocks rendered. The renderer serves to render further blocks, such as those of
+    /// a template part.
+    fn render(&self, renderer: &Renderer<'_>, block: &Block<'_>, content: &str) -> Option<String>;
+
+    /// Whether a block renders the blocks inside by itself; `content` is empty then.
+    fn renders_inner_blocks(&self, _name: &str) -> bool {
+        false
+    }
+}
+
+/// No dynamic blocks: every block prints what is stored.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct StaticOnly;
+
+impl DynamicBlocks for StaticOnly {
+    fn render(&self, _: &Renderer<'_>, _: &Block<'_>, _: &str) -> Option<String> {
+        None
+    }
+}
+
+/// What of a theme's settings shows in the classes of blocks.
+#[derive(Debug, Clone, Default)]
+pub struct Theme {
+    /// The gap between blocks (`styles.spacing.blockGap`), for themes that let blocks set it (`settings.spacing.blockGap`).
+    pub block_gap: Option<String>,
+    /// Gaps of particular blocks (`styles.blocks.NAME.spacing.blockGap`), by full block name.
+    pub block_gaps: BTreeMap<String, String>,
+    /// Padding of the page applies to full-width blocks (`settings.useRootPaddingAwareAlignments`).
+    pub root_padding: bool,
+}
+
+impl Theme {
+    /// The gap of a block by the theme.
+    pub(super) fn gap_of(&self, name: &str) -> Option<&str> {
+        self.block_gaps.get(name).or(self.block_gap.as_ref()).map(String::as_str)
+    }
+}
+
+/// Renders blocks of one page; numbers given to blocks run on over its calls.
+pub struct Renderer<'r> {
+    theme: &'r Theme,
+    dynamic: &'r dyn DynamicBlocks,
+    n_elements: Cell<u64>,
+    n_galleries: Cell<u64>,
+    depth: Cell<usize>,
+}
+
+/// Renders blocks under a theme without settings of its own. Source: `do_blocks`.
+pub fn render(blocks: &[Block<'_>], dynamic: &dyn DynamicBlocks) -> String {
+    Renderer::new(&Theme::default(), dynamic).render(blocks)
+}
+
+impl<'r> Renderer<'r> {
+    /// A renderer for one page.
+    pub fn new(theme: &'r Theme, dynamic: &'r dyn DynamicBlocks) -> Self {
+        Renderer { theme, dynamic, n_elements: Cell::new(0), n_galleries: Cell::new(0), depth: Cell::new(0) }
+    }
+
+    /// The HTML of blocks, one after the other.
+    ///
+    /// Dynamic blocks may call this again; beyond the depth of [`MAX_DEPTH`] there is nothing more.
+    pub fn render(&self, blocks: &[Block<'_>]) -> String {
+        blocks.iter().map(|block| self.block(block, None)).collect()
+    }
+
+    /// The HTML of one block.
+    pub fn render_block(&self, block: &Block<'_>) -> String {
+        self.block(block, None)
+    }
+
+    fn block(&self, block: &Block<'_>, parent: Option<&Block<'_>>) -> String {
+        let depth = self.depth.get();
+        // Twice, so that what a dynamic block brings in may nest as deeply as content.
+        if depth >= 2 * MAX_DEPTH {
+            return String::new();
+        }
+        self.depth.set(depth + 1);
+        let html = self.block_within(block, parent);
+        self.depth.set(depth);
+        html
+    }
+
+    fn block_within(&self, block: &Block<'_>, parent: Option<&Block<'_>>) -> String {
+        let name = block.name.as_deref().unwrap_or_default();
+        // Numbers are given on the way in, so a container's comes before those of the blocks inside.
+        let elements = has_element_colors(block).then(|| format!("wp-elements-{}", next(&self.n_elements)));
+        let mut content = String::new();
+        if !self.dynamic.renders_inner_blocks(name) {
+            for chunk in block.chunks() {
+                match chunk {
+                    Chunk::Text(text) => content.push_str(text),
+                    Chunk::Block(inner) => content.push_str(&self.block(inner, Some(block))),
+                }
+            }
+        }
+        let mut html = match self.dynamic.render(self, block, &content) {
+            Some(html) => html,
+            None => self.stored(name, content),
+        };
+        let mut first =
+            layout::child_class(block, parent).filter(|_| is_registered(name)).into_iter().collect::<Vec<_>>();
+        first.splice(0..0, elements);
+        html = add_to(html, |_, _| true, &first);
+        let classes = layout::container_classes(block, self.theme);
+        let wrapper = layout::wrapper_class(block);
+        let is_wrapper = |html: &str, tag: &markup::Tag| {
+            wrapper.is_none_or(|wrapper| tag.class(html).is_some_and(|class| class.contains(wrapper)))
+        };
+        html = add_to(html, is_wrapper, &classes);
+        if name == "core/paragraph" {
+            html = add_to(html, |html, tag| tag.is(html, "p"), &["wp-block-paragraph".to_owned()]);
+        }
+        html
+    }
+
+    /// The stored markup of blocks that their types mend.
+    fn stored(&self, name: &str, content: String) -> String {
+        let one = |class: &str| [class.to_owned()];
+        match name {
+            "core/heading" => {
+                let is_heading = |html: &str, tag: &markup::Tag| {
+                    ["h1", "h2", "h3", "h4", "h5", "h6"].iter().any(|name| tag.is(html, name))
+                };
+                add_to(content, is_heading, &one("wp-block-heading"))
+            }
+            "core/list" => {
+                let is_list = |html: &str, tag: &markup::Tag| tag.is(html, "ul") || tag.is(html, "ol");
+                add_to(content, is_list, &one("wp-block-list"))
+            }
+            "core/gallery" => {
+                let class = format!("wp-block-gallery-{}", next(&self.n_galleries));
+                add_to(content, |_, _| true, &[class])
+            }
+            "core/button" if !has_label(&content) => String::new(),
+            _ => content,
+        }
+    }
+}
+
+fn next(counter: &Cell<u64>) -> u64 {
+    counter.set(counter.get() + 1);
+    counter.get()
+}
+
+/// Adds classes to the first tag of a kind.
+fn add_to(html: String, wanted: impl Fn(&str, &markup::Tag) -> bool, classes: &[String]) -> String {
+    if classes.is_empty() {
+        return html;
+    }
+    match markup::Tags::new(&html).find(|tag| wanted(&html, tag)) {
+        Some(tag) => markup::add_classes(&html, &tag, classes),
+        None => html,
+    }
+}
+
+/// Whether a button's link or button element has anything in it, be it another element; comments do not count.
+fn has_label(html: &str) -> bool {
+    let Some(tag) = markup::Tags::new(html).find(|tag| tag.is(html, "a") || tag.is(html, "button")) else {
+        return false;
+    };
+    let mut rest = &html[tag.end..];
+    while let Some(comment) = rest.strip_prefix("<!--") {
+        rest = comment.split_once("-->").map_or("", |(_, rest)| rest);
+    }
+    !rest.is_empty() && !rest.starts_with("</")
+}
+
+/// Whether a block sets colours of links, buttons or headings inside.
+fn has_element_colors(block: &Block<'_>) -> bool {
+    const FULL: &[&[&str]] = &[&["color", "text"], &["color", "background"], &["color", "gradient"]];
+    const LINK: &[&[&str]] = &[&["color", "text"], &[":hover", "color", "text"]];
+    if !block.name.as_deref().is_some_and(is_registered) {
+        return false;
+    }
+    let Some(elements) = block.attrs.get("style").and_then(|style| style.get("elements")) else { return false };
+    let set = |element: &str, paths: &[&[&str]]| {
+        paths
+            .iter()
+            .any(|path| path.iter().try_fold(&elements[element], |at, step| at.get(step)).is_some_and(|v| !v.is_null()))
+    };
+    set("link", LINK)
+        || ["button", "heading", "h1", "h2", "h3", "h4", "h5", "h6"].into_iter().any(|name| set(name, FULL))
+}
+
+/// Whether a block is of a type that is known here, so that its style attributes count.
+fn is_registered(name: &str) -> bool {
+    // Types outside `core` come with code of their own, which may add what it supports.
+    name.starts_with("core/") && name != "core/missing"
+}
+
+/// Content for an excerpt: text, and the blocks that read as running text; columns and groups for what they hold.
+///
+/// Source: `excerpt_remove_blocks`.
+pub fn excerpt_remove_blocks(content: &str, renderer: &Renderer<'_>) -> String {
+    if !super::has_blocks(content) {
+        return content.to_owned();
+    }
+    let mut out = String::new();
+    for block in super::parse(content) {
+        if !is_excerpt_text(&block) && !is_excerpt_wrapper(&block) {
+            continue;
+        }
+        if block.inner_blocks.is_empty() {
+            out.push_str(&renderer.render_block(&block));
+        } else if is_excerpt_wrapper(&block) {
+            excerpt_inner(&block, renderer, &mut out);
+        } else if block.inner_blocks.iter().all(|inner| is_excerpt_text(inner) && inner.inner_blocks.is_empty()) {
+            out.push_str(&renderer.render_block(&block));
+        }
+    }
+    out
+}
+
+/// The text blocks inside a wrapper. Nesting is bounded by [`MAX_DEPTH`].
+fn excerpt_inner(block: &Block<'_>, renderer: &Renderer<'_>, out: &mut String) {
+    for inner in &block.inner_blocks {
+        if !is_excerpt_text(inner) && !is_excerpt_wrapper(inner) {
+            continue;
+        }
+        if inner.inner_blocks.is_empty() {
+            out.push_str(&renderer.render_block(inner));
+        } else {
+            excerpt_inner(inner, renderer, out);
+        }
+    }
+}
+
+fn is_excerpt_text(block: &Block<'_>) -> bool {
+    const TEXT: [&str; 10] = [
+        "core/freeform",
+        "core/heading",
+        "core/html",
+        "core/list",
+        "core/media-text",
+        "core/paragraph",
+        "core/preformatted",
+        "core/pullquote",
+        "core/quote",
+        "core/table",
+    ];
+    block.name.as_deref().is_none_or(|name| TEXT.contains(&name) || name == "core/verse")
+}
+
+fn is_excerpt_wrapper(block: &Block<'_>) -> bool {
+    block.name.as_deref().is_some_and(|name| matches!(name, "core/columns" | "core/column" | "core/group"))
+}
+
+impl std::fmt::Debug for Renderer<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Renderer").field("theme", self.theme).field("depth", &self.depth).finish_non_exhaustive()
+    }
+}
+
+/// The attribute value of a block, for code of dynamic blocks: null when it is not set.
+impl<'a> std::ops::Index<&str> for Block<'a> {
+    type Output = Value;
+
+    fn index(&self, name: &str) -> &Value {
+        self.attrs.get(name).unwrap_or(&Value::Null)
+    }
+}

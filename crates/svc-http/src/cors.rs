@@ -1,0 +1,71 @@
+//! CORS: which pages of other origins may read answers (specification, section CORS headers).
+
+use http::header::{
+    ACCESS_CONTROL_ALLOW_CREDENTIALS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN, ORIGIN, VARY,
+};
+use http::{HeaderMap, HeaderValue, Method};
+
+/// The methods that pages of other origins may use.
+const METHODS: HeaderValue = HeaderValue::from_static("OPTIONS, GET, POST, PUT, PATCH, DELETE");
+
+/// Adds the headers of an answer to a request with these headers.
+pub(crate) fn add(out: &mut HeaderMap, sent: &HeaderMap, wire_method: &Method, logged_in: bool) {
+    let vary = HeaderValue::from_static("Origin");
+    match sent.get(ORIGIN).filter(|origin| !origin.is_empty()) {
+        Some(origin) => {
+            out.insert(ACCESS_CONTROL_ALLOW_ORIGIN, allowed(origin));
+            out.insert(ACCESS_CONTROL_ALLOW_METHODS, METHODS);
+            out.insert(ACCESS_CONTROL_ALLOW_CREDENTIALS, HeaderValue::from_static("true"));
+            out.append(VARY, vary);
+        }
+        None if *wire_method == Method::GET && !logged_in => {
+            out.append(VARY, vary);
+        }
+        None => {}
+    }
+}
+
+/// The origin itself when it is `null`, else what is left of it as an address.
+fn allowed(origin: &HeaderValue) -> HeaderValue {
+    if origin == "null" {
+        return origin.clone();
+    }
+    let clean = svc_text::sanitize_url(&String::from_utf8_lossy(origin.as_bytes()));
+    HeaderValue::from_bytes(clean.as_bytes()).unwrap_or_else(|_| HeaderValue::from_static(""))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn origins() {
+        for (origin, want) in [
+            ("http://example.org", "http://example.org"),
+            ("https://app.example.com:8080", "https://app.example.com:8080"),
+            ("null", "null"),
+            ("not a url", "http://not%20a%20url"),
+            ("javascript:alert(1)", ""),
+            ("http://example.org/path?x=1", "http://example.org/path?x=1"),
+        ] {
+            let sent = HeaderMap::from_iter([(ORIGIN, HeaderValue::from_static(origin))]);
+            let mut out = HeaderMap::new();
+            add(&mut out, &sent, &Method::PUT, true);
+            assert_eq!(out[ACCESS_CONTROL_ALLOW_ORIGIN], want, "{origin}");
+            assert_eq!(out[VARY], "Origin");
+        }
+    }
+
+    #[test]
+    fn without_origin_only_anonymous_reads_vary() {
+        let vary = |origin: Option<&'static str>, method, logged_in| {
+            let sent = origin.map(|o| (ORIGIN, HeaderValue::from_static(o))).into_iter().collect();
+            let mut out = HeaderMap::new();
+            add(&mut out, &sent, &method, logged_in);
+            assert!(!out.contains_key(ACCESS_CONTROL_ALLOW_ORIGIN));
+            out.contains_key(VARY)
+        };
+        assert!(vary(None, Method::GET, false) && vary(Some(""), Method::GET, false));
+        assert!(!vary(None, Method::GET, true) && !vary(None, Method::HEAD, false) && !vary(None, Method::POST, false));
+    }
+}

@@ -1,0 +1,136 @@
+//! From an HTTP request to a request of the interface.
+
+use bytes::{Buf, Bytes, BytesMut};
+use futures_util::{Stream, TryStreamExt};
+use http::header::CONTENT_TYPE;
+use http::request::Parts;
+use http::{HeaderMap, Method};
+use http_body_util::BodyDataStream;
+use serde_json::Value;
+use svc_routing::{Error, Request};
+
+use crate::limits::Limits;
+use crate::multipart;
+
+/// The header by which clients that cannot send a method name it.
+const OVERRIDE: &str = "x-http-method-override";
+/// The query variable that does the same.
+const OVERRIDE_PARAM: &str = "_method";
+
+/// The body is beyond the limits.
+pub(crate) fn too_large() -> Error {
+    Error::new("rest_content_too_large", "The request is too large.").with_status(413)
+}
+
+/// The body broke off, or is not what its type says.
+pub(crate) fn unreadable(cause: &dyn std::fmt::Display) -> Error {
+    tracing::debug!(%cause, "a request body cannot be read");
+    Error::new("rest_invalid_body", "The request body cannot be read.").with_status(400)
+}
+
+/// The request without its body: method, route, query, headers.
+pub(crate) fn head(parts: &Parts, route: String) -> Request {
+    let req = Request::new(parts.method.clone(), route)
+        .with_query_string(parts.uri.query().unwrap_or_default())
+        .with_headers(parts.headers.clone());
+    match override_method(&req) {
+        Some(method) => req.with_method(method),
+        None => req,
+    }
+}
+
+/// The method that the query or a header names in place of the one on the wire. Text that is no method becomes one that no
+/// route has.
+fn override_method(req: &Request) -> Option<Method> {
+    let named = match req.params().query.get(OVERRIDE_PARAM) {
+        Some(Value::String(text)) => text.as_str(),
+        Some(_) => "",
+        None => req.header(OVERRIDE)?,
+    };
+    let method = Method::from_bytes(named.trim().to_ascii_uppercase().as_bytes());
+    Some(method.unwrap_or_else(|_| Method::from_bytes(b"-").expect("a method is any token")))
+}
+
+/// Reads the body into the request.
+///
+/// # Errors
+/// 413 beyond the limits, 400 when the body cannot be read.
+pub(crate) async fn body<B>(req: Request, body: B, limits: &Limits) -> Result<Request, Error>
+where
+    B: http_body::Body + Send + 'static,
+    B::Data: Send,
+    B::Error: std::fmt::Display + Send,
+{
+    let kind = req.content_type();
+    let stream = BodyDataStream::new(body)
+        .map_ok(|mut data| data.copy_to_bytes(data.remaining()))
+        .map_err(|error| std::io::Error::other(error.to_string()));
+    // Like PHP, which reads multipart bodies of POST requests only.
+    if kind.as_ref().is_some_and(|k| k.value == "multipart/form-data") && *req.wire_method() == Method::POST {
+        let Some(boundary) = boundary(req.headers()) else { return Ok(req) };
+        let (form, files) = multipart::read(stream, &boundary, limits).await?;
+        return Ok(files.into_iter().fold(req.with_form(form), Request::with_file));
+    }
+    let is_text = kind.is_some_and(|k| k.is_json() || k.value == "application/x-www-form-urlencoded");
+    let bytes = collect(stream, if is_text { limits.text_body } else { limits.body }).await?;
+    Ok(req.with_body(bytes))
+}
+
+async fn collect(stream: impl Stream<Item = Result<Bytes, std::io::Error>>, limit: usize) -> Result<Bytes, Error> {
+    let mut stream = std::pin::pin!(stream);
+    let mut first: Option<Bytes> = None;
+    let mut all = BytesMut::new();
+    while let Some(chunk) = stream.try_next().await.map_err(|error| unreadable(&error))? {
+        let held = first.as_ref().map_or(all.len(), Bytes::len);
+        if held + chunk.len() > limit {
+            return Err(too_large());
+        }
+        // Most bodies come in one piece, which need not be copied.
+        match first.take() {
+            None if all.is_empty() => first = Some(chunk),
+            Some(before) => {
+                all.extend_from_slice(&before);
+                all.extend_from_slice(&chunk);
+            }
+            None => all.extend_from_slice(&chunk),
+        }
+    }
+    Ok(first.unwrap_or_else(|| all.freeze()))
+}
+
+fn boundary(headers: &HeaderMap) -> Option<String> {
+    multer::parse_boundary(headers.get(CONTENT_TYPE)?.to_str().ok()?).ok()
+}
+
+/// The nonce: of the form or query parameter, else of the header.
+pub(crate) fn nonce(req: &Request, param: &str, header: &str) -> Option<String> {
+    let params = req.params();
+    let sent = [&params.body, &params.query].into_iter().find_map(|source| source.get(param));
+    match sent {
+        Some(Value::String(nonce)) => Some(nonce.clone()),
+        Some(_) => Some(String::new()),
+        None => req.header(header).map(str::to_owned),
+    }
+}
+
+/// The name of a callback in `_jsonp`.
+pub(crate) enum Jsonp {
+    /// Plain JSON is asked for.
+    No,
+    /// Wrapped in this function.
+    Callback(String),
+    /// A name that is no function's.
+    Invalid,
+}
+
+pub(crate) fn jsonp(req: &Request) -> Jsonp {
+    match req.params().query.get("_jsonp") {
+        None => Jsonp::No,
+        // What PHP calls empty.
+        Some(Value::String(name)) if name.is_empty() || name == "0" => Jsonp::No,
+        Some(Value::String(name)) if name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.')) => {
+            Jsonp::Callback(name.clone())
+        }
+        Some(_) => Jsonp::Invalid,
+    }
+}

@@ -1,0 +1,196 @@
+//! The service itself: one request of the interface from bytes to bytes.
+
+use std::convert::Infallible;
+use std::panic::AssertUnwindSafe;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use bytes::Bytes;
+use futures_util::FutureExt;
+use http::{Request as HttpRequest, Response as HttpResponse, StatusCode};
+use http_body_util::Full;
+use svc_routing::{Error, Request, Server};
+
+use crate::address::normalize;
+use crate::answer::{self, Form};
+use crate::auth::{Anonymous, Authenticator, Credentials};
+use crate::cors;
+use crate::limits::Limits;
+use crate::receive::{self, Jsonp};
+
+/// The body of answers.
+pub type ResponseBody = Full<Bytes>;
+
+/// A tower service that answers every request as one of the interface: the path is the route. For nesting under the
+/// prefix in any router.
+///
+/// ```
+/// use svc_http::RestService;
+/// use svc_routing::{Registry, Request, Response, Result, Route, get, public};
+/// async fn ping(_: Request) -> Result { Ok(Response::new("pong")) }
+/// let mut registry = Registry::new();
+/// registry.route("acme/v1", Route::new("/ping").endpoint(get(ping, public))).expect("a namespace and a path");
+/// let app: axum::Router = axum::Router::new().nest_service("/svc-json", RestService::new(registry.build()));
+/// ```
+#[derive(Clone)]
+pub struct RestService(Arc<Inner>);
+
+struct Inner {
+    /// Gives the server of the moment: it may be swapped while requests are under way.
+    source: Box<dyn Fn() -> Server + Send + Sync>,
+    authenticator: Arc<dyn Authenticator>,
+    limits: Limits,
+}
+
+impl RestService {
+    /// A service over this server, for anonymous callers.
+    pub fn new(server: Server) -> Self {
+        Self::from_source(move || server.clone())
+    }
+
+    /// A service over whatever server `source` gives at the time of each request.
+    pub fn from_source(source: impl Fn() -> Server + Send + Sync + 'static) -> Self {
+        let (authenticator, limits) = (Arc::new(Anonymous), Limits::default());
+        Self(Arc::new(Inner { source: Box::new(source), authenticator, limits }))
+    }
+
+    /// Sets who finds out who calls.
+    #[must_use]
+    pub fn authenticator(self, authenticator: Arc<dyn Authenticator>) -> Self {
+        self.change(|inner| inner.authenticator = authenticator)
+    }
+
+    /// Sets the bounds on requests.
+    #[must_use]
+    pub fn limits(self, limits: Limits) -> Self {
+        self.change(|inner| inner.limits = limits)
+    }
+
+    /// Settings are made before the service is shared.
+    fn change(self, f: impl FnOnce(&mut Inner)) -> Self {
+        let mut inner = match Arc::try_unwrap(self.0) {
+            Ok(inner) => inner,
+            Err(shared) => Inner {
+                source: Box::new({
+                    let shared = Arc::clone(&shared);
+                    move || (shared.source)()
+                }),
+                authenticator: Arc::clone(&shared.authenticator),
+                limits: shared.limits,
+            },
+        };
+        f(&mut inner);
+        Self(Arc::new(inner))
+    }
+
+    /// The server of the moment.
+    pub fn server(&self) -> Server {
+        (self.0.source)()
+    }
+
+    /// Answers a request for this route.
+    pub async fn answer<B>(&self, route: String, request: HttpRequest<B>) -> HttpResponse<ResponseBody>
+    where
+        B: http_body::Body + Send + 'static,
+        B::Data: Send,
+        B::Error: std::fmt::Display + Send,
+    {
+        let server = self.server();
+        let work = AssertUnwindSafe(self.work(&server, route, request)).catch_unwind();
+        work.await.unwrap_or_else(|_| {
+            // The panic hook has printed where and why.
+            tracing::error!("answering a request panicked");
+            let error = Error::new("rest_internal_error", "Something went wrong on the server.").with_status(500);
+            plain(&server, false, &error)
+        })
+    }
+
+    async fn work<B>(&self, server: &Server, route: String, request: HttpRequest<B>) -> HttpResponse<ResponseBody>
+    where
+        B: http_body::Body + Send + 'static,
+        B::Data: Send,
+        B::Error: std::fmt::Display + Send,
+    {
+        let site = server.site();
+        let (parts, body) = request.into_parts();
+        let req = receive::head(&parts, route);
+        let callback = match receive::jsonp(&req) {
+            Jsonp::No => None,
+            _ if !site.jsonp => {
+                let error = Error::new("rest_callback_disabled", "JSONP is switched off on this site.");
+                return plain(server, true, &error.with_status(400));
+            }
+            Jsonp::Callback(name) => Some(name),
+            Jsonp::Invalid => {
+                let error = Error::new("rest_callback_invalid", "The JSONP callback is not the name of a function.");
+                return plain(server, true, &error.with_status(400));
+            }
+        };
+        let (req, unread) = match receive::body(req.clone(), body, &self.0.limits).await {
+            Ok(req) => (req, None),
+            Err(error) => (req, Some(error)),
+        };
+        let nonce_header = site.brand.header("Nonce");
+        let credentials = Credentials {
+            wire_method: parts.method.clone(),
+            method: req.method().clone(),
+            route: req.route().to_owned(),
+            headers: parts.headers.clone(),
+            nonce: receive::nonce(&req, &site.brand.nonce_param(), &nonce_header),
+        };
+        let outcome = self.0.authenticator.authenticate(credentials).await;
+        let (req, logged_in, auth_headers, refused) = outcome.apply(req);
+        let served = match refused.or(unread) {
+            Some(error) => server.serve_error(req.clone(), error).await,
+            None => server.serve(req.clone()).await,
+        };
+
+        let mut out = answer::common(site, callback.is_some());
+        answer::exposed(&mut out, site);
+        answer::notices(&mut out, site, &served.notices);
+        for (name, value) in &auth_headers {
+            answer::set(&mut out, name, value);
+        }
+        let refused_nonce = parts.headers.contains_key(nonce_header.as_str()) && served.status.is_client_error();
+        let form = Form { jsonp: callback, pretty: wants_lines(&req) };
+        let mut res = answer::response(out, served, &form);
+        if logged_in || refused_nonce {
+            answer::forbid_caching(res.headers_mut());
+        }
+        cors::add(res.headers_mut(), &parts.headers, &parts.method, logged_in);
+        res
+    }
+}
+
+fn wants_lines(req: &Request) -> bool {
+    req.has_param("_pretty")
+}
+
+/// An error that is answered without dispatch: code and message only.
+fn plain(server: &Server, is_jsonp: bool, error: &Error) -> HttpResponse<ResponseBody> {
+    let body = serde_json::json!({ "code": error.code(), "message": error.message() });
+    let status = StatusCode::from_u16(error.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    answer::finish(status, answer::common(server.site(), is_jsonp), body.to_string().into())
+}
+
+impl<B> tower::Service<HttpRequest<B>> for RestService
+where
+    B: http_body::Body + Send + 'static,
+    B::Data: Send,
+    B::Error: std::fmt::Display + Send,
+{
+    type Response = HttpResponse<ResponseBody>;
+    type Error = Infallible;
+    type Future = Pin<Box<dyn Future<Output = Result<Self::Response, Infallible>> + Send>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: HttpRequest<B>) -> Self::Future {
+        let service = self.clone();
+        let route = normalize(request.uri().path());
+        Box::pin(async move { Ok(service.answer(route, request).await) })
+    }
+}

@@ -1,0 +1,140 @@
+//! `POST /batch/v1`: several requests in one.
+
+use std::sync::Arc;
+
+use http::Method;
+use serde_json::{Value, json};
+use svc_schema::Args;
+use svc_schema::build::{array, object, string, types};
+
+use crate::registry::Table;
+use crate::{Request, Response, Result, Route, Server, on, public};
+
+/// The most requests that a batch may hold.
+pub const MAX_REQUESTS: usize = 25;
+
+/// The value of `validation` by which nothing is run unless everything is valid.
+const REQUIRE_ALL: &str = "require-all-validate";
+
+/// Registers the batch route.
+pub(crate) fn add_route(table: &mut Table) {
+    let no_members: [(&str, Value); 0] = [];
+    // PHP prints an empty map as a list.
+    let map = || object(no_members.clone()).keyword("properties", json!([]));
+    let header = types(["string", "array"]).keyword("items", string());
+    let part = object([
+        ("method", string().one_of(["POST", "PUT", "PATCH", "DELETE"]).default("POST")),
+        ("path", string().required()),
+        ("body", map().additional_properties(true)),
+        ("headers", map().additional_properties(header)),
+    ]);
+    let requests = array(Value::Null).keyword("maxItems", MAX_REQUESTS).keyword("items", part);
+    let args = Args::new()
+        .with("validation", string().one_of([REQUIRE_ALL, "normal"]).default("normal"))
+        .with("requests", requests.required());
+    let route: Route = Route::new("/batch/v1").endpoint(on(Method::POST, serve, public).args(args));
+    table.insert(String::new(), "/batch/v1".to_owned(), route, &Arc::new(()));
+}
+
+async fn serve(req: Request) -> Result {
+    let server = req.server().cloned().ok_or_else(crate::error::no_route)?;
+    let parts: Vec<Value> = req.require("requests")?;
+    // The schema bounds the list; a request cannot come here around it.
+    let parts: Vec<_> = parts.iter().take(MAX_REQUESTS).map(|part| read(&req, part)).collect();
+
+    if req.param("validation").and_then(Value::as_str) == Some(REQUIRE_ALL) {
+        let checked: Vec<_> = parts.iter().map(|part| check(&server, part)).collect();
+        if checked.iter().any(Result::is_err) {
+            let responses = checked.into_iter().map(|result| match result {
+                Ok(()) => Value::Null,
+                Err(error) => envelope(&server, error.into()),
+            });
+            let data = json!({ "failed": "validation", "responses": responses.collect::<Vec<_>>() });
+            return Ok(Response::new(data).status(207));
+        }
+    }
+    let mut responses = Vec::with_capacity(parts.len());
+    for part in parts {
+        let res = match part {
+            Ok(part) => server.dispatch_batched(part).await,
+            Err(error) => error.into(),
+        };
+        responses.push(envelope(&server, res));
+    }
+    Ok(Response::new(json!({ "responses": responses })).status(207))
+}
+
+fn check(server: &Server, part: &Result<Request>) -> Result<()> {
+    server.validate_batched(part.as_ref().map_err(Clone::clone)?)
+}
+
+fn envelope(server: &Server, res: Response) -> Value {
+    let (status, headers) = (res.status, res.headers.to_value());
+    crate::server::envelope(server.data_with_links(res), status, headers)
+}
+
+/// One part of the batch as a request with the batch's caller.
+fn read(batch: &Request, part: &Value) -> Result<Request> {
+    let method = part.get("method").and_then(Value::as_str).unwrap_or("POST");
+    let method = Method::from_bytes(method.as_bytes()).map_err(|_| crate::error::no_route())?;
+    let address = part.get("path").and_then(Value::as_str).unwrap_or_default();
+    let (path, query) = split_address(address).ok_or_else(crate::error::parse_path_failed)?;
+    let mut req = batch.sub_request(method, path).with_query_string(query);
+    if let Some(Value::Object(body)) = part.get("body") {
+        req = req.with_form(body.clone());
+    }
+    for (name, value) in part.get("headers").and_then(Value::as_object).into_iter().flatten() {
+        let text = match value {
+            Value::Array(list) => list.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(","),
+            Value::String(text) => text.clone(),
+            _ => continue,
+        };
+        req = req.with_header(name, &text);
+    }
+    Ok(req)
+}
+
+/// Path and query of an address; `None` when PHP could not read it (no host after the slashes, a port that is no port).
+fn split_address(address: &str) -> Option<(&str, &str)> {
+    let address = address.split('#').next().unwrap_or_default();
+    let (address, query) = address.split_once('?').unwrap_or((address, ""));
+    let after_scheme = match address.split_once("://") {
+        Some((scheme, rest)) if is_scheme(scheme) => Some(rest),
+        _ => address.strip_prefix("//"),
+    };
+    let Some(rest) = after_scheme else {
+        return (!address.starts_with(':')).then_some((address, query));
+    };
+    let slash = rest.find('/').unwrap_or(rest.len());
+    let (authority, path) = rest.split_at(slash);
+    let port = authority.rsplit_once(':').map_or("", |(_, port)| port);
+    (!authority.is_empty() && (port.is_empty() || port.parse::<u16>().is_ok())).then_some((path, query))
+}
+
+fn is_scheme(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'-' | b'.'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_of_parts() {
+        for (address, want) in [
+            ("/a/b?n=3#f", Some(("/a/b", "n=3"))),
+            ("http://h/a", Some(("/a", ""))),
+            ("http://h", Some(("", ""))),
+            ("a/b", Some(("a/b", ""))),
+            ("", Some(("", ""))),
+            ("?n=3", Some(("", "n=3"))),
+            ("http:///x", None),
+            ("//", None),
+            ("///", None),
+            (":80", None),
+            ("http://a:99999999/x", None),
+        ] {
+            assert_eq!(split_address(address), want, "{address}");
+        }
+    }
+}

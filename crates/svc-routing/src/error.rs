@@ -1,0 +1,83 @@
+//! Errors that the framework itself raises, one constructor per code.
+
+use serde_json::{Value, json};
+use svc_php::json::JsonError;
+use svc_schema::Error;
+
+use crate::{Map, Request};
+
+/// The object that an extension point is about: its id and its type (`post`, `page`, `category` …).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ObjectRef {
+    /// The object's id.
+    pub id: u64,
+    /// Name of its post type or taxonomy.
+    pub kind: String,
+}
+
+/// A refusal: 401 when nobody is logged in, else 403.
+pub fn forbidden(req: &Request, code: &str, message: &str) -> Error {
+    Error::new(code, message).with_status(req.authorization_status())
+}
+
+/// The permission callback said no, without an error of its own.
+pub(crate) fn rest_forbidden(req: &Request) -> Error {
+    forbidden(req, "rest_forbidden", "You do not have permission to do this.")
+}
+
+/// No pattern matches, or none that does has the method.
+pub(crate) fn no_route() -> Error {
+    Error::new("rest_no_route", "No route matches this address and method.").with_status(404)
+}
+
+/// A parameter that a handler cannot use, although its schema let it pass.
+pub(crate) fn invalid_param(name: &str) -> Error {
+    let params = Map::from_iter([(name.to_owned(), Value::from("Invalid parameter."))]);
+    Error::new("rest_invalid_param", format!("Invalid parameter(s): {name}"))
+        .with_data(json!({ "status": 400, "params": params, "details": [] }))
+}
+
+/// A required parameter that is absent.
+pub(crate) fn missing_param(name: &str) -> Error {
+    Error::new("rest_missing_callback_param", format!("Missing parameter(s): {name}"))
+        .with_data(json!({ "status": 400, "params": [name] }))
+}
+
+/// The request as a whole was refused by the endpoint's validation.
+pub(crate) fn invalid_request() -> Error {
+    Error::new("rest_invalid_params", "The parameters are not valid.").with_status(400)
+}
+
+/// A JSON body that cannot be read; number and text are PHP's.
+pub(crate) fn invalid_json(error: &JsonError) -> Error {
+    Error::new("rest_invalid_json", "The JSON body cannot be read.").with_data(json!({
+        "status": 400,
+        "json_error_code": error.number(),
+        "json_error_message": error.to_string(),
+    }))
+}
+
+/// A batch part whose address cannot be read.
+pub(crate) fn parse_path_failed() -> Error {
+    Error::new("parse_path_failed", "The path cannot be read.").with_status(400)
+}
+
+/// A batch part whose route is not for batches.
+pub(crate) fn batch_not_allowed() -> Error {
+    Error::new("rest_batch_not_allowed", "This route cannot be used in a batch.").with_status(400)
+}
+
+/// The index of a namespace that nobody registered.
+pub(crate) fn invalid_namespace() -> Error {
+    Error::new("rest_invalid_namespace", "There is no such namespace.").with_status(404)
+}
+
+/// Requests inside requests beyond the bound.
+pub(crate) fn too_deep() -> Error {
+    Error::new("rest_too_deep", "Requests are nested too deeply.").with_status(400)
+}
+
+/// A handler broke down. What happened is in the log.
+pub(crate) fn internal_error() -> Error {
+    Error::new("rest_internal_error", "Something went wrong on the server.").with_status(500)
+}

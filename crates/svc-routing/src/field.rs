@@ -1,0 +1,139 @@
+//! Additional fields: members that are added from outside to the objects of a resource.
+
+use std::future::Future;
+use std::sync::Arc;
+
+use indexmap::IndexMap;
+use serde_json::Value;
+use svc_schema::Schema;
+
+use crate::handler::BoxFuture;
+use crate::{Map, Request, Result};
+
+/// The object that a field of is set.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum ObjectId {
+    /// An object with a number.
+    Number(u64),
+    /// An object with a name.
+    Name(String),
+}
+
+impl From<u64> for ObjectId {
+    fn from(id: u64) -> Self {
+        Self::Number(id)
+    }
+}
+
+impl From<&str> for ObjectId {
+    fn from(name: &str) -> Self {
+        Self::Name(name.to_owned())
+    }
+}
+
+type Getter = Arc<dyn Fn(Map, Request) -> BoxFuture<Result<Value>> + Send + Sync>;
+type Setter = Arc<dyn Fn(Value, ObjectId, Request) -> BoxFuture<Result<()>> + Send + Sync>;
+
+/// A member added from outside; runs after the built-in ones, on the prepared map, and may wait.
+///
+/// Without a schema it is in no item schema, without `get` it is not returned, without `update` it cannot be set.
+#[derive(Clone, Default)]
+pub struct ExtraField {
+    schema: Option<Schema>,
+    get: Option<Getter>,
+    update: Option<Setter>,
+}
+
+impl ExtraField {
+    /// A field with this schema.
+    pub fn new(schema: Schema) -> Self {
+        Self { schema: Some(schema), ..Self::default() }
+    }
+
+    /// A field without a schema.
+    pub fn without_schema() -> Self {
+        Self::default()
+    }
+
+    /// How the field is read from the prepared object.
+    #[must_use]
+    pub fn get<F>(mut self, f: impl Fn(Map, Request) -> F + Send + Sync + 'static) -> Self
+    where
+        F: Future<Output = Result<Value>> + Send + 'static,
+    {
+        self.get = Some(Arc::new(move |item, req| Box::pin(f(item, req))));
+        self
+    }
+
+    /// How the field is set.
+    #[must_use]
+    pub fn update<F>(mut self, f: impl Fn(Value, ObjectId, Request) -> F + Send + Sync + 'static) -> Self
+    where
+        F: Future<Output = Result<()>> + Send + 'static,
+    {
+        self.update = Some(Arc::new(move |value, id, req| Box::pin(f(value, id, req))));
+        self
+    }
+
+    /// The schema, if it has one.
+    pub fn schema(&self) -> Option<&Schema> {
+        self.schema.as_ref()
+    }
+
+    /// Whether the field can be read.
+    pub fn is_readable(&self) -> bool {
+        self.get.is_some()
+    }
+
+    /// Whether the field can be set.
+    pub fn is_writable(&self) -> bool {
+        self.update.is_some()
+    }
+}
+
+/// The additional fields by object type (`post`, `term`, `comment` …), in order of registration.
+#[derive(Clone, Default)]
+pub struct ExtraFields(Arc<IndexMap<String, IndexMap<String, ExtraField>>>);
+
+impl ExtraFields {
+    pub(crate) fn insert(&mut self, object: &str, name: &str, field: ExtraField) {
+        Arc::make_mut(&mut self.0).entry(object.to_owned()).or_default().insert(name.to_owned(), field);
+    }
+
+    /// The fields of an object type.
+    pub fn of(&self, object: &str) -> impl Iterator<Item = (&str, &ExtraField)> {
+        self.0.get(object).into_iter().flatten().map(|(name, field)| (name.as_str(), field))
+    }
+
+    /// Whether an object type has none.
+    pub fn is_empty_for(&self, object: &str) -> bool {
+        self.0.get(object).is_none_or(IndexMap::is_empty)
+    }
+
+    /// Adds to a prepared object the readable fields that the request wants.
+    ///
+    /// # Errors
+    /// Those of the fields' own functions.
+    pub async fn add_to(&self, object: &str, item: &mut Map, req: &Request) -> Result<()> {
+        for (name, field) in self.of(object) {
+            if let Some(get) = field.get.as_ref().filter(|_| req.wants(name)) {
+                let value = get(item.clone(), req.clone()).await?;
+                item.insert(name.to_owned(), value);
+            }
+        }
+        Ok(())
+    }
+
+    /// Sets the writable fields that the request names, in order of registration.
+    ///
+    /// # Errors
+    /// The first error of the fields' own functions; fields after it are not set.
+    pub async fn update(&self, object: &str, id: &ObjectId, req: &Request) -> Result<()> {
+        for (name, field) in self.of(object) {
+            if let (Some(update), Some(value)) = (&field.update, req.param(name)) {
+                update(value.clone(), id.clone(), req.clone()).await?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,184 @@
+//! What can be a route callback or a permission callback: plain async functions, or methods of a controller.
+
+use std::any::Any;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use crate::{Request, Response, Result};
+
+/// A boxed future that may move between threads.
+pub type BoxFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
+
+/// An async function of a request, or a controller's method.
+///
+/// A callback may take as last argument what its permission returned; then it can only be wired to a permission that
+/// returns that. `Args` only tells the shapes apart and is inferred.
+///
+/// ```
+/// use svc_routing::{Request, Response, Result, get, forbidden, Endpoint};
+/// struct Book(u64);
+/// async fn may_read(req: Request) -> Result<Book> {
+///     Ok(Book(req.require("id")?))
+/// }
+/// async fn read(_req: Request, book: Book) -> Result<Response> {
+///     Ok(Response::new(book.0))
+/// }
+/// let endpoint: Endpoint = get(read, may_read);
+/// ```
+///
+/// A callback that ignores what its permission returned does not compile, nor does one that expects something else:
+///
+/// ```compile_fail
+/// use svc_routing::{Request, Response, Result, get, Endpoint};
+/// async fn may_read(_: Request) -> Result<String> { Ok(String::new()) }
+/// async fn read(_: Request) -> Result<Response> { Ok(Response::new(1)) }
+/// let endpoint: Endpoint = get(read, may_read);
+/// ```
+///
+/// ```compile_fail
+/// use svc_routing::{Request, Response, Result, get, public, Endpoint};
+/// async fn read(_: Request, book: String) -> Result<Response> { Ok(Response::new(book)) }
+/// let endpoint: Endpoint = get(read, public);
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a route callback",
+    note = "write `async fn f(req: Request[, granted: P]) -> Result<_>` or `async fn f(self: Arc<Self>, req: Request[, granted: P]) -> Result<_>`"
+)]
+pub trait Handler<C, Args, In, Out>: Send + Sync + 'static {
+    /// Runs the function.
+    fn call(&self, controller: Arc<C>, req: Request, granted: In) -> BoxFuture<Result<Out>>;
+}
+
+impl<C, F, Fut, Out> Handler<C, (Request,), (), Out> for F
+where
+    F: Fn(Request) -> Fut + Send + Sync + 'static,
+    Fut: Future<Output = Result<Out>> + Send + 'static,
+{
+    fn call(&self, _: Arc<C>, req: Request, (): ()) -> BoxFuture<Result<Out>> {
+        Box::pin(self(req))
+    }
+}
+
+impl<C, F, Fut, Out> Handler<C, (C, Request), (), Out> for F
+where
+    F: Fn(Arc<C>, Request) -> Fut + Send + Sync + 'static,
+    Fut: Future<Output = Result<Out>> + Send + 'static,
+{
+    fn call(&self, controller: Arc<C>, req: Request, (): ()) -> BoxFuture<Result<Out>> {
+        Box::pin(self(controller, req))
+    }
+}
+
+impl<C, F, Fut, In, Out> Handler<C, (Request, In), In, Out> for F
+where
+    F: Fn(Request, In) -> Fut + Send + Sync + 'static,
+    Fut: Future<Output = Result<Out>> + Send + 'static,
+{
+    fn call(&self, _: Arc<C>, req: Request, granted: In) -> BoxFuture<Result<Out>> {
+        Box::pin(self(req, granted))
+    }
+}
+
+impl<C, F, Fut, In, Out> Handler<C, (C, Request, In), In, Out> for F
+where
+    F: Fn(Arc<C>, Request, In) -> Fut + Send + Sync + 'static,
+    Fut: Future<Output = Result<Out>> + Send + 'static,
+{
+    fn call(&self, controller: Arc<C>, req: Request, granted: In) -> BoxFuture<Result<Out>> {
+        Box::pin(self(controller, req, granted))
+    }
+}
+
+/// The permission of routes that are open to everybody.
+///
+/// # Errors
+/// Never.
+pub async fn public(_: Request) -> Result<()> {
+    Ok(())
+}
+
+/// A permission from a plain condition; where it does not hold the answer is `rest_forbidden`.
+///
+/// ```
+/// use svc_routing::{Request, Response, Result, Endpoint, get, allow_if};
+/// async fn hello(_: Request) -> Result<Response> { Ok(Response::new("hello")) }
+/// let endpoint: Endpoint = get(hello, allow_if(|req| req.is_authenticated()));
+/// ```
+pub fn allow_if(
+    condition: impl Fn(&Request) -> bool + Send + Sync + 'static,
+) -> impl Fn(Request) -> std::future::Ready<Result<()>> + Send + Sync + 'static {
+    move |req| std::future::ready(if condition(&req) { Ok(()) } else { Err(crate::error::rest_forbidden(&req)) })
+}
+
+/// The outcome of a permission that wants to say more than yes or no; return it from the permission callback, and
+/// take it as last argument of the callback.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Decision {
+    /// Exactly true: the request is let through, and `Allow` lists the methods.
+    True,
+    /// Something else that is not false or null: the request is let through, but `Allow` does not list the methods.
+    Truthy,
+    /// False or null: `rest_forbidden`.
+    Denied,
+}
+
+/// What a permission callback granted, on its way to the callback.
+pub(crate) struct Granted {
+    value: Box<dyn Any + Send>,
+    /// Whether the permission counts for `Allow`.
+    pub(crate) exact: bool,
+}
+
+impl Granted {
+    /// # Errors
+    /// `rest_forbidden` for [`Decision::Denied`].
+    fn new<P: Send + 'static>(value: P, req: &Request) -> Result<Self> {
+        let decision = (&value as &dyn Any).downcast_ref::<Decision>().copied();
+        match decision {
+            Some(Decision::Denied) => Err(crate::error::rest_forbidden(req)),
+            other => Ok(Self { value: Box::new(value), exact: other != Some(Decision::Truthy) }),
+        }
+    }
+
+    fn take<P: 'static>(self) -> P {
+        *self.value.downcast().expect("a callback gets what its own permission granted")
+    }
+}
+
+/// A callback and its permission, with the type between them hidden.
+pub(crate) trait Pair<C>: Send + Sync {
+    /// Asks the permission callback.
+    fn permit(&self, controller: Arc<C>, req: Request) -> BoxFuture<Result<Granted>>;
+    /// Runs the callback.
+    fn call(&self, controller: Arc<C>, req: Request, granted: Granted) -> BoxFuture<Result<Response>>;
+}
+
+/// Names types without holding values of them.
+type Types<P, A, B> = std::marker::PhantomData<fn() -> (P, A, B)>;
+
+/// The pair itself; `A` and `B` are the marker types of the two handlers.
+pub(crate) struct Wired<H, Q, P, A, B> {
+    pub(crate) callback: H,
+    pub(crate) permission: Arc<Q>,
+    pub(crate) types: Types<P, A, B>,
+}
+
+impl<C, H, Q, P, A, B> Pair<C> for Wired<H, Q, P, A, B>
+where
+    C: Send + Sync + 'static,
+    P: Send + 'static,
+    A: 'static,
+    B: 'static,
+    H: Handler<C, A, P, Response>,
+    Q: Handler<C, B, (), P>,
+{
+    fn permit(&self, controller: Arc<C>, req: Request) -> BoxFuture<Result<Granted>> {
+        let permission = Arc::clone(&self.permission);
+        Box::pin(async move { Granted::new(permission.call(controller, req.clone(), ()).await?, &req) })
+    }
+
+    fn call(&self, controller: Arc<C>, req: Request, granted: Granted) -> BoxFuture<Result<Response>> {
+        self.callback.call(controller, req, granted.take())
+    }
+}

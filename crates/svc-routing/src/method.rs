@@ -1,0 +1,101 @@
+//! Sets of HTTP methods as routes are registered with.
+
+use http::Method;
+
+/// Methods of a route that reads.
+pub const READABLE: &[Method] = &[Method::GET];
+/// Methods of a route that creates.
+pub const CREATABLE: &[Method] = &[Method::POST];
+/// Methods of a route that changes.
+pub const EDITABLE: &[Method] = &[Method::POST, Method::PUT, Method::PATCH];
+/// Methods of a route that deletes.
+pub const DELETABLE: &[Method] = &[Method::DELETE];
+/// Every method that the interface serves.
+pub const ALL: &[Method] = &[Method::GET, Method::POST, Method::PUT, Method::PATCH, Method::DELETE];
+
+/// What can stand for the methods of an endpoint: a list, or text such as `GET, POST` in any letter case.
+pub trait IntoMethods {
+    /// The methods in order, without doubles.
+    fn into_methods(self) -> Vec<Method>;
+}
+
+/// Text that is no method name is left out: no request could carry it.
+fn parse(text: &str) -> Vec<Method> {
+    unique(text.split(',').filter_map(|m| Method::from_bytes(m.trim().to_ascii_uppercase().as_bytes()).ok()))
+}
+
+fn unique(methods: impl Iterator<Item = Method>) -> Vec<Method> {
+    let mut out = Vec::new();
+    for method in methods {
+        if !out.contains(&method) {
+            out.push(method);
+        }
+    }
+    out
+}
+
+impl IntoMethods for &str {
+    fn into_methods(self) -> Vec<Method> {
+        parse(self)
+    }
+}
+
+impl IntoMethods for &[Method] {
+    fn into_methods(self) -> Vec<Method> {
+        unique(self.iter().cloned())
+    }
+}
+
+impl<const N: usize> IntoMethods for [Method; N] {
+    fn into_methods(self) -> Vec<Method> {
+        unique(self.into_iter())
+    }
+}
+
+impl<const N: usize> IntoMethods for &[Method; N] {
+    fn into_methods(self) -> Vec<Method> {
+        unique(self.iter().cloned())
+    }
+}
+
+impl IntoMethods for Vec<Method> {
+    fn into_methods(self) -> Vec<Method> {
+        unique(self.into_iter())
+    }
+}
+
+impl IntoMethods for Method {
+    fn into_methods(self) -> Vec<Method> {
+        vec![self]
+    }
+}
+
+impl IntoMethods for Vec<&str> {
+    fn into_methods(self) -> Vec<Method> {
+        unique(self.into_iter().flat_map(parse))
+    }
+}
+
+/// Whether form and multipart bodies of requests with this method count as parameters.
+pub(crate) fn accepts_body(method: &Method) -> bool {
+    matches!(*method, Method::POST | Method::PUT | Method::PATCH | Method::DELETE)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn methods_from_text_and_lists() {
+        let rows: [(Vec<Method>, &[&str]); 5] = [
+            ("GET".into_methods(), &["GET"]),
+            ("put, PATCH,put".into_methods(), &["PUT", "PATCH"]),
+            (EDITABLE.into_methods(), &["POST", "PUT", "PATCH"]),
+            ("a b, ,GET".into_methods(), &["GET"]),
+            (vec!["GET", "POST,DELETE"].into_methods(), &["GET", "POST", "DELETE"]),
+        ];
+        for (got, want) in rows {
+            assert_eq!(got.iter().map(Method::as_str).collect::<Vec<_>>(), want);
+        }
+    }
+}

@@ -1,0 +1,578 @@
+//! One route pattern: a PCRE-style expression with named groups, matched against whole paths.
+//!
+//! The peer matches bytes, without regard to ASCII letter case, and its `\d` and `\w` are ASCII. The regular expression
+//! engine here knows Unicode, so a pattern is rewritten when it is compiled: every class becomes its list of ranges and
+//! every letter both its cases. Most patterns are made of literal segments and of groups over one class; those are
+//! matched by hand, the rest by fancy-regex with a bound on backtracking.
+
+use fancy_regex::{Regex, RegexBuilder};
+
+use crate::Map;
+
+/// Steps of backtracking after which a pattern counts as not matching.
+const BACKTRACK_LIMIT: usize = 100_000;
+/// Longest pattern in bytes.
+const MAX_LEN: usize = 4096;
+
+/// A compiled pattern.
+#[derive(Debug)]
+pub struct Pattern {
+    /// Literal segments that every matching path begins with, in lower case.
+    prefix: Vec<String>,
+    matching: Matching,
+}
+
+#[derive(Debug)]
+enum Matching {
+    /// The prefix is all there is.
+    Literal,
+    /// Segment by segment.
+    Segments(Vec<Segment>),
+    /// By regular expression.
+    Regex { regex: Box<Regex>, names: Vec<Option<String>> },
+}
+
+#[derive(Debug)]
+enum Segment {
+    Literal(String),
+    /// One or more characters of a class without the slash.
+    Group {
+        name: String,
+        class: Class,
+    },
+}
+
+/// What the named groups of a pattern matched.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Captures<'p, 't>(Vec<(&'p str, &'t str)>);
+
+impl Captures<'_, '_> {
+    /// Names and texts, in the order of the groups.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0.iter().copied()
+    }
+
+    /// As parameters.
+    pub fn to_map(&self) -> Map {
+        self.iter().map(|(name, text)| (name.to_owned(), text.into())).collect()
+    }
+}
+
+impl Pattern {
+    /// Compiles a pattern that begins with a slash.
+    ///
+    /// # Errors
+    /// What is wrong with it, in words.
+    pub fn compile(source: &str) -> Result<Self, String> {
+        if source.len() > MAX_LEN {
+            return Err(format!("it is longer than {MAX_LEN} bytes"));
+        }
+        let Some(parts) = split(source) else {
+            return Ok(Self { prefix: Vec::new(), matching: regex(source)? });
+        };
+        let segments: Vec<Option<Segment>> = parts.iter().map(|part| segment(part)).collect();
+        let mut prefix: Vec<String> = Vec::new();
+        for (part, segment) in parts.iter().zip(&segments) {
+            match segment {
+                Some(Segment::Literal(text)) => prefix.push(text.to_ascii_lowercase()),
+                _ => {
+                    // A quantifier at the beginning of a segment is about the slash before it.
+                    if part.starts_with(['?', '*', '+', '{']) {
+                        prefix.pop();
+                    }
+                    break;
+                }
+            }
+        }
+        let matching = if prefix.len() == parts.len() {
+            Matching::Literal
+        } else if segments.iter().all(Option::is_some) {
+            Matching::Segments(segments.into_iter().flatten().skip(prefix.len()).collect())
+        } else {
+            regex(source)?
+        };
+        Ok(Self { prefix, matching })
+    }
+
+    /// Literal segments that every matching path begins with, in lower case.
+    pub(crate) fn prefix(&self) -> &[String] {
+        &self.prefix
+    }
+
+    /// Whether the prefix is the whole pattern.
+    pub(crate) fn is_literal(&self) -> bool {
+        matches!(self.matching, Matching::Literal)
+    }
+
+    /// Matches a path whose first segments are known to be the prefix; `rest` holds the segments after them.
+    pub(crate) fn match_rest<'p, 't>(&'p self, path: &'t str, rest: Option<&'t str>) -> Option<Captures<'p, 't>> {
+        match &self.matching {
+            Matching::Literal => rest.is_none().then(|| Captures(Vec::new())),
+            Matching::Segments(segments) => match_segments(segments, rest?),
+            Matching::Regex { regex, names } => match_regex(regex, names, path),
+        }
+    }
+
+    /// Matches a whole path.
+    pub fn matches<'p, 't>(&'p self, path: &'t str) -> Option<Captures<'p, 't>> {
+        let mut rest = Some(path.strip_prefix('/')?);
+        for literal in &self.prefix {
+            let (first, after) = next_segment(rest?);
+            if !first.eq_ignore_ascii_case(literal) {
+                return None;
+            }
+            rest = after;
+        }
+        self.match_rest(path, rest)
+    }
+}
+
+/// The first segment, and what follows its slash, if there is one.
+pub(crate) fn next_segment(rest: &str) -> (&str, Option<&str>) {
+    match rest.split_once('/') {
+        Some((first, after)) => (first, Some(after)),
+        None => (rest, None),
+    }
+}
+
+fn match_segments<'p, 't>(segments: &'p [Segment], rest: &'t str) -> Option<Captures<'p, 't>> {
+    let (mut rest, mut captures) = (Some(rest), Vec::new());
+    for segment in segments {
+        let (text, after) = next_segment(rest?);
+        match segment {
+            Segment::Literal(literal) => {
+                if !text.eq_ignore_ascii_case(literal) {
+                    return None;
+                }
+            }
+            Segment::Group { name, class } => {
+                if text.is_empty() || !text.chars().all(|c| class.contains(c)) {
+                    return None;
+                }
+                captures.push((name.as_str(), text));
+            }
+        }
+        rest = after;
+    }
+    rest.is_none().then_some(Captures(captures))
+}
+
+fn match_regex<'p, 't>(regex: &Regex, names: &'p [Option<String>], path: &'t str) -> Option<Captures<'p, 't>> {
+    // Running out of steps counts as no match.
+    let found = regex.captures(path).ok().flatten()?;
+    // Like PHP: groups after the last one that took part are absent, others that took no part are empty.
+    let last = (1..found.len()).rev().find(|i| found.get(*i).is_some()).unwrap_or(0);
+    let mut captures = Vec::new();
+    for (i, name) in names.iter().enumerate().take(last + 1) {
+        if let Some(name) = name {
+            captures.push((name.as_str(), found.get(i).map_or("", |m| &path[m.start()..m.end()])));
+        }
+    }
+    Some(Captures(captures))
+}
+
+/// Splits a pattern at the slashes outside of groups and classes. `None` when it is not of that shape: no slash at the
+/// beginning, an alternation at the top, or brackets that do not close.
+fn split(source: &str) -> Option<Vec<&str>> {
+    let source = source.strip_prefix('/')?;
+    let (mut parts, mut start, mut depth) = (Vec::new(), 0, 0_usize);
+    let bytes = source.as_bytes();
+    let mut i = 0;
+    while i < bytes.len() {
+        match bytes[i] {
+            b'\\' if depth == 0 && bytes.get(i + 1) == Some(&b'/') => {
+                parts.push(&source[start..i]);
+                start = i + 2;
+                i += 1;
+            }
+            b'\\' => i += 1,
+            b'[' => i = class_end(bytes, i)?,
+            b'(' => depth += 1,
+            b')' => depth = depth.checked_sub(1)?,
+            b'|' if depth == 0 => return None,
+            b'/' if depth == 0 => {
+                parts.push(&source[start..i]);
+                start = i + 1;
+            }
+            _ => {}
+        }
+        i += 1;
+    }
+    if depth != 0 {
+        return None;
+    }
+    parts.push(source.get(start..)?);
+    Some(parts)
+}
+
+/// Index of the bracket that closes the class which opens at `i`.
+fn class_end(bytes: &[u8], i: usize) -> Option<usize> {
+    let mut j = i + 1;
+    if bytes.get(j) == Some(&b'^') {
+        j += 1;
+    }
+    if bytes.get(j) == Some(&b']') {
+        j += 1;
+    }
+    loop {
+        match bytes.get(j)? {
+            b'\\' => j += 1,
+            b'[' if bytes.get(j + 1) == Some(&b':') => {
+                j = (j + 2..bytes.len()).find(|k| bytes[*k..].starts_with(b":]"))? + 1
+            }
+            b']' => return Some(j),
+            _ => {}
+        }
+        j += 1;
+    }
+}
+
+/// A segment that can be matched by hand.
+fn segment(part: &str) -> Option<Segment> {
+    if let Some(text) = literal(part) {
+        return Some(Segment::Literal(text));
+    }
+    let (name, rest) = part.strip_prefix("(?P<")?.split_once('>')?;
+    let expression = rest.strip_suffix("+)")?;
+    let class = match expression {
+        r"\d" => Class::of_escape('d')?,
+        r"\w" => Class::of_escape('w')?,
+        _ => {
+            let (class, end) = Class::parse(expression, 0).ok()?;
+            if end != expression.len() {
+                return None;
+            }
+            class
+        }
+    };
+    // A class with the slash could reach over segments.
+    (is_name(name) && !class.contains('/')).then(|| Segment::Group { name: name.to_owned(), class: class.fold() })
+}
+
+fn is_name(name: &str) -> bool {
+    name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
+}
+
+/// The text that a part without any operator stands for.
+fn literal(part: &str) -> Option<String> {
+    let mut out = String::with_capacity(part.len());
+    let mut chars = part.chars();
+    while let Some(c) = chars.next() {
+        match c {
+            '\\' => out.push(chars.next().filter(char::is_ascii_punctuation)?),
+            '^' | '$' | '.' | '[' | ']' | '|' | '(' | ')' | '?' | '*' | '+' | '{' | '}' => return None,
+            c => out.push(c),
+        }
+    }
+    Some(out)
+}
+
+/// A set of characters: ranges, or everything else.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Class {
+    negated: bool,
+    ranges: Vec<(char, char)>,
+    /// Which ASCII characters are in it, negation included.
+    ascii: u128,
+}
+
+impl Class {
+    fn new(negated: bool, ranges: Vec<(char, char)>) -> Self {
+        let mut class = Self { negated, ranges, ascii: 0 };
+        for byte in 0..128_u8 {
+            let c = char::from(byte);
+            if class.ranges.iter().any(|(lo, hi)| (*lo..=*hi).contains(&c)) != negated {
+                class.ascii |= 1 << byte;
+            }
+        }
+        class
+    }
+
+    fn contains(&self, c: char) -> bool {
+        match u8::try_from(c) {
+            Ok(byte) if byte < 128 => self.ascii >> byte & 1 == 1,
+            _ => self.ranges.iter().any(|(lo, hi)| (*lo..=*hi).contains(&c)) != self.negated,
+        }
+    }
+
+    /// `\d`, `\w`, `\s` and their complements, in ASCII.
+    fn of_escape(letter: char) -> Option<Self> {
+        let ranges: &[(char, char)] = match letter.to_ascii_lowercase() {
+            'd' => &[('0', '9')],
+            'w' => &[('0', '9'), ('A', 'Z'), ('_', '_'), ('a', 'z')],
+            's' => &[('\t', '\r'), (' ', ' ')],
+            _ => return None,
+        };
+        Some(Self::new(letter.is_ascii_uppercase(), ranges.to_vec()))
+    }
+
+    /// The ranges, with a negation worked out.
+    fn positive(&self) -> Vec<(char, char)> {
+        if !self.negated {
+            return self.ranges.clone();
+        }
+        let mut sorted = self.ranges.clone();
+        sorted.sort_unstable();
+        let (mut out, mut from) = (Vec::new(), Some('\0'));
+        for (lo, hi) in sorted {
+            if let Some(start) = from.filter(|start| *start < lo) {
+                let before = char::from_u32(lo as u32 - 1).unwrap_or('\u{D7FF}');
+                out.push((start, before));
+            }
+            let after = char::from_u32(hi as u32 + 1).or((hi == '\u{D7FF}').then_some('\u{E000}'));
+            from = from.and_then(|start| Some(start.max(after?)));
+        }
+        out.extend(from.map(|start| (start, char::MAX)));
+        out
+    }
+
+    /// With the other case of every ASCII letter.
+    fn fold(self) -> Self {
+        let mut ranges = self.ranges.clone();
+        for (lo, hi) in &self.ranges {
+            for (first, last, flip) in [('a', 'z', b'A'), ('A', 'Z', b'a')] {
+                let (from, to) = ((*lo).max(first), (*hi).min(last));
+                if from <= to {
+                    let shift = |c: char| char::from(c as u8 - first as u8 + flip);
+                    ranges.push((shift(from), shift(to)));
+                }
+            }
+        }
+        Self::new(self.negated, ranges)
+    }
+
+    /// Reads the class that opens at byte `start`; the second value is the byte after its end.
+    fn parse(source: &str, start: usize) -> Result<(Self, usize), String> {
+        let end = source
+            .as_bytes()
+            .get(start)
+            .filter(|b| **b == b'[')
+            .and_then(|_| class_end(source.as_bytes(), start))
+            .ok_or("a class does not close")?;
+        let inner = &source[start + 1..end];
+        let (negated, inner) = inner.strip_prefix('^').map_or((false, inner), |rest| (true, rest));
+        let mut ranges = Vec::new();
+        let mut rest = inner;
+        while !rest.is_empty() {
+            if let Some((name, after)) = rest.strip_prefix("[:").and_then(|r| r.split_once(":]")) {
+                ranges.extend(posix(name)?);
+                rest = after;
+                continue;
+            }
+            let (low, after) = class_item(rest)?;
+            rest = after;
+            let low = match low {
+                Item::Set(set) => {
+                    ranges.extend(set.positive());
+                    continue;
+                }
+                Item::Char(c) => c,
+            };
+            let high = rest.strip_prefix('-').filter(|r| !r.is_empty()).map(class_item).transpose()?;
+            match high {
+                Some((Item::Char(high), after)) => {
+                    if low > high {
+                        return Err("a range is out of order".to_owned());
+                    }
+                    ranges.push((low, high));
+                    rest = after;
+                }
+                _ => ranges.push((low, low)),
+            }
+        }
+        Ok((Self::new(negated, ranges), end + 1))
+    }
+
+    /// As an expression of the engine.
+    fn to_regex(&self) -> String {
+        if self.ranges.is_empty() {
+            return if self.negated { "[\\s\\S]" } else { "[^\\s\\S]" }.to_owned();
+        }
+        let mut out = String::from(if self.negated { "[^" } else { "[" });
+        for (lo, hi) in &self.ranges {
+            out.push_str(&format!("\\x{{{:X}}}-\\x{{{:X}}}", *lo as u32, *hi as u32));
+        }
+        out.push(']');
+        out
+    }
+}
+
+enum Item {
+    Char(char),
+    Set(Class),
+}
+
+fn class_item(text: &str) -> Result<(Item, &str), String> {
+    let mut chars = text.chars();
+    let item = match chars.next() {
+        Some('\\') => {
+            let c = chars.next().ok_or("it ends with a backslash")?;
+            match Class::of_escape(c) {
+                Some(set) => Item::Set(set),
+                None => Item::Char(match c {
+                    'n' => '\n',
+                    't' => '\t',
+                    'r' => '\r',
+                    'f' => '\u{C}',
+                    c if c.is_ascii_alphanumeric() => return Err(format!("\\{c} in a class is not supported")),
+                    c => c,
+                }),
+            }
+        }
+        Some(c) => Item::Char(c),
+        None => return Err("a class is empty".to_owned()),
+    };
+    Ok((item, chars.as_str()))
+}
+
+fn posix(name: &str) -> Result<Vec<(char, char)>, String> {
+    Ok(match name {
+        "alpha" => vec![('a', 'z'), ('A', 'Z')],
+        "digit" => vec![('0', '9')],
+        "alnum" => vec![('a', 'z'), ('A', 'Z'), ('0', '9')],
+        "lower" | "upper" => vec![('a', 'z'), ('A', 'Z')],
+        "xdigit" => vec![('a', 'f'), ('A', 'F'), ('0', '9')],
+        "word" => vec![('a', 'z'), ('A', 'Z'), ('0', '9'), ('_', '_')],
+        "space" => vec![('\t', '\r'), (' ', ' ')],
+        "punct" => vec![('!', '/'), (':', '@'), ('[', '`'), ('{', '~')],
+        other => return Err(format!("the class [:{other}:] is not known")),
+    })
+}
+
+/// The pattern for the engine.
+fn regex(source: &str) -> Result<Matching, String> {
+    let text = format!(r"\A(?:{})\z", rewrite(source)?);
+    let regex = RegexBuilder::new(&text).backtrack_limit(BACKTRACK_LIMIT).build().map_err(|e| e.to_string())?;
+    let names = regex.capture_names().map(|name| name.map(str::to_owned)).collect();
+    Ok(Matching::Regex { regex: Box::new(regex), names })
+}
+
+/// Rewrites letters and classes so that they match ASCII without regard to case.
+fn rewrite(source: &str) -> Result<String, String> {
+    let mut out = String::with_capacity(source.len() * 2);
+    let mut i = 0;
+    while let Some(c) = source[i..].chars().next() {
+        let rest = &source[i..];
+        match c {
+            '[' => {
+                let (class, end) = Class::parse(source, i)?;
+                out.push_str(&class.fold().to_regex());
+                i = end;
+                continue;
+            }
+            '\\' => {
+                let next = rest[1..].chars().next().ok_or("it ends with a backslash")?;
+                match Class::of_escape(next) {
+                    Some(class) => out.push_str(&class.to_regex()),
+                    None if next.is_ascii_alphanumeric() => out.extend(['\\', next]),
+                    None => push_char(&mut out, next),
+                }
+                i += 1 + next.len_utf8();
+                continue;
+            }
+            '(' if rest.starts_with("(?") => {
+                let open = group_open(rest).ok_or("a group does not open rightly")?;
+                out.push_str(open);
+                i += open.len();
+                continue;
+            }
+            '{' => {
+                let end = rest.find('}').filter(|end| rest[1..*end].bytes().all(|b| b.is_ascii_digit() || b == b','));
+                match end {
+                    Some(end) => {
+                        out.push_str(&rest[..=end]);
+                        i += end + 1;
+                        continue;
+                    }
+                    None => out.push_str(r"\{"),
+                }
+            }
+            '^' | '$' | '.' | '|' | '(' | ')' | '?' | '*' | '+' => out.push(c),
+            c => push_char(&mut out, c),
+        }
+        i += c.len_utf8();
+    }
+    Ok(out)
+}
+
+fn push_char(out: &mut String, c: char) {
+    if c.is_ascii_alphabetic() {
+        out.extend(['[', c.to_ascii_lowercase(), c.to_ascii_uppercase(), ']']);
+    } else if c.is_ascii_alphanumeric() || !c.is_ascii() {
+        out.push(c);
+    } else {
+        out.push_str(&format!("\\x{{{:X}}}", c as u32));
+    }
+}
+
+/// The beginning of a group with a question mark, up to where its expression starts.
+fn group_open(rest: &str) -> Option<&str> {
+    let fixed = ["(?:", "(?=", "(?!", "(?<=", "(?<!", "(?>"].into_iter().find(|open| rest.starts_with(open));
+    if let Some(open) = fixed {
+        return rest.get(..open.len());
+    }
+    let end =
+        if rest.starts_with("(?P<") || rest.starts_with("(?<") { rest.find('>')? } else { rest.find([':', ')'])? };
+    rest.get(..=end)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(pattern: &str, path: &str, want: Option<&[(&str, &str)]>) {
+        let pattern = Pattern::compile(pattern).unwrap();
+        let got = pattern.matches(path);
+        assert_eq!(got.as_ref().map(|c| c.0.as_slice()), want, "{pattern:?} {path}");
+    }
+
+    #[test]
+    fn patterns_and_paths() {
+        check("/demo/v1/fields", "/demo/v1/fields", Some(&[]));
+        check("/demo/v1/fields", "/Demo/V1/FIELDS", Some(&[]));
+        check("/demo/v1/fields", "/demo/v1/fields/", None);
+        check("/demo/v1/fields", "/demo/v1", None);
+        check("/demo/v1/fields", "demo/v1/fields", None);
+        check(r"/items/(?P<id>\d+)", "/items/5", Some(&[("id", "5")]));
+        check(r"/items/(?P<id>[\d]+)", "/items/5x", None);
+        check(r"/items/(?P<id>[\d]+)", "/items/", None);
+        check(r"/items/(?P<id>\d+)", "/items/٣", None);
+        check(r"/items/(?P<slug>[a-z-]+)", "/items/ABC", Some(&[("slug", "ABC")]));
+        check(r"/items/(?P<slug>[a-z-]+)", "/items/\u{212A}", None);
+        check(r"/items/(?P<id>\d+)/parts/(?P<part>[\w]+)", "/items/5/parts/x_1", Some(&[("id", "5"), ("part", "x_1")]));
+        check("/sources(?:/(?P<p>[a-z]+))?", "/sources", Some(&[]));
+        check("/sources(?:/(?P<p>[a-z]+))?", "/sources/abc", Some(&[("p", "abc")]));
+        check("/(?P<a>x)?(?P<b>y)", "/y", Some(&[("a", ""), ("b", "y")]));
+        check("/a/?b", "/ab", Some(&[]));
+        check("/a|/b", "/B", Some(&[]));
+        check("/a|/b", "/bc", None);
+        let template = r#"/t/(?P<id>([^\/:<>\*\?"\|]+(?:\/[^\/:<>\*\?"\|]+)?)[\/\w%-]+)"#;
+        check(template, "/t/Theme//Home", Some(&[("id", "Theme//Home")]));
+        check(template, "/t/a:b", None);
+        check("/p/(?P<n>[^.\\/]+(?:\\/[^.\\/]+)?)", "/p/Dir/File", Some(&[("n", "Dir/File")]));
+        check("/x/(?P<n>[[:alpha:]_]{2,3})", "/x/aB", Some(&[("n", "aB")]));
+        check("/x/(?P<n>[^a-z]+)", "/x/É9", Some(&[("n", "É9")]));
+        check("/x/(?P<n>[^a-z]+)", "/x/B", None);
+        check("/x/(?P<n>[\\D]+)", "/x/é", Some(&[("n", "é")]));
+        check("/x/a\\.b", "/x/a.B", Some(&[]));
+        check("/x/a\\.b", "/x/axb", None);
+        check("/x/(?=a)(?P<n>\\w+)", "/x/abc", Some(&[("n", "abc")]));
+        check(r"/é/(?P<n>\w+)", "/é/a", Some(&[("n", "a")]));
+    }
+
+    #[test]
+    fn what_is_no_pattern_is_refused() {
+        for bad in ["/(", "/a)", "/[a", "/a\\", "/[z-a]", "/(?P<n", "/[[:nope:]]"] {
+            assert!(Pattern::compile(bad).is_err(), "{bad}");
+        }
+        assert!(Pattern::compile(&"/a".repeat(3000)).is_err());
+    }
+
+    #[test]
+    fn backtracking_is_bounded() {
+        let pattern = Pattern::compile(r"/(?=a)(a*)*\1b").unwrap();
+        assert!(pattern.matches(&format!("/{}", "a".repeat(60))).is_none());
+    }
+}

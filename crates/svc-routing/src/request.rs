@@ -1,0 +1,498 @@
+//! The request as permission callbacks, handlers and hooks see it.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use bytes::Bytes;
+use http::header::{CONTENT_TYPE, HeaderName, HeaderValue};
+use http::{Extensions, HeaderMap, Method};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use svc_schema::{Error, FieldSet, Notice, Notices};
+
+use crate::endpoint::Bound;
+use crate::error::invalid_param;
+use crate::json::JsonBody;
+use crate::method::accepts_body;
+use crate::params::{ParamOrder, Params};
+use crate::{Map, Result, Server};
+
+/// A request of the interface: effective method, route, parameters, headers, caller. Cheap to clone.
+///
+/// Parameters are parsed once: when a permission callback or a handler sees the request, its arguments have been
+/// validated and sanitized, and both see the same values.
+#[derive(Clone)]
+pub struct Request(Arc<Parts>);
+
+#[derive(Clone)]
+struct Parts {
+    method: Method,
+    wire_method: Method,
+    route: Arc<str>,
+    params: Params,
+    headers: HeaderMap,
+    body: Bytes,
+    json: JsonBody,
+    files: Vec<File>,
+    extensions: Extensions,
+    authenticated: bool,
+    server: Option<Server>,
+    endpoint: Option<Arc<Bound>>,
+    fields: OnceLock<Option<FieldSet>>,
+    depth: u8,
+    notices: Option<Arc<Mutex<Notices>>>,
+}
+
+/// An uploaded file of a multipart body.
+#[derive(Clone)]
+pub struct File {
+    /// The form field that carried it.
+    pub field: String,
+    /// The file's name as the client gave it. Not to be trusted as a path.
+    pub name: String,
+    /// The media type as the client gave it.
+    pub content_type: String,
+    /// Size in bytes.
+    pub size: u64,
+    /// Where its bytes are.
+    pub data: FileData,
+}
+
+/// The bytes of an uploaded file.
+#[derive(Clone)]
+pub enum FileData {
+    /// In memory.
+    Memory(Bytes),
+    /// In a temporary file, removed when the last clone of the request goes.
+    Disk(Arc<dyn AsRef<Path> + Send + Sync>),
+}
+
+/// A `Content-Type` header taken apart.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ContentType {
+    /// `application/json`, in lower case.
+    pub value: String,
+    /// Before the slash.
+    pub kind: String,
+    /// After the slash.
+    pub subtype: String,
+    /// After the semicolon, as sent.
+    pub parameters: String,
+}
+
+impl std::fmt::Debug for Request {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Request").field("method", &self.0.method).field("route", &self.0.route).finish_non_exhaustive()
+    }
+}
+
+impl Request {
+    /// A request without parameters, headers or caller. `route` begins with a slash.
+    pub fn new(method: Method, route: impl Into<Arc<str>>) -> Self {
+        Self(Arc::new(Parts {
+            params: Params { body_counts: accepts_body(&method), ..Params::default() },
+            wire_method: method.clone(),
+            method,
+            route: route.into(),
+            headers: HeaderMap::new(),
+            body: Bytes::new(),
+            json: JsonBody::Absent,
+            files: Vec::new(),
+            extensions: Extensions::new(),
+            authenticated: false,
+            server: None,
+            endpoint: None,
+            fields: OnceLock::new(),
+            depth: 0,
+            notices: None,
+        }))
+    }
+
+    /// A `GET` of this route.
+    pub fn get(route: impl Into<Arc<str>>) -> Self {
+        Self::new(Method::GET, route)
+    }
+
+    fn parts(&mut self) -> &mut Parts {
+        let parts = Arc::make_mut(&mut self.0);
+        parts.fields = OnceLock::new();
+        parts
+    }
+
+    /// Sets the effective method; the method on the wire stays what [`Request::new`] was given.
+    #[must_use]
+    pub fn with_method(mut self, method: Method) -> Self {
+        let parts = self.parts();
+        parts.params.body_counts = accepts_body(&method);
+        parts.method = method;
+        self
+    }
+
+    /// Sets the parameters of the query.
+    #[must_use]
+    pub fn with_query(mut self, query: Map) -> Self {
+        self.parts().params.query = query;
+        self
+    }
+
+    /// Sets the parameters of the query from its text, by PHP's rules (`a[]=1&b[k]=2`).
+    #[must_use]
+    pub fn with_query_string(self, query: &str) -> Self {
+        self.with_query(svc_php::query::parse(query.as_bytes()))
+    }
+
+    /// Sets the fields of a form body.
+    #[must_use]
+    pub fn with_form(mut self, form: Map) -> Self {
+        self.parts().params.body = form;
+        self
+    }
+
+    /// Sets all headers.
+    #[must_use]
+    pub fn with_headers(mut self, headers: HeaderMap) -> Self {
+        self.parts().headers = headers;
+        self
+    }
+
+    /// Sets one header. A name or value that no header can have is left out.
+    #[must_use]
+    pub fn with_header(mut self, name: &str, value: &str) -> Self {
+        if let (Ok(name), Ok(value)) = (name.parse::<HeaderName>(), HeaderValue::from_str(value)) {
+            self.parts().headers.insert(name, value);
+        }
+        self
+    }
+
+    /// Sets the body, and reads it by the `Content-Type` header, which is to be set before: JSON and form bodies become
+    /// parameters. A JSON body that cannot be read is reported when the request is dispatched (`rest_invalid_json`).
+    #[must_use]
+    pub fn with_body(mut self, body: impl Into<Bytes>) -> Self {
+        let body = body.into();
+        let (is_json, is_form) = self
+            .content_type()
+            .map_or((false, false), |c| (c.is_json(), c.value == "application/x-www-form-urlencoded"));
+        let parts = self.parts();
+        if is_json {
+            parts.json = JsonBody::read(&body);
+            parts.params.json = parts.json.params();
+        } else if is_form {
+            parts.params.body = svc_php::query::parse(&body);
+        }
+        parts.body = body;
+        self
+    }
+
+    /// Sets a JSON body, with its content type.
+    #[must_use]
+    pub fn with_json(self, value: &Value) -> Self {
+        self.with_header(CONTENT_TYPE.as_str(), "application/json").with_body(value.to_string())
+    }
+
+    /// Adds an uploaded file.
+    #[must_use]
+    pub fn with_file(mut self, file: File) -> Self {
+        self.parts().files.push(file);
+        self
+    }
+
+    /// Attaches a value for handlers and hooks to find by its type.
+    #[must_use]
+    pub fn with_extension<T: Clone + Send + Sync + 'static>(mut self, value: T) -> Self {
+        self.parts().extensions.insert(value);
+        self
+    }
+
+    /// Says who calls: an extension, and the request counts as authenticated (403 instead of 401, no caching).
+    #[must_use]
+    pub fn with_caller<T: Clone + Send + Sync + 'static>(self, caller: T) -> Self {
+        self.with_extension(caller).with_authenticated(true)
+    }
+
+    /// Says whether somebody is logged in.
+    #[must_use]
+    pub fn with_authenticated(mut self, authenticated: bool) -> Self {
+        self.parts().authenticated = authenticated;
+        self
+    }
+
+    /// A request made on behalf of this one (embedding, batch, preload): same caller and extensions, and nothing else.
+    #[must_use]
+    pub fn sub_request(&self, method: Method, route: impl Into<Arc<str>>) -> Self {
+        let mut sub = Self::new(method, route);
+        let parts = sub.parts();
+        parts.extensions = self.0.extensions.clone();
+        parts.authenticated = self.0.authenticated;
+        parts.server = self.0.server.clone();
+        parts.depth = self.0.depth.saturating_add(1);
+        parts.notices = self.0.notices.clone();
+        sub
+    }
+
+    /// The effective method: after `_method` and `X-HTTP-Method-Override`.
+    pub fn method(&self) -> &Method {
+        &self.0.method
+    }
+
+    /// The method of the request line. Only caching and CORS look at it; nothing is decided by it.
+    pub fn wire_method(&self) -> &Method {
+        &self.0.wire_method
+    }
+
+    /// Whether only the headers are wanted: the handler may leave out all rendering.
+    pub fn is_head(&self) -> bool {
+        self.0.method == Method::HEAD
+    }
+
+    /// The route, as requested: `/svc/v2/posts/5`.
+    pub fn route(&self) -> &str {
+        &self.0.route
+    }
+
+    /// The headers.
+    pub fn headers(&self) -> &HeaderMap {
+        &self.0.headers
+    }
+
+    /// A header's text, when it is text.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.0.headers.get(name)?.to_str().ok()
+    }
+
+    /// The `Content-Type`; `None` without one or without a slash in it.
+    pub fn content_type(&self) -> Option<ContentType> {
+        ContentType::parse(self.header(CONTENT_TYPE.as_str())?)
+    }
+
+    /// The body as sent.
+    pub fn body(&self) -> &Bytes {
+        &self.0.body
+    }
+
+    /// The value of a JSON body; `None` when the body is absent, not JSON, or malformed.
+    pub fn json(&self) -> Option<&Value> {
+        match &self.0.json {
+            JsonBody::Value(value) => Some(value),
+            _ => None,
+        }
+    }
+
+    /// Uploaded files.
+    pub fn files(&self) -> &[File] {
+        &self.0.files
+    }
+
+    /// The uploaded file of a form field.
+    pub fn file(&self, field: &str) -> Option<&File> {
+        self.0.files.iter().find(|f| f.field == field)
+    }
+
+    /// The parameters by source.
+    pub fn params(&self) -> &Params {
+        &self.0.params
+    }
+
+    pub(crate) fn params_mut(&mut self) -> &mut Params {
+        &mut self.parts().params
+    }
+
+    /// Sets one parameter: in the strongest source that has it, else in the query.
+    #[must_use]
+    pub fn with_param(mut self, name: &str, value: impl Into<Value>) -> Self {
+        let params = &mut self.parts().params;
+        let source = params.sources().iter().copied().find(|s| params.source(*s).contains_key(name));
+        let source = source.filter(|s| *s != crate::Source::Defaults).unwrap_or(crate::Source::Query);
+        params.source_mut(source).insert(name.to_owned(), value.into());
+        self
+    }
+
+    pub(crate) fn with_param_order(mut self, order: ParamOrder) -> Self {
+        if self.0.params.order != order {
+            self.parts().params.order = order;
+        }
+        self
+    }
+
+    /// A parameter; `None` when it is absent or `null`.
+    pub fn param(&self, name: &str) -> Option<&Value> {
+        self.0.params.get(name)
+    }
+
+    /// Whether any source names the parameter, `null` and defaults included.
+    pub fn has_param(&self, name: &str) -> bool {
+        self.0.params.has(name)
+    }
+
+    /// A parameter as a Rust value; `None` when it is absent or `null`.
+    ///
+    /// # Errors
+    /// `rest_invalid_param` (400) when the value does not fit `T`.
+    pub fn arg<T: DeserializeOwned>(&self, name: &str) -> Result<Option<T>> {
+        match self.param(name) {
+            None => Ok(None),
+            Some(value) => T::deserialize(value).map(Some).map_err(|_| invalid_param(name)),
+        }
+    }
+
+    /// A parameter that must be there.
+    ///
+    /// # Errors
+    /// `rest_missing_callback_param` (400) when it is absent, `rest_invalid_param` (400) when it does not fit `T`.
+    pub fn require<T: DeserializeOwned>(&self, name: &str) -> Result<T> {
+        self.arg(name)?.ok_or_else(|| crate::error::missing_param(name))
+    }
+
+    /// The parameter `context`, by default `view`.
+    pub fn context(&self) -> &str {
+        self.param("context").and_then(Value::as_str).unwrap_or("view")
+    }
+
+    /// The selection of `_fields`, when there is one.
+    pub fn fields(&self) -> Option<&FieldSet> {
+        let compiled = || self.param("_fields").map(FieldSet::parse).filter(|set| !set.is_everything());
+        self.0.fields.get_or_init(compiled).as_ref()
+    }
+
+    /// Whether `_fields` lets this member (dotted for nested ones) into the answer.
+    pub fn wants(&self, field: &str) -> bool {
+        self.fields().is_none_or(|set| set.is_included(field))
+    }
+
+    /// Values attached by the server or the embedding program.
+    pub fn extensions(&self) -> &Extensions {
+        &self.0.extensions
+    }
+
+    /// The caller, if it was set with this type.
+    pub fn caller<T: Send + Sync + 'static>(&self) -> Option<&T> {
+        self.0.extensions.get()
+    }
+
+    /// Whether somebody is logged in.
+    pub fn is_authenticated(&self) -> bool {
+        self.0.authenticated
+    }
+
+    /// Status of a refusal: 401 when nobody is logged in, else 403.
+    pub fn authorization_status(&self) -> u16 {
+        if self.0.authenticated { 403 } else { 401 }
+    }
+
+    /// The server that answers this request; `None` before dispatch.
+    pub fn server(&self) -> Option<&Server> {
+        self.0.server.as_ref()
+    }
+
+    pub(crate) fn with_server(mut self, server: &Server, debug: bool) -> Self {
+        if self.0.server.is_none() {
+            let parts = self.parts();
+            parts.server = Some(server.clone());
+            if debug && parts.notices.is_none() {
+                parts.notices = Some(Arc::default());
+            }
+        }
+        self
+    }
+
+    /// The handler group that was chosen; `None` before dispatch.
+    pub fn endpoint(&self) -> Option<&Bound> {
+        self.0.endpoint.as_deref()
+    }
+
+    pub(crate) fn with_endpoint(mut self, url: Map, defaults: Map, endpoint: Option<Arc<Bound>>) -> Self {
+        let parts = self.parts();
+        parts.params.url = url;
+        parts.params.defaults = defaults;
+        parts.endpoint = endpoint;
+        self
+    }
+
+    /// How many requests inside requests this one is: 0 for one from outside.
+    pub fn depth(&self) -> u8 {
+        self.0.depth
+    }
+
+    /// Records a developer notice; shown as a response header in debug mode, else dropped.
+    pub fn notice(&self, notice: Notice) {
+        if let Some(notices) = &self.0.notices {
+            notices.lock().unwrap_or_else(PoisonError::into_inner).push(notice);
+        }
+    }
+
+    /// The notices recorded so far.
+    pub(crate) fn notices(&self) -> Vec<Notice> {
+        self.0
+            .notices
+            .as_ref()
+            .map_or_else(Vec::new, |n| n.lock().unwrap_or_else(PoisonError::into_inner).clone().into_vec())
+    }
+
+    /// Fails with what is wrong about the JSON body, if anything is.
+    pub(crate) fn check_json(&self) -> std::result::Result<(), Error> {
+        self.0.json.check()
+    }
+}
+
+impl ContentType {
+    /// Takes a header's value apart; `None` when there is no slash in it.
+    pub fn parse(header: &str) -> Option<Self> {
+        let (value, parameters) = header.split_once(';').unwrap_or((header, ""));
+        let value = value.trim().to_ascii_lowercase();
+        let (kind, subtype) = value.split_once('/')?;
+        Some(Self {
+            kind: kind.to_owned(),
+            subtype: subtype.to_owned(),
+            parameters: parameters.trim().to_owned(),
+            value,
+        })
+    }
+
+    /// Whether this is JSON: `application/json`, any `application/…+json`, each perhaps with `+oembed` behind it.
+    pub fn is_json(&self) -> bool {
+        self.value.split([' ', '\t', ',']).any(|media| {
+            let media = media.strip_suffix("+oembed").unwrap_or(media);
+            let Some(name) = media.strip_prefix("application/") else { return false };
+            name == "json" || name.strip_suffix("+json").is_some_and(|prefix| !prefix.is_empty())
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn content_types_that_are_json() {
+        for (header, want) in [
+            ("application/json", true),
+            ("APPLICATION/JSON; charset=utf-8", true),
+            ("application/vnd.api+json", true),
+            ("application/json+oembed", true),
+            ("application/+json", false),
+            ("application/foo+json+x", false),
+            ("text/json", false),
+        ] {
+            assert_eq!(ContentType::parse(header).unwrap().is_json(), want, "{header}");
+        }
+        assert!(ContentType::parse("json").is_none());
+    }
+
+    #[test]
+    fn a_null_lets_the_weaker_source_through() {
+        let req = Request::new(Method::POST, "/x").with_query_string("a=q&b=1").with_json(&json!({"a": null, "b": 2}));
+        assert_eq!(req.arg::<String>("a").unwrap().as_deref(), Some("q"));
+        assert_eq!(req.require::<u8>("b").unwrap(), 2);
+        assert_eq!(req.arg::<Vec<u8>>("b").unwrap_err().code(), "rest_invalid_param");
+        assert_eq!(req.require::<u8>("c").unwrap_err().code(), "rest_missing_callback_param");
+    }
+
+    #[test]
+    fn sub_requests_keep_the_caller_and_nothing_else() {
+        let req = Request::get("/a").with_caller(7_u32).with_query_string("x=1").with_header("x-a", "1");
+        let sub = req.sub_request(Method::GET, "/b");
+        assert_eq!((sub.caller::<u32>(), sub.is_authenticated(), sub.depth()), (Some(&7), true, 1));
+        assert!(!sub.has_param("x") && sub.headers().is_empty());
+    }
+}

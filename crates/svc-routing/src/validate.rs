@@ -1,0 +1,47 @@
+//! From the parameters that were sent to the arguments that permission and handler see.
+
+use std::sync::Arc;
+
+use svc_schema::{Error, Sanitizer};
+
+use crate::Request;
+use crate::endpoint::Bound;
+use crate::error::invalid_request;
+
+/// Validates and sanitizes the parameters by the arguments of the endpoint.
+///
+/// # Errors
+/// `rest_invalid_json`, `rest_missing_callback_param`, `rest_invalid_param` with all that is invalid at once,
+/// `rest_invalid_params`, or what a callback raised.
+pub(crate) fn prepare(mut req: Request, endpoint: &Bound) -> Result<Request, (Request, Error)> {
+    if let Err(error) = checked(&req, endpoint) {
+        return Err((req, error));
+    }
+    match endpoint.args.sanitize(req.params_mut().counted_mut()) {
+        Ok(()) => Ok(req),
+        Err(error) => Err((req, error)),
+    }
+}
+
+fn checked(req: &Request, endpoint: &Bound) -> Result<(), Error> {
+    req.check_json()?;
+    endpoint.args.validate(|name| req.param(name))?;
+    match &endpoint.check {
+        Some(check) if !check(req)? => Err(invalid_request()),
+        _ => Ok(()),
+    }
+}
+
+/// The request as the permission callback of `endpoint` is to see it when another endpoint of the route was called, or
+/// when its parameters were refused: sanitized as far as they can be.
+pub(crate) fn for_permission(req: &Request, endpoint: &Arc<Bound>) -> Request {
+    let url = req.params().url.clone();
+    let mut req = req.clone().with_endpoint(url, endpoint.defaults.clone(), Some(Arc::clone(endpoint)));
+    let cleans = |name: &str| endpoint.args.get(name).is_some_and(|arg| !matches!(arg.sanitize, Sanitizer::None));
+    let params = req.params();
+    if params.sources().iter().any(|source| params.source(*source).keys().any(|name| cleans(name))) {
+        // What is refused keeps its value: the permission callback then judges it as it was sent.
+        let _refused = endpoint.args.sanitize(req.params_mut().counted_mut());
+    }
+    req
+}

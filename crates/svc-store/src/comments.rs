@@ -1,0 +1,359 @@
+//! Comments: rows by id, lists, writing and counting.
+
+use std::collections::HashMap;
+
+use chrono::NaiveDateTime;
+use sea_query::{Cond, Expr, ExprTrait as _, Query, SelectStatement};
+use svc_model::{Comment, CommentId, PostId, UserId};
+
+use crate::db::{Db, Tx};
+use crate::engine::Row;
+use crate::error::{Result, StoreError};
+use crate::meta::{self, MetaKind};
+use crate::posts::in_order;
+use crate::{Family, Order, Page, stamp};
+
+const COLUMNS: [&str; 15] = [
+    "comment_ID",
+    "comment_post_ID",
+    "comment_author",
+    "comment_author_email",
+    "comment_author_url",
+    "comment_author_IP",
+    "comment_date",
+    "comment_date_gmt",
+    "comment_content",
+    "comment_karma",
+    "comment_approved",
+    "comment_agent",
+    "comment_type",
+    "comment_parent",
+    "user_id",
+];
+
+fn read(row: &Row<'_>) -> Result<Comment> {
+    Ok(Comment {
+        id: CommentId(row.int(0)?),
+        post: PostId(row.int(1)?),
+        author: row.text(2)?,
+        author_email: row.text(3)?,
+        author_url: row.text(4)?,
+        author_ip: row.text(5)?,
+        date: row.stamp(6)?,
+        date_gmt: row.stamp(7)?,
+        content: row.text(8)?,
+        karma: row.int(9)?,
+        approved: row.text(10)?,
+        agent: row.text(11)?,
+        comment_type: row.text(12)?,
+        parent: CommentId(row.int(13)?),
+        user: UserId(row.int(14)?),
+    })
+}
+
+fn select(db: &Db) -> SelectStatement {
+    let mut s = Query::select();
+    s.columns(COLUMNS).from(db.table("comments"));
+    s
+}
+
+/// The comment of this id.
+///
+/// # Errors
+/// Those of the database.
+pub fn get(db: &mut Db, id: CommentId) -> Result<Option<Comment>> {
+    Ok(get_many(db, &[id])?.pop())
+}
+
+/// The comments of these ids in the order of `ids`; those that do not exist are left out.
+///
+/// # Errors
+/// Those of the database.
+pub fn get_many(db: &mut Db, ids: &[CommentId]) -> Result<Vec<Comment>> {
+    let numbers: Vec<i64> = ids.iter().map(|id| id.0).collect();
+    let mut found = Vec::with_capacity(ids.len());
+    let build = |db: &Db, ids| select(db).and_where(Expr::col("comment_ID").is_in(ids)).take();
+    db.cached_list("comments.get", &numbers, build, |row| {
+        found.push(read(row)?);
+        Ok(())
+    })?;
+    in_order(&mut found, ids, |c| c.id);
+    Ok(found)
+}
+
+/// What a list of comments is ordered by.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CommentOrderBy {
+    /// Id.
+    Id,
+    /// The order of `include`; the direction does not count.
+    Include,
+    /// Date in the site's zone.
+    Date,
+    /// Date in UTC.
+    #[default]
+    DateGmt,
+    /// Post's id.
+    Post,
+    /// Parent's id.
+    Parent,
+    /// Type.
+    Type,
+}
+
+/// What a list of comments holds. Empty lists and `None` are no restriction.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CommentQuery {
+    /// Posts.
+    pub posts: Vec<PostId>,
+    /// Parents; zero is comments on posts themselves.
+    pub parent_in: Vec<CommentId>,
+    /// Parents left out.
+    pub parent_not_in: Vec<CommentId>,
+    /// Users who wrote them.
+    pub author_in: Vec<UserId>,
+    /// Users left out.
+    pub author_not_in: Vec<UserId>,
+    /// E-mail address of the author.
+    pub author_email: Option<String>,
+    /// States as stored: `1`, `0`, `spam`, `trash` …
+    pub approved: Vec<String>,
+    /// A user whose own held comments are listed too, whatever `approved` says.
+    pub own_held: Option<UserId>,
+    /// Types as stored; `comment` stands for the empty text too.
+    pub types: Vec<String>,
+    /// Types left out.
+    pub types_not: Vec<String>,
+    /// Text in author, e-mail, web site, address or content.
+    pub search: Option<String>,
+    /// Later than this, in the site's zone.
+    pub after: Option<NaiveDateTime>,
+    /// Earlier than this.
+    pub before: Option<NaiveDateTime>,
+    /// Only these ids.
+    pub include: Vec<CommentId>,
+    /// Ids left out.
+    pub exclude: Vec<CommentId>,
+    /// Only comments on posts of these types.
+    pub post_types: Vec<String>,
+    /// Only comments on posts of these statuses.
+    pub post_statuses: Vec<String>,
+    /// What it is ordered by.
+    pub order_by: CommentOrderBy,
+    /// Direction.
+    pub order: Order,
+    /// How many at most.
+    pub limit: Option<u64>,
+    /// How many are skipped.
+    pub offset: u64,
+    /// Whether the number of all is wanted.
+    pub total: bool,
+}
+
+/// The ids of a page of comments, and the number of all when asked for.
+///
+/// Ties are broken by id: along the direction when ordered by date, highest first otherwise. Source: the peer's
+/// statements.
+///
+/// # Errors
+/// [`StoreError::TooMany`] when too many values are named; those of the database.
+pub fn query(db: &mut Db, q: &CommentQuery) -> Result<Page<CommentId>> {
+    let mut filtered = Query::select();
+    filtered.from_as(db.table("comments"), "c");
+    conditions(db, q, &mut filtered);
+    let mut page = filtered.clone();
+    page.column(("c", "comment_ID"));
+    let way = sea_query::Order::from(q.order);
+    let (column, tie) = match q.order_by {
+        CommentOrderBy::Id => (None, way.clone()),
+        CommentOrderBy::Include => {
+            let id = Expr::col(("c", "comment_ID"));
+            if let Some(place) = crate::query::place(&id, q.include.iter().map(|id| id.0)) {
+                page.order_by_expr(place, sea_query::Order::Asc);
+            }
+            (None, sea_query::Order::Desc)
+        }
+        CommentOrderBy::Date => (Some("comment_date"), way.clone()),
+        CommentOrderBy::DateGmt => (Some("comment_date_gmt"), way.clone()),
+        CommentOrderBy::Post => (Some("comment_post_ID"), sea_query::Order::Desc),
+        CommentOrderBy::Parent => (Some("comment_parent"), sea_query::Order::Desc),
+        CommentOrderBy::Type => (Some("comment_type"), sea_query::Order::Desc),
+    };
+    if let Some(column) = column {
+        page.order_by(("c", column), way);
+    }
+    page.order_by(("c", "comment_ID"), tie);
+    let of_posts = !q.post_types.is_empty() || !q.post_statuses.is_empty();
+    let families = if of_posts { &[Family::Comments, Family::Posts][..] } else { &[Family::Comments] };
+    crate::query::page(db, families, &filtered, page, (q.limit, q.offset, q.total), CommentId)
+}
+
+fn conditions(db: &Db, q: &CommentQuery, s: &mut SelectStatement) {
+    let col = |name: &'static str| Expr::col(("c", name));
+    if !q.posts.is_empty() {
+        s.and_where(col("comment_post_ID").is_in(q.posts.iter().map(|id| id.0)));
+    }
+    if !q.parent_in.is_empty() {
+        s.and_where(col("comment_parent").is_in(q.parent_in.iter().map(|id| id.0)));
+    }
+    if !q.parent_not_in.is_empty() {
+        s.and_where(col("comment_parent").is_not_in(q.parent_not_in.iter().map(|id| id.0)));
+    }
+    if !q.author_in.is_empty() {
+        s.and_where(col("user_id").is_in(q.author_in.iter().map(|id| id.0)));
+    }
+    if !q.author_not_in.is_empty() {
+        s.and_where(col("user_id").is_not_in(q.author_not_in.iter().map(|id| id.0)));
+    }
+    if let Some(email) = &q.author_email {
+        s.and_where(col("comment_author_email").eq(email.as_str()));
+    }
+    if !q.approved.is_empty() {
+        let states = col("comment_approved").is_in(q.approved.iter().map(String::as_str));
+        match q.own_held {
+            None => drop(s.and_where(states)),
+            Some(user) => drop(
+                s.cond_where(
+                    Cond::any()
+                        .add(states)
+                        .add(Cond::all().add(col("user_id").eq(user.0)).add(col("comment_approved").eq("0"))),
+                ),
+            ),
+        }
+    }
+    if !q.types.is_empty() {
+        let empty = q.types.iter().any(|t| t == "comment").then_some("");
+        s.and_where(col("comment_type").is_in(q.types.iter().map(String::as_str).chain(empty)));
+    }
+    if !q.types_not.is_empty() {
+        s.and_where(col("comment_type").is_not_in(q.types_not.iter().map(String::as_str)));
+    }
+    if let Some(text) = &q.search {
+        let columns =
+            ["comment_author", "comment_author_email", "comment_author_url", "comment_author_IP", "comment_content"];
+        let any = columns.iter().fold(Cond::any(), |any, c| any.add(col(c).like(crate::query::contains(text))));
+        s.cond_where(any);
+    }
+    if let Some(t) = q.after {
+        s.and_where(col("comment_date").gt(stamp::format(Some(t))));
+    }
+    if let Some(t) = q.before {
+        s.and_where(col("comment_date").lt(stamp::format(Some(t))));
+    }
+    if !q.include.is_empty() {
+        s.and_where(col("comment_ID").is_in(q.include.iter().map(|id| id.0)));
+    }
+    if !q.exclude.is_empty() {
+        s.and_where(col("comment_ID").is_not_in(q.exclude.iter().map(|id| id.0)));
+    }
+    if !q.post_types.is_empty() || !q.post_statuses.is_empty() {
+        let mut rows = Query::select();
+        rows.expr(Expr::val(1)).from_as(db.table("posts"), "p");
+        rows.and_where(Expr::col(("p", "ID")).equals(("c", "comment_post_ID")));
+        if !q.post_types.is_empty() {
+            rows.and_where(Expr::col(("p", "post_type")).is_in(q.post_types.iter().map(String::as_str)));
+        }
+        if !q.post_statuses.is_empty() {
+            rows.and_where(Expr::col(("p", "post_status")).is_in(q.post_statuses.iter().map(String::as_str)));
+        }
+        s.and_where(Expr::exists(rows));
+    }
+}
+
+/// How many comments of each state a post has, or the whole site; notes do not count.
+///
+/// # Errors
+/// Those of the database.
+pub fn counts(db: &mut Db, post: Option<PostId>) -> Result<HashMap<String, u64>> {
+    let mut s = Query::select();
+    s.column("comment_approved").expr(Expr::cust("COUNT(*)")).from(db.table("comments"));
+    s.and_where(Expr::col("comment_type").ne("note"));
+    if let Some(post) = post {
+        s.and_where(Expr::col("comment_post_ID").eq(post.0));
+    }
+    s.group_by_col("comment_approved");
+    let rows = db.all(&s, |row| Ok((row.text(0)?, u64::try_from(row.int(1)?).unwrap_or(0))))?;
+    Ok(rows.into_iter().collect())
+}
+
+fn values(c: &Comment) -> [(&'static str, Expr); 14] {
+    [
+        ("comment_post_ID", c.post.0.into()),
+        ("comment_author", c.author.as_str().into()),
+        ("comment_author_email", c.author_email.as_str().into()),
+        ("comment_author_url", c.author_url.as_str().into()),
+        ("comment_author_IP", c.author_ip.as_str().into()),
+        ("comment_date", stamp::format(c.date).into()),
+        ("comment_date_gmt", stamp::format(c.date_gmt).into()),
+        ("comment_content", c.content.as_str().into()),
+        ("comment_karma", c.karma.into()),
+        ("comment_approved", c.approved.as_str().into()),
+        ("comment_agent", c.agent.as_str().into()),
+        ("comment_type", c.comment_type.as_str().into()),
+        ("comment_parent", c.parent.0.into()),
+        ("user_id", c.user.0.into()),
+    ]
+}
+
+/// Adds a comment and counts its post's comments anew; its `id` does not count. Gives the new id.
+///
+/// # Errors
+/// Those of the database.
+pub fn insert(tx: &mut Tx, comment: &Comment) -> Result<CommentId> {
+    let (columns, row): (Vec<&str>, Vec<Expr>) = values(comment).into_iter().unzip();
+    let mut insert = Query::insert();
+    insert.into_table(tx.table("comments")).columns(columns);
+    insert.values(row).map_err(|e| StoreError::Other(e.to_string()))?;
+    let id = tx.execute(&insert)?.last_id;
+    crate::posts::recount_comments(tx, &[comment.post])?;
+    Ok(CommentId(id))
+}
+
+/// Writes all members of a comment to its row and counts its post's comments anew; whether the row was there.
+///
+/// # Errors
+/// Those of the database.
+pub fn update(tx: &mut Tx, comment: &Comment) -> Result<bool> {
+    let Some(before) = get(tx, comment.id)? else { return Ok(false) };
+    let mut update = Query::update();
+    update.table(tx.table("comments")).values(values(comment));
+    update.and_where(Expr::col("comment_ID").eq(comment.id.0));
+    tx.execute(&update)?;
+    crate::posts::recount_comments(tx, &[before.post, comment.post])?;
+    Ok(true)
+}
+
+/// Deletes a comment with its meta; replies to it move up to its parent. Gives the comment as it was.
+///
+/// # Errors
+/// Those of the database.
+pub fn delete(tx: &mut Tx, id: CommentId) -> Result<Option<Comment>> {
+    let Some(comment) = get(tx, id)? else { return Ok(None) };
+    let mut up = Query::update();
+    up.table(tx.table("comments")).value("comment_parent", comment.parent.0);
+    up.and_where(Expr::col("comment_parent").eq(id.0));
+    tx.execute(&up)?;
+    meta::delete_all(tx, MetaKind::Comment, &[id.0])?;
+    let mut delete = Query::delete();
+    delete.from_table(tx.table("comments")).and_where(Expr::col("comment_ID").eq(id.0));
+    tx.execute(&delete)?;
+    crate::posts::recount_comments(tx, &[comment.post])?;
+    Ok(Some(comment))
+}
+
+/// Deletes all comments on posts, with their meta.
+pub(crate) fn delete_of_posts(tx: &mut Tx, posts: &[i64]) -> Result<()> {
+    for piece in posts.chunks(1_000) {
+        let mut ids = Query::select();
+        ids.column("comment_ID").from(tx.table("comments"));
+        ids.and_where(Expr::col("comment_post_ID").is_in(piece.iter().copied()));
+        let mut of_comments = Query::delete();
+        of_comments.from_table(tx.table("commentmeta")).and_where(Expr::col("comment_id").in_subquery(ids));
+        tx.execute(&of_comments)?;
+        let mut comments = Query::delete();
+        comments.from_table(tx.table("comments"));
+        comments.and_where(Expr::col("comment_post_ID").is_in(piece.iter().copied()));
+        tx.execute(&comments)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,209 @@
+//! A connection with a snapshot open ([`Db`]) or a transaction under way ([`Tx`]), as query functions take it.
+
+use std::collections::HashMap;
+use std::ops::{Deref, DerefMut};
+use std::sync::Arc;
+
+use sea_query::{Alias, DynIden, IntoIden as _, SelectStatement, Value};
+
+use crate::cache::Shared;
+use crate::dialect::{Build, Dialect};
+use crate::engine::{Conn, Done, Row};
+use crate::error::{Result, StoreError};
+
+/// The most values that one statement binds; SQLite allows 32,766.
+pub(crate) const MAX_VALUES: usize = 32_000;
+
+/// A statement's name and the length of its list, under which its text is kept.
+type Shape = (&'static str, usize);
+
+/// A connection on which all statements see one state of the database.
+pub struct Db {
+    pub(crate) conn: Box<dyn Conn>,
+    pub(crate) prefix: Arc<str>,
+    pub(crate) shared: Arc<Shared>,
+    /// Texts of statements that do not depend on their values.
+    texts: HashMap<Shape, Arc<str>>,
+    /// Counts of changes as of this snapshot; empty when nothing may be taken from or put into the caches.
+    pub(crate) epochs: Option<Arc<HashMap<String, i64>>>,
+}
+
+impl Db {
+    pub(crate) fn new(conn: Box<dyn Conn>, prefix: Arc<str>, shared: Arc<Shared>) -> Self {
+        Db { conn, prefix, shared, texts: HashMap::new(), epochs: None }
+    }
+
+    /// The engine.
+    pub fn dialect(&self) -> Dialect {
+        self.conn.dialect()
+    }
+
+    /// What table names begin with (`wp_`).
+    pub fn prefix(&self) -> &str {
+        &self.prefix
+    }
+
+    /// A table's whole name.
+    pub(crate) fn table(&self, name: &str) -> DynIden {
+        Alias::new(format!("{}{name}", self.prefix)).into_iden()
+    }
+
+    /// Runs a statement and calls `each` for every row.
+    pub(crate) fn select(
+        &mut self,
+        statement: &SelectStatement,
+        mut each: impl FnMut(&Row<'_>) -> Result<()>,
+    ) -> Result<()> {
+        let (sql, values) = statement.text(self.dialect());
+        if values.0.len() > MAX_VALUES {
+            return Err(StoreError::TooMany);
+        }
+        self.conn.query(&sql, &values.0, &mut each)
+    }
+
+    /// The first row of an answer.
+    pub(crate) fn first<T>(
+        &mut self,
+        statement: &SelectStatement,
+        mut read: impl FnMut(&Row<'_>) -> Result<T>,
+    ) -> Result<Option<T>> {
+        let mut found = None;
+        self.select(statement, |row| {
+            if found.is_none() {
+                found = Some(read(row)?);
+            }
+            Ok(())
+        })?;
+        Ok(found)
+    }
+
+    /// All rows of an answer.
+    pub(crate) fn all<T>(
+        &mut self,
+        statement: &SelectStatement,
+        mut read: impl FnMut(&Row<'_>) -> Result<T>,
+    ) -> Result<Vec<T>> {
+        let mut found = Vec::new();
+        self.select(statement, |row| {
+            found.push(read(row)?);
+            Ok(())
+        })?;
+        Ok(found)
+    }
+
+    /// Runs a statement whose text is built once per shape: `build` is given the table names, and binds placeholders of
+    /// any value in the order of `values`.
+    pub(crate) fn cached(
+        &mut self,
+        shape: Shape,
+        values: &[Value],
+        build: impl FnOnce(&Db) -> SelectStatement,
+        mut each: impl FnMut(&Row<'_>) -> Result<()>,
+    ) -> Result<()> {
+        let sql = match self.texts.get(&shape) {
+            Some(text) => text.clone(),
+            None => {
+                let text: Arc<str> = build(self).text(self.dialect()).0.into();
+                self.texts.insert(shape, text.clone());
+                text
+            }
+        };
+        self.conn.query(&sql, values, &mut each)
+    }
+
+    /// Like [`Self::cached`] for a list of ids, which is padded to a few lengths and cut into pieces of a thousand, so
+    /// that few statements are ever prepared.
+    pub(crate) fn cached_list(
+        &mut self,
+        name: &'static str,
+        ids: &[i64],
+        build: impl Fn(&Db, Vec<i64>) -> SelectStatement,
+        mut each: impl FnMut(&Row<'_>) -> Result<()>,
+    ) -> Result<()> {
+        let mut ids = ids.to_vec();
+        ids.sort_unstable();
+        ids.dedup();
+        for piece in ids.chunks(LIST) {
+            let padded = pad(piece);
+            let values: Vec<Value> = padded.iter().map(|id| (*id).into()).collect();
+            self.cached((name, padded.len()), &values, |db| build(db, padded.clone()), &mut each)?;
+        }
+        Ok(())
+    }
+
+    /// Whether a table of this whole name exists.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub fn table_exists(&mut self, name: &str) -> Result<bool> {
+        let sql = match self.dialect() {
+            Dialect::Sqlite => "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?",
+            Dialect::MySql => {
+                "SELECT 1 FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name = ?"
+            }
+        };
+        let mut found = false;
+        self.conn.query(sql, &[name.into()], &mut |_| {
+            found = true;
+            Ok(())
+        })?;
+        Ok(found)
+    }
+}
+
+/// The longest list that one statement of [`Db::cached_list`] takes.
+const LIST: usize = 1_024;
+
+/// Repeats the last id until the list has one of a few lengths.
+pub(crate) fn pad(ids: &[i64]) -> Vec<i64> {
+    let mut ids = ids.to_vec();
+    if let Some(last) = ids.last().copied() {
+        ids.resize(ids.len().next_power_of_two(), last);
+    }
+    ids
+}
+
+/// A transaction: everything that [`Db`] can read, and writing.
+pub struct Tx(pub(crate) Db);
+
+impl Deref for Tx {
+    type Target = Db;
+    fn deref(&self) -> &Db {
+        &self.0
+    }
+}
+
+impl DerefMut for Tx {
+    fn deref_mut(&mut self) -> &mut Db {
+        &mut self.0
+    }
+}
+
+impl Tx {
+    /// Runs a statement that changes rows.
+    pub(crate) fn execute(&mut self, statement: &impl Build) -> Result<Done> {
+        let (sql, values) = statement.text(self.dialect());
+        if values.0.len() > MAX_VALUES {
+            return Err(StoreError::TooMany);
+        }
+        self.conn.execute(&sql, &values.0)
+    }
+
+    /// Runs a statement that has no values.
+    pub(crate) fn run(&mut self, sql: &str) -> Result<()> {
+        self.conn.execute(sql, &[]).map(drop)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::pad;
+
+    #[test]
+    fn lists_have_few_lengths() {
+        assert_eq!(pad(&[]), [] as [i64; 0]);
+        assert_eq!(pad(&[7]), [7]);
+        assert_eq!(pad(&[1, 2, 3]), [1, 2, 3, 3]);
+        assert_eq!(pad(&(0..1000).collect::<Vec<_>>()).len(), 1024);
+    }
+}

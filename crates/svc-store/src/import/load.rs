@@ -1,0 +1,449 @@
+//! From the statements of a dump to the rows of a site.
+
+use std::collections::{HashMap, HashSet};
+use std::io::Read;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use indexmap::IndexMap;
+use sea_query::Value;
+
+use super::lexer::{Lexer, Literal};
+use super::replace::Replacer;
+use super::{ImportError, ImportOptions, ImportReport, Progress};
+use crate::db::Tx;
+use crate::dialect::Dialect;
+use crate::error::StoreError;
+use crate::schema::{self, Kind, TABLES, Table, quoted};
+
+/// What the names of tables begin with until the end of the import.
+const STAGE: &str = "svc_import_";
+
+/// Tables that a site cannot do without.
+const NEEDED: [&str; 9] =
+    ["comments", "options", "postmeta", "posts", "term_relationships", "term_taxonomy", "terms", "usermeta", "users"];
+
+/// The most tables that a dump may have.
+const MAX_TABLES: usize = 10_000;
+
+/// Rows between two calls of the progress.
+const STEP: u64 = 1_000;
+
+/// A table of the dump that may be one of a site.
+struct Staged {
+    table: &'static Table,
+    prefix: String,
+    /// Name while loading.
+    stage: String,
+    /// Columns as the dump's `CREATE` has them.
+    columns: Vec<String>,
+    /// Statement and the columns that its values go to, of the last `INSERT`.
+    insert: Option<(Vec<String>, String)>,
+    next_id: Option<i64>,
+    rows: u64,
+}
+
+struct Loader<'a, 'o> {
+    tx: &'a mut Tx,
+    staged: IndexMap<String, Staged>,
+    skipped: IndexMap<String, u64>,
+    replacer: Replacer,
+    options: &'a mut ImportOptions<'o>,
+    bytes: &'a AtomicU64,
+    rows: u64,
+}
+
+pub(super) fn load(
+    tx: &mut Tx,
+    dump: impl Read,
+    options: &mut ImportOptions<'_>,
+    bytes: &AtomicU64,
+) -> Result<ImportReport, ImportError> {
+    let target = tx.prefix().to_owned();
+    if !options.overwrite && tx.table_exists(&format!("{target}posts"))? && has_rows(tx, &target)? {
+        return Err(ImportError::NotEmpty);
+    }
+    let replacer = Replacer::new(&options.search_replace);
+    let mut loader =
+        Loader { tx, staged: IndexMap::new(), skipped: IndexMap::new(), replacer, options, bytes, rows: 0 };
+    let mut lexer = Lexer::new(dump);
+    while loader.statement(&mut lexer)? {}
+    loader.tell();
+    loader.finish(&target)
+}
+
+fn has_rows(tx: &mut Tx, prefix: &str) -> Result<bool, StoreError> {
+    let mut found = false;
+    for table in ["posts", "users", "options"] {
+        let sql = format!("SELECT 1 FROM {} LIMIT 1", quoted(&format!("{prefix}{table}")));
+        tx.conn.query(&sql, &[], &mut |_| {
+            found = true;
+            Ok(())
+        })?;
+    }
+    Ok(found)
+}
+
+impl Loader<'_, '_> {
+    /// Reads one statement; whether there was one.
+    fn statement<R: Read>(&mut self, lexer: &mut Lexer<R>) -> Result<bool, ImportError> {
+        if lexer.take_end()? {
+            return Ok(true);
+        }
+        if lexer.peek()?.is_none() {
+            return Ok(false);
+        }
+        let first = lexer.word()?.to_ascii_lowercase();
+        lexer.skip_space()?;
+        match first.as_str() {
+            "create" => {
+                let second = lexer.word()?.to_ascii_lowercase();
+                if second == "table" { self.create(lexer)? } else { lexer.skip_rest()? }
+            }
+            "insert" | "replace" => self.insert(lexer)?,
+            "alter" => self.alter(lexer)?,
+            "delimiter" => lexer.set_delimiter()?,
+            "set" | "drop" | "lock" | "unlock" | "use" | "start" | "commit" | "begin" | "analyze" | "flush" => {
+                lexer.skip_rest()?;
+            }
+            "" => return Err(lexer.error("a statement was expected")),
+            other => return Err(lexer.error(format!("`{other}` begins no statement of a dump"))),
+        }
+        Ok(true)
+    }
+
+    /// The table of a site that this name would be, and the prefix.
+    fn known(&self, name: &str) -> Option<(&'static Table, String)> {
+        let tables = TABLES.iter().filter(|t| name.ends_with(t.name));
+        // Of `wp_term_taxonomy` and the like, the longest name is meant.
+        let table = tables.max_by_key(|t| t.name.len())?;
+        let prefix = name[..name.len() - table.name.len()].to_owned();
+        match &self.options.prefix {
+            Some(wanted) if *wanted != prefix => None,
+            _ => Some((table, prefix)),
+        }
+    }
+
+    fn create<R: Read>(&mut self, lexer: &mut Lexer<R>) -> Result<(), ImportError> {
+        let mut name = lexer.name()?;
+        if name.eq_ignore_ascii_case("if") {
+            lexer.word()?;
+            lexer.skip_space()?;
+            lexer.word()?;
+            name = lexer.name()?;
+        }
+        if self.staged.contains_key(&name) || self.skipped.contains_key(&name) {
+            return Err(lexer.error(format!("the table {name} comes twice")));
+        }
+        if self.staged.len() + self.skipped.len() >= MAX_TABLES {
+            return Err(lexer.error("the dump has too many tables"));
+        }
+        lexer.expect(b'(')?;
+        let body = lexer.rest()?;
+        let Some((table, prefix)) = self.known(&name) else {
+            self.skipped.insert(name, 0);
+            return Ok(());
+        };
+        let columns = columns(&body);
+        if columns.is_empty() {
+            return Err(lexer.error(format!("the table {name} has no columns")));
+        }
+        let stage = format!("{STAGE}{name}");
+        self.stage(table, &stage, &columns)?;
+        let next_id = auto_increment(&body);
+        self.staged.insert(name, Staged { table, prefix, stage, columns, insert: None, next_id, rows: 0 });
+        Ok(())
+    }
+
+    /// Makes the table that rows are loaded into: ours, and columns that plugins have added.
+    fn stage(&mut self, table: &Table, stage: &str, columns: &[String]) -> Result<(), StoreError> {
+        let dialect = self.tx.dialect();
+        self.tx.run(&format!("DROP TABLE IF EXISTS {}", quoted(stage)))?;
+        self.tx.run(&table.create(dialect, stage))?;
+        for column in columns {
+            if !table.columns.iter().any(|c| c.name.eq_ignore_ascii_case(column)) {
+                let kind = if dialect == Dialect::Sqlite { "TEXT COLLATE PEOPLE" } else { "longtext" };
+                self.tx.run(&format!("ALTER TABLE {} ADD COLUMN {} {kind}", quoted(stage), quoted(column)))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// phpMyAdmin tells the next id in a statement of its own.
+    fn alter<R: Read>(&mut self, lexer: &mut Lexer<R>) -> Result<(), ImportError> {
+        lexer.word()?;
+        let name = lexer.name()?;
+        let body = lexer.rest()?;
+        if let (Some(staged), Some(next)) = (self.staged.get_mut(&name), auto_increment(&body)) {
+            staged.next_id = Some(next);
+        }
+        Ok(())
+    }
+
+    fn insert<R: Read>(&mut self, lexer: &mut Lexer<R>) -> Result<(), ImportError> {
+        let mut name = lexer.name()?;
+        while matches!(name.to_ascii_lowercase().as_str(), "into" | "ignore" | "delayed" | "low_priority") {
+            name = lexer.name()?;
+        }
+        let Some(staged) = self.staged.get(&name) else {
+            // Rows of a table of plugins, or of one that was never made.
+            return match self.skipped.get_mut(&name) {
+                Some(rows) => {
+                    *rows += 1;
+                    lexer.skip_rest()
+                }
+                None => Err(lexer.error(format!("rows for the table {name}, which the dump does not make"))),
+            };
+        };
+        let mut columns = Vec::new();
+        if lexer.take(b'(')? {
+            loop {
+                columns.push(lexer.name()?);
+                if columns.len() > 256 {
+                    return Err(lexer.error("too many columns"));
+                }
+                if !lexer.take(b',')? {
+                    break;
+                }
+            }
+            lexer.expect(b')')?;
+        } else {
+            columns.clone_from(&staged.columns);
+        }
+        lexer.skip_space()?;
+        if !lexer.word()?.eq_ignore_ascii_case("values") {
+            return Err(lexer.error("VALUES was expected"));
+        }
+        let sql = self.insert_sql(&name, &columns);
+        let kinds = kinds(self.staged.get(&name), &columns);
+        loop {
+            lexer.expect(b'(')?;
+            let line = lexer.line();
+            let mut values = Vec::with_capacity(columns.len());
+            loop {
+                let literal = lexer.literal()?;
+                let kind = kinds.get(values.len()).copied().flatten();
+                values.push(self.value(literal, kind));
+                if values.len() > columns.len() || !lexer.take(b',')? {
+                    break;
+                }
+            }
+            if values.len() != columns.len() {
+                return Err(lexer.error(format!("a row of {name} has not as many values as there are columns")));
+            }
+            lexer.expect(b')')?;
+            self.tx.conn.execute(&sql, &values).map_err(|e| match e {
+                e @ (StoreError::Full | StoreError::ReadOnly | StoreError::Unavailable(_)) => ImportError::Store(e),
+                e => ImportError::Dump { line, what: format!("a row of {name} is refused: {e}") },
+            })?;
+            self.count(&name);
+            if !lexer.take(b',')? {
+                break;
+            }
+        }
+        if lexer.take_end()? { Ok(()) } else { Err(lexer.error("the end of the statement was expected")) }
+    }
+
+    fn insert_sql(&mut self, name: &str, columns: &[String]) -> String {
+        let Some(staged) = self.staged.get_mut(name) else { return String::new() };
+        if let Some((of, sql)) = &staged.insert
+            && of == columns
+        {
+            return sql.clone();
+        }
+        let names: Vec<String> = columns.iter().map(|c| quoted(c)).collect();
+        let marks = vec!["?"; columns.len()].join(",");
+        let sql = format!("INSERT INTO {} ({}) VALUES ({marks})", quoted(&staged.stage), names.join(","));
+        staged.insert = Some((columns.to_vec(), sql.clone()));
+        sql
+    }
+
+    fn value(&self, literal: Literal, kind: Option<Kind>) -> Value {
+        let number = matches!(kind, Some(Kind::Id | Kind::BigInt | Kind::Int));
+        match literal {
+            Literal::Null => Value::String(None),
+            Literal::Number(text) if number => match text.parse::<i64>() {
+                Ok(n) => n.into(),
+                Err(_) => text.into(),
+            },
+            Literal::Number(text) => text.into(),
+            Literal::Text(bytes) if number => {
+                let text = String::from_utf8_lossy(&bytes).into_owned();
+                text.parse::<i64>().map_or_else(|_| text.clone().into(), Value::from)
+            }
+            Literal::Text(bytes) => {
+                // Bytes stay as they are; what is not UTF-8 is kept too.
+                let replaced = if kind == Some(GUID) { bytes } else { self.replacer.apply(&bytes).into_owned() };
+                Value::Bytes(Some(replaced))
+            }
+        }
+    }
+
+    fn count(&mut self, name: &str) {
+        if let Some(staged) = self.staged.get_mut(name) {
+            staged.rows += 1;
+        }
+        self.rows += 1;
+        if self.rows.is_multiple_of(STEP) {
+            self.tell();
+        }
+    }
+
+    fn tell(&mut self) {
+        let progress = Progress { bytes: self.bytes.load(Ordering::Relaxed), rows: self.rows };
+        if let Some(progress_of) = &mut self.options.progress {
+            progress_of(&progress);
+        }
+    }
+
+    /// Chooses the site, puts its tables in place, drops the rest.
+    fn finish(mut self, target: &str) -> Result<ImportReport, ImportError> {
+        let prefix = self.site()?;
+        let mut report =
+            ImportReport { prefix: prefix.clone(), skipped: std::mem::take(&mut self.skipped), ..Default::default() };
+        let staged = std::mem::take(&mut self.staged);
+        for table in TABLES {
+            let name = format!("{target}{}", table.name);
+            self.tx.run(&format!("DROP TABLE IF EXISTS {}", quoted(&name)))?;
+        }
+        for (name, staged) in staged {
+            if staged.prefix != prefix {
+                self.tx.run(&format!("DROP TABLE {}", quoted(&staged.stage)))?;
+                report.skipped.insert(name, staged.rows);
+                continue;
+            }
+            let full = format!("{target}{}", staged.table.name);
+            self.tx.run(&format!("ALTER TABLE {} RENAME TO {}", quoted(&staged.stage), quoted(&full)))?;
+            if self.tx.dialect() == Dialect::Sqlite {
+                for statement in staged.table.sqlite_indexes(&full) {
+                    self.tx.run(&statement)?;
+                }
+                self.next_id(&full, &staged)?;
+            }
+            report.tables.insert(staged.table.name.to_owned(), staged.rows);
+        }
+        // Tables that old sites do not have yet, and the counts of changes.
+        schema::install(self.tx)?;
+        if prefix != target {
+            self.rename_keys(&prefix, target)?;
+        }
+        Ok(report)
+    }
+
+    /// The prefix of the one site in the dump: of several, that with most tables, then the shortest (the main site of a
+    /// network).
+    fn site(&self) -> Result<String, ImportError> {
+        let mut sites: HashMap<&str, HashSet<&str>> = HashMap::new();
+        for staged in self.staged.values() {
+            sites.entry(&staged.prefix).or_default().insert(staged.table.name);
+        }
+        let best = sites
+            .iter()
+            .filter(|(_, tables)| tables.contains("options") && tables.contains("posts"))
+            .max_by_key(|(prefix, tables)| (tables.len(), usize::MAX - prefix.len()));
+        let Some((prefix, tables)) = best else {
+            return Err(ImportError::NoSite("no tables `…options` and `…posts` of one prefix".to_owned()));
+        };
+        let missing: Vec<&str> = NEEDED.iter().copied().filter(|t| !tables.contains(t)).collect();
+        if missing.is_empty() {
+            Ok((*prefix).to_owned())
+        } else {
+            Err(ImportError::NoSite(format!("{} missing", missing.join(", "))))
+        }
+    }
+
+    /// New rows get ids from where the dump's database would go on.
+    fn next_id(&mut self, full: &str, staged: &Staged) -> Result<(), StoreError> {
+        let (Some(next), Some(_)) = (staged.next_id, staged.table.auto_column()) else { return Ok(()) };
+        let name: Value = full.into();
+        let mut last = 0;
+        self.tx.conn.query("SELECT seq FROM sqlite_sequence WHERE name = ?", &[name.clone()], &mut |row| {
+            last = row.int(0)?;
+            Ok(())
+        })?;
+        self.tx.conn.execute("DELETE FROM sqlite_sequence WHERE name = ?", &[name.clone()])?;
+        let seq = last.max(next - 1);
+        self.tx.conn.execute("INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)", &[name, seq.into()])?;
+        Ok(())
+    }
+
+    /// Names that begin with the prefix inside the rows: the roles' option, and users' capabilities and settings.
+    fn rename_keys(&mut self, from: &str, to: &str) -> Result<(), StoreError> {
+        let options = quoted(&format!("{to}options"));
+        let sql = format!("UPDATE {options} SET option_name = ? WHERE option_name = ?");
+        self.tx.conn.execute(&sql, &[format!("{to}user_roles").into(), format!("{from}user_roles").into()])?;
+        if from.is_empty() {
+            return Ok(());
+        }
+        let usermeta = quoted(&format!("{to}usermeta"));
+        let glue = match self.tx.dialect() {
+            Dialect::Sqlite => "? || substr(meta_key, ?)",
+            Dialect::MySql => "CONCAT(?, substr(meta_key, ?))",
+        };
+        let sql = format!("UPDATE {usermeta} SET meta_key = {glue} WHERE substr(meta_key, 1, ?) = ?");
+        let len = from.len() as i64;
+        self.tx.conn.execute(&sql, &[to.into(), (len + 1).into(), len.into(), from.into()])?;
+        Ok(())
+    }
+}
+
+/// Stands for the one column whose texts are never replaced.
+const GUID: Kind = Kind::Varchar(0);
+
+fn kinds(staged: Option<&Staged>, columns: &[String]) -> Vec<Option<Kind>> {
+    let Some(staged) = staged else { return Vec::new() };
+    columns
+        .iter()
+        .map(|name| {
+            let column = staged.table.columns.iter().find(|c| c.name.eq_ignore_ascii_case(name))?;
+            Some(if column.name == "guid" { GUID } else { column.kind })
+        })
+        .collect()
+}
+
+/// The names of the columns in the body of a `CREATE TABLE`.
+fn columns(body: &str) -> Vec<String> {
+    let mut names = Vec::new();
+    let mut depth = 0_usize;
+    let mut quote = None;
+    let mut part = String::new();
+    for c in body.chars() {
+        match (quote, c) {
+            (Some(q), c) if c == q => quote = None,
+            (None, '\'' | '"' | '`') => quote = Some(c),
+            (None, '(') => depth += 1,
+            (None, ')') if depth == 0 => break,
+            (None, ')') => depth -= 1,
+            (None, ',') if depth == 0 => {
+                names.extend(column_name(&part));
+                part.clear();
+                continue;
+            }
+            _ => {}
+        }
+        part.push(c);
+    }
+    names.extend(column_name(&part));
+    names
+}
+
+/// The column that a line of a `CREATE TABLE` defines; `None` for keys.
+fn column_name(part: &str) -> Option<String> {
+    const KEYS: [&str; 9] =
+        ["primary", "unique", "key", "index", "constraint", "fulltext", "spatial", "foreign", "check"];
+    let part = part.trim();
+    match part.chars().next()? {
+        quote @ ('`' | '"') => part[1..].split(quote).next().map(str::to_owned),
+        _ => {
+            let word = part.split(|c: char| c.is_whitespace() || c == '(').next()?;
+            (!KEYS.contains(&word.to_ascii_lowercase().as_str())).then(|| word.to_owned())
+        }
+    }
+}
+
+/// The number after `AUTO_INCREMENT=`.
+fn auto_increment(body: &str) -> Option<i64> {
+    let at = body.to_ascii_uppercase().rfind("AUTO_INCREMENT=")?;
+    let digits = body.get(at + "AUTO_INCREMENT=".len()..)?;
+    let end = digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len());
+    digits[..end].parse().ok()
+}

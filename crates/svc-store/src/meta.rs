@@ -1,0 +1,230 @@
+//! Meta: names with texts attached to posts, terms, users and comments; a name may stand several times.
+
+use std::collections::HashMap;
+
+use indexmap::IndexMap;
+use sea_query::{Expr, ExprTrait as _, Query, SelectStatement};
+
+use crate::db::{Db, Tx};
+use crate::error::{Result, StoreError};
+
+/// What meta is attached to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum MetaKind {
+    /// Posts of any type.
+    Post,
+    /// Terms.
+    Term,
+    /// Users.
+    User,
+    /// Comments.
+    Comment,
+}
+
+impl MetaKind {
+    fn table(self) -> &'static str {
+        match self {
+            MetaKind::Post => "postmeta",
+            MetaKind::Term => "termmeta",
+            MetaKind::User => "usermeta",
+            MetaKind::Comment => "commentmeta",
+        }
+    }
+
+    /// The column that names the object.
+    fn object(self) -> &'static str {
+        match self {
+            MetaKind::Post => "post_id",
+            MetaKind::Term => "term_id",
+            MetaKind::User => "user_id",
+            MetaKind::Comment => "comment_id",
+        }
+    }
+
+    /// The column of the row's own id.
+    fn id(self) -> &'static str {
+        if self == MetaKind::User { "umeta_id" } else { "meta_id" }
+    }
+
+    fn shape(self) -> &'static str {
+        match self {
+            MetaKind::Post => "meta.post",
+            MetaKind::Term => "meta.term",
+            MetaKind::User => "meta.user",
+            MetaKind::Comment => "meta.comment",
+        }
+    }
+}
+
+/// The meta of one object: names in the order of their first rows, each with its texts as stored (PHP-serialized where
+/// they are not plain) in the order of their rows.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Meta(pub IndexMap<String, Vec<String>>);
+
+impl Meta {
+    /// The first text under the name.
+    pub fn first(&self, name: &str) -> Option<&str> {
+        self.0.get(name)?.first().map(String::as_str)
+    }
+
+    /// All texts under the name.
+    pub fn all(&self, name: &str) -> &[String] {
+        self.0.get(name).map_or(&[], Vec::as_slice)
+    }
+
+    /// Whether anything stands under the name.
+    pub fn has(&self, name: &str) -> bool {
+        self.0.contains_key(name)
+    }
+
+    /// Names with their texts.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &[String])> {
+        self.0.iter().map(|(k, v)| (k.as_str(), v.as_slice()))
+    }
+}
+
+fn select(db: &Db, kind: MetaKind) -> SelectStatement {
+    let mut s = Query::select();
+    s.columns([kind.object(), "meta_key", "meta_value"]).from(db.table(kind.table()));
+    s
+}
+
+/// All meta of several objects, in one query; objects without meta are left out.
+///
+/// `ids` are the numbers of the objects' ids.
+///
+/// # Errors
+/// Those of the database.
+pub fn load(db: &mut Db, kind: MetaKind, ids: &[i64]) -> Result<HashMap<i64, Meta>> {
+    let mut found: HashMap<i64, Meta> = HashMap::new();
+    let build = |db: &Db, ids: Vec<i64>| {
+        let mut s = select(db, kind);
+        s.and_where(Expr::col(kind.object()).is_in(ids)).order_by(kind.id(), sea_query::Order::Asc);
+        s
+    };
+    db.cached_list(kind.shape(), ids, build, |row| {
+        let meta = found.entry(row.int(0)?).or_default();
+        meta.0.entry(row.text(1)?).or_default().push(row.text(2)?);
+        Ok(())
+    })?;
+    Ok(found)
+}
+
+/// All meta of one object.
+///
+/// # Errors
+/// Those of the database.
+pub fn load_one(db: &mut Db, kind: MetaKind, id: i64) -> Result<Meta> {
+    Ok(load(db, kind, &[id])?.remove(&id).unwrap_or_default())
+}
+
+/// The first text under a name of one object.
+///
+/// # Errors
+/// Those of the database.
+pub fn get(db: &mut Db, kind: MetaKind, id: i64, name: &str) -> Result<Option<String>> {
+    let mut s = select(db, kind);
+    s.and_where(Expr::col(kind.object()).eq(id)).and_where(Expr::col("meta_key").eq(name));
+    s.order_by(kind.id(), sea_query::Order::Asc).limit(1);
+    db.first(&s, |row| row.text(2))
+}
+
+/// The objects that have this text under this name, in the order of their ids; at most `limit`.
+///
+/// # Errors
+/// Those of the database.
+pub fn find(db: &mut Db, kind: MetaKind, name: &str, value: &str, limit: u64) -> Result<Vec<i64>> {
+    let mut s = Query::select();
+    s.distinct().column(kind.object()).from(db.table(kind.table()));
+    s.and_where(Expr::col("meta_key").eq(name)).and_where(Expr::col("meta_value").eq(value));
+    s.order_by(kind.object(), sea_query::Order::Asc).limit(limit);
+    db.all(&s, |row| row.int(0))
+}
+
+/// Adds a row, beside others under the same name.
+///
+/// # Errors
+/// Those of the database.
+pub fn add(tx: &mut Tx, kind: MetaKind, id: i64, name: &str, value: &str) -> Result<()> {
+    add_many(tx, kind, id, &[(name, value)])
+}
+
+/// Adds several rows in one statement.
+///
+/// # Errors
+/// Those of the database.
+pub fn add_many(tx: &mut Tx, kind: MetaKind, id: i64, rows: &[(&str, &str)]) -> Result<()> {
+    if rows.is_empty() {
+        return Ok(());
+    }
+    let mut insert = Query::insert();
+    insert.into_table(tx.table(kind.table())).columns([kind.object(), "meta_key", "meta_value"]);
+    for (name, value) in rows {
+        insert.values([id.into(), (*name).into(), (*value).into()]).map_err(|e| StoreError::Other(e.to_string()))?;
+    }
+    tx.execute(&insert).map(drop)
+}
+
+/// Sets all rows under the name to this one text, or adds one when there is none.
+///
+/// Whether anything changed. Source: `update_metadata`.
+///
+/// # Errors
+/// Those of the database.
+pub fn update(tx: &mut Tx, kind: MetaKind, id: i64, name: &str, value: &str) -> Result<bool> {
+    let meta = load_one(tx, kind, id)?;
+    match meta.all(name) {
+        [] => {
+            add(tx, kind, id, name, value)?;
+            Ok(true)
+        }
+        [only] if only == value => Ok(false),
+        _ => {
+            let mut update = Query::update();
+            update.table(tx.table(kind.table())).value("meta_value", value);
+            update.and_where(Expr::col(kind.object()).eq(id)).and_where(Expr::col("meta_key").eq(name));
+            tx.execute(&update)?;
+            Ok(true)
+        }
+    }
+}
+
+/// Removes the rows under a name, or only those with this text; how many there were.
+///
+/// # Errors
+/// Those of the database.
+pub fn delete(tx: &mut Tx, kind: MetaKind, id: i64, name: &str, value: Option<&str>) -> Result<u64> {
+    let mut delete = Query::delete();
+    delete.from_table(tx.table(kind.table()));
+    delete.and_where(Expr::col(kind.object()).eq(id)).and_where(Expr::col("meta_key").eq(name));
+    if let Some(value) = value {
+        delete.and_where(Expr::col("meta_value").eq(value));
+    }
+    Ok(tx.execute(&delete)?.rows)
+}
+
+/// Removes all meta of objects.
+///
+/// # Errors
+/// Those of the database.
+pub fn delete_all(tx: &mut Tx, kind: MetaKind, ids: &[i64]) -> Result<u64> {
+    if ids.is_empty() {
+        return Ok(0);
+    }
+    let mut delete = Query::delete();
+    delete.from_table(tx.table(kind.table())).and_where(Expr::col(kind.object()).is_in(ids.iter().copied()));
+    Ok(tx.execute(&delete)?.rows)
+}
+
+/// Removes the rows under a name from all objects of the kind, or only those with this text; how many there were.
+///
+/// # Errors
+/// Those of the database.
+pub fn delete_everywhere(tx: &mut Tx, kind: MetaKind, name: &str, value: Option<&str>) -> Result<u64> {
+    let mut delete = Query::delete();
+    delete.from_table(tx.table(kind.table())).and_where(Expr::col("meta_key").eq(name));
+    if let Some(value) = value {
+        delete.and_where(Expr::col("meta_value").eq(value));
+    }
+    Ok(tx.execute(&delete)?.rows)
+}

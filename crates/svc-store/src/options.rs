@@ -1,0 +1,109 @@
+//! The site's options: names and texts, PHP-serialized where they are not plain.
+
+use std::sync::Arc;
+
+use indexmap::IndexMap;
+use sea_query::{Expr, ExprTrait as _, OnConflict, Query, SelectStatement};
+
+use crate::db::{Db, Tx};
+use crate::error::{Result, StoreError};
+
+/// Options by name, as stored.
+pub type Options = IndexMap<String, String>;
+
+/// What the `autoload` column says of options that are read with every request.
+const AUTOLOADED: [&str; 4] = ["yes", "on", "auto-on", "auto"];
+
+fn select(db: &Db) -> SelectStatement {
+    let mut s = Query::select();
+    s.columns(["option_name", "option_value"]).from(db.table("options"));
+    s
+}
+
+/// All options that are read with every request, from memory when nothing changed.
+///
+/// # Errors
+/// Those of the database.
+pub fn autoloaded(db: &mut Db) -> Result<Arc<Options>> {
+    db.cached_options(|db| {
+        let mut statement = select(db);
+        statement.and_where(Expr::col("autoload").is_in(AUTOLOADED)).order_by("option_id", sea_query::Order::Asc);
+        let mut options = Options::new();
+        db.select(&statement, |row| {
+            options.insert(row.text(0)?, row.text(1)?);
+            Ok(())
+        })?;
+        Ok(options)
+    })
+}
+
+/// The option's text; `None` when there is no such option.
+///
+/// # Errors
+/// Those of the database.
+pub fn get(db: &mut Db, name: &str) -> Result<Option<String>> {
+    if db.epochs.is_some()
+        && let Some(value) = autoloaded(db)?.get(name)
+    {
+        return Ok(Some(value.clone()));
+    }
+    let mut found = None;
+    let build = |db: &Db| select(db).and_where(Expr::col("option_name").eq("")).take();
+    db.cached(("options.get", 0), &[name.into()], build, |row| {
+        found = Some(row.text(1)?);
+        Ok(())
+    })?;
+    Ok(found)
+}
+
+/// Several options at once; those that do not exist are left out.
+///
+/// # Errors
+/// Those of the database.
+pub fn get_many(db: &mut Db, names: &[&str]) -> Result<Options> {
+    let mut statement = select(db);
+    statement.and_where(Expr::col("option_name").is_in(names.iter().copied()));
+    let mut options = Options::new();
+    db.select(&statement, |row| {
+        options.insert(row.text(0)?, row.text(1)?);
+        Ok(())
+    })?;
+    Ok(options)
+}
+
+/// Writes an option, new or not. `autoload` decides for a new one (`on` or `off`); an existing one keeps its own.
+///
+/// # Errors
+/// Those of the database.
+pub fn set(tx: &mut Tx, name: &str, value: &str, autoload: bool) -> Result<()> {
+    let mut insert = Query::insert();
+    insert.into_table(tx.table("options")).columns(["option_name", "option_value", "autoload"]);
+    insert
+        .values([name.into(), value.into(), if autoload { "on" } else { "off" }.into()])
+        .map_err(|e| StoreError::Other(e.to_string()))?;
+    insert.on_conflict(OnConflict::column("option_name").update_column("option_value").to_owned());
+    tx.execute(&insert).map(drop)
+}
+
+/// Writes an option only if it still holds `old`; whether it did. For changes that depend on what was read before.
+///
+/// # Errors
+/// Those of the database.
+pub fn replace(tx: &mut Tx, name: &str, old: &str, new: &str) -> Result<bool> {
+    // Bytes are compared here rather than in SQL, where texts that differ by case or accents are equal.
+    if get(tx, name)?.as_deref() != Some(old) {
+        return Ok(false);
+    }
+    set(tx, name, new, true)?;
+    Ok(true)
+}
+
+/// Removes an option; whether it was there.
+///
+/// # Errors
+/// Those of the database.
+pub fn delete(tx: &mut Tx, name: &str) -> Result<bool> {
+    let mut delete = Query::delete();
+    delete.from_table(tx.table("options")).and_where(Expr::col("option_name").eq(name));
+    Ok(tx.execute(&delete)?.rows > 0)
+}

@@ -1,0 +1,293 @@
+//! SQLite: a pool of read-only connections and the one writer's queue.
+
+use std::collections::HashMap;
+use std::fs::{File, OpenOptions};
+use std::io::{Read as _, Seek as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use tokio::sync::oneshot;
+
+use crate::cache::Shared;
+use crate::config::StoreConfig;
+use crate::db::{Db, Tx};
+use crate::engine::sqlite::{self, Deadline, Mode, Sqlite};
+use crate::error::{Result, StoreError};
+use crate::schema;
+use crate::writer::Writer;
+
+/// A reader: its connection, and what it knows of the state of the database.
+struct Reader {
+    db: Db,
+    /// A second handle on the connection's own data version and clock.
+    deadline: Deadline,
+    data_version: Option<i64>,
+}
+
+/// The connections to one SQLite file.
+pub(crate) struct SqlitePool {
+    idle: Mutex<Vec<Reader>>,
+    freed: Condvar,
+    writer: Writer,
+    wait: Duration,
+    read_limit: Option<Duration>,
+    path: PathBuf,
+    temporary: bool,
+    marker: Option<Marker>,
+    durable: bool,
+    prefix: Arc<str>,
+    shared: Arc<Shared>,
+}
+
+impl SqlitePool {
+    pub(crate) fn open(path: &Path, config: &StoreConfig, temporary: bool) -> Result<Self> {
+        let prefix: Arc<str> = config.table_prefix.as_str().into();
+        let shared = Arc::new(Shared::new());
+        let (marker, unclean) = if temporary { (None, false) } else { Marker::open(path) };
+        let durable = config.durable && !temporary;
+        let writer = Sqlite::open(path, Mode::Write { durable }, config.wait)?;
+        if unclean {
+            tracing::warn!(database = %path.display(), "the last stop was not clean: looking for damage");
+            writer.check()?;
+        }
+        // Touching the schema now tells a file that is no database at start rather than at the first request.
+        writer.raw.query_row("SELECT COUNT(*) FROM sqlite_master", [], |_| Ok(())).map_err(sqlite::error)?;
+        let writer = Tx(Db::new(Box::new(writer), prefix.clone(), shared.clone()));
+        let processors = std::thread::available_parallelism().map_or(2, usize::from);
+        let n_readers = if config.readers == 0 { processors } else { config.readers };
+        let mut idle = Vec::with_capacity(n_readers);
+        for _ in 0..n_readers {
+            let conn = Sqlite::open(path, Mode::Read, config.wait)?;
+            let deadline = conn.deadline.clone();
+            let db = Db::new(Box::new(conn), prefix.clone(), shared.clone());
+            idle.push(Reader { db, deadline, data_version: None });
+        }
+        Ok(SqlitePool {
+            idle: Mutex::new(idle),
+            freed: Condvar::new(),
+            writer: Writer::start(writer),
+            wait: config.wait,
+            read_limit: config.read_limit,
+            path: path.to_owned(),
+            temporary,
+            marker,
+            durable,
+            prefix,
+            shared,
+        })
+    }
+
+    /// Takes a reader, opens a snapshot, runs `f`, gives the reader back.
+    pub(crate) fn read<T, E: From<StoreError>>(&self, f: impl FnOnce(&mut Db) -> Result<T, E>) -> Result<T, E> {
+        let mut lease = Lease { pool: self, reader: Some(self.take()?) };
+        let Some(reader) = &mut lease.reader else { return Err(StoreError::Busy.into()) };
+        reader.deadline.set(self.read_limit);
+        reader.begin()?;
+        let answer = f(&mut reader.db);
+        reader.deadline.set(None);
+        reader.end();
+        answer
+    }
+
+    fn take(&self) -> Result<Reader> {
+        let until = Instant::now() + self.wait;
+        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        loop {
+            if let Some(reader) = idle.pop() {
+                return Ok(reader);
+            }
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Err(StoreError::Busy);
+            }
+            idle = self.freed.wait_timeout(idle, left).unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+
+    /// Sends a transaction to the writer.
+    pub(crate) fn write<T: Send + 'static, E: From<StoreError> + Send + 'static>(
+        &self,
+        f: impl Fn(&mut Tx) -> Result<T, E> + Send + 'static,
+    ) -> Result<oneshot::Receiver<Result<T, E>>> {
+        self.writer.send(f)
+    }
+
+    pub(crate) fn backup(&self, to: &Path) -> Result<()> {
+        if to.exists() {
+            return Err(StoreError::Config(format!("{} exists already", to.display())));
+        }
+        // Finished under another name first, so that a backup that was cut short is never taken for one.
+        let unfinished = to.with_extension("unfinished");
+        let from = Sqlite::open(&self.path, Mode::Read, self.wait)?;
+        // The connection cannot write to the database itself: it is opened for reading.
+        from.raw.pragma_update(None, "query_only", false).map_err(sqlite::error)?;
+        let copied = from.raw.execute("VACUUM INTO ?1", [unfinished.to_string_lossy()]).map_err(sqlite::error);
+        let done = copied.and_then(|_| {
+            File::open(&unfinished)
+                .and_then(|f| f.sync_all())
+                .and_then(|()| std::fs::rename(&unfinished, to))
+                .map_err(io)
+        });
+        if done.is_err() {
+            let _ = std::fs::remove_file(&unfinished);
+        }
+        done
+    }
+
+    pub(crate) fn check(&self) -> Result<()> {
+        Sqlite::open(&self.path, Mode::Read, self.wait)?.check()
+    }
+
+    /// Runs one long transaction on a connection of its own; other writers wait meanwhile.
+    pub(crate) fn exclusively<T, E: From<StoreError>>(&self, f: impl FnOnce(&mut Tx) -> Result<T, E>) -> Result<T, E> {
+        let conn = Sqlite::open(&self.path, Mode::Write { durable: self.durable }, self.wait)?;
+        conn.raw.pragma_update(None, "cache_size", -128_000).map_err(sqlite::error)?;
+        let mut tx = Tx(Db::new(Box::new(conn), self.prefix.clone(), self.shared.clone()));
+        tx.run("BEGIN IMMEDIATE")?;
+        let done = f(&mut tx).and_then(|done| {
+            tx.run("COMMIT")?;
+            Ok(done)
+        });
+        if done.is_err() {
+            let _ = tx.run("ROLLBACK");
+        } else if tx.conn.query("PRAGMA analysis_limit = 1000", &[], &mut |_| Ok(())).is_ok() {
+            // Lets the planner know what it has; without it plans are only less good.
+            let _ = tx.run("ANALYZE");
+        }
+        done
+    }
+}
+
+/// Gives the reader back also when the closure panics; then the connection is as new, without open snapshot.
+struct Lease<'a> {
+    pool: &'a SqlitePool,
+    reader: Option<Reader>,
+}
+
+impl Drop for Lease<'_> {
+    fn drop(&mut self) {
+        if let Some(mut reader) = self.reader.take() {
+            if std::thread::panicking() {
+                reader.deadline.set(None);
+                reader.end();
+            }
+            self.pool.idle.lock().unwrap_or_else(PoisonError::into_inner).push(reader);
+            self.pool.freed.notify_one();
+        }
+    }
+}
+
+impl Reader {
+    fn begin(&mut self) -> Result<()> {
+        self.db.conn.execute("BEGIN", &[])?;
+        let version = self.data_version();
+        match version {
+            Ok(version) if self.data_version == Some(version) => Ok(()),
+            Ok(version) => {
+                self.data_version = Some(version);
+                self.db.epochs = epochs(&mut self.db);
+                Ok(())
+            }
+            Err(e) => {
+                self.end();
+                Err(e)
+            }
+        }
+    }
+
+    /// Ends the snapshot. A failure here leaves nothing to undo: the next `BEGIN` would tell.
+    fn end(&mut self) {
+        if self.db.conn.execute("COMMIT", &[]).is_err() {
+            let _ = self.db.conn.execute("ROLLBACK", &[]);
+        }
+    }
+
+    fn data_version(&mut self) -> Result<i64> {
+        let mut version = 0;
+        self.db.conn.query("PRAGMA data_version", &[], &mut |row| {
+            version = row.int(0)?;
+            Ok(())
+        })?;
+        Ok(version)
+    }
+}
+
+/// The counts of changes; `None` in a database without them.
+fn epochs(db: &mut Db) -> Option<Arc<HashMap<String, i64>>> {
+    let table = schema::quoted(&format!("{}{}", db.prefix(), schema::EPOCH_TABLE));
+    let mut counts = HashMap::new();
+    let read = db.conn.query(&format!("SELECT family, n FROM {table}"), &[], &mut |row| {
+        counts.insert(row.text(0)?, row.int(1)?);
+        Ok(())
+    });
+    read.ok().filter(|()| !counts.is_empty()).map(|()| Arc::new(counts))
+}
+
+impl Drop for SqlitePool {
+    fn drop(&mut self) {
+        self.writer.stop();
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        if let Some(marker) = &mut self.marker {
+            marker.close();
+        }
+        if self.temporary {
+            for end in ["", "-wal", "-shm"] {
+                let mut name = self.path.clone().into_os_string();
+                name.push(end);
+                let _ = std::fs::remove_file(name);
+            }
+        }
+    }
+}
+
+fn io(e: std::io::Error) -> StoreError {
+    match e.kind() {
+        std::io::ErrorKind::StorageFull => StoreError::Full,
+        std::io::ErrorKind::ReadOnlyFilesystem => StoreError::ReadOnly,
+        _ => StoreError::Other(e.to_string()),
+    }
+}
+
+/// A file beside the database that tells whether the last user of it went without closing.
+///
+/// Every process that has the database open holds a shared lock on the file; the system frees it when a process dies.
+/// So who gets the exclusive lock is alone, and a file that then says `open` was left by a process that died.
+struct Marker {
+    file: File,
+}
+
+impl Marker {
+    /// The marker, and whether the last stop was unclean. Without a marker (a folder that cannot be written to) nothing
+    /// is known, and nothing is written either.
+    fn open(database: &Path) -> (Option<Self>, bool) {
+        let mut name = database.to_owned().into_os_string();
+        name.push(".running");
+        let Ok(mut file) = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(name) else {
+            return (None, false);
+        };
+        let mut unclean = false;
+        if file.try_lock().is_ok() {
+            let mut text = String::new();
+            unclean = file.read_to_string(&mut text).is_ok() && text.trim() == "open";
+            let _ = rewrite(&mut file, "open\n");
+        }
+        let _ = file.unlock();
+        let _ = file.try_lock_shared();
+        (Some(Marker { file }), unclean)
+    }
+
+    fn close(&mut self) {
+        let _ = self.file.unlock();
+        if self.file.try_lock().is_ok() {
+            let _ = rewrite(&mut self.file, "closed\n");
+        }
+    }
+}
+
+fn rewrite(file: &mut File, text: &str) -> std::io::Result<()> {
+    file.set_len(0)?;
+    file.rewind()?;
+    file.write_all(text.as_bytes())?;
+    file.sync_all()
+}

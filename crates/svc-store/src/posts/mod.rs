@@ -1,0 +1,205 @@
+//! Posts of all types: rows by id, slug and path; lists; writing.
+
+mod plan;
+mod query;
+mod search;
+mod write;
+
+use sea_query::{Expr, ExprTrait as _, Query, SelectStatement};
+use svc_model::{Post, PostId, UserId};
+
+use crate::db::Db;
+use crate::engine::Row;
+use crate::error::Result;
+
+pub use query::{
+    Clauses, MetaClause, MetaCompare, MetaType, PostOrderBy, PostQuery, Relation, TaxClause, TaxOperator, query,
+};
+pub use search::{SearchColumn, SearchTerms};
+pub use write::{SlugScope, UniqueSlug, delete, insert, insert_with_id, recount_comments, unique_slug, update};
+
+/// The columns of [`Post`], in the order that [`read`] takes them.
+pub(crate) const COLUMNS: [&str; 20] = [
+    "ID",
+    "post_author",
+    "post_date",
+    "post_date_gmt",
+    "post_content",
+    "post_title",
+    "post_excerpt",
+    "post_status",
+    "comment_status",
+    "ping_status",
+    "post_password",
+    "post_name",
+    "post_modified",
+    "post_modified_gmt",
+    "post_parent",
+    "guid",
+    "menu_order",
+    "post_type",
+    "post_mime_type",
+    "comment_count",
+];
+
+fn read(row: &Row<'_>) -> Result<Post> {
+    Ok(Post {
+        id: PostId(row.int(0)?),
+        author: UserId(row.int(1)?),
+        date: row.stamp(2)?,
+        date_gmt: row.stamp(3)?,
+        content: row.text(4)?,
+        title: row.text(5)?,
+        excerpt: row.text(6)?,
+        status: row.text(7)?,
+        comment_status: row.text(8)?,
+        ping_status: row.text(9)?,
+        password: row.text(10)?,
+        slug: row.text(11)?,
+        modified: row.stamp(12)?,
+        modified_gmt: row.stamp(13)?,
+        parent: PostId(row.int(14)?),
+        guid: row.text(15)?,
+        menu_order: row.int(16)?,
+        post_type: row.text(17)?,
+        mime_type: row.text(18)?,
+        comment_count: row.int(19)?,
+    })
+}
+
+fn select(db: &Db) -> SelectStatement {
+    let mut s = Query::select();
+    s.columns(COLUMNS).from(db.table("posts"));
+    s
+}
+
+/// The post of this id, whatever its type and status.
+///
+/// # Errors
+/// Those of the database.
+pub fn get(db: &mut Db, id: PostId) -> Result<Option<Post>> {
+    Ok(get_many(db, &[id])?.pop())
+}
+
+/// The posts of these ids in the order of `ids`; those that do not exist are left out, and one asked for twice comes
+/// once.
+///
+/// # Errors
+/// Those of the database.
+pub fn get_many(db: &mut Db, ids: &[PostId]) -> Result<Vec<Post>> {
+    let numbers: Vec<i64> = ids.iter().map(|id| id.0).collect();
+    let mut found = Vec::with_capacity(ids.len());
+    let build = |db: &Db, ids| select(db).and_where(Expr::col("ID").is_in(ids)).take();
+    db.cached_list("posts.get", &numbers, build, |row| {
+        found.push(read(row)?);
+        Ok(())
+    })?;
+    in_order(&mut found, ids, |p| p.id);
+    Ok(found)
+}
+
+/// Sorts rows as their ids were asked for.
+pub(crate) fn in_order<T, Id: Copy + Eq + std::hash::Hash>(rows: &mut [T], ids: &[Id], id: impl Fn(&T) -> Id) {
+    if rows.len() > 1 {
+        let mut places = std::collections::HashMap::with_capacity(ids.len());
+        for (place, id) in ids.iter().enumerate() {
+            places.entry(*id).or_insert(place);
+        }
+        rows.sort_by_key(|row| places.get(&id(row)).copied().unwrap_or(usize::MAX));
+    }
+}
+
+/// Posts of this slug among these types, oldest id first. Slugs are compared as stored (percent-encoded).
+///
+/// # Errors
+/// Those of the database.
+pub fn by_slug(db: &mut Db, slug: &str, post_types: &[&str]) -> Result<Vec<Post>> {
+    let mut found = Vec::new();
+    let build =
+        |db: &Db| select(db).and_where(Expr::col("post_name").eq("")).order_by("ID", sea_query::Order::Asc).take();
+    db.cached(("posts.by_slug", 0), &[slug.into()], build, |row| {
+        found.push(read(row)?);
+        Ok(())
+    })?;
+    found.retain(|p: &Post| post_types.contains(&p.post_type.as_str()));
+    Ok(found)
+}
+
+/// The post at a path of slugs (`parent/child`), of this type or an attachment.
+///
+/// Every slug of the path must be that of the post's parent, its parent and so on, up to a post without parent. A post
+/// of the type is preferred to an attachment. Source: `get_page_by_path`.
+///
+/// # Errors
+/// Those of the database.
+pub fn by_path(db: &mut Db, path: &str, post_type: &str) -> Result<Option<Post>> {
+    let slugs: Vec<&str> = path.trim_matches('/').split('/').filter(|s| !s.is_empty()).collect();
+    // Longer paths than any page has are not looked for.
+    if slugs.is_empty() || slugs.len() > 100 {
+        return Ok(None);
+    }
+    let mut s = select(db);
+    s.and_where(Expr::col("post_name").is_in(slugs.iter().copied()));
+    s.and_where(Expr::col("post_type").is_in([post_type, "attachment"])).order_by("ID", sea_query::Order::Asc);
+    let rows = db.all(&s, read)?;
+    let by_id: std::collections::HashMap<PostId, &Post> = rows.iter().map(|p| (p.id, p)).collect();
+    let mut fallback = None;
+    for post in &rows {
+        let mut at = Some(post);
+        let whole = slugs.iter().rev().all(|slug| match at {
+            Some(p) if p.slug.eq_ignore_ascii_case(slug) => {
+                // A parent that is not among the rows has another slug than the path says, or is none.
+                at = if p.parent.is_none() { None } else { by_id.get(&p.parent).copied() };
+                at.is_some() == !p.parent.is_none()
+            }
+            _ => false,
+        });
+        if whole && at.is_none() {
+            if post.post_type == post_type {
+                return Ok(Some(post.clone()));
+            }
+            fallback = fallback.or(Some(post));
+        }
+    }
+    Ok(fallback.cloned())
+}
+
+/// Ancestors of a post, nearest first; at most a hundred, and none twice.
+///
+/// # Errors
+/// Those of the database.
+pub fn ancestors(db: &mut Db, post: &Post) -> Result<Vec<Post>> {
+    let mut found: Vec<Post> = Vec::new();
+    let mut next = post.parent;
+    // Depth is that of a site's pages: a few.
+    while !next.is_none() && next != post.id && found.len() < 100 && found.iter().all(|p| p.id != next) {
+        let Some(parent) = get(db, next)? else { break };
+        next = parent.parent;
+        found.push(parent);
+    }
+    Ok(found)
+}
+
+/// The ids of the posts right under these, of this type, in order of id.
+///
+/// # Errors
+/// Those of the database.
+pub fn children(db: &mut Db, parents: &[PostId], post_type: &str) -> Result<Vec<(PostId, PostId)>> {
+    let mut s = Query::select();
+    s.columns(["post_parent", "ID"]).from(db.table("posts"));
+    s.and_where(Expr::col("post_parent").is_in(parents.iter().map(|p| p.0)));
+    s.and_where(Expr::col("post_type").eq(post_type)).order_by("ID", sea_query::Order::Asc);
+    db.all(&s, |row| Ok((PostId(row.int(0)?), PostId(row.int(1)?))))
+}
+
+/// How many posts of the type have each status.
+///
+/// # Errors
+/// Those of the database.
+pub fn counts(db: &mut Db, post_type: &str) -> Result<indexmap::IndexMap<String, u64>> {
+    let mut s = Query::select();
+    s.column("post_status").expr(Expr::cust("COUNT(*)")).from(db.table("posts"));
+    s.and_where(Expr::col("post_type").eq(post_type)).group_by_col("post_status");
+    let rows = db.all(&s, |row| Ok((row.text(0)?, u64::try_from(row.int(1)?).unwrap_or(0))))?;
+    Ok(rows.into_iter().collect())
+}

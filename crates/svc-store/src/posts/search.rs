@@ -1,0 +1,223 @@
+//! What people type into a search field, as the words to look for.
+
+use sea_query::{Cond, Expr, ExprTrait as _};
+
+use crate::query::contains;
+
+/// Words so common that they are not looked for, unless there are no others.
+const STOP_WORDS: [&str; 29] = [
+    "about", "an", "are", "as", "at", "be", "by", "com", "for", "from", "how", "in", "is", "it", "of", "on", "or",
+    "that", "the", "this", "to", "was", "what", "when", "where", "who", "will", "with", "www",
+];
+
+/// The most words that are looked for one by one; more are taken as one text.
+const MAX_TERMS: usize = 9;
+
+/// A column that a search looks into.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum SearchColumn {
+    /// The title.
+    Title,
+    /// The excerpt.
+    Excerpt,
+    /// The content.
+    Content,
+}
+
+impl SearchColumn {
+    /// All three, as a search without choice looks into them.
+    pub const ALL: [SearchColumn; 3] = [SearchColumn::Title, SearchColumn::Excerpt, SearchColumn::Content];
+
+    fn name(self) -> &'static str {
+        match self {
+            SearchColumn::Title => "post_title",
+            SearchColumn::Excerpt => "post_excerpt",
+            SearchColumn::Content => "post_content",
+        }
+    }
+}
+
+/// A search text taken apart: quoted texts stay whole, `-word` excludes.
+///
+/// Source: `WP_Query` (`s`), as the peer's statements show.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SearchTerms {
+    /// The whole text without line breaks.
+    pub sentence: String,
+    /// Each of these must be in one of the columns.
+    pub wanted: Vec<String>,
+    /// None of these may be in any of the columns.
+    pub excluded: Vec<String>,
+    /// The text has several words, counting those that are not looked for.
+    pub several: bool,
+}
+
+impl SearchTerms {
+    /// Takes a search text apart.
+    pub fn parse(text: &str) -> Self {
+        let sentence: String = text.chars().filter(|c| !matches!(c, '\r' | '\n')).collect();
+        let words = split(&sentence);
+        let several = words.len() > 1;
+        let terms = useful(words);
+        // Nothing useful, or too much: look for the text as it stands.
+        let terms = if terms.is_empty() || terms.len() > MAX_TERMS { vec![sentence.clone()] } else { terms };
+        let mut parsed = SearchTerms { sentence, several, ..SearchTerms::default() };
+        for term in terms {
+            match term.strip_prefix('-') {
+                Some(rest) => parsed.excluded.push(rest.to_owned()),
+                None => parsed.wanted.push(term),
+            }
+        }
+        parsed
+    }
+
+    /// Posts that have all wanted words and none of the excluded ones.
+    pub(super) fn condition(&self, columns: &[SearchColumn], file_name: Option<&Expr>) -> Cond {
+        let mut all = Cond::all();
+        for term in &self.wanted {
+            let mut any = Cond::any();
+            for column in columns {
+                any = any.add(column_of(*column).like(contains(term)));
+            }
+            if let Some(file_name) = file_name {
+                any = any.add(file_name.clone().like(contains(term)));
+            }
+            all = all.add(any);
+        }
+        for term in &self.excluded {
+            let mut none = Cond::all();
+            for column in columns {
+                none = none.add(column_of(*column).not_like(contains(term)));
+            }
+            all = all.add(none);
+        }
+        all
+    }
+
+    /// Smaller for better matches; `None` when there is nothing to tell posts apart by.
+    ///
+    /// The order of goodness: the sentence in the title, all words in the title, any word in the title, the sentence in
+    /// the excerpt, in the content, the rest.
+    pub(super) fn rank(&self) -> Option<Expr> {
+        let title = || column_of(SearchColumn::Title);
+        if !self.several {
+            let only = self.wanted.first()?;
+            return Some(Expr::case(title().like(contains(only)), 0).finally(1).into());
+        }
+        let whole = !self.sentence.starts_with('-') && !has_space_then_minus(&self.sentence);
+        let mut case = sea_query::CaseStatement::new();
+        let mut steps = 0;
+        if whole {
+            case = case.case(title().like(contains(&self.sentence)), 1);
+            steps += 1;
+        }
+        if (1..7).contains(&self.wanted.len()) {
+            let mut all = Cond::all();
+            let mut any = Cond::any();
+            for term in &self.wanted {
+                all = all.add(title().like(contains(term)));
+                any = any.add(title().like(contains(term)));
+            }
+            case = case.case(all, 2);
+            if self.wanted.len() > 1 {
+                case = case.case(any, 3);
+            }
+            steps += 1;
+        }
+        if whole {
+            case = case.case(column_of(SearchColumn::Excerpt).like(contains(&self.sentence)), 4);
+            case = case.case(column_of(SearchColumn::Content).like(contains(&self.sentence)), 5);
+        }
+        (steps > 0).then(|| case.finally(6).into())
+    }
+}
+
+fn has_space_then_minus(text: &str) -> bool {
+    text.as_bytes().windows(2).any(|w| w[0].is_ascii_whitespace() && w[1] == b'-')
+}
+
+fn column_of(column: SearchColumn) -> Expr {
+    Expr::col(("p", column.name()))
+}
+
+/// Words between tabs, spaces, commas and plus signs, and quoted texts (an open quotation goes to the end).
+fn split(text: &str) -> Vec<&str> {
+    let separator = |c: char| matches!(c, '\t' | ' ' | '"' | ',' | '+');
+    let mut terms = Vec::new();
+    let mut at = 0;
+    let mut fresh = true;
+    while let Some(c) = text[at..].chars().next() {
+        let rest = &text[at..];
+        if c == '"' {
+            let len = rest[1..].find('"').map_or(rest.len(), |n| n + 2);
+            terms.push(&rest[..len]);
+            at += len;
+            // The closing quote lets a word follow at once.
+            fresh = true;
+        } else if separator(c) {
+            at += c.len_utf8();
+            fresh = true;
+        } else {
+            let len = rest.find(separator).unwrap_or(rest.len());
+            if fresh {
+                terms.push(&rest[..len]);
+            }
+            at += len;
+            fresh = false;
+        }
+    }
+    terms
+}
+
+/// Terms without their quotes, without single letters and stop words.
+fn useful(terms: Vec<&str>) -> Vec<String> {
+    let trimmed = |term: &str| -> String {
+        let quoted = term.len() > 2 && term.starts_with('"') && term.ends_with('"');
+        let marks: &[char] = if quoted { &['"', '\''] } else { &['"', '\'', ' '] };
+        term.trim_matches(marks).to_owned()
+    };
+    let single = |t: &str| t.len() == 1 && t.bytes().all(|b| b.is_ascii_alphabetic() || b == b'-');
+    terms
+        .into_iter()
+        .map(trimmed)
+        .filter(|t| !t.is_empty() && !single(t))
+        .filter(|t| !STOP_WORDS.contains(&t.to_lowercase().as_str()))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What the peer's statements look for, as printed by its query class.
+    #[test]
+    fn terms() {
+        #[rustfmt::skip]
+        let rows: &[(&str, &[&str], &[&str])] = &[
+            ("fox", &["fox"], &[]),
+            ("fox zebra", &["fox", "zebra"], &[]),
+            ("fox -zebra the a", &["fox"], &["zebra"]),
+            ("fox -\"zebra two\" the a", &["fox", "zebra two"], &[]),
+            ("\"fox beta\" \"x", &["fox beta"], &[]),
+            ("the", &["the"], &[]),
+            ("a b c", &["a b c"], &[]),
+            ("aa bb cc dd ee ff gg hh ii", &["aa", "bb", "cc", "dd", "ee", "ff", "gg", "hh", "ii"], &[]),
+            ("aa bb cc dd ee ff gg hh ii jj", &["aa bb cc dd ee ff gg hh ii jj"], &[]),
+            ("aa,bb+cc", &["aa", "bb", "cc"], &[]),
+            ("50% a_b 'q", &["50%", "a_b"], &[]),
+            ("-", &[], &[""]),
+            ("- -x -foo", &[], &["x", "foo"]),
+            ("   ", &["   "], &[]),
+            ("a\nbc é", &["abc", "é"], &[]),
+            ("", &[""], &[]),
+        ];
+        for (text, wanted, excluded) in rows {
+            let terms = SearchTerms::parse(text);
+            assert_eq!((terms.wanted, terms.excluded), (to_vec(wanted), to_vec(excluded)), "{text:?}");
+        }
+    }
+
+    fn to_vec(texts: &[&str]) -> Vec<String> {
+        texts.iter().map(|t| (*t).to_owned()).collect()
+    }
+}

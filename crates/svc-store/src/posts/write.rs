@@ -1,0 +1,209 @@
+//! Writing posts: rows, unique slugs, and what goes with a post when it is deleted.
+
+use std::collections::HashSet;
+
+use sea_query::{Expr, ExprTrait as _, Query, SelectStatement};
+use svc_model::{Post, PostId, TermTaxonomyId};
+
+use crate::db::{Db, Tx};
+use crate::error::{Result, StoreError};
+use crate::meta::{self, MetaKind};
+use crate::{comments, stamp, terms};
+
+/// Longest slug that the column holds, in bytes.
+const MAX_SLUG: usize = 200;
+
+/// Names of feeds, which no post may take.
+const FEEDS: [&str; 6] = ["feed", "rdf", "rss", "rss2", "atom", "embed"];
+
+fn values(post: &Post) -> [(&'static str, Expr); 19] {
+    [
+        ("post_author", post.author.0.into()),
+        ("post_date", stamp::format(post.date).into()),
+        ("post_date_gmt", stamp::format(post.date_gmt).into()),
+        ("post_content", post.content.as_str().into()),
+        ("post_title", post.title.as_str().into()),
+        ("post_excerpt", post.excerpt.as_str().into()),
+        ("post_status", post.status.as_str().into()),
+        ("comment_status", post.comment_status.as_str().into()),
+        ("ping_status", post.ping_status.as_str().into()),
+        ("post_password", post.password.as_str().into()),
+        ("post_name", post.slug.as_str().into()),
+        ("post_modified", stamp::format(post.modified).into()),
+        ("post_modified_gmt", stamp::format(post.modified_gmt).into()),
+        ("post_parent", post.parent.0.into()),
+        ("guid", post.guid.as_str().into()),
+        ("menu_order", post.menu_order.into()),
+        ("post_type", post.post_type.as_str().into()),
+        ("post_mime_type", post.mime_type.as_str().into()),
+        ("comment_count", post.comment_count.into()),
+    ]
+}
+
+/// Adds a post; its `id` does not count. Gives the new id.
+///
+/// # Errors
+/// Those of the database.
+pub fn insert(tx: &mut Tx, post: &Post) -> Result<PostId> {
+    insert_row(tx, post, None)
+}
+
+/// Adds a post under its own `id` (`import_id`).
+///
+/// # Errors
+/// [`StoreError::Duplicate`] when the id is taken; those of the database.
+pub fn insert_with_id(tx: &mut Tx, post: &Post) -> Result<PostId> {
+    insert_row(tx, post, Some(post.id))
+}
+
+fn insert_row(tx: &mut Tx, post: &Post, id: Option<PostId>) -> Result<PostId> {
+    let (mut columns, mut row): (Vec<&str>, Vec<Expr>) = values(post).into_iter().unzip();
+    // MySQL has no defaults for long texts.
+    for column in ["to_ping", "pinged", "post_content_filtered"] {
+        columns.push(column);
+        row.push("".into());
+    }
+    if let Some(id) = id {
+        columns.push("ID");
+        row.push(id.0.into());
+    }
+    let mut insert = Query::insert();
+    insert.into_table(tx.table("posts")).columns(columns);
+    insert.values(row).map_err(|e| StoreError::Other(e.to_string()))?;
+    let done = tx.execute(&insert)?;
+    Ok(id.unwrap_or(PostId(done.last_id)))
+}
+
+/// Writes all members of a post to its row; whether the row was there.
+///
+/// # Errors
+/// Those of the database.
+pub fn update(tx: &mut Tx, post: &Post) -> Result<bool> {
+    let mut update = Query::update();
+    update.table(tx.table("posts")).values(values(post)).and_where(Expr::col("ID").eq(post.id.0));
+    Ok(tx.execute(&update)?.rows > 0)
+}
+
+/// Among which posts a slug must be the only one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SlugScope {
+    /// Among all posts (attachments).
+    All,
+    /// Among posts of these types under this parent (hierarchical types, with `attachment`).
+    Siblings {
+        /// Types that share the addresses.
+        post_types: Vec<String>,
+        /// The parent.
+        parent: PostId,
+    },
+    /// Among posts of this type.
+    Type(String),
+}
+
+/// A slug that is looked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UniqueSlug {
+    /// The slug that is wished for.
+    pub slug: String,
+    /// The post that it is for, which may have it already.
+    pub post: PostId,
+    /// Among which posts it must be the only one.
+    pub scope: SlugScope,
+    /// It is taken for another reason (it would read as a date or a page number in addresses).
+    pub reserved: bool,
+}
+
+/// The slug itself when it is free, else the first free of `slug-2`, `slug-3` …, cut to the column's length.
+///
+/// Drafts and revisions need no unique slug: do not ask for them. Source: `wp_unique_post_slug`.
+///
+/// # Errors
+/// Those of the database.
+pub fn unique_slug(db: &mut Db, wish: &UniqueSlug) -> Result<String> {
+    let reserved = wish.reserved || FEEDS.contains(&wish.slug.as_str());
+    crate::query::free_slug(&wish.slug, MAX_SLUG, |slugs| {
+        let mut taken = taken(db, wish, slugs)?;
+        if reserved {
+            taken.insert(wish.slug.to_ascii_lowercase());
+        }
+        Ok(taken)
+    })
+}
+
+fn taken(db: &mut Db, wish: &UniqueSlug, slugs: &[String]) -> Result<HashSet<String>> {
+    let mut s: SelectStatement = Query::select();
+    s.column("post_name").from(db.table("posts"));
+    s.and_where(Expr::col("post_name").is_in(slugs.iter().map(String::as_str)));
+    s.and_where(Expr::col("ID").ne(wish.post.0));
+    match &wish.scope {
+        SlugScope::All => {}
+        SlugScope::Siblings { post_types, parent } => {
+            s.and_where(Expr::col("post_type").is_in(post_types.iter().map(String::as_str)));
+            s.and_where(Expr::col("post_parent").eq(parent.0));
+        }
+        SlugScope::Type(post_type) => {
+            s.and_where(Expr::col("post_type").eq(post_type.as_str()));
+        }
+    }
+    Ok(db.all(&s, |row| Ok(row.text(0)?.to_ascii_lowercase()))?.into_iter().collect())
+}
+
+/// Deletes a post with its meta, revisions, comments and places in terms; its children move up to its parent.
+///
+/// Gives the post as it was; `None` when there is none. Files of attachments are the caller's, and so is the list of
+/// sticky posts. Source: `wp_delete_post`.
+///
+/// # Errors
+/// Those of the database.
+pub fn delete(tx: &mut Tx, id: PostId) -> Result<Option<Post>> {
+    let Some(post) = super::get(tx, id)? else { return Ok(None) };
+    let mut up = Query::update();
+    up.table(tx.table("posts")).value("post_parent", post.parent.0);
+    up.and_where(Expr::col("post_parent").eq(id.0));
+    up.and_where(Expr::col("post_type").is_in([post.post_type.as_str(), "attachment"]));
+    tx.execute(&up)?;
+
+    let mut s = Query::select();
+    s.column("ID").from(tx.table("posts"));
+    s.and_where(Expr::col("post_parent").eq(id.0)).and_where(Expr::col("post_type").eq("revision"));
+    let mut gone = tx.all(&s, |row| row.int(0))?;
+    gone.push(id.0);
+
+    comments::delete_of_posts(tx, &gone)?;
+    for piece in gone.chunks(1_000) {
+        meta::delete_all(tx, MetaKind::Post, piece)?;
+        let mut s = Query::select();
+        s.distinct().column("term_taxonomy_id").from(tx.table("term_relationships"));
+        s.and_where(Expr::col("object_id").is_in(piece.iter().copied()));
+        let of_terms = tx.all(&s, |row| Ok(TermTaxonomyId(row.int(0)?)))?;
+        let mut places = Query::delete();
+        places.from_table(tx.table("term_relationships"));
+        places.and_where(Expr::col("object_id").is_in(piece.iter().copied()));
+        tx.execute(&places)?;
+        let mut rows = Query::delete();
+        rows.from_table(tx.table("posts")).and_where(Expr::col("ID").is_in(piece.iter().copied()));
+        tx.execute(&rows)?;
+        terms::recount(tx, &of_terms)?;
+    }
+    Ok(Some(post))
+}
+
+/// Counts the approved comments of posts anew and writes the numbers to their rows; notes do not count.
+///
+/// # Errors
+/// Those of the database.
+pub fn recount_comments(tx: &mut Tx, posts: &[PostId]) -> Result<()> {
+    if posts.is_empty() {
+        return Ok(());
+    }
+    let mut count = Query::select();
+    count.expr(Expr::cust("COUNT(*)")).from_as(tx.table("comments"), "c");
+    count.and_where(Expr::col(("c", "comment_post_ID")).equals((tx.table("posts"), "ID")));
+    count.and_where(Expr::col(("c", "comment_approved")).eq("1"));
+    count.and_where(Expr::col(("c", "comment_type")).ne("note"));
+    let mut update = Query::update();
+    update.table(tx.table("posts"));
+    update.value("comment_count", Expr::SubQuery(None, Box::new(count.into())));
+    update.and_where(Expr::col("ID").is_in(posts.iter().map(|id| id.0)));
+    tx.execute(&update).map(drop)
+}

@@ -1,0 +1,181 @@
+//! What all lists share: pages, totals, places in a given order, patterns.
+
+use std::collections::HashSet;
+
+use sea_query::{Expr, ExprTrait as _, LikeExpr, SelectStatement, Value};
+
+use crate::db::{Db, MAX_VALUES};
+use crate::dialect::Build as _;
+use crate::error::{Result, StoreError};
+use crate::{Family, Page};
+
+/// Runs the statement of a page, whose first column is the id, and counts what it is cut from when asked to.
+///
+/// `filtered` is the same without columns, order and limit; `bounds` are limit, offset, and whether to count.
+pub(crate) fn page<Id>(
+    db: &mut Db,
+    families: &[Family],
+    filtered: &SelectStatement,
+    mut page: SelectStatement,
+    (limit, offset, wanted): (Option<u64>, u64, bool),
+    id: impl Fn(i64) -> Id,
+) -> Result<Page<Id>> {
+    // Both engines read the numbers as signed, and know no offset without a limit.
+    const MOST: u64 = i64::MAX as u64;
+    if limit.is_some() || offset > 0 {
+        page.limit(Ord::min(limit.unwrap_or(MOST), MOST));
+    }
+    if offset > 0 {
+        page.offset(Ord::min(offset, MOST));
+    }
+    let ids = db.all(&page, |row| Ok(id(row.int(0)?)))?;
+    let n_ids = ids.len() as u64;
+    // A page that is not full is the last, which tells the total, unless it is empty.
+    let last = limit.is_none_or(|limit| n_ids < limit) && (n_ids > 0 || offset == 0);
+    let total = match (wanted, last) {
+        (false, _) => None,
+        (true, true) => Some(offset + n_ids),
+        (true, false) => Some(total(db, families, filtered)?),
+    };
+    Ok(Page { ids, total })
+}
+
+/// The number of rows of a statement without columns, kept as long as the families do not change.
+pub(crate) fn total(db: &mut Db, families: &[Family], filtered: &SelectStatement) -> Result<u64> {
+    let mut counting = filtered.clone();
+    counting.expr(Expr::cust("COUNT(*)"));
+    let (sql, values) = counting.text(db.dialect());
+    if values.0.len() > MAX_VALUES {
+        return Err(StoreError::TooMany);
+    }
+    let key = key(&sql, &values.0);
+    db.cached_total(families, &key, |db| {
+        let mut n = 0;
+        db.conn.query(&sql, &values.0, &mut |row| {
+            n = u64::try_from(row.int(0)?).unwrap_or(0);
+            Ok(())
+        })?;
+        Ok(n)
+    })
+}
+
+/// A statement with its values, as a key that no other statement has.
+fn key(sql: &str, values: &[Value]) -> String {
+    format!("{sql}{values:?}")
+}
+
+/// Place of a column's value in a list; `None` for an empty list.
+pub(crate) fn place<V: Into<Value>>(column: &Expr, values: impl Iterator<Item = V>) -> Option<Expr> {
+    let mut case = sea_query::CaseStatement::new();
+    let mut n = 0_i64;
+    for value in values {
+        case = case.case(column.clone().eq(Expr::val(value)), n);
+        n += 1;
+    }
+    (n > 0).then(|| case.finally(n).into())
+}
+
+/// A pattern for texts that contain this one.
+pub(crate) fn contains(text: &str) -> LikeExpr {
+    LikeExpr::new(format!("%{}%", escaped(text))).escape('\\')
+}
+
+/// A pattern for texts that begin with this one.
+pub(crate) fn starts_with(text: &str) -> LikeExpr {
+    LikeExpr::new(format!("{}%", escaped(text))).escape('\\')
+}
+
+/// A text that stands for itself in a pattern.
+pub(crate) fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        if matches!(c, '%' | '_' | '\\') {
+            out.push('\\');
+        }
+        out.push(c);
+    }
+    out
+}
+
+/// The first of `slug`, `slug-2`, `slug-3` … that is free; each is cut so that it has at most `max` bytes.
+///
+/// `taken` tells which of several are not, in lower case. It is asked about more and more at once: ten thousand things
+/// of one name take ten questions.
+pub(crate) fn free_slug(
+    slug: &str,
+    max: usize,
+    mut taken: impl FnMut(&[String]) -> Result<HashSet<String>>,
+) -> Result<String> {
+    let mut candidates = vec![slug.to_owned()];
+    let mut next = 2;
+    for round in 4..24_u32 {
+        let taken = taken(&candidates)?;
+        if let Some(free) = candidates.iter().find(|c| !taken.contains(&c.to_ascii_lowercase())) {
+            return Ok(free.clone());
+        }
+        let n = 1_usize << Ord::min(round, 12);
+        candidates = (next..next + n).map(|n| numbered(slug, n, max)).collect();
+        next += n;
+    }
+    Err(StoreError::TooMany)
+}
+
+/// `slug-n`, with the slug cut so that the whole fits.
+fn numbered(slug: &str, n: usize, max: usize) -> String {
+    let suffix = format!("-{n}");
+    format!("{}{suffix}", truncated(slug, max.saturating_sub(suffix.len())))
+}
+
+/// A slug cut to at most `max` bytes, never within a percent-encoded character, without hyphens at the end.
+pub(crate) fn truncated(slug: &str, max: usize) -> &str {
+    if slug.len() <= max {
+        return slug;
+    }
+    let bytes = slug.as_bytes();
+    let hex =
+        |at: usize| bytes.get(at + 1..at + 3).and_then(|h| u8::from_str_radix(std::str::from_utf8(h).ok()?, 16).ok());
+    let mut end = 0;
+    let mut at = 0;
+    while at <= max {
+        end = at;
+        let Some(byte) = bytes.get(at) else { break };
+        at += match (byte, hex(at)) {
+            (b'%', Some(lead)) => 3 * encoded_len(lead),
+            _ => slug[at..].chars().next().map_or(1, char::len_utf8),
+        };
+    }
+    slug[..end].trim_end_matches('-')
+}
+
+/// How many bytes the UTF-8 character has that begins with this one.
+fn encoded_len(lead: u8) -> usize {
+    match lead {
+        0xf0.. => 4,
+        0xe0.. => 3,
+        0xc0.. => 2,
+        _ => 1,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slugs_are_cut_between_characters() {
+        let rows = [
+            ("abc", 10, "abc"),
+            ("abcdef", 3, "abc"),
+            ("ab-cdef", 3, "ab"),
+            ("%e4%b8%ad%e6%96%87", 10, "%e4%b8%ad"),
+            ("%e4%b8%ad%e6%96%87", 9, "%e4%b8%ad"),
+            ("%e4%b8%ad%e6%96%87", 8, ""),
+            ("ab%zz%", 4, "ab%z"),
+            ("éé", 3, "é"),
+        ];
+        for (slug, max, expected) in rows {
+            assert_eq!(truncated(slug, max), expected, "{slug} {max}");
+        }
+        assert_eq!(numbered(&"a".repeat(200), 12, 200).len(), 200);
+    }
+}

@@ -1,0 +1,143 @@
+//! The store itself: a handle that hands out snapshots for reading and runs transactions.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::config::{DatabaseUrl, StoreConfig};
+use crate::db::{Db, Tx};
+use crate::error::{Result, StoreError};
+use crate::pool::SqlitePool;
+
+/// A site's data. Cheap to clone; all clones share connections and caches.
+#[derive(Clone)]
+pub struct Store(pub(crate) Arc<Backend>);
+
+/// What a store runs on.
+pub(crate) enum Backend {
+    Sqlite(SqlitePool),
+}
+
+impl Store {
+    /// Opens a database, or makes an empty one (SQLite). Tables are not made: see [`crate::schema::install`].
+    ///
+    /// After a stop that was not clean, an SQLite file is looked through for damage first.
+    ///
+    /// # Errors
+    /// When the settings cannot be used, the database cannot be reached, or its file is damaged.
+    pub fn open(config: &StoreConfig) -> Result<Store> {
+        config.check()?;
+        match &config.url {
+            DatabaseUrl::Sqlite(path) => Ok(Store(Arc::new(Backend::Sqlite(SqlitePool::open(path, config, false)?)))),
+            DatabaseUrl::Temporary => {
+                let path = temporary_path();
+                Ok(Store(Arc::new(Backend::Sqlite(SqlitePool::open(&path, config, true)?))))
+            }
+            DatabaseUrl::MySql(_) => Err(StoreError::Config("this build has no MySQL engine".to_owned())),
+        }
+    }
+
+    /// Reads: all queries of `f` see one state of the database, on one connection.
+    ///
+    /// Runs in place; on a worker of tokio's multi-threaded runtime, other tasks are moved to other threads meanwhile.
+    /// Must not be nested: the inner read would wait for a second connection.
+    ///
+    /// # Errors
+    /// Those of `f`, or [`StoreError::Busy`] when no connection became free in time.
+    pub fn read<T>(&self, f: impl FnOnce(&mut Db) -> Result<T>) -> Result<T> {
+        self.read_or(f)
+    }
+
+    /// Like [`Self::read`], with the caller's own type of error.
+    ///
+    /// # Errors
+    /// Those of `f`, or the store's own, converted.
+    pub fn read_or<T, E: From<StoreError>>(&self, f: impl FnOnce(&mut Db) -> Result<T, E>) -> Result<T, E> {
+        let read = || match &*self.0 {
+            Backend::Sqlite(pool) => pool.read(f),
+        };
+        let on_worker = tokio::runtime::Handle::try_current()
+            .is_ok_and(|h| h.runtime_flavor() == tokio::runtime::RuntimeFlavor::MultiThread);
+        if on_worker { tokio::task::block_in_place(read) } else { read() }
+    }
+
+    /// Writes: the whole of `f` happens, durably, or none of it.
+    ///
+    /// `f` may be run more than once (when the database asks for the transaction again), so it must have no other
+    /// effects than those on the database. Answers after the commit.
+    ///
+    /// # Errors
+    /// Those of `f`, after which nothing is changed; [`StoreError::Busy`] when too many writes wait already.
+    pub async fn write<T: Send + 'static>(&self, f: impl Fn(&mut Tx) -> Result<T> + Send + 'static) -> Result<T> {
+        self.write_or(f).await
+    }
+
+    /// Like [`Self::write`], with the caller's own type of error.
+    ///
+    /// # Errors
+    /// Those of `f`, after which nothing is changed; or the store's own, converted.
+    pub async fn write_or<T: Send + 'static, E: From<StoreError> + Send + 'static>(
+        &self,
+        f: impl Fn(&mut Tx) -> Result<T, E> + Send + 'static,
+    ) -> Result<T, E> {
+        match &*self.0 {
+            Backend::Sqlite(pool) => pool.write(f)?.await.unwrap_or_else(|_| Err(stopped().into())),
+        }
+    }
+
+    /// [`Self::write`] for code that is not async: the command line, tests, plain threads.
+    ///
+    /// # Errors
+    /// As [`Self::write`].
+    pub fn write_blocking<T: Send + 'static>(&self, f: impl Fn(&mut Tx) -> Result<T> + Send + 'static) -> Result<T> {
+        match &*self.0 {
+            Backend::Sqlite(pool) => {
+                let answer = pool.write(f)?;
+                let wait = || answer.blocking_recv().unwrap_or_else(|_| Err(stopped()));
+                let on_worker = tokio::runtime::Handle::try_current()
+                    .is_ok_and(|h| h.runtime_flavor() == tokio::runtime::RuntimeFlavor::MultiThread);
+                if on_worker { tokio::task::block_in_place(wait) } else { wait() }
+            }
+        }
+    }
+
+    /// Runs one long transaction that other writers wait for.
+    pub(crate) fn exclusively<T, E: From<StoreError>>(&self, f: impl FnOnce(&mut Tx) -> Result<T, E>) -> Result<T, E> {
+        match &*self.0 {
+            Backend::Sqlite(pool) => pool.exclusively(f),
+        }
+    }
+
+    /// Copies the database, as of one moment, into a new file, while others read and write (SQLite).
+    ///
+    /// # Errors
+    /// When the file exists already or cannot be written, and on other engines, whose own tools do this.
+    pub fn backup(&self, to: &Path) -> Result<()> {
+        match &*self.0 {
+            Backend::Sqlite(pool) => pool.backup(to),
+        }
+    }
+
+    /// Looks through the whole database for damage (SQLite; elsewhere the server does it).
+    ///
+    /// # Errors
+    /// [`StoreError::Corrupt`] with the first damage found.
+    pub fn check(&self) -> Result<()> {
+        match &*self.0 {
+            Backend::Sqlite(pool) => pool.check(),
+        }
+    }
+}
+
+fn stopped() -> StoreError {
+    StoreError::Unavailable("the store is closing".to_owned())
+}
+
+/// A file of its own in the temporary folder.
+fn temporary_path() -> std::path::PathBuf {
+    use std::sync::atomic::{AtomicU64, Ordering};
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    let n = NEXT.fetch_add(1, Ordering::Relaxed);
+    let folder = Path::new("/dev/shm");
+    let folder = if folder.is_dir() { folder.to_owned() } else { std::env::temp_dir() };
+    folder.join(format!("svc-store-{}-{n}.db", std::process::id()))
+}

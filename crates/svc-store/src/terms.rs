@@ -1,0 +1,517 @@
+//! Terms of taxonomies: rows, those of posts, lists; writing and counting.
+
+use std::collections::{HashMap, HashSet};
+
+use sea_query::{Cond, Expr, ExprTrait as _, Query, SelectStatement};
+use svc_model::{PostId, Term, TermId, TermTaxonomyId};
+
+use crate::db::{Db, Tx};
+use crate::engine::Row;
+use crate::error::{Result, StoreError};
+use crate::meta::{self, MetaKind};
+use crate::posts::in_order;
+use crate::{Family, Order, Page};
+
+const COLUMNS: [(&str, &str); 9] = [
+    ("t", "term_id"),
+    ("tt", "term_taxonomy_id"),
+    ("tt", "taxonomy"),
+    ("t", "name"),
+    ("t", "slug"),
+    ("t", "term_group"),
+    ("tt", "description"),
+    ("tt", "parent"),
+    ("tt", "count"),
+];
+
+fn read(row: &Row<'_>) -> Result<Term> {
+    Ok(Term {
+        id: TermId(row.int(0)?),
+        taxonomy_id: TermTaxonomyId(row.int(1)?),
+        taxonomy: row.text(2)?,
+        name: row.text(3)?,
+        slug: row.text(4)?,
+        group: row.int(5)?,
+        description: row.text(6)?,
+        parent: TermId(row.int(7)?),
+        count: row.int(8)?,
+    })
+}
+
+/// Terms joined with their taxonomies, no columns yet.
+fn joined(db: &Db) -> SelectStatement {
+    let mut s = Query::select();
+    s.from_as(db.table("terms"), "t");
+    s.join_as(
+        sea_query::JoinType::InnerJoin,
+        db.table("term_taxonomy"),
+        "tt",
+        Expr::col(("tt", "term_id")).equals(("t", "term_id")),
+    );
+    s
+}
+
+fn select(db: &Db) -> SelectStatement {
+    let mut s = joined(db);
+    s.columns(COLUMNS);
+    s
+}
+
+fn by_id(db: &Db, ids: Vec<i64>) -> SelectStatement {
+    select(db)
+        .and_where(Expr::col(("tt", "term_id")).is_in(ids))
+        .order_by(("tt", "term_taxonomy_id"), sea_query::Order::Asc)
+        .take()
+}
+
+/// The term of this id in this taxonomy; without a taxonomy, in the one that has it first.
+///
+/// # Errors
+/// Those of the database.
+pub fn get(db: &mut Db, id: TermId, taxonomy: Option<&str>) -> Result<Option<Term>> {
+    let mut found: Option<Term> = None;
+    db.cached_list("terms.get", &[id.0], by_id, |row| {
+        let term = read(row)?;
+        if found.is_none() && taxonomy.is_none_or(|t| t == term.taxonomy) {
+            found = Some(term);
+        }
+        Ok(())
+    })?;
+    Ok(found)
+}
+
+/// The terms of these ids in the order of `ids`; those that do not exist are left out. A term that is in several
+/// taxonomies comes once for each.
+///
+/// # Errors
+/// Those of the database.
+pub fn get_many(db: &mut Db, ids: &[TermId]) -> Result<Vec<Term>> {
+    let numbers: Vec<i64> = ids.iter().map(|id| id.0).collect();
+    let mut found = Vec::with_capacity(ids.len());
+    db.cached_list("terms.get", &numbers, by_id, |row| {
+        found.push(read(row)?);
+        Ok(())
+    })?;
+    in_order(&mut found, ids, |t| t.id);
+    Ok(found)
+}
+
+/// The term of this slug in a taxonomy.
+///
+/// # Errors
+/// Those of the database.
+pub fn by_slug(db: &mut Db, slug: &str, taxonomy: &str) -> Result<Option<Term>> {
+    let mut found: Option<Term> = None;
+    let build = |db: &Db| {
+        select(db)
+            .and_where(Expr::col(("t", "slug")).eq(""))
+            .and_where(Expr::col(("tt", "taxonomy")).eq(""))
+            .order_by(("t", "term_id"), sea_query::Order::Asc)
+            .take()
+    };
+    db.cached(("terms.by_slug", 0), &[slug.into(), taxonomy.into()], build, |row| {
+        if found.is_none() {
+            found = Some(read(row)?);
+        }
+        Ok(())
+    })?;
+    Ok(found)
+}
+
+/// The terms of this name in a taxonomy, without regard to case, lowest id first.
+///
+/// # Errors
+/// Those of the database.
+pub fn by_name(db: &mut Db, name: &str, taxonomy: &str) -> Result<Vec<Term>> {
+    let mut s = select(db);
+    s.and_where(Expr::col(("t", "name")).eq(name)).and_where(Expr::col(("tt", "taxonomy")).eq(taxonomy));
+    s.order_by(("t", "term_id"), sea_query::Order::Asc);
+    db.all(&s, read)
+}
+
+/// All terms of all taxonomies of several posts, in one query, ordered by name; posts without terms are left out.
+///
+/// # Errors
+/// Those of the database.
+pub fn of_objects(db: &mut Db, posts: &[PostId]) -> Result<HashMap<PostId, Vec<Term>>> {
+    let numbers: Vec<i64> = posts.iter().map(|id| id.0).collect();
+    let mut found: HashMap<PostId, Vec<Term>> = HashMap::new();
+    let build = |db: &Db, ids: Vec<i64>| {
+        let mut s = select(db);
+        s.column(("tr", "object_id"));
+        s.join_as(
+            sea_query::JoinType::InnerJoin,
+            db.table("term_relationships"),
+            "tr",
+            Expr::col(("tr", "term_taxonomy_id")).equals(("tt", "term_taxonomy_id")),
+        );
+        s.and_where(Expr::col(("tr", "object_id")).is_in(ids));
+        s.order_by(("t", "name"), sea_query::Order::Asc).order_by(("t", "term_id"), sea_query::Order::Asc);
+        s
+    };
+    db.cached_list("terms.of_objects", &numbers, build, |row| {
+        found.entry(PostId(row.int(9)?)).or_default().push(read(row)?);
+        Ok(())
+    })?;
+    Ok(found)
+}
+
+/// Every term of a taxonomy that has a parent, as pairs of term and parent.
+///
+/// # Errors
+/// Those of the database.
+pub fn hierarchy(db: &mut Db, taxonomy: &str) -> Result<Vec<(TermId, TermId)>> {
+    let mut s = Query::select();
+    s.columns(["term_id", "parent"]).from(db.table("term_taxonomy"));
+    s.and_where(Expr::col("taxonomy").eq(taxonomy)).and_where(Expr::col("parent").gt(0));
+    s.order_by("term_id", sea_query::Order::Asc);
+    db.all(&s, |row| Ok((TermId(row.int(0)?), TermId(row.int(1)?))))
+}
+
+/// What a list of terms is ordered by.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum TermOrderBy {
+    /// Id.
+    Id,
+    /// The order of `include`.
+    Include,
+    /// Name.
+    #[default]
+    Name,
+    /// Slug.
+    Slug,
+    /// The order of `slugs`.
+    IncludeSlugs,
+    /// Group.
+    Group,
+    /// Description.
+    Description,
+    /// Number of posts.
+    Count,
+    /// Parent's id.
+    Parent,
+}
+
+/// What a list of terms holds. Empty lists and `None` are no restriction.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TermQuery {
+    /// Taxonomies.
+    pub taxonomies: Vec<String>,
+    /// Only these ids.
+    pub include: Vec<TermId>,
+    /// Ids left out.
+    pub exclude: Vec<TermId>,
+    /// Only terms with posts.
+    pub hide_empty: bool,
+    /// Only those right under this term; zero is those without parent.
+    pub parent: Option<TermId>,
+    /// Only terms of these posts.
+    pub posts: Vec<PostId>,
+    /// Slugs.
+    pub slugs: Vec<String>,
+    /// The exact name.
+    pub name: Option<String>,
+    /// Text in name or slug.
+    pub search: Option<String>,
+    /// What it is ordered by.
+    pub order_by: TermOrderBy,
+    /// Direction.
+    pub order: Order,
+    /// How many at most.
+    pub limit: Option<u64>,
+    /// How many are skipped.
+    pub offset: u64,
+    /// Whether the number of all is wanted.
+    pub total: bool,
+}
+
+/// The ids of a page of terms, and the number of all when asked for. Ties are broken by id, lowest first.
+///
+/// # Errors
+/// [`StoreError::TooMany`] when too many values are named; those of the database.
+pub fn query(db: &mut Db, q: &TermQuery) -> Result<Page<TermId>> {
+    let mut filtered = joined(db);
+    conditions(db, q, &mut filtered);
+    let mut page = filtered.clone();
+    page.column(("t", "term_id"));
+    let way = sea_query::Order::from(q.order);
+    match q.order_by {
+        TermOrderBy::Id => {}
+        TermOrderBy::Name => drop(page.order_by(("t", "name"), way.clone())),
+        TermOrderBy::Slug => drop(page.order_by(("t", "slug"), way.clone())),
+        TermOrderBy::Group => drop(page.order_by(("t", "term_group"), way.clone())),
+        TermOrderBy::Description => drop(page.order_by(("tt", "description"), way.clone())),
+        TermOrderBy::Count => drop(page.order_by(("tt", "count"), way.clone())),
+        TermOrderBy::Parent => drop(page.order_by(("tt", "parent"), way.clone())),
+        TermOrderBy::Include => {
+            let id = Expr::col(("t", "term_id"));
+            if let Some(place) = crate::query::place(&id, q.include.iter().map(|id| id.0)) {
+                page.order_by_expr(place, way.clone());
+            }
+        }
+        TermOrderBy::IncludeSlugs => {
+            let slug = Expr::col(("t", "slug"));
+            if let Some(place) = crate::query::place(&slug, q.slugs.iter().map(String::as_str)) {
+                page.order_by_expr(place, way.clone());
+            }
+        }
+    }
+    page.order_by(("t", "term_id"), if q.order_by == TermOrderBy::Id { way } else { sea_query::Order::Asc });
+    crate::query::page(db, &[Family::Terms], &filtered, page, (q.limit, q.offset, q.total), TermId)
+}
+
+fn conditions(db: &Db, q: &TermQuery, s: &mut SelectStatement) {
+    if !q.taxonomies.is_empty() {
+        s.and_where(Expr::col(("tt", "taxonomy")).is_in(q.taxonomies.iter().map(String::as_str)));
+    }
+    if !q.include.is_empty() {
+        s.and_where(Expr::col(("t", "term_id")).is_in(q.include.iter().map(|id| id.0)));
+    }
+    if !q.exclude.is_empty() {
+        s.and_where(Expr::col(("t", "term_id")).is_not_in(q.exclude.iter().map(|id| id.0)));
+    }
+    if q.hide_empty {
+        s.and_where(Expr::col(("tt", "count")).gt(0));
+    }
+    if let Some(parent) = q.parent {
+        s.and_where(Expr::col(("tt", "parent")).eq(parent.0));
+    }
+    if !q.posts.is_empty() {
+        let mut rows = Query::select();
+        rows.column("term_taxonomy_id").from(db.table("term_relationships"));
+        rows.and_where(Expr::col("object_id").is_in(q.posts.iter().map(|id| id.0)));
+        s.and_where(Expr::col(("tt", "term_taxonomy_id")).in_subquery(rows));
+    }
+    if !q.slugs.is_empty() {
+        s.and_where(Expr::col(("t", "slug")).is_in(q.slugs.iter().map(String::as_str)));
+    }
+    if let Some(name) = &q.name {
+        s.and_where(Expr::col(("t", "name")).eq(name.as_str()));
+    }
+    if let Some(text) = &q.search {
+        let pattern = || crate::query::contains(text);
+        s.cond_where(
+            Cond::any().add(Expr::col(("t", "name")).like(pattern())).add(Expr::col(("t", "slug")).like(pattern())),
+        );
+    }
+}
+
+/// Adds a term to a taxonomy; its ids and count do not count. Gives the term as stored.
+///
+/// # Errors
+/// Those of the database.
+pub fn insert(tx: &mut Tx, term: &Term) -> Result<Term> {
+    let mut row = Query::insert();
+    row.into_table(tx.table("terms")).columns(["name", "slug", "term_group"]);
+    row.values([term.name.as_str().into(), term.slug.as_str().into(), term.group.into()])
+        .map_err(|e| StoreError::Other(e.to_string()))?;
+    let id = tx.execute(&row)?.last_id;
+    let mut row = Query::insert();
+    row.into_table(tx.table("term_taxonomy")).columns(["term_id", "taxonomy", "description", "parent", "count"]);
+    row.values([
+        id.into(),
+        term.taxonomy.as_str().into(),
+        term.description.as_str().into(),
+        term.parent.0.into(),
+        0.into(),
+    ])
+    .map_err(|e| StoreError::Other(e.to_string()))?;
+    let taxonomy_id = tx.execute(&row)?.last_id;
+    Ok(Term { id: TermId(id), taxonomy_id: TermTaxonomyId(taxonomy_id), count: 0, ..term.clone() })
+}
+
+/// Writes all members of a term but its count to its rows; whether they were there.
+///
+/// # Errors
+/// Those of the database.
+pub fn update(tx: &mut Tx, term: &Term) -> Result<bool> {
+    let mut row = Query::update();
+    row.table(tx.table("terms")).value("name", term.name.as_str()).value("slug", term.slug.as_str());
+    row.value("term_group", term.group).and_where(Expr::col("term_id").eq(term.id.0));
+    tx.execute(&row)?;
+    let mut row = Query::update();
+    row.table(tx.table("term_taxonomy")).value("description", term.description.as_str());
+    row.value("parent", term.parent.0).and_where(Expr::col("term_taxonomy_id").eq(term.taxonomy_id.0));
+    Ok(tx.execute(&row)?.rows > 0)
+}
+
+/// Deletes a term: its children move up to its parent, its posts lose it, and its meta goes.
+///
+/// `default` is put on posts that would be left without any term of the taxonomy (`default_category`). The posts that
+/// had the term are given back. Source: `wp_delete_term`.
+///
+/// # Errors
+/// Those of the database.
+pub fn delete(tx: &mut Tx, term: &Term, default: Option<&Term>) -> Result<Vec<PostId>> {
+    let mut up = Query::update();
+    up.table(tx.table("term_taxonomy")).value("parent", term.parent.0);
+    up.and_where(Expr::col("parent").eq(term.id.0)).and_where(Expr::col("taxonomy").eq(term.taxonomy.as_str()));
+    tx.execute(&up)?;
+
+    let mut s = Query::select();
+    s.column("object_id").from(tx.table("term_relationships"));
+    s.and_where(Expr::col("term_taxonomy_id").eq(term.taxonomy_id.0)).order_by("object_id", sea_query::Order::Asc);
+    let posts = tx.all(&s, |row| Ok(PostId(row.int(0)?)))?;
+    let mut places = Query::delete();
+    places.from_table(tx.table("term_relationships"));
+    places.and_where(Expr::col("term_taxonomy_id").eq(term.taxonomy_id.0));
+    tx.execute(&places)?;
+    if let Some(default) = default.filter(|d| d.taxonomy_id != term.taxonomy_id) {
+        let kept = of_objects(tx, &posts)?;
+        let bare: Vec<PostId> = posts
+            .iter()
+            .copied()
+            .filter(|p| kept.get(p).is_none_or(|terms| terms.iter().all(|t| t.taxonomy != term.taxonomy)))
+            .collect();
+        add_places(tx, &bare, &[default.taxonomy_id])?;
+        recount(tx, &[default.taxonomy_id])?;
+    }
+
+    let mut row = Query::delete();
+    row.from_table(tx.table("term_taxonomy")).and_where(Expr::col("term_taxonomy_id").eq(term.taxonomy_id.0));
+    tx.execute(&row)?;
+    // The name goes with its last taxonomy.
+    let mut s = Query::select();
+    s.column("term_id").from(tx.table("term_taxonomy")).and_where(Expr::col("term_id").eq(term.id.0));
+    if tx.first(&s, |row| row.int(0))?.is_none() {
+        let mut row = Query::delete();
+        row.from_table(tx.table("terms")).and_where(Expr::col("term_id").eq(term.id.0));
+        tx.execute(&row)?;
+        meta::delete_all(tx, MetaKind::Term, &[term.id.0])?;
+    }
+    Ok(posts)
+}
+
+fn add_places(tx: &mut Tx, posts: &[PostId], terms: &[TermTaxonomyId]) -> Result<()> {
+    let rows: Vec<(PostId, TermTaxonomyId)> = posts.iter().flat_map(|p| terms.iter().map(|t| (*p, *t))).collect();
+    for piece in rows.chunks(1_000) {
+        let mut insert = Query::insert();
+        insert.into_table(tx.table("term_relationships")).columns(["object_id", "term_taxonomy_id", "term_order"]);
+        for (post, term) in piece {
+            insert.values([post.0.into(), term.0.into(), 0.into()]).map_err(|e| StoreError::Other(e.to_string()))?;
+        }
+        tx.execute(&insert)?;
+    }
+    Ok(())
+}
+
+/// Sets the terms that a post has in one taxonomy, and counts those that it gained or lost anew.
+///
+/// The terms must be of that taxonomy; ids that are not are left out.
+///
+/// # Errors
+/// Those of the database.
+pub fn set_object_terms(tx: &mut Tx, post: PostId, taxonomy: &str, terms: &[TermId]) -> Result<()> {
+    let before: HashSet<TermTaxonomyId> = of_objects(tx, &[post])?
+        .remove(&post)
+        .unwrap_or_default()
+        .into_iter()
+        .filter(|t| t.taxonomy == taxonomy)
+        .map(|t| t.taxonomy_id)
+        .collect();
+    let mut after: Vec<TermTaxonomyId> = Vec::new();
+    for term in get_many(tx, terms)?.into_iter().filter(|t| t.taxonomy == taxonomy) {
+        if !after.contains(&term.taxonomy_id) {
+            after.push(term.taxonomy_id);
+        }
+    }
+    let gained: Vec<TermTaxonomyId> = after.iter().copied().filter(|t| !before.contains(t)).collect();
+    let lost: Vec<TermTaxonomyId> = before.into_iter().filter(|t| !after.contains(t)).collect();
+    if !lost.is_empty() {
+        let mut places = Query::delete();
+        places.from_table(tx.table("term_relationships")).and_where(Expr::col("object_id").eq(post.0));
+        places.and_where(Expr::col("term_taxonomy_id").is_in(lost.iter().map(|t| t.0)));
+        tx.execute(&places)?;
+    }
+    add_places(tx, &[post], &gained)?;
+    let changed: Vec<TermTaxonomyId> = gained.into_iter().chain(lost).collect();
+    recount(tx, &changed)
+}
+
+/// Counts the terms of a post anew, as when its status changes.
+///
+/// # Errors
+/// Those of the database.
+pub fn recount_of_post(tx: &mut Tx, post: PostId) -> Result<()> {
+    let terms = of_objects(tx, &[post])?.remove(&post).unwrap_or_default();
+    recount(tx, &terms.iter().map(|t| t.taxonomy_id).collect::<Vec<_>>())
+}
+
+/// Counts terms anew: the published posts that have them, and the attachments of published posts.
+///
+/// Terms of `link_category` count links and are left alone.
+///
+/// # Errors
+/// Those of the database.
+pub fn recount(tx: &mut Tx, terms: &[TermTaxonomyId]) -> Result<()> {
+    if terms.is_empty() {
+        return Ok(());
+    }
+    let mut count = Query::select();
+    count.expr(Expr::cust("COUNT(*)")).from_as(tx.table("term_relationships"), "tr");
+    count.join_as(
+        sea_query::JoinType::InnerJoin,
+        tx.table("posts"),
+        "p",
+        Expr::col(("p", "ID")).equals(("tr", "object_id")),
+    );
+    count.join_as(
+        sea_query::JoinType::LeftJoin,
+        tx.table("posts"),
+        "above",
+        Expr::col(("above", "ID")).equals(("p", "post_parent")),
+    );
+    count.and_where(Expr::col(("tr", "term_taxonomy_id")).equals((tx.table("term_taxonomy"), "term_taxonomy_id")));
+    count.cond_where(
+        Cond::any().add(Expr::col(("p", "post_status")).eq("publish")).add(
+            Cond::all()
+                .add(Expr::col(("p", "post_type")).eq("attachment"))
+                .add(Expr::col(("p", "post_status")).eq("inherit"))
+                .add(Expr::col(("above", "post_status")).eq("publish")),
+        ),
+    );
+    for piece in terms.chunks(1_000) {
+        let mut update = Query::update();
+        update.table(tx.table("term_taxonomy"));
+        update.value("count", Expr::SubQuery(None, Box::new(count.clone().into())));
+        update.and_where(Expr::col("term_taxonomy_id").is_in(piece.iter().map(|t| t.0)));
+        update.and_where(Expr::col("taxonomy").ne("link_category"));
+        tx.execute(&update)?;
+    }
+    Ok(())
+}
+
+/// A slug that no other term of the taxonomy has: the slug itself; under a parent, with the slugs of the ancestors
+/// after it, one by one; else with the first free number.
+///
+/// `term` is the term that it is for, which may have it already (zero for a new one).
+/// Source: `wp_unique_term_slug`.
+///
+/// # Errors
+/// Those of the database.
+pub fn unique_slug(db: &mut Db, slug: &str, taxonomy: &str, parent: TermId, term: TermId) -> Result<String> {
+    if by_slug(db, slug, taxonomy)?.is_none_or(|t| t.id == term) {
+        return Ok(slug.to_owned());
+    }
+    let mut slug = slug.to_owned();
+    let mut above = parent;
+    let mut seen = HashSet::new();
+    while !above.is_none() && seen.insert(above) && seen.len() < 100 {
+        let Some(ancestor) = get(db, above, Some(taxonomy))? else { break };
+        slug = format!("{slug}-{}", ancestor.slug);
+        slug.truncate(crate::query::truncated(&slug, 200).len());
+        if taken(db, &[slug.clone()], term)?.is_empty() {
+            return Ok(slug);
+        }
+        above = ancestor.parent;
+    }
+    crate::query::free_slug(&slug, 200, |slugs| taken(db, slugs, term))
+}
+
+/// Which of the slugs other terms of any taxonomy have.
+fn taken(db: &mut Db, slugs: &[String], but: TermId) -> Result<HashSet<String>> {
+    let mut s = Query::select();
+    s.column("slug").from(db.table("terms"));
+    s.and_where(Expr::col("slug").is_in(slugs.iter().map(String::as_str))).and_where(Expr::col("term_id").ne(but.0));
+    Ok(db.all(&s, |row| Ok(row.text(0)?.to_ascii_lowercase()))?.into_iter().collect())
+}

@@ -1,0 +1,370 @@
+//! Users: rows by id, login, e-mail and slug; lists; writing.
+
+use sea_query::{Cond, Expr, ExprTrait as _, Query, SelectStatement};
+use svc_model::{PostId, User, UserId};
+
+use crate::db::{Db, Tx};
+use crate::engine::Row;
+use crate::error::{Result, StoreError};
+use crate::meta::{self, MetaKind};
+use crate::posts::in_order;
+use crate::{Family, Order, Page, stamp};
+
+const COLUMNS: [&str; 10] = [
+    "ID",
+    "user_login",
+    "user_pass",
+    "user_nicename",
+    "user_email",
+    "user_url",
+    "user_registered",
+    "user_activation_key",
+    "user_status",
+    "display_name",
+];
+
+fn read(row: &Row<'_>) -> Result<User> {
+    Ok(User {
+        id: UserId(row.int(0)?),
+        login: row.text(1)?,
+        pass: row.text(2)?,
+        nicename: row.text(3)?,
+        email: row.text(4)?,
+        url: row.text(5)?,
+        registered: row.stamp(6)?,
+        activation_key: row.text(7)?,
+        status: row.int(8)?,
+        display_name: row.text(9)?,
+    })
+}
+
+fn select(db: &Db) -> SelectStatement {
+    let mut s = Query::select();
+    s.columns(COLUMNS).from(db.table("users"));
+    s
+}
+
+/// The user of this id.
+///
+/// # Errors
+/// Those of the database.
+pub fn get(db: &mut Db, id: UserId) -> Result<Option<User>> {
+    Ok(get_many(db, &[id])?.pop())
+}
+
+/// The users of these ids in the order of `ids`; those that do not exist are left out.
+///
+/// # Errors
+/// Those of the database.
+pub fn get_many(db: &mut Db, ids: &[UserId]) -> Result<Vec<User>> {
+    let numbers: Vec<i64> = ids.iter().map(|id| id.0).collect();
+    let mut found = Vec::with_capacity(ids.len());
+    let build = |db: &Db, ids| select(db).and_where(Expr::col("ID").is_in(ids)).take();
+    db.cached_list("users.get", &numbers, build, |row| {
+        found.push(read(row)?);
+        Ok(())
+    })?;
+    in_order(&mut found, ids, |u| u.id);
+    Ok(found)
+}
+
+fn by(db: &mut Db, name: &'static str, column: &'static str, value: &str) -> Result<Option<User>> {
+    let mut found = None;
+    let build = |db: &Db| select(db).and_where(Expr::col(column).eq("")).order_by("ID", sea_query::Order::Asc).take();
+    db.cached((name, 0), &[value.into()], build, |row| {
+        if found.is_none() {
+            found = Some(read(row)?);
+        }
+        Ok(())
+    })?;
+    Ok(found)
+}
+
+/// The user of this login, without regard to case.
+///
+/// # Errors
+/// Those of the database.
+pub fn by_login(db: &mut Db, login: &str) -> Result<Option<User>> {
+    by(db, "users.by_login", "user_login", login)
+}
+
+/// The user of this e-mail address, without regard to case.
+///
+/// # Errors
+/// Those of the database.
+pub fn by_email(db: &mut Db, email: &str) -> Result<Option<User>> {
+    by(db, "users.by_email", "user_email", email)
+}
+
+/// The user of this slug (`user_nicename`).
+///
+/// # Errors
+/// Those of the database.
+pub fn by_slug(db: &mut Db, slug: &str) -> Result<Option<User>> {
+    by(db, "users.by_slug", "user_nicename", slug)
+}
+
+/// What a list of users is ordered by.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum UserOrderBy {
+    /// Id.
+    Id,
+    /// The order of `include`.
+    Include,
+    /// Display name.
+    #[default]
+    Name,
+    /// Login.
+    Login,
+    /// Date of registration.
+    Registered,
+    /// Slug.
+    Slug,
+    /// The order of `slugs`.
+    IncludeSlugs,
+    /// E-mail address.
+    Email,
+    /// Address of the web site.
+    Url,
+}
+
+/// A column that a search among users looks into.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UserColumn {
+    /// The id, which must be the text exactly.
+    Id,
+    /// Login.
+    Login,
+    /// Web site.
+    Url,
+    /// E-mail address.
+    Email,
+    /// Slug.
+    Slug,
+    /// Display name.
+    Name,
+}
+
+/// What a list of users holds. Empty lists and `None` are no restriction.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct UserQuery {
+    /// Users with one of these roles.
+    pub roles: Vec<String>,
+    /// Users who have each of these capabilities, each given with the names of the roles that have it.
+    pub capabilities: Vec<(String, Vec<String>)>,
+    /// Users whose level is not zero: those who may write.
+    pub authors_only: bool,
+    /// Users who have published a post of one of these types.
+    pub published: Option<Vec<String>>,
+    /// Only these ids.
+    pub include: Vec<UserId>,
+    /// Ids left out; does not count beside `include`.
+    pub exclude: Vec<UserId>,
+    /// Slugs.
+    pub slugs: Vec<String>,
+    /// Text to search for; asterisks at its ends do not count.
+    pub search: Option<String>,
+    /// Columns that the search looks into; empty is login, web site, e-mail, slug and name.
+    pub search_columns: Vec<UserColumn>,
+    /// What it is ordered by.
+    pub order_by: UserOrderBy,
+    /// Direction.
+    pub order: Order,
+    /// How many at most.
+    pub limit: Option<u64>,
+    /// How many are skipped.
+    pub offset: u64,
+    /// Whether the number of all is wanted.
+    pub total: bool,
+}
+
+/// The ids of a page of users, and the number of all when asked for. Ties are broken by id, lowest first.
+///
+/// # Errors
+/// [`StoreError::TooMany`] when too many values are named; those of the database.
+pub fn query(db: &mut Db, q: &UserQuery) -> Result<Page<UserId>> {
+    let mut filtered = Query::select();
+    filtered.from_as(db.table("users"), "u");
+    conditions(db, q, &mut filtered);
+    let mut page = filtered.clone();
+    page.column(("u", "ID"));
+    let way = sea_query::Order::from(q.order);
+    let column = match q.order_by {
+        UserOrderBy::Id | UserOrderBy::Include | UserOrderBy::IncludeSlugs => None,
+        UserOrderBy::Name => Some("display_name"),
+        UserOrderBy::Login => Some("user_login"),
+        UserOrderBy::Registered => Some("user_registered"),
+        UserOrderBy::Slug => Some("user_nicename"),
+        UserOrderBy::Email => Some("user_email"),
+        UserOrderBy::Url => Some("user_url"),
+    };
+    let place = match q.order_by {
+        UserOrderBy::Include => crate::query::place(&Expr::col(("u", "ID")), q.include.iter().map(|id| id.0)),
+        UserOrderBy::IncludeSlugs => {
+            crate::query::place(&Expr::col(("u", "user_nicename")), q.slugs.iter().map(String::as_str))
+        }
+        _ => None,
+    };
+    if let Some(place) = place {
+        page.order_by_expr(place, way.clone());
+    }
+    if let Some(column) = column {
+        page.order_by(("u", column), way.clone());
+    }
+    page.order_by(("u", "ID"), if q.order_by == UserOrderBy::Id { way } else { sea_query::Order::Asc });
+    let families = if q.published.is_some() { &[Family::Users, Family::Posts][..] } else { &[Family::Users] };
+    crate::query::page(db, families, &filtered, page, (q.limit, q.offset, q.total), UserId)
+}
+
+/// Users whose stored capabilities hold one of these names. Names in the stored text stand between double quotes.
+fn has_one_of(db: &Db, names: &[&str]) -> Expr {
+    let mut any = Cond::any();
+    for name in names {
+        any = any.add(Expr::col(("m", "meta_value")).like(crate::query::contains(&format!("\"{name}\""))));
+    }
+    let mut rows = Query::select();
+    rows.expr(Expr::val(1)).from_as(db.table("usermeta"), "m");
+    rows.and_where(Expr::col(("m", "user_id")).equals(("u", "ID")));
+    rows.and_where(Expr::col(("m", "meta_key")).eq(format!("{}capabilities", db.prefix()))).cond_where(any);
+    Expr::exists(rows)
+}
+
+fn conditions(db: &Db, q: &UserQuery, s: &mut SelectStatement) {
+    if !q.roles.is_empty() {
+        s.and_where(has_one_of(db, &q.roles.iter().map(String::as_str).collect::<Vec<_>>()));
+    }
+    for (capability, roles) in &q.capabilities {
+        let names: Vec<&str> = roles.iter().chain([capability]).map(String::as_str).collect();
+        s.and_where(has_one_of(db, &names));
+    }
+    if q.authors_only {
+        let mut rows = Query::select();
+        rows.expr(Expr::val(1)).from_as(db.table("usermeta"), "m");
+        rows.and_where(Expr::col(("m", "user_id")).equals(("u", "ID")));
+        rows.and_where(Expr::col(("m", "meta_key")).eq(format!("{}user_level", db.prefix())));
+        rows.and_where(Expr::col(("m", "meta_value")).ne("0"));
+        s.and_where(Expr::exists(rows));
+    }
+    if let Some(types) = &q.published {
+        let mut rows = Query::select();
+        rows.expr(Expr::val(1)).from_as(db.table("posts"), "p");
+        rows.and_where(Expr::col(("p", "post_author")).equals(("u", "ID")));
+        rows.and_where(Expr::col(("p", "post_status")).eq("publish"));
+        rows.and_where(Expr::col(("p", "post_type")).is_in(types.iter().map(String::as_str)));
+        s.and_where(Expr::exists(rows));
+    }
+    if !q.include.is_empty() {
+        s.and_where(Expr::col(("u", "ID")).is_in(q.include.iter().map(|id| id.0)));
+    } else if !q.exclude.is_empty() {
+        s.and_where(Expr::col(("u", "ID")).is_not_in(q.exclude.iter().map(|id| id.0)));
+    }
+    if !q.slugs.is_empty() {
+        s.and_where(Expr::col(("u", "user_nicename")).is_in(q.slugs.iter().map(String::as_str)));
+    }
+    if let Some(text) = &q.search {
+        let text = text.trim_matches('*');
+        let usual = [UserColumn::Login, UserColumn::Url, UserColumn::Email, UserColumn::Slug, UserColumn::Name];
+        let columns = if q.search_columns.is_empty() { &usual[..] } else { &q.search_columns };
+        let mut any = Cond::any();
+        for column in columns {
+            let name = match column {
+                UserColumn::Id => {
+                    // An id is the text as a whole or not at all.
+                    any = any.add(Expr::col(("u", "ID")).eq(text.parse().unwrap_or(0_i64)));
+                    continue;
+                }
+                UserColumn::Login => "user_login",
+                UserColumn::Url => "user_url",
+                UserColumn::Email => "user_email",
+                UserColumn::Slug => "user_nicename",
+                UserColumn::Name => "display_name",
+            };
+            any = any.add(Expr::col(("u", name)).like(crate::query::contains(text)));
+        }
+        s.cond_where(any);
+    }
+}
+
+fn values(user: &User) -> [(&'static str, Expr); 9] {
+    [
+        ("user_login", user.login.as_str().into()),
+        ("user_pass", user.pass.as_str().into()),
+        ("user_nicename", user.nicename.as_str().into()),
+        ("user_email", user.email.as_str().into()),
+        ("user_url", user.url.as_str().into()),
+        ("user_registered", stamp::format(user.registered).into()),
+        ("user_activation_key", user.activation_key.as_str().into()),
+        ("user_status", user.status.into()),
+        ("display_name", user.display_name.as_str().into()),
+    ]
+}
+
+/// Adds a user; its `id` does not count. Gives the new id. Login, slug and e-mail are not checked here.
+///
+/// # Errors
+/// Those of the database.
+pub fn insert(tx: &mut Tx, user: &User) -> Result<UserId> {
+    let (columns, row): (Vec<&str>, Vec<Expr>) = values(user).into_iter().unzip();
+    let mut insert = Query::insert();
+    insert.into_table(tx.table("users")).columns(columns);
+    insert.values(row).map_err(|e| StoreError::Other(e.to_string()))?;
+    Ok(UserId(tx.execute(&insert)?.last_id))
+}
+
+/// Writes all members of a user to its row; whether it was there.
+///
+/// # Errors
+/// Those of the database.
+pub fn update(tx: &mut Tx, user: &User) -> Result<bool> {
+    let mut update = Query::update();
+    update.table(tx.table("users")).values(values(user)).and_where(Expr::col("ID").eq(user.id.0));
+    Ok(tx.execute(&update)?.rows > 0)
+}
+
+/// Deletes a user with its meta; what it wrote goes to `heir`, or stays under the id that is gone.
+///
+/// Posts to be deleted rather than passed on are the caller's to delete first (see [`posts_of`]).
+///
+/// # Errors
+/// Those of the database.
+pub fn delete(tx: &mut Tx, id: UserId, heir: Option<UserId>) -> Result<bool> {
+    if let Some(heir) = heir {
+        let mut posts = Query::update();
+        posts.table(tx.table("posts")).value("post_author", heir.0).and_where(Expr::col("post_author").eq(id.0));
+        tx.execute(&posts)?;
+        let mut links = Query::update();
+        links.table(tx.table("links")).value("link_owner", heir.0).and_where(Expr::col("link_owner").eq(id.0));
+        tx.execute(&links)?;
+    }
+    meta::delete_all(tx, MetaKind::User, &[id.0])?;
+    let mut delete = Query::delete();
+    delete.from_table(tx.table("users")).and_where(Expr::col("ID").eq(id.0));
+    Ok(tx.execute(&delete)?.rows > 0)
+}
+
+/// The posts of a user of these types, in order of id.
+///
+/// # Errors
+/// Those of the database.
+pub fn posts_of(db: &mut Db, id: UserId, post_types: &[&str]) -> Result<Vec<PostId>> {
+    let mut s = Query::select();
+    s.column("ID").from(db.table("posts")).and_where(Expr::col("post_author").eq(id.0));
+    s.and_where(Expr::col("post_type").is_in(post_types.iter().copied())).order_by("ID", sea_query::Order::Asc);
+    db.all(&s, |row| Ok(PostId(row.int(0)?)))
+}
+
+/// A slug that no other user has: the slug itself, else the first free of `slug-2`, `slug-3` …
+///
+/// `user` is whom it is for, who may have it already (zero for a new one).
+///
+/// # Errors
+/// Those of the database.
+pub fn unique_slug(db: &mut Db, slug: &str, user: UserId) -> Result<String> {
+    // The column holds fifty characters.
+    crate::query::free_slug(slug, 50, |slugs| {
+        let mut s = Query::select();
+        s.column("user_nicename").from(db.table("users")).and_where(Expr::col("ID").ne(user.0));
+        s.and_where(Expr::col("user_nicename").is_in(slugs.iter().map(String::as_str)));
+        Ok(db.all(&s, |row| Ok(row.text(0)?.to_ascii_lowercase()))?.into_iter().collect())
+    })
+}
