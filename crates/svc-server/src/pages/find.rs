@@ -62,15 +62,15 @@ pub(super) struct Finder<'a> {
 }
 
 impl Finder<'_> {
-    /// The first of the lookups that leads to something.
-    pub(super) fn find(&mut self, lookups: &[Lookup]) -> Stored<Found> {
+    /// The first of the lookups that leads to something, with what it leads to.
+    pub(super) fn find(&mut self, lookups: &[Lookup]) -> Stored<(Lookup, Found)> {
         for lookup in lookups {
             match self.look(lookup)? {
                 Found::Nothing => {}
-                found => return Ok(found),
+                found => return Ok((lookup.clone(), found)),
             }
         }
-        Ok(Found::Nothing)
+        Ok((Lookup::default(), Found::Nothing))
     }
 
     fn look(&mut self, lookup: &Lookup) -> Stored<Found> {

@@ -7,7 +7,7 @@ use axum::{
     middleware::Next,
     response::Response,
 };
-use http::HeaderMap;
+use http::{HeaderMap, HeaderValue};
 
 use crate::config::Network;
 
@@ -61,7 +61,8 @@ impl Forwarding {
     }
 }
 
-const FORWARDED_FOR: &str = "x-forwarded-for";
+/// After [`identify`], the client's own address and nothing else.
+pub(crate) const FORWARDED_FOR: &str = "x-forwarded-for";
 const FORWARDED_PROTO: &str = "x-forwarded-proto";
 
 /// An address as forwarding headers write it, perhaps with a port.
@@ -70,14 +71,20 @@ fn address_of(hop: &str) -> Option<IpAddr> {
     Some(ip.to_canonical())
 }
 
-/// Marks the request with its [`Client`] and drops forwarding headers that nobody vouches for.
+/// Marks the request with its [`Client`], and puts in the place of forwarding headers what is believed of them, so that
+/// everything behind can read them as true.
 pub(super) async fn identify(State(forwarding): State<Forwarding>, mut request: Request, next: Next) -> Response {
     let peer = request.extensions().get::<ConnectInfo<SocketAddr>>().map_or(IpAddr::from([0, 0, 0, 0]), |c| c.0.ip());
     let client = forwarding.client(peer, request.headers());
-    if !forwarding.trusts(peer.to_canonical()) {
-        for name in [FORWARDED_FOR, FORWARDED_PROTO, "x-forwarded-host", "forwarded"] {
-            request.headers_mut().remove(name);
-        }
+    let headers = request.headers_mut();
+    for name in [FORWARDED_FOR, FORWARDED_PROTO, "x-forwarded-host", "forwarded"] {
+        headers.remove(name);
+    }
+    if let Ok(address) = HeaderValue::from_str(&client.address.to_string()) {
+        headers.insert(FORWARDED_FOR, address);
+    }
+    if client.tls {
+        headers.insert(FORWARDED_PROTO, HeaderValue::from_static("https"));
     }
     request.extensions_mut().insert(client);
     next.run(request).await

@@ -7,6 +7,7 @@ mod layers;
 mod listen;
 mod log;
 
+pub(crate) use client::FORWARDED_FOR;
 pub use client::{Client, Forwarding};
 pub use layers::surround;
 pub use listen::{Running, bind, serve};
