@@ -2,15 +2,16 @@
 
 use serde_json::Value;
 use svc_resource::View;
-use svc_routing::{ExtraFields, Links, Map, Request, Response, Result};
+use svc_routing::{ExtraField, ExtraFields, Links, Map, Request, Response, Result};
 
 /// What this request wants to see of items.
 pub(crate) fn view(req: &Request) -> View {
-    View {
-        context: req.context().to_owned(),
-        fields: req.fields().cloned(),
-        embed: req.has_param("_embed"),
-    }
+    View { context: req.context().to_owned(), fields: req.fields().cloned(), embed: req.has_param("_embed") }
+}
+
+/// A parameter as the request gives it: null counts, absence does not.
+pub(crate) fn given(req: &Request, name: &str) -> Option<Value> {
+    req.param(name).cloned().or_else(|| req.has_param(name).then_some(Value::Null))
 }
 
 /// Adds the additional fields of an object type that the view shows.
@@ -24,10 +25,8 @@ pub(crate) async fn add_extra(
     if extra.is_empty_for(object) {
         return Ok(());
     }
-    extra.add_to(object, item, req, |name, field| {
-        view.includes(name) && field.schema().is_none_or(|schema| view.shows(schema.source()))
-    })
-    .await
+    let shown = |field: &ExtraField| field.schema().is_none_or(|schema| view.shows(schema.source()));
+    extra.add_shown_to(object, item, req, &shown).await
 }
 
 /// An item of a list: its links stand in the item itself.

@@ -60,6 +60,14 @@ impl Settings {
         self.options.get(name).map_or("", String::as_str)
     }
 
+    /// Address of the folder of uploads, without slash at the end.
+    pub fn uploads_url(&self) -> String {
+        match self.option("upload_url_path") {
+            "" => self.urls.site.site_url("wp-content/uploads"),
+            address => address.trim_end_matches('/').to_owned(),
+        }
+    }
+
     /// An option as a number.
     pub fn number(&self, name: &str) -> i64 {
         svc_php::numeric::text_to_int(self.option(name))

@@ -81,7 +81,10 @@ impl Site {
     /// 401 for application passwords that are not accepted, 403 for a bad nonce; those of the store.
     pub fn identify(&self, credentials: &Credentials<'_>, keys: &Keys, app_passwords: bool) -> Result<Identity, Error> {
         let basic = credentials.authorization.and_then(basic::parse);
-        if basic.is_none() && credentials.cookies.is_none() && credentials.nonce_param.or(credentials.nonce_header).is_none() {
+        if basic.is_none()
+            && credentials.cookies.is_none()
+            && credentials.nonce_param.or(credentials.nonce_header).is_none()
+        {
             return Ok(Identity::default());
         }
         self.read(|db| {
@@ -99,15 +102,14 @@ impl Site {
                 let account = self.account(db, &given.login)?;
                 let passwords =
                     account.as_ref().map(|a| application_password::list_from_value(&a.value("_application_passwords")));
-                outcome = AppPasswordOutcome::authenticate(
-                    account.as_ref().zip(passwords.as_deref()).map(|(a, passwords)| application_password::Account {
-                        id: a.user.id,
-                        passwords,
-                        allowed: true,
-                    }),
-                    &given.password,
-                    by_email,
-                );
+                outcome =
+                    AppPasswordOutcome::authenticate(
+                        account.as_ref().zip(passwords.as_deref()).map(|(a, passwords)| {
+                            application_password::Account { id: a.user.id, passwords, allowed: true }
+                        }),
+                        given.password.expose(),
+                        by_email,
+                    );
                 if matches!(outcome, AppPasswordOutcome::User(..)) {
                     used = account;
                 }

@@ -31,8 +31,7 @@ impl Urls {
         site.hooks = hooks.clone();
         let front = svc_php::numeric::text_to_int(text("page_on_front"));
         site.front_page = (text("show_on_front") == "page" && front > 0).then(|| number(front));
-        site.taxonomies =
-            taxonomies.iter().filter(|t| t.publicly_queryable).map(taxonomy_links).collect();
+        site.taxonomies = taxonomies.iter().filter(|t| t.publicly_queryable).map(taxonomy_links).collect();
         site.post_types =
             types.iter().filter(|t| t.rewrite_slug.is_some() && t.publicly_queryable).map(type_links).collect();
         Urls { site }

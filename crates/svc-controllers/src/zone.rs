@@ -25,6 +25,11 @@ impl Zone {
         moment(self.0.to_local(utc.and_utc().timestamp()))
     }
 
+    /// How many hours the zone is ahead of UTC at a moment in UTC.
+    pub fn hours_at(&self, utc: NaiveDateTime) -> f64 {
+        self.0.offset_at(utc.and_utc().timestamp()) as f64 / 3600.0
+    }
+
     /// A date of the interface as `(local, UTC)`. `is_utc` says what a date without zone is in (specification, "Date
     /// helpers"). `None` when it is no date.
     pub fn pair(&self, text: &str, is_utc: bool) -> Option<(NaiveDateTime, NaiveDateTime)> {

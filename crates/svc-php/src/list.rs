@@ -68,10 +68,15 @@ pub fn parse_id_list(value: &Value) -> Vec<u64> {
 }
 
 /// The ids of a list in the shape in which PHP prints them: dropping a duplicate leaves a gap in the keys, and a list with
-/// a gap prints as a map.
+/// a gap prints as a map. A map keeps its keys.
 pub fn parse_id_list_value(value: &Value) -> Value {
-    let ids = unique_ids(value);
-    list_shape(Value::Object(ids.into_iter().map(|(index, id)| (index.to_string(), Value::from(id))).collect()))
+    let keys: Option<Vec<&String>> =
+        value.as_object().map(|map| map.iter().filter(|(_, v)| is_scalar(v)).map(|(key, _)| key).collect());
+    let key_of = |index: usize| match &keys {
+        Some(keys) => keys.get(index).map_or_else(String::new, |key| (*key).clone()),
+        None => index.to_string(),
+    };
+    list_shape(unique_ids(value).into_iter().map(|(index, id)| (key_of(index), Value::from(id))).collect())
 }
 
 fn unique_ids(value: &Value) -> Vec<(usize, u64)> {
@@ -132,6 +137,7 @@ mod tests {
         assert_eq!(parse_id_list(&json!("3,-3, 7x,abc")), [3, 7, 0]);
         assert_eq!(parse_id_list_value(&json!("1,1,2")), json!({"0": 1, "2": 2}));
         assert_eq!(parse_id_list_value(&json!([5, "6"])), json!([5, 6]));
+        assert_eq!(parse_id_list_value(&json!({"a": null, "b": "0", "c": 0, "d": 4})), json!({"b": 0, "d": 4}));
         assert_eq!(absint(&json!(i64::MIN)), 9_223_372_036_854_775_808);
     }
 

@@ -127,11 +127,12 @@ pub fn is_integer(value: &Value) -> bool {
     number(value).is_some_and(Num::is_whole)
 }
 
-/// The integer that a text starts with, 0 when none; beyond 64 bits it saturates.
+/// The integer that a text starts with, 0 when none; beyond 64 bits it saturates, and infinity (`1e999`) gives 0.
 pub fn text_to_int(text: &str) -> i64 {
     match prefix(text) {
         None => 0,
         Some(Prefix { saturated: Some(cap), .. }) => cap,
+        Some(Prefix { number: Num::Float(f), .. }) if f.is_infinite() => 0,
         // The cast of Rust cuts toward zero and saturates, as PHP does here (unlike for float values).
         Some(Prefix { number: Num::Float(f), .. }) => f as i64,
         Some(Prefix { number: Num::Int(n), .. }) => n,
@@ -275,6 +276,8 @@ mod tests {
             ("99999999999999999999", i64::MAX),
             ("-99999999999999999999", i64::MIN),
             ("1e308", i64::MAX),
+            ("123E4567-E89B", 0),
+            ("-1e400", 0),
         ];
         for (text, expected) in rows {
             assert_eq!(text_to_int(text), *expected, "{text:?}");

@@ -114,7 +114,8 @@ impl<I, D> Fields<I, D> {
 
     /// The table with the schemas of additional fields of this object type; those without a schema are in no schema.
     pub fn with_extra(mut self, extra: &ExtraFields, object: &str) -> Self {
-        let schemas = extra.of(object).filter_map(|(name, field)| Some((name.to_owned(), field.schema()?.source().clone())));
+        let schemas =
+            extra.of(object).filter_map(|(name, field)| Some((name.to_owned(), field.schema()?.source().clone())));
         self.extra.extend(schemas);
         self
     }

@@ -26,8 +26,9 @@ impl Paging {
     /// The given code with status 400.
     pub fn check(&self, code: &'static str) -> Result<(), Error> {
         if self.total > 0 && self.page > self.pages() {
-            return Err(Error::new(code, "The requested page is beyond the last page of the collection.")
-                .with_status(400));
+            return Err(
+                Error::new(code, "The requested page is beyond the last page of the collection.").with_status(400)
+            );
         }
         Ok(())
     }

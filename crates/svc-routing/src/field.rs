@@ -115,8 +115,22 @@ impl ExtraFields {
     /// # Errors
     /// Those of the fields' own functions.
     pub async fn add_to(&self, object: &str, item: &mut Map, req: &Request) -> Result<()> {
+        self.add_shown_to(object, item, req, &|_| true).await
+    }
+
+    /// As [`Self::add_to`], for the fields among them that `shown` lets through (those of the context, for example).
+    ///
+    /// # Errors
+    /// Those of the fields' own functions.
+    pub async fn add_shown_to(
+        &self,
+        object: &str,
+        item: &mut Map,
+        req: &Request,
+        shown: &(dyn Fn(&ExtraField) -> bool + Sync),
+    ) -> Result<()> {
         for (name, field) in self.of(object) {
-            if let Some(get) = field.get.as_ref().filter(|_| req.wants(name)) {
+            if let Some(get) = field.get.as_ref().filter(|_| req.wants(name) && shown(field)) {
                 let value = get(item.clone(), req.clone()).await?;
                 item.insert(name.to_owned(), value);
             }

@@ -64,7 +64,7 @@ impl SiteInfo {
     }
 
     /// The curies of responses.
-    pub(crate) fn curies(&self) -> Vec<Curie> {
+    pub fn curies(&self) -> Vec<Curie> {
         vec![Curie { name: self.brand.curie().to_owned(), href: format!("{}{{rel}}", self.link_relation) }]
     }
 }

@@ -5,6 +5,7 @@
 use std::fmt;
 
 use serde_json::{Map, Value};
+use svc_php::list::integer_key;
 
 /// The status of an error that carries none (specification, "Errors", 1).
 const DEFAULT_STATUS: u16 = 500;
@@ -180,7 +181,8 @@ impl Error {
     fn object(&self, code: &str, message: &str) -> Map<String, Value> {
         let slot = self.slot(code);
         let mut map = Map::with_capacity(3);
-        map.insert("code".to_owned(), code.into());
+        // Codes are the keys of a PHP array, where a text of digits is an integer.
+        map.insert("code".to_owned(), integer_key(code).map_or_else(|| code.into(), Value::from));
         map.insert("message".to_owned(), message.into());
         map.insert("data".to_owned(), slot.map_or(Value::Null, |d| d.last.clone()));
         if let Some(slot) = slot.filter(|d| !d.earlier.is_empty()) {

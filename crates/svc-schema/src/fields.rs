@@ -1,8 +1,7 @@
 //! `_fields`: which members of a response a caller asked for.
 
-use indexmap::IndexMap;
 use serde_json::{Map, Value};
-use svc_php::list::{list_shape, parse_text_list};
+use svc_php::list::{integer_key, list_shape, parse_text_list};
 
 /// The deepest dotted name that can select anything: no response is nested deeper, and the tree of names stays shallow
 /// enough to walk by recursion.
@@ -12,15 +11,8 @@ const MAX_PARTS: usize = 32;
 #[derive(Clone, Debug, Default)]
 pub struct FieldSet {
     names: Vec<String>,
-    tree: Names,
-}
-
-type Names = IndexMap<Box<str>, Wanted>;
-
-#[derive(Clone, Debug)]
-enum Wanted {
-    All,
-    Members(Names),
+    /// The names as nested maps, with `true` where everything below is wanted.
+    tree: Map<String, Value>,
 }
 
 impl FieldSet {
@@ -36,7 +28,7 @@ impl FieldSet {
                 *name = trimmed.to_owned();
             }
         }
-        let mut tree = Names::new();
+        let mut tree = Map::new();
         for name in &names {
             select(&mut tree, name);
         }
@@ -62,8 +54,8 @@ impl FieldSet {
         for part in field.split('.') {
             match level.get(part) {
                 None => return false,
-                Some(Wanted::All) => return true,
-                Some(Wanted::Members(names)) => level = names,
+                Some(Value::Object(names)) => level = names,
+                Some(_) => return true,
             }
         }
         true
@@ -75,20 +67,20 @@ impl FieldSet {
             return data;
         }
         match data {
-            Value::Array(items) => Value::Array(items.into_iter().map(|item| intersect(item, &self.tree)).collect()),
+            Value::Array(items) => items.into_iter().map(|item| intersect_map(item, &self.tree)).collect(),
             Value::Object(map) if has_integer_keys_only(&map) => {
-                list_shape(Value::Object(map.into_iter().map(|(k, v)| (k, intersect(v, &self.tree))).collect()))
+                list_shape(map.into_iter().map(|(key, item)| (key, intersect_map(item, &self.tree))).collect())
             }
-            other => intersect(other, &self.tree),
+            other => intersect_map(other, &self.tree),
         }
     }
 }
 
 fn has_integer_keys_only(map: &Map<String, Value>) -> bool {
-    !map.is_empty() && map.keys().all(|k| svc_php::list::integer_key(k).is_some())
+    !map.is_empty() && map.keys().all(|k| integer_key(k).is_some())
 }
 
-fn select(tree: &mut Names, name: &str) {
+fn select(tree: &mut Map<String, Value>, name: &str) {
     if name.split('.').nth(MAX_PARTS).is_some() {
         return;
     }
@@ -96,41 +88,39 @@ fn select(tree: &mut Names, name: &str) {
     let mut parts = name.split('.').peekable();
     while let Some(part) = parts.next() {
         if parts.peek().is_none() {
-            level.insert(part.into(), Wanted::All);
+            level.insert(part.to_owned(), true.into());
             return;
         }
-        match level.entry(part.into()).or_insert_with(|| Wanted::Members(Names::new())) {
-            Wanted::All => return,
-            Wanted::Members(names) => level = names,
+        match level.entry(part).or_insert_with(|| Value::Object(Map::new())) {
+            Value::Object(names) => level = names,
+            _ => return,
         }
     }
 }
 
-fn intersect(data: Value, wanted: &Names) -> Value {
+/// Leaves only the members whose keys `wanted` has too, at every level at which both have members; an index is the key of
+/// an item. Values that are no list or map stay as they are.
+pub fn intersect_keys(data: Value, wanted: &Value) -> Value {
+    match wanted {
+        Value::Object(names) => intersect_map(data, names),
+        Value::Array(items) => intersect(data, &|key| items.get(usize::try_from(integer_key(key)?).ok()?)),
+        _ => data,
+    }
+}
+
+fn intersect_map(data: Value, wanted: &Map<String, Value>) -> Value {
+    intersect(data, &|key| wanted.get(key))
+}
+
+fn intersect<'w>(data: Value, wanted: &dyn Fn(&str) -> Option<&'w Value>) -> Value {
+    let keep = |(key, value): (String, Value)| wanted(&key).map(|below| (key, intersect_keys(value, below)));
     match data {
-        Value::Object(map) if !map.is_empty() => {
-            let kept = map.into_iter().filter_map(|(key, value)| {
-                let below = wanted.get(key.as_str())?;
-                Some((key, narrow(value, below)))
-            });
-            list_shape(Value::Object(kept.collect()))
-        }
+        Value::Object(map) if !map.is_empty() => list_shape(map.into_iter().filter_map(keep).collect()),
         Value::Array(items) => {
-            let kept = items.into_iter().enumerate().filter_map(|(index, value)| {
-                let key = index.to_string();
-                let below = wanted.get(key.as_str())?;
-                Some((key, narrow(value, below)))
-            });
-            list_shape(Value::Object(kept.collect()))
+            let keyed = items.into_iter().enumerate().map(|(index, item)| (index.to_string(), item));
+            list_shape(keyed.filter_map(keep).collect())
         }
         other => other,
-    }
-}
-
-fn narrow(value: Value, wanted: &Wanted) -> Value {
-    match wanted {
-        Wanted::All => value,
-        Wanted::Members(names) => intersect(value, names),
     }
 }
 

@@ -67,7 +67,11 @@ impl Format {
     pub(crate) fn sanitize(self, value: &Value) -> String {
         let Some(text) = text_of(value) else { return String::new() };
         match self {
-            Format::HexColor => parse_hex_color(&text).unwrap_or_default().to_owned(),
+            // Here, unlike in the check, a line feed after the colour stays, as in the reference.
+            Format::HexColor => {
+                let color = text.strip_suffix('\n').unwrap_or(&text);
+                if parse_hex_color(color).is_some() { text.into_owned() } else { String::new() }
+            }
             Format::DateTime | Format::Email | Format::Ip | Format::Uuid => svc_text::sanitize_text_field(&text),
             Format::Uri => svc_text::sanitize_url(&text),
         }

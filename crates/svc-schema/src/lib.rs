@@ -29,6 +29,6 @@ pub use build::SchemaBuilder;
 pub use embed::{Embed, parse_embed};
 pub use endpoint::{MethodKind, default_additional_properties_to_false, endpoint_args};
 pub use error::Error;
-pub use fields::{FieldSet, fields_for_response, is_field_included};
+pub use fields::{FieldSet, fields_for_response, intersect_keys, is_field_included};
 pub use notice::{Notice, NoticeKind, Notices};
 pub use schema::Schema;

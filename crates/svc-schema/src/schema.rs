@@ -128,12 +128,18 @@ impl Schema {
         Run::new(Some(notices)).find_any_index(self.node(), value, param)
     }
 
-    /// The index of the only sub-schema of `oneOf` that a value fits.
+    /// The index of the only sub-schema of `oneOf` that a value fits; with `first_will_do`, of the first one.
     ///
     /// # Errors
     /// `rest_no_matching_schema`, `rest_one_of_multiple_matches`.
-    pub fn find_one_match(&self, value: &Value, param: &str, notices: &mut Notices) -> Result<usize, Error> {
-        Run::new(Some(notices)).find_one_index(self.node(), value, param)
+    pub fn find_one_match(
+        &self,
+        value: &Value,
+        param: &str,
+        first_will_do: bool,
+        notices: &mut Notices,
+    ) -> Result<usize, Error> {
+        Run::new(Some(notices)).find_one_index(self.node(), value, param, first_will_do)
     }
 
     /// The type with which a value is looked at, of those that the schema lists: the first that takes it, else the first

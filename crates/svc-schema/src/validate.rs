@@ -269,9 +269,20 @@ impl Run<'_> {
         self.finish(outcome, param)
     }
 
-    pub(crate) fn find_one_index(&mut self, node: &Node, value: &Value, param: &str) -> Result<usize, Error> {
+    pub(crate) fn find_one_index(
+        &mut self,
+        node: &Node,
+        value: &Value,
+        param: &str,
+        first_will_do: bool,
+    ) -> Result<usize, Error> {
         let branches = node.one_of.as_deref().unwrap_or_default();
-        let outcome = self.find_one(branches, node.types.get(), value, &Path::Root(param));
+        let path = Path::Root(param);
+        let outcome = if first_will_do {
+            self.find_any(branches, node.types.get(), value, &path)
+        } else {
+            self.find_one(branches, node.types.get(), value, &path)
+        };
         self.finish(outcome, param)
     }
 }

@@ -357,3 +357,75 @@ pub(crate) fn delete_of_posts(tx: &mut Tx, posts: &[i64]) -> Result<()> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture;
+
+    fn ids(list: &[i64]) -> Vec<CommentId> {
+        list.iter().map(|id| CommentId(*id)).collect()
+    }
+
+    #[test]
+    #[rustfmt::skip]
+    fn lists_are_those_of_the_peer() {
+        use CommentOrderBy as By;
+        let texts = |list: &[&str]| list.iter().map(|t| (*t).to_owned()).collect::<Vec<String>>();
+        let base = || CommentQuery {
+            approved: texts(&["1"]), types: texts(&["comment"]), types_not: texts(&["note"]), limit: Some(5), total: true,
+            ..CommentQuery::default()
+        };
+        let by = |order_by, order| CommentQuery { order_by, order, ..base() };
+        let rows: Vec<(&str, CommentQuery, &[i64], u64)> = vec![
+            ("default", base(), &[514, 511, 510, 509, 531], 23),
+            ("search", CommentQuery { search: Some("fox".to_owned()), ..base() }, &[], 0),
+            ("search author", CommentQuery { search: Some("zoe guest".to_owned()), ..base() }, &[500], 1),
+            ("held", CommentQuery { approved: texts(&["0"]), ..base() }, &[517, 503], 2),
+            ("all states", CommentQuery { approved: texts(&["0", "1"]), ..base() }, &[514, 511, 510, 509, 531], 25),
+            ("of a post, first level", CommentQuery { posts: vec![PostId(1000)], parent_in: ids(&[0]), ..base() }, &[500], 1),
+            ("after", CommentQuery { after: stamp::parse("2024-01-01 00:00:00"), ..by(By::Id, Order::Desc) }, &[531, 530, 529, 528, 527], 23),
+            ("include", CommentQuery { include: ids(&[501, 500]), exclude: ids(&[502]), ..by(By::Include, Order::Asc) }, &[501, 500], 2),
+            ("post", by(By::Post, Order::Desc), &[514, 512, 511, 510, 509], 23),
+            ("parent", by(By::Parent, Order::Desc), &[531, 530, 529, 527, 526], 23),
+            ("type", by(By::Type, Order::Asc), &[531, 530, 529, 528, 527], 23),
+            ("not this parent", CommentQuery { parent_not_in: ids(&[500]), ..base() }, &[514, 511, 510, 509, 531], 22),
+            ("all types", CommentQuery { types: vec![], types_not: vec![], ..base() }, &[516, 515, 514, 511, 510], 26),
+            ("of posts that are published", CommentQuery { post_statuses: texts(&["publish"]), posts: vec![PostId(1014), PostId(1000)], ..base() }, &[502, 501, 500], 3),
+        ];
+        let (store, _folder) = fixture::store();
+        for (name, q, expected, total) in rows {
+            let page = store.read(|db| query(db, &q)).unwrap();
+            assert_eq!((page.ids, page.total), (ids(expected), Some(total)), "{name}");
+        }
+    }
+
+    #[test]
+    fn posts_know_how_many_they_have() {
+        let (store, _folder) = fixture::store();
+        let count = || store.read(|db| Ok(crate::posts::get(db, PostId(1001))?.unwrap().comment_count)).unwrap();
+        let before = count();
+        let comment = Comment {
+            post: PostId(1001),
+            approved: "1".to_owned(),
+            comment_type: "comment".to_owned(),
+            ..Comment::default()
+        };
+        let id = store
+            .write_blocking({
+                let c = comment.clone();
+                move |tx| insert(tx, &c)
+            })
+            .unwrap();
+        assert_eq!((id.0, count()), (200_001, before + 1));
+        let reply = Comment { parent: id, approved: "0".to_owned(), ..comment.clone() };
+        let reply = store.write_blocking(move |tx| insert(tx, &reply)).unwrap();
+        assert_eq!(count(), before + 1, "held comments do not count");
+        let held = Comment { id, approved: "0".to_owned(), ..comment };
+        store.write_blocking(move |tx| update(tx, &held)).unwrap();
+        assert_eq!(count(), before);
+        store.write_blocking(move |tx| delete(tx, id)).unwrap();
+        assert_eq!(store.read(|db| get(db, reply)).unwrap().unwrap().parent.0, 0, "replies move up");
+        assert_eq!(store.read(|db| counts(db, Some(PostId(1001)))).unwrap()["0"], 1);
+    }
+}

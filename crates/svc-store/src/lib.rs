@@ -18,6 +18,8 @@ mod writer;
 
 #[cfg(test)]
 mod fixture;
+#[cfg(test)]
+mod store_tests;
 
 pub mod comments;
 pub mod import;

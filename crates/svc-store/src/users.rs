@@ -368,3 +368,65 @@ pub fn unique_slug(db: &mut Db, slug: &str, user: UserId) -> Result<String> {
         Ok(db.all(&s, |row| Ok(row.text(0)?.to_ascii_lowercase()))?.into_iter().collect())
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture;
+
+    #[test]
+    #[rustfmt::skip]
+    fn lists_are_those_of_the_peer() {
+        use UserOrderBy as By;
+        let base = || UserQuery { order: Order::Asc, limit: Some(10), total: true, ..UserQuery::default() };
+        let texts = |list: &[&str]| list.iter().map(|t| (*t).to_owned()).collect::<Vec<String>>();
+        let by = |order_by| UserQuery { order_by, ..base() };
+        let rows: Vec<(&str, UserQuery, &[i64])> = vec![
+            ("search", UserQuery { search: Some("adm".to_owned()), ..base() }, &[1]),
+            ("search by id", UserQuery { search: Some("3".to_owned()), search_columns: vec![UserColumn::Id], ..base() }, &[3]),
+            ("search in e-mail", UserQuery { search: Some("*ex*".to_owned()), search_columns: vec![UserColumn::Email], ..base() }, &[1, 3, 4, 5, 2, 8, 6, 7]),
+            ("roles", UserQuery { roles: texts(&["author", "editor"]), ..base() }, &[3, 4, 2]),
+            ("capability", UserQuery { capabilities: vec![("edit_posts".to_owned(), texts(&["administrator", "editor", "author", "contributor"]))], ..base() }, &[1, 3, 4, 5, 2]),
+            ("authors", UserQuery { authors_only: true, ..base() }, &[1, 3, 4, 5, 2]),
+            ("published", UserQuery { published: Some(texts(&["post", "page"])), ..base() }, &[1, 3, 4, 2]),
+            ("slug", UserQuery { slugs: texts(&["admin"]), ..base() }, &[1]),
+            ("include beats exclude", UserQuery { include: vec![UserId(2), UserId(1)], exclude: vec![UserId(2)], ..by(By::Include) }, &[2, 1]),
+            ("exclude", UserQuery { exclude: vec![UserId(2)], ..by(By::Id) }, &[1, 3, 4, 5, 6, 7, 8]),
+            ("e-mail", UserQuery { order: Order::Desc, ..by(By::Email) }, &[6, 7, 8, 2, 5, 4, 3, 1]),
+            ("registered", by(By::Registered), &[1, 2, 3, 4, 5, 6, 7, 8]),
+            ("name", by(By::Name), &[1, 3, 4, 5, 2, 8, 6, 7]),
+            ("slug order", by(By::Slug), &[1, 3, 4, 5, 2, 8, 7, 6]),
+            ("url", by(By::Url), &[2, 4, 5, 6, 7, 8, 1, 3]),
+        ];
+        let (store, _folder) = fixture::store();
+        for (name, q, expected) in rows {
+            let page = store.read(|db| query(db, &q)).unwrap();
+            assert_eq!(page.ids.iter().map(|id| id.0).collect::<Vec<_>>(), expected, "{name}");
+            assert_eq!(page.total, Some(expected.len() as u64), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_user_comes_changes_and_goes() {
+        let (store, _folder) = fixture::store();
+        let user = User {
+            login: "new".to_owned(),
+            nicename: "admin-2".to_owned(),
+            email: "N@example.org".to_owned(),
+            ..User::default()
+        };
+        let id = store.write_blocking(move |tx| insert(tx, &user)).unwrap();
+        assert_eq!(id.0, 400_001);
+        let slug = store.read(|db| unique_slug(db, "admin", UserId(0))).unwrap();
+        assert_eq!(slug, "admin-3");
+        let found = store.read(|db| by_email(db, "n@EXAMPLE.org")).unwrap().unwrap();
+        assert_eq!(found.id, id);
+        assert!(!format!("{found:?}").contains("example"), "no secrets in logs");
+        store.write_blocking(move |tx| update(tx, &User { display_name: "N".to_owned(), ..found.clone() })).unwrap();
+        assert_eq!(store.read(|db| get(db, id)).unwrap().unwrap().display_name, "N");
+        let of_three = store.read(|db| posts_of(db, UserId(3), &["post"])).unwrap();
+        store.write_blocking(move |tx| delete(tx, UserId(3), Some(id))).unwrap();
+        assert_eq!(store.read(|db| posts_of(db, id, &["post"])).unwrap(), of_three);
+        assert!(store.read(|db| meta::load_one(db, MetaKind::User, 3)).unwrap().0.is_empty());
+    }
+}

@@ -8,10 +8,13 @@ use svc_php::{Php, json as text};
 
 use super::{Block, Chunk, Theme, markup::Tags};
 
-/// Blocks that arrange blocks inside, with their default layout: its type and whether it wraps.
+/// A container without a layout of its own: the layout's type, and whether it wraps.
+type DefaultLayout = Option<(&'static str, Option<&'static str>)>;
+
+/// Blocks that arrange blocks inside, with their default layout.
 ///
 /// Source: `supports.layout` of the block types.
-const CONTAINERS: [(&str, Option<(&str, Option<&str>)>); 23] = [
+const CONTAINERS: [(&str, DefaultLayout); 23] = [
     ("core/accordion", None),
     ("core/accordion-item", None),
     ("core/accordion-panel", None),
@@ -85,10 +88,11 @@ pub(super) fn container_classes(block: &Block<'_>, theme: &Theme) -> Vec<String>
         _ => Map::new(),
     };
     let set = |layout: &Map<String, Value>, name: &str| layout.get(name).is_some_and(is_truthy);
-    if ["inherit", "contentSize", "wideSize"].into_iter().any(|name| set(&layout, name)) {
+    if ["inherit", "contentSize"].into_iter().any(|name| set(&layout, name)) {
         layout.insert("type".to_owned(), Value::from("constrained"));
     }
-    let word = |name: &str| layout.get(name).and_then(Value::as_str).filter(|text| !text.is_empty());
+    // Only what the block itself says; the defaults of its type have no classes.
+    let word = |name: &str| given.and_then(|layout| layout.get(name)?.as_str()).filter(|text| !text.is_empty());
     let kind = layout.get("type").map_or("default", |kind| kind.as_str().unwrap_or_default());
 
     let mut classes = Vec::new();
@@ -109,16 +113,12 @@ pub(super) fn container_classes(block: &Block<'_>, theme: &Theme) -> Vec<String>
     classes.push(base.to_owned());
     let spacing = block.attrs.get("style").and_then(|style| style.get("spacing")).cloned().unwrap_or_default();
     let gap = gap(&spacing);
-    if !base.is_empty() && has_own_style(kind, &layout, &spacing, theme.block_gap.is_some() && !gap.is_null()) {
+    if !base.is_empty() && has_own_style(kind, &layout, &spacing, theme.block_gap.is_some() && has_gap(kind, &gap)) {
         let fallback = theme.gap_of(name).unwrap_or_else(|| own_gap(name));
         let hash = hash(json!([layout, theme.block_gap.is_some(), gap, false, fallback, spacing]));
         classes.push(format!("wp-container-{}-is-layout-{hash}", name.replace('/', "-")));
     }
     classes.push(format!("wp-block-{}-{base}", super::strip_core_namespace(name)));
-    // A column layout that does not wrap is the default of `columns`, which has no class for it.
-    if given.is_none() {
-        classes.retain(|class| class != "is-nowrap");
-    }
     classes
 }
 
@@ -140,14 +140,14 @@ fn has_own_style(kind: &str, layout: &Map<String, Value>, spacing: &Value, gap: 
             gap || set("contentSize")
                 || set("wideSize")
                 || matches!(word("justifyContent"), "left" | "right")
-                || ["left", "right"].iter().any(|side| !padding[side].is_null())
+                || ["left", "right"].iter().any(|side| !padding[side].is_null() && padding[side] != "")
         }
         "flex" => {
             let vertical = word("orientation") == "vertical";
             gap || vertical
                 || word("flexWrap") == "nowrap"
                 || matches!(word("justifyContent"), "left" | "right" | "center" | "space-between")
-                || matches!(word("verticalAlignment"), "top" | "center" | "bottom" | "stretch" | "space-between")
+                || matches!(word("verticalAlignment"), "top" | "center" | "bottom" | "stretch")
         }
         "grid" => true,
         _ => gap,
@@ -163,6 +163,17 @@ fn gap(spacing: &Value) -> Value {
     match &spacing["blockGap"] {
         Value::Object(sides) => Value::Object(sides.iter().map(|(side, gap)| (side.clone(), safe(gap))).collect()),
         gap => safe(gap),
+    }
+}
+
+/// Whether a gap counts: text running down has only one above each block, others have both.
+fn has_gap(kind: &str, gap: &Value) -> bool {
+    match gap {
+        Value::Object(sides) if matches!(kind, "default" | "constrained") => {
+            sides.get("top").is_some_and(|v| !v.is_null())
+        }
+        Value::Object(sides) => !sides.is_empty(),
+        gap => !gap.is_null(),
     }
 }
 

@@ -10,6 +10,10 @@ pub(super) struct Tag {
     pub(super) name: Range<usize>,
     /// The first `class` attribute: the whole of it, and its value.
     class: Option<(Range<usize>, Range<usize>)>,
+    /// The value of the first `src` attribute.
+    source: Option<Range<usize>>,
+    /// The whole of the first `fetchpriority` attribute.
+    priority: Option<Range<usize>>,
     pub(super) end: usize,
 }
 
@@ -21,6 +25,11 @@ impl Tag {
     /// The value of `class` as written; nothing without the attribute.
     pub(super) fn class<'h>(&self, html: &'h str) -> Option<&'h str> {
         self.class.as_ref().and_then(|(_, value)| html.get(value.clone()))
+    }
+
+    /// The value of `src` as written.
+    pub(super) fn source<'h>(&self, html: &'h str) -> Option<&'h str> {
+        self.source.as_ref().and_then(|value| html.get(value.clone()))
     }
 }
 
@@ -82,7 +91,7 @@ impl<'h> Tags<'h> {
         };
         let start = self.at;
         let mut at = run(start, &|b| white(b) || matches!(b, b'/' | b'>'));
-        let mut tag = Tag { name: start..at, class: None, end: 0 };
+        let mut tag = Tag { name: start..at, class: None, source: None, priority: None, end: 0 };
         loop {
             at = run(at, &|b| !white(b) && *b != b'/');
             if *bytes.get(at)? == b'>' {
@@ -113,8 +122,13 @@ impl<'h> Tags<'h> {
                     }
                 }
             }
-            if tag.class.is_none() && self.html.get(name.clone()).is_some_and(|n| n.eq_ignore_ascii_case("class")) {
+            let is = |wanted: &str| self.html.get(name.clone()).is_some_and(|n| n.eq_ignore_ascii_case(wanted));
+            if tag.class.is_none() && is("class") {
                 tag.class = Some((name.start..at, value));
+            } else if tag.source.is_none() && is("src") {
+                tag.source = Some(value);
+            } else if tag.priority.is_none() && is("fetchpriority") {
+                tag.priority = Some(name.start..at);
             }
         }
     }
@@ -173,7 +187,7 @@ impl Iterator for Tags<'_> {
 /// Adds classes to a tag, those it has left out; writes the attribute anew where it changes.
 pub(super) fn add_classes(html: &str, tag: &Tag, classes: &[String]) -> String {
     let own = tag.class(html).unwrap_or_default();
-    let mut value = own.trim_end_matches([' ', '\t', '\n', '\x0C', '\r']).replace('"', "&quot;");
+    let mut value = own.trim_matches([' ', '\t', '\n', '\x0C', '\r']).replace('"', "&quot;");
     let mut changed = false;
     for class in classes.iter().filter(|class| !class.is_empty()) {
         if value.split_ascii_whitespace().any(|has| has == class) {
@@ -193,6 +207,24 @@ pub(super) fn add_classes(html: &str, tag: &Tag, classes: &[String]) -> String {
         None => (tag.name.end..tag.name.end, " "),
     };
     format!("{}{lead}class=\"{value}\"{}", &html[..place.start], &html[place.end..])
+}
+
+/// Tells every image to load late.
+pub(super) fn lower_image_priority(html: &str) -> String {
+    let mut out = String::with_capacity(html.len());
+    let mut copied = 0;
+    for tag in Tags::new(html).filter(|tag| tag.is(html, "img")) {
+        let (place, lead) = match tag.priority {
+            Some(whole) => (whole, ""),
+            None => (tag.name.end..tag.name.end, " "),
+        };
+        out.push_str(&html[copied..place.start]);
+        out.push_str(lead);
+        out.push_str("fetchpriority=\"low\"");
+        copied = place.end;
+    }
+    out.push_str(&html[copied..]);
+    out
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use super::{
 
 /// Blocks that may be open at once. Openers beyond are text, with their closers; no editor nests so deeply, and what walks
 /// the tree may recurse.
-pub const MAX_DEPTH: usize = 64;
+pub const MAX_DEPTH: usize = 128;
 
 /// Reads content into blocks; text between them becomes blocks without name.
 ///

@@ -42,6 +42,8 @@ pub struct Theme {
     pub block_gaps: BTreeMap<String, String>,
     /// Padding of the page applies to full-width blocks (`settings.useRootPaddingAwareAlignments`).
     pub root_padding: bool,
+    /// Styles that the theme adds to blocks, by full block name: `annotation` for the class `is-style-annotation`.
+    pub style_variations: BTreeMap<String, Vec<String>>,
 }
 
 impl Theme {
@@ -49,12 +51,22 @@ impl Theme {
     pub(super) fn gap_of(&self, name: &str) -> Option<&str> {
         self.block_gaps.get(name).or(self.block_gap.as_ref()).map(String::as_str)
     }
+
+    /// The style that a block chose by its class, if it is one of the theme's.
+    fn variation_of<'b>(&self, name: &str, block: &'b Block<'_>) -> Option<&'b str> {
+        let known = self.style_variations.get(name)?;
+        let chosen = block["className"].as_str()?.split_ascii_whitespace();
+        chosen
+            .filter_map(|class| class.strip_prefix("is-style-"))
+            .find(|style| known.iter().any(|known| known == style))
+    }
 }
 
 /// Renders blocks of one page; numbers given to blocks run on over its calls.
 pub struct Renderer<'r> {
     theme: &'r Theme,
     dynamic: &'r dyn DynamicBlocks,
+    n_variations: Cell<u64>,
     n_elements: Cell<u64>,
     n_galleries: Cell<u64>,
     depth: Cell<usize>,
@@ -68,7 +80,8 @@ pub fn render(blocks: &[Block<'_>], dynamic: &dyn DynamicBlocks) -> String {
 impl<'r> Renderer<'r> {
     /// A renderer for one page.
     pub fn new(theme: &'r Theme, dynamic: &'r dyn DynamicBlocks) -> Self {
-        Renderer { theme, dynamic, n_elements: Cell::new(0), n_galleries: Cell::new(0), depth: Cell::new(0) }
+        let zero = || Cell::new(0);
+        Renderer { theme, dynamic, n_variations: zero(), n_elements: zero(), n_galleries: zero(), depth: Cell::new(0) }
     }
 
     /// The HTML of blocks, one after the other.
@@ -98,6 +111,8 @@ impl<'r> Renderer<'r> {
     fn block_within(&self, block: &Block<'_>, parent: Option<&Block<'_>>) -> String {
         let name = block.name.as_deref().unwrap_or_default();
         // Numbers are given on the way in, so a container's comes before those of the blocks inside.
+        let variation = self.theme.variation_of(name, block);
+        let variation = variation.map(|style| format!("is-style-{style}--{}", next(&self.n_variations)));
         let elements = has_element_colors(block).then(|| format!("wp-elements-{}", next(&self.n_elements)));
         let mut content = String::new();
         if !self.dynamic.renders_inner_blocks(name) {
@@ -112,9 +127,8 @@ impl<'r> Renderer<'r> {
             Some(html) => html,
             None => self.stored(name, content),
         };
-        let mut first =
-            layout::child_class(block, parent).filter(|_| is_registered(name)).into_iter().collect::<Vec<_>>();
-        first.splice(0..0, elements);
+        let child = layout::child_class(block, parent).filter(|_| is_registered(name));
+        let first: Vec<String> = [variation, elements, child].into_iter().flatten().collect();
         html = add_to(html, |_, _| true, &first);
         let classes = layout::container_classes(block, self.theme);
         let wrapper = layout::wrapper_class(block);
@@ -122,10 +136,12 @@ impl<'r> Renderer<'r> {
             wrapper.is_none_or(|wrapper| tag.class(html).is_some_and(|class| class.contains(wrapper)))
         };
         html = add_to(html, is_wrapper, &classes);
-        if name == "core/paragraph" {
-            html = add_to(html, |html, tag| tag.is(html, "p"), &["wp-block-paragraph".to_owned()]);
+        match name {
+            "core/paragraph" => add_to(html, |html, tag| tag.is(html, "p"), &["wp-block-paragraph".to_owned()]),
+            // What is folded away need not be fetched first.
+            "core/details" if block["showContent"] != true => markup::lower_image_priority(&html),
+            _ => html,
         }
-        html
     }
 
     /// The stored markup of blocks that their types mend.
@@ -146,6 +162,7 @@ impl<'r> Renderer<'r> {
                 let class = format!("wp-block-gallery-{}", next(&self.n_galleries));
                 add_to(content, |_, _| true, &[class])
             }
+            "core/image" if !has_picture(&content) => String::new(),
             "core/button" if !has_label(&content) => String::new(),
             _ => content,
         }
@@ -168,11 +185,14 @@ fn add_to(html: String, wanted: impl Fn(&str, &markup::Tag) -> bool, classes: &[
     }
 }
 
-/// Whether a button's link or button element has anything in it, be it another element; comments do not count.
+/// Whether a button's link or button element has anything in it, be it another element; comments do not count. Text without
+/// any tag is left alone.
 fn has_label(html: &str) -> bool {
-    let Some(tag) = markup::Tags::new(html).find(|tag| tag.is(html, "a") || tag.is(html, "button")) else {
-        return false;
-    };
+    let mut tags = markup::Tags::new(html).peekable();
+    if tags.peek().is_none() {
+        return true;
+    }
+    let Some(tag) = tags.find(|tag| tag.is(html, "a") || tag.is(html, "button")) else { return false };
     let mut rest = &html[tag.end..];
     while let Some(comment) = rest.strip_prefix("<!--") {
         rest = comment.split_once("-->").map_or("", |(_, rest)| rest);
@@ -180,11 +200,20 @@ fn has_label(html: &str) -> bool {
     !rest.is_empty() && !rest.starts_with("</")
 }
 
+/// Whether the first image has a source.
+fn has_picture(html: &str) -> bool {
+    markup::Tags::new(html)
+        .find(|tag| tag.is(html, "img"))
+        .is_some_and(|tag| !tag.source(html).unwrap_or_default().is_empty())
+}
+
 /// Whether a block sets colours of links, buttons or headings inside.
 fn has_element_colors(block: &Block<'_>) -> bool {
     const FULL: &[&[&str]] = &[&["color", "text"], &["color", "background"], &["color", "gradient"]];
     const LINK: &[&[&str]] = &[&["color", "text"], &[":hover", "color", "text"]];
-    if !block.name.as_deref().is_some_and(is_registered) {
+    // These put colours on elements of their own choice.
+    const OTHERWISE: [&str; 5] = ["core/button", "core/search", "core/separator", "core/tab-list", "core/table"];
+    if !block.name.as_deref().is_some_and(|name| is_registered(name) && !OTHERWISE.contains(&name)) {
         return false;
     }
     let Some(elements) = block.attrs.get("style").and_then(|style| style.get("elements")) else { return false };
@@ -200,7 +229,7 @@ fn has_element_colors(block: &Block<'_>) -> bool {
 /// Whether a block is of a type that is known here, so that its style attributes count.
 fn is_registered(name: &str) -> bool {
     // Types outside `core` come with code of their own, which may add what it supports.
-    name.starts_with("core/") && name != "core/missing"
+    name.starts_with("core/")
 }
 
 /// Content for an excerpt: text, and the blocks that read as running text; columns and groups for what they hold.

@@ -93,6 +93,197 @@ fn unfinished_comments_take_linear_time() {
     }
 }
 
+fn theme() -> Theme {
+    let styles = |name: &str, styles: &[&str]| (name.to_owned(), styles.iter().map(|s| (*s).to_owned()).collect());
+    Theme {
+        block_gap: Some("24px".to_owned()),
+        style_variations: [styles("core/paragraph", &["note"])].into(),
+        ..Theme::default()
+    }
+}
+
+#[track_caller]
+fn check_render(content: &str, html: &str) {
+    let theme = theme();
+    assert_eq!(Renderer::new(&theme, &StaticOnly).render(&parse(content)), html, "{content}");
+}
+
+#[test]
+fn types_mend_their_markup() {
+    for (content, html) in [
+        ("<!-- wp:paragraph --><p>x</p><!-- /wp:paragraph -->", r#"<p class="wp-block-paragraph">x</p>"#),
+        (r#"<!-- wp:paragraph -->x<p class="a"><!-- /wp:paragraph -->"#, r#"x<p class="a wp-block-paragraph">"#),
+        (
+            r#"<!-- wp:heading --><H2 class>x</H2><h3 class="">y</h3><!-- /wp:heading -->"#,
+            r#"<H2 class="wp-block-heading">x</H2><h3 class="">y</h3>"#,
+        ),
+        (
+            "<!-- wp:list --><!--c--><UL id=x CLASS='a  b'></UL><!-- /wp:list -->",
+            r#"<!--c--><UL id=x class="a  b wp-block-list"></UL>"#,
+        ),
+        (r#"<!-- wp:image --><img src="a"><!-- /wp:image -->"#, r#"<img src="a">"#),
+        (r#"<!-- wp:image --><img src=""><!-- /wp:image -->"#, ""),
+        ("<!-- wp:image --><figure></figure><!-- /wp:image -->", ""),
+        ("<!-- wp:button --><div><a>x</a></div><!-- /wp:button -->", "<div><a>x</a></div>"),
+        ("<!-- wp:button --><div><a><!-- c --></a></div><!-- /wp:button -->", ""),
+        ("<!-- wp:button --><div><a><b></b></a></div><!-- /wp:button -->", "<div><a><b></b></a></div>"),
+        ("<!-- wp:button --><div>x</div><!-- /wp:button -->", ""),
+        ("<!-- wp:button -->t</b><!-- /wp:button -->", "t</b>"),
+        (
+            r#"<!-- wp:details --><img src=a><details><IMG fetchpriority="high" src=b><img alt=""></details><!-- /wp:details -->"#,
+            r#"<img fetchpriority="low" class="is-layout-flow wp-block-details-is-layout-flow" src=a><details><IMG fetchpriority="low" src=b><img fetchpriority="low" alt=""></details>"#,
+        ),
+        (
+            r#"<!-- wp:details {"showContent":true} --><img class=a><!-- /wp:details -->"#,
+            r#"<img class="a is-layout-flow wp-block-details-is-layout-flow">"#,
+        ),
+        (
+            r##"<!-- wp:n/x {"style":{"elements":{"link":{"color":{"text":"#000"}}}}} --><p>x</p><!-- /wp:n/x -->"##,
+            "<p>x</p>",
+        ),
+        ("a<!-- wp:unknown /-->b", "ab"),
+        (
+            r#"<!-- wp:paragraph {"className":"a is-style-note"} --><p class="a is-style-note">x</p><!-- /wp:paragraph -->"#,
+            r#"<p class="a is-style-note is-style-note--1 wp-block-paragraph">x</p>"#,
+        ),
+    ] {
+        check_render(content, html);
+    }
+}
+
+/// The classes that a group gets for its attributes, the last one left out.
+#[track_caller]
+fn check_group(attrs: &str, classes: &str) {
+    let content = format!("<!-- wp:group {attrs} --><div></div><!-- /wp:group -->");
+    let kind = classes.split(' ').find(|class| class.starts_with("is-layout-")).unwrap_or_default();
+    check_render(&content, &format!("<div class=\"{classes} wp-block-group-{kind}\"></div>"));
+}
+
+#[test]
+fn layouts_show_in_classes() {
+    for (attrs, classes) in [
+        ("{}", "is-layout-flow"),
+        (r#"{"layout":"x"}"#, "is-layout-flow"),
+        (r#"{"layout":{"type":"flex"}}"#, "is-layout-flex"),
+        (r#"{"layout":{"type":"flex","flexWrap":"wrap"}}"#, "is-layout-flex"),
+        (
+            r#"{"layout":{"type":"flex","orientation":"vertical"}}"#,
+            "is-vertical is-layout-flex wp-container-core-group-is-layout-2c90304e",
+        ),
+        (r#"{"layout":{"type":"flex","justifyContent":"a b<"}}"#, "is-content-justification-a-b is-layout-flex"),
+        (
+            r#"{"layout":{"type":"flex","justifyContent":"space-between","flexWrap":"nowrap"}}"#,
+            "is-content-justification-space-between is-nowrap is-layout-flex wp-container-core-group-is-layout-81517c66",
+        ),
+        (
+            r#"{"layout":{"type":"flex","verticalAlignment":"bottom"}}"#,
+            "is-layout-flex wp-container-core-group-is-layout-5b4bb713",
+        ),
+        (r#"{"layout":{"type":"flex","verticalAlignment":"bogus"}}"#, "is-layout-flex"),
+        (r#"{"layout":{"type":"grid","columnCount":3}}"#, "is-layout-grid wp-container-core-group-is-layout-cda6dc4f"),
+        (r#"{"layout":{"inherit":true}}"#, "is-layout-constrained"),
+        (r#"{"layout":{"contentSize":"1px"}}"#, "is-layout-constrained wp-container-core-group-is-layout-cce02ea6"),
+        (
+            r#"{"layout":{"type":"constrained","justifyContent":"center"}}"#,
+            "is-content-justification-center is-layout-constrained",
+        ),
+        (
+            r#"{"layout":{"type":"constrained","justifyContent":"right"}}"#,
+            "is-content-justification-right is-layout-constrained wp-container-core-group-is-layout-2910ada7",
+        ),
+        (
+            r#"{"style":{"spacing":{"padding":{"left":"1px"}}},"layout":{"type":"constrained"}}"#,
+            "is-layout-constrained wp-container-core-group-is-layout-fc8f04c3",
+        ),
+        (
+            r#"{"style":{"spacing":{"blockGap":{"top":"1px","left":"2px"}}},"layout":{"type":"default"}}"#,
+            "is-layout-flow wp-container-core-group-is-layout-43cf8e3c",
+        ),
+        (r#"{"style":{"spacing":{"blockGap":{"left":"1px"}}}}"#, "is-layout-flow"),
+        (r#"{"layout":{"type":"default","wideSize":"1px"}}"#, "is-layout-flow"),
+        (r#"{"style":{"spacing":{"padding":{"left":""}}},"layout":{"type":"constrained"}}"#, "is-layout-constrained"),
+        (r#"{"style":{"spacing":{"blockGap":"a(b"}},"layout":{"type":"default"}}"#, "is-layout-flow"),
+    ] {
+        check_group(attrs, classes);
+    }
+    check_render(
+        r#"<!-- wp:group {"layout":{"type":"x"}} --><div></div><!-- /wp:group -->"#,
+        r#"<div class="wp-block-group-"></div>"#,
+    );
+    check_render(
+        r#"<!-- wp:columns --><div class="c"></div><!-- /wp:columns -->"#,
+        r#"<div class="c is-layout-flex wp-container-core-columns-is-layout-7387b849 wp-block-columns-is-layout-flex"></div>"#,
+    );
+    check_render(
+        r#"<!-- wp:columns {"style":{"spacing":{"blockGap":{"top":"var:preset|spacing|60"}}}} --><div></div><!-- /wp:columns -->"#,
+        r#"<div class="is-layout-flex wp-container-core-columns-is-layout-4f56960a wp-block-columns-is-layout-flex"></div>"#,
+    );
+}
+
+#[test]
+fn layout_classes_go_to_the_element_around_inner_blocks() {
+    check_render(
+        r#"<!-- wp:group --><div class="a"><section class="b c"><i></i><!-- wp:html --><i class="a">q</i><!-- /wp:html --></section></div><!-- /wp:group -->"#,
+        r#"<div class="a"><section class="b c is-layout-flow wp-block-group-is-layout-flow"><i></i><i class="a">q</i></section></div>"#,
+    );
+    check_render(
+        r#"<!-- wp:group {"tagName":"main"} --><main class="g"><!-- wp:paragraph {"style":{"layout":{"selfStretch":"fill"}}} --><p>x</p><!-- /wp:paragraph --></main><!-- /wp:group -->"#,
+        r#"<main class="g is-layout-flow wp-block-group-is-layout-flow"><p class="wp-container-content-ceb7f5b3 wp-block-paragraph">x</p></main>"#,
+    );
+}
+
+#[test]
+fn element_colors_are_numbered_from_outside_in() {
+    let color = r##"{"style":{"elements":{"link":{"color":{"text":"#000"}}}}}"##;
+    check_render(
+        &format!(
+            "<!-- wp:group {color} --><div><!-- wp:paragraph {color} --><p>x</p><!-- /wp:paragraph --></div><!-- /wp:group -->"
+        ),
+        r#"<div class="wp-elements-1 is-layout-flow wp-block-group-is-layout-flow"><p class="wp-elements-2 wp-block-paragraph">x</p></div>"#,
+    );
+}
+
+/// A dynamic block that brings in itself, as a template part may, and others.
+struct Dynamic;
+
+impl DynamicBlocks for Dynamic {
+    fn render(&self, renderer: &Renderer<'_>, block: &Block<'_>, content: &str) -> Option<String> {
+        match block.name.as_deref() {
+            Some("n/again") => Some(format!("x{}", renderer.render(&parse("<!-- wp:n/again /-->")))),
+            Some("n/outer") => Some(format!("<b>{content}{}</b>", block["k"])),
+            Some("n/own") => Some(format!("[{content}]")),
+            _ => None,
+        }
+    }
+
+    fn renders_inner_blocks(&self, name: &str) -> bool {
+        name == "n/own"
+    }
+}
+
+#[test]
+fn dynamic_blocks_plug_in() {
+    let content = r#"<!-- wp:n/outer {"k":7} -->a<!-- wp:n/own -->b<!-- /wp:n/own --><!-- /wp:n/outer -->"#;
+    assert_eq!(render(&parse(content), &Dynamic), "<b>a[]7</b>");
+    assert_eq!(render(&parse("<!-- wp:n/again /-->"), &Dynamic).len(), 2 * MAX_DEPTH, "recursion ends");
+}
+
+#[test]
+fn excerpts_keep_running_text() {
+    let theme = theme();
+    for (content, text) in [
+        ("no blocks", "no blocks"),
+        ("a<!-- wp:code --><pre>x</pre><!-- /wp:code -->b", "ab"),
+        ("<!-- wp:list --><ul><!-- wp:list-item --><li>x</li><!-- /wp:list-item --></ul><!-- /wp:list -->", ""),
+        (
+            "<!-- wp:group --><div>g<!-- wp:preformatted -->p<!-- /wp:preformatted --><!-- wp:spacer -->s<!-- /wp:spacer --></div><!-- /wp:group -->",
+            "p",
+        ),
+    ] {
+        assert_eq!(excerpt_remove_blocks(content, &Renderer::new(&theme, &StaticOnly)), text, "{content}");
+    }
+}
+
 proptest! {
     #[test]
     fn closed_blocks_are_written_as_they_were(content in "(<!-- wp:[ab] -->x?<!-- wp:c /-->y?<!-- /wp:[ab] -->|<!-- wp:n/d \\{\"k\":[1-9]\\} /-->|text){0,6}") {
@@ -106,5 +297,10 @@ proptest! {
         let once = serialize_blocks(&parse(&content));
         let blocks = parse(&once);
         prop_assert_eq!(serialize_blocks(&blocks), once);
+    }
+
+    #[test]
+    fn arbitrary_content_renders(content in "(<!-- wp:(group|heading|image|button|list) -->|<!-- /wp:a -->|<|/?[bh2]|>| class=|[\"'=]|<!-?-?|--!?>|é|<script>){0,30}") {
+        let _ = render(&parse(&content), &StaticOnly);
     }
 }

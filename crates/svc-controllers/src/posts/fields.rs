@@ -29,7 +29,9 @@ pub const FORMATS: [&str; 10] =
 /// Features that members depend on. The three oldest types have a fixed list, whatever a theme takes from their support.
 fn features(post_type: &PostType) -> Vec<&str> {
     match post_type.name.as_str() {
-        "post" => vec!["title", "editor", "author", "excerpt", "thumbnail", "comments", "post-formats", "custom-fields"],
+        "post" => {
+            vec!["title", "editor", "author", "excerpt", "thumbnail", "comments", "post-formats", "custom-fields"]
+        }
         "page" => {
             vec!["title", "editor", "author", "excerpt", "thumbnail", "comments", "page-attributes", "custom-fields"]
         }
@@ -138,7 +140,9 @@ fn raw<'f>(field: &'f mut PostField, description: &str) -> &'f mut PostField {
 }
 
 fn protected(field: &mut PostField, description: &str) {
-    field.member("protected", boolean().describe(description).context(ALL).readonly()).get(|p| !p.post.password.is_empty());
+    field
+        .member("protected", boolean().describe(description).context(ALL).readonly())
+        .get(|p| !p.post.password.is_empty());
 }
 
 /// A text member is written as text or as an object with `raw`; an object without it changes nothing.

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use svc_model::{Post, PostType, Stamp, Term};
 use svc_store::Meta;
 
-use crate::{Settings, Site};
+use crate::{Settings, Site, render};
 
 /// A post, what was loaded with it, and what this request may see of it.
 pub struct PostItem {
@@ -87,15 +87,19 @@ impl PostItem {
     }
 
     pub(crate) fn title_rendered(&self) -> String {
-        self.site.render.title(&self.post.title)
+        render::title(&self.post.title)
     }
 
     pub(crate) fn content_rendered(&self) -> String {
-        if self.locked() { String::new() } else { self.site.render.content(self) }
+        if self.locked() { String::new() } else { render::content(&self.post.content) }
     }
 
     pub(crate) fn excerpt_rendered(&self) -> String {
-        if self.locked() { String::new() } else { self.site.render.excerpt(self) }
+        if self.locked() {
+            String::new()
+        } else {
+            render::excerpt(&self.post.excerpt, &self.post.content, self.excerpt_length)
+        }
     }
 
     pub(crate) fn block_version(&self) -> i64 {
@@ -103,7 +107,7 @@ impl PostItem {
     }
 
     pub(crate) fn featured_media(&self) -> i64 {
-        self.stored_meta.first("_thumbnail_id").map_or(0, |id| svc_php::cast::text_to_int(id))
+        self.stored_meta.first("_thumbnail_id").map_or(0, |id| svc_php::numeric::text_to_int(id))
     }
 
     /// The terms in this taxonomy.

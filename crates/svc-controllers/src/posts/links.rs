@@ -78,7 +78,9 @@ fn with_query(address: &str, name: &str, value: i64) -> String {
 
 /// The relation and the sentence of each action that a type knows, as `(name, title, schema of what it takes)`.
 pub(crate) fn schema_links(site: &Arc<Site>, kind: &PostType) -> Value {
-    let href = format!("{}/{{id}}", site.root.rest(&site.route_of_type(kind)));
+    // The type is registered when the site is open; a store that cannot be read then leaves the address relative.
+    let collection = site.route_of_type(kind);
+    let href = format!("{}/{{id}}", site.settings().map_or(collection.clone(), |s| s.urls.rest(&collection)));
     let link = |action: String, title: String, target: Value| {
         json!({
             "rel": format!("{LINK_RELATION}action-{action}"),

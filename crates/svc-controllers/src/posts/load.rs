@@ -3,12 +3,13 @@
 use std::{collections::HashMap, sync::Arc};
 
 use svc_auth::Caller;
-use svc_model::{Post, PostId, PostType, Term};
+use svc_model::{Post, PostId, PostType, Term, TermId};
 use svc_resource::{Plan, View};
 use svc_store::{
     Db,
     meta::{self, MetaKind},
-    posts, terms, users,
+    posts::{self, SlugScope, UniqueSlug},
+    terms, users,
 };
 
 use super::{
@@ -53,8 +54,7 @@ impl Loading<'_> {
             self.site.taxonomies.of_type(&self.post_type.name).filter(|t| t.show_in_rest).collect();
 
         let wants_meta = wants_links || plan.wants_any(&["meta", "featured_media", "template", "class_list"]);
-        let mut meta =
-            if wants_meta { meta::load(db, MetaKind::Post, &numbers)? } else { HashMap::new() };
+        let mut meta = if wants_meta { meta::load(db, MetaKind::Post, &numbers)? } else { HashMap::new() };
         let wants_addresses = plan.wants_any(&["link", "permalink_template"]);
         let wants_terms = plan.wants_any(&["format", "class_list"])
             || (wants_addresses && self.settings.urls.names_category())
@@ -74,8 +74,9 @@ impl Loading<'_> {
             .into_iter()
             .map(|post| {
                 let id = post.id;
-                let rights = (wants_links || edit && !post.password.is_empty())
-                    .then(|| PostRights::of(self.caller, access, &post, self.post_type, &taxonomies, wants_links && edit));
+                let rights = (wants_links || edit && !post.password.is_empty()).then(|| {
+                    PostRights::of(self.caller, access, &post, self.post_type, &taxonomies, wants_links && edit)
+                });
                 let unlocked = unlocks_any || (edit && rights.as_ref().is_some_and(PostRights::may_edit));
                 let item = PostItem {
                     stored_meta: meta.remove(&id.0).unwrap_or_default(),
@@ -99,30 +100,22 @@ impl Loading<'_> {
     }
 
     /// What the addresses of the posts need: only what the site's structure, or the type's, names.
-    fn places(
-        &self,
-        db: &mut Db,
-        rows: &[Post],
-        terms: &HashMap<PostId, Vec<Term>>,
-    ) -> Stored<HashMap<PostId, Place>> {
+    fn places(&self, db: &mut Db, rows: &[Post], terms: &HashMap<PostId, Vec<Term>>) -> Stored<HashMap<PostId, Place>> {
         let mut places: HashMap<PostId, Place> = HashMap::new();
         let plain = self.post_type.name == "post";
         if plain && self.settings.urls.names_author() {
             let mut authors: Vec<_> = rows.iter().map(|p| p.author).collect();
             authors.sort_unstable();
             authors.dedup();
-            let names: HashMap<_, _> =
-                users::get_many(db, &authors)?.into_iter().map(|u| (u.id, u.nicename)).collect();
+            let names: HashMap<_, _> = users::get_many(db, &authors)?.into_iter().map(|u| (u.id, u.nicename)).collect();
             for post in rows {
                 places.entry(post.id).or_default().author = names.get(&post.author).cloned().unwrap_or_default();
             }
         }
         if plain && self.settings.urls.names_category() {
-            let firsts: Vec<(PostId, Term)> = rows
-                .iter()
-                .filter_map(|p| Some((p.id, first_category(terms.get(&p.id)?)?.clone())))
-                .collect();
-            let paths = terms::paths(db, &firsts.iter().map(|(_, t)| t.clone()).collect::<Vec<_>>())?;
+            let firsts: Vec<(PostId, Term)> =
+                rows.iter().filter_map(|p| Some((p.id, first_category(terms.get(&p.id)?)?.clone()))).collect();
+            let paths = category_paths(db, firsts.iter().map(|(_, t)| t))?;
             for (id, term) in firsts {
                 places.entry(id).or_default().category = paths.get(&term.id).cloned().unwrap_or_default();
             }
@@ -137,17 +130,71 @@ impl Loading<'_> {
 
     /// The slugs that the titles would give, each made unique among the other posts.
     fn generated_slugs(&self, db: &mut Db, rows: &[Post]) -> Stored<HashMap<PostId, String>> {
-        let wanted: Vec<Post> = rows
+        let wishes: Vec<(PostId, String)> = rows
             .iter()
             .map(|post| {
                 let slug = svc_text::sanitize_title(&post.title);
-                let slug = if slug.is_empty() { post.id.to_string() } else { slug };
-                Post { slug, ..post.clone() }
+                (post.id, if slug.is_empty() { post.id.to_string() } else { slug })
             })
             .collect();
-        let unique = posts::unique_slugs(db, &wanted, self.post_type.hierarchical)?;
-        Ok(wanted.iter().zip(unique).map(|(post, slug)| (post.id, percent_decoded(&slug))).collect())
+        let slugs: Vec<String> = wishes.iter().map(|(_, slug)| slug.clone()).collect();
+        let owners = posts::owners_of_slugs(db, &self.post_type.name, &slugs)?;
+        let mut out = HashMap::with_capacity(rows.len());
+        for ((id, slug), post) in wishes.into_iter().zip(rows) {
+            let taken = owners.get(&slug).is_some_and(|ids| ids.iter().any(|other| *other != id));
+            // A clash is rare; only then is a free one looked for.
+            let slug = if taken { unique_slug(db, &Post { slug, ..post.clone() }, self.post_type)? } else { slug };
+            out.insert(id, percent_decoded(&slug));
+        }
+        Ok(out)
     }
+}
+
+/// A free slug for a post of this type, near the one that its row wishes for.
+pub(super) fn unique_slug(db: &mut Db, post: &Post, post_type: &PostType) -> Stored<String> {
+    let name = post_type.name.clone();
+    let scope = match name.as_str() {
+        "attachment" => SlugScope::All,
+        _ if post_type.hierarchical => {
+            SlugScope::Siblings { post_types: vec![name, "attachment".to_owned()], parent: post.parent }
+        }
+        _ => SlugScope::Type(name),
+    };
+    // A page named as a page number could never be reached.
+    let reserved = post_type.hierarchical
+        && post
+            .slug
+            .strip_prefix("page")
+            .is_some_and(|n| n.trim_start_matches('-').bytes().all(|b| b.is_ascii_digit()));
+    let wish = UniqueSlug { slug: post.slug.clone(), post: post.id, scope, reserved };
+    Ok(posts::unique_slug(db, &wish)?)
+}
+
+/// The slugs from the top category down to each of these, by id: two queries, whatever their number.
+pub(super) fn category_paths<'t>(
+    db: &mut Db,
+    categories: impl Iterator<Item = &'t Term>,
+) -> Stored<HashMap<TermId, Vec<String>>> {
+    let wanted: Vec<&Term> = categories.collect();
+    if wanted.iter().all(|t| t.parent.is_none()) {
+        return Ok(wanted.into_iter().map(|t| (t.id, vec![t.slug.clone()])).collect());
+    }
+    let parents: HashMap<TermId, TermId> = terms::hierarchy(db, "category")?.into_iter().collect();
+    let chain = |term: &Term| {
+        let mut ids = vec![term.id];
+        while let Some(parent) = ids.last().and_then(|id| parents.get(id)).filter(|p| !p.is_none() && !ids.contains(p))
+        {
+            ids.push(*parent);
+        }
+        ids.reverse();
+        ids
+    };
+    let chains: Vec<(TermId, Vec<TermId>)> = wanted.iter().map(|t| (t.id, chain(t))).collect();
+    let mut all: Vec<TermId> = chains.iter().flat_map(|(_, ids)| ids.iter().copied()).collect();
+    all.sort_unstable();
+    all.dedup();
+    let slugs: HashMap<TermId, String> = terms::get_many(db, &all)?.into_iter().map(|t| (t.id, t.slug)).collect();
+    Ok(chains.into_iter().map(|(id, ids)| (id, ids.iter().filter_map(|id| slugs.get(id).cloned()).collect())).collect())
 }
 
 /// The category that stands in a post's address: the one with the lowest number.

@@ -28,14 +28,17 @@ use svc_schema::{
     Args, MethodKind, Schema,
     build::{SchemaBuilder, boolean, integer, string},
 };
-use svc_store::{Db, posts};
+use svc_store::{
+    Db,
+    posts::{self, PostQuery},
+};
 
 use self::{
     fields::PostFields,
     load::{Loaded, Loading},
     params::PostList,
 };
-use crate::{Access, Fail, Settings, Site, Stored, caller, errors, respond};
+use crate::{Access, Settings, Site, Stored, caller, errors, respond};
 
 /// Words in an excerpt made of the content, unless the request says otherwise.
 const EXCERPT_WORDS: usize = 55;
@@ -53,10 +56,7 @@ pub struct Posts {
 
 /// The parameter `context` of every list and item.
 pub(crate) fn context_param() -> SchemaBuilder {
-    string()
-        .describe("Which members are shown, and to whom.")
-        .one_of(["view", "embed", "edit"])
-        .default("view")
+    string().describe("Which members are shown, and to whom.").one_of(["view", "embed", "edit"]).default("view")
 }
 
 impl Posts {
@@ -87,7 +87,8 @@ impl Controller for Posts {
         let base = &self.post_type.rest_base;
         let schema = Schema::compile(self.fields.item_schema());
         let id = Args::from([("id", integer().describe("Number that identifies the post."))]);
-        let force: SchemaBuilder = boolean().describe("Whether to delete for good instead of moving to the trash.").default(false);
+        let force: SchemaBuilder =
+            boolean().describe("Whether to delete for good instead of moving to the trash.").default(false);
         vec![
             Route::new(format!("/{base}"))
                 .schema(schema.clone())
@@ -100,9 +101,7 @@ impl Controller for Posts {
                 .allow_batch()
                 .endpoint(get(Self::fetch, Self::can_fetch).args(self.item_args()))
                 .endpoint(on(EDITABLE, Self::update, Self::can_update).args(self.fields.args(MethodKind::Editable)))
-                .endpoint(
-                    on(DELETABLE, Self::delete, Self::can_delete).args(Args::from([("force", force)])),
-                ),
+                .endpoint(on(DELETABLE, Self::delete, Self::can_delete).args(Args::from([("force", force)]))),
         ]
     }
 }
@@ -123,11 +122,7 @@ impl Posts {
     }
 
     /// A post that `judge` lets through.
-    fn granted(
-        &self,
-        req: &Request,
-        judge: impl FnOnce(&Caller, &Access<'_>, &Post) -> Result<()>,
-    ) -> Result<Granted> {
+    fn granted(&self, req: &Request, judge: impl FnOnce(&Caller, &Access<'_>, &Post) -> Result<()>) -> Result<Granted> {
         self.site.read(|db| {
             let post = self.find(db, req)?;
             let settings = self.site.settings_in(db)?;
@@ -200,7 +195,7 @@ impl Posts {
             let query = list.into_query(db, &self.site, &settings, &self.post_type, &caller)?;
             let mut found = posts::query(db, &query)?;
             if lifts {
-                posts::lift_sticky(db, &query, &settings.sticky_list, &mut found.ids)?;
+                lift_sticky(db, &query, &settings.sticky_list, &mut found.ids)?;
             }
             if req.is_head() {
                 return Ok((found, settings, Vec::new()));
@@ -325,17 +320,41 @@ impl Posts {
         if force {
             let previous = self.show(&req, post.clone(), "edit", false).await?;
             let id = post.id;
-            self.site.write(move |tx| Ok(posts::delete(tx, id)?)).await?;
+            self.site
+                .write(move |tx| {
+                    write::set_sticky(tx, id, false)?;
+                    Ok(posts::delete(tx, id)?)
+                })
+                .await?;
             return Ok(Response::new(json!({"deleted": true, "previous": respond::inline_links(previous, &req)})));
         }
         if post.status == "trash" {
             return Err(errors::already_trashed());
         }
-        let (id, now) = (post.id, self.site.now());
-        self.site.write(move |tx| Ok::<_, Fail>(posts::trash(tx, id, now)?)).await?;
+        let (id, now) = (post.id, self.site.now().and_utc().timestamp());
+        self.site.write(move |tx| Ok(posts::trash(tx, id, now)?)).await?;
         let post = self.saved(id)?;
         self.show(&req, post, "edit", false).await
     }
+}
+
+/// Puts sticky posts on top of the first page: those that are on it, then the others, newest first.
+fn lift_sticky(db: &mut Db, query: &PostQuery, sticky: &[PostId], ids: &mut Vec<PostId>) -> Stored<()> {
+    let (mut top, rest): (Vec<PostId>, Vec<PostId>) = ids.iter().partition(|id| sticky.contains(id));
+    let missing: Vec<PostId> =
+        sticky.iter().filter(|id| !top.contains(id) && !query.exclude.contains(id)).copied().collect();
+    if !missing.is_empty() {
+        let others = PostQuery {
+            include: missing,
+            post_types: query.post_types.clone(),
+            statuses: vec!["publish".to_owned()],
+            ..PostQuery::default()
+        };
+        top.extend(posts::query(db, &others)?.ids);
+    }
+    top.extend(rest);
+    *ids = top;
+    Ok(())
 }
 
 /// Compares in a time that tells nothing of the right one.

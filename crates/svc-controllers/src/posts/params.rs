@@ -3,7 +3,7 @@
 use indexmap::IndexMap;
 use serde_json::{Value, json};
 use svc_auth::Caller;
-use svc_model::{PostId, PostType, Taxonomy, TermId, UserId};
+use svc_model::{PostId, PostType, Taxonomy, Term, TermId, UserId};
 use svc_resource::Params;
 use svc_routing::Request;
 use svc_schema::{
@@ -13,12 +13,14 @@ use svc_schema::{
 use svc_store::{
     Db, Order,
     posts::{Clauses, PostOrderBy, PostQuery, Relation, SearchColumn, TaxClause, TaxOperator},
-    terms,
+    terms::{self, TermQuery},
 };
 
 use super::fields::FORMATS;
 use crate::{Access, Settings, Site, Stored, errors};
 
+/// The taxonomy of post formats.
+const FORMAT: &str = "post_format";
 /// Largest number of items on a page.
 const MAX_PER_PAGE: i64 = 100;
 
@@ -173,12 +175,20 @@ impl PostList {
     ///
     /// # Errors
     /// `rest_invalid_param` with the details of `rest_forbidden_status`, as the peer.
-    pub(crate) fn check_statuses(&self, kind: &PostType, caller: &Caller, access: &Access<'_>, req: &Request) -> Result<(), Error> {
+    pub(crate) fn check_statuses(
+        &self,
+        kind: &PostType,
+        caller: &Caller,
+        access: &Access<'_>,
+        req: &Request,
+    ) -> Result<(), Error> {
         let edits = caller.has(&kind.caps.edit_posts);
         let may = |status: &str| match status {
             "publish" => true,
             "inherit" if kind.name == "attachment" => true,
-            "private" if kind.name == "attachment" || edits => access.can(caller, &kind.caps.read_private_posts) || edits,
+            "private" if kind.name == "attachment" || edits => {
+                access.can(caller, &kind.caps.read_private_posts) || edits
+            }
             _ => edits,
         };
         if self.status.iter().all(|s| may(s)) { Ok(()) } else { Err(errors::forbidden_status(req)) }
@@ -188,7 +198,14 @@ impl PostList {
     ///
     /// # Errors
     /// What the order lacks; those of the store.
-    pub(crate) fn into_query(self, db: &mut Db, site: &Site, settings: &Settings, kind: &PostType, caller: &Caller) -> Stored<PostQuery> {
+    pub(crate) fn into_query(
+        self,
+        db: &mut Db,
+        site: &Site,
+        settings: &Settings,
+        kind: &PostType,
+        caller: &Caller,
+    ) -> Stored<PostQuery> {
         let order_by = self.order_by()?;
         let mut q = self.query;
         q.post_types = vec![kind.name.clone()];
@@ -200,7 +217,8 @@ impl PostList {
         if self.exact {
             q.search = q.search.map(|s| format!("\"{}\"", s.replace('"', "")));
         }
-        let local = |text: &Option<String>| text.as_ref().and_then(|t| settings.zone.pair(t, false)).map(|(local, _)| local);
+        let local =
+            |text: &Option<String>| text.as_ref().and_then(|t| settings.zone.pair(t, false)).map(|(local, _)| local);
         [q.after, q.before, q.modified_after, q.modified_before] = [0, 1, 2, 3].map(|i| local(&self.dates[i]));
         (q.statuses, q.own_statuses) = split_statuses(site, kind, caller, &self.status);
 
@@ -211,15 +229,20 @@ impl PostList {
             include_children: terms.include_children,
             ..TaxClause::default()
         };
-        let wanted = self.terms.iter().filter(|(_, t)| !t.ids.is_empty()).map(|(name, t)| {
-            clause(name, t, if t.all { TaxOperator::And } else { TaxOperator::In })
-        });
-        let unwanted =
-            self.without_terms.iter().filter(|(_, t)| !t.ids.is_empty()).map(|(name, t)| clause(name, t, TaxOperator::NotIn));
+        let wanted = self
+            .terms
+            .iter()
+            .filter(|(_, t)| !t.ids.is_empty())
+            .map(|(name, t)| clause(name, t, if t.all { TaxOperator::And } else { TaxOperator::In }));
+        let unwanted = self
+            .without_terms
+            .iter()
+            .filter(|(_, t)| !t.ids.is_empty())
+            .map(|(name, t)| clause(name, t, TaxOperator::NotIn));
         q.tax.clauses = wanted.chain(unwanted).collect();
         q.tax.relation = if self.tax_or { Relation::Or } else { Relation::And };
         if !self.formats.is_empty() {
-            q.formats = formats(db, &self.formats)?;
+            q.tax_also = formats(db, &self.formats)?;
         }
         match self.sticky {
             Some(true) => q.sticky = Some(settings.sticky.iter().copied().collect()),
@@ -280,9 +303,25 @@ fn split_statuses(
 }
 
 /// Formats are terms `post-format-NAME`; `standard` is having none of them.
-fn formats(db: &mut Db, formats: &[String]) -> Stored<svc_store::posts::Formats> {
-    let slugs: Vec<String> =
-        formats.iter().filter(|f| *f != "standard").map(|f| format!("post-format-{f}")).collect();
-    let terms = terms::by_slugs(db, "post_format", &slugs)?.into_iter().map(|t| t.id).collect();
-    Ok(svc_store::posts::Formats { terms, or_none: formats.iter().any(|f| f == "standard"), restrict: true })
+fn formats(db: &mut Db, formats: &[String]) -> Stored<Clauses<TaxClause>> {
+    let query = TermQuery { taxonomies: vec![FORMAT.to_owned()], ..TermQuery::default() };
+    let known = terms::query(db, &query)?.ids;
+    let known = terms::get_many(db, &known)?;
+    let named = |term: &&Term| term.slug.strip_prefix("post-format-").is_some_and(|f| formats.iter().any(|g| g == f));
+    let clause = |terms: Vec<TermId>, operator| TaxClause {
+        taxonomy: FORMAT.to_owned(),
+        terms,
+        operator,
+        ..TaxClause::default()
+    };
+    let wanted = clause(known.iter().filter(named).map(|t| t.id).collect(), TaxOperator::In);
+    let mut any = Clauses { relation: Relation::Or, clauses: vec![wanted] };
+    if formats.iter().any(|f| f == "standard") {
+        if known.is_empty() {
+            // No post has any format.
+            return Ok(Clauses::default());
+        }
+        any.clauses.push(clause(known.iter().map(|t| t.id).collect(), TaxOperator::NotIn));
+    }
+    Ok(any)
 }

@@ -37,11 +37,8 @@ impl PostRights {
 
     /// Methods of the post's own route that the caller may use.
     pub(crate) fn allowed_methods(&self) -> impl Iterator<Item = &'static str> {
-        let rows = [
-            (self.read, &["GET"][..]),
-            (self.edit, &["POST", "PUT", "PATCH"][..]),
-            (self.delete, &["DELETE"][..]),
-        ];
+        let rows =
+            [(self.read, &["GET"][..]), (self.edit, &["POST", "PUT", "PATCH"][..]), (self.delete, &["DELETE"][..])];
         rows.into_iter().filter(|(may, _)| *may).flat_map(|(_, methods)| methods.iter().copied())
     }
 

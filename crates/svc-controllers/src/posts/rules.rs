@@ -5,7 +5,7 @@ use svc_model::{Post, PostType, Stamp, UserId};
 use svc_schema::Error;
 
 use super::draft::PostDraft;
-use crate::{Settings, errors};
+use crate::{Settings, errors, render};
 
 /// Statuses whose date moves along until the post is published.
 pub(crate) fn is_floating(status: &str) -> bool {
@@ -88,13 +88,13 @@ fn blank(post_type: &PostType, settings: &Settings, writer: &Writer) -> Post {
 fn texts(post: &mut Post, draft: &PostDraft, writer: &Writer) {
     let filtered = !writer.unfiltered_html;
     if let Some(title) = &draft.title {
-        post.title = svc_content::save::title(title, filtered);
+        post.title = render::save_title(title, filtered);
     }
     if let Some(content) = &draft.content {
-        post.content = svc_content::save::content(content, filtered);
+        post.content = render::save_content(content, filtered);
     }
     if let Some(excerpt) = &draft.excerpt {
-        post.excerpt = svc_content::save::excerpt(excerpt, filtered);
+        post.excerpt = render::save_excerpt(excerpt, filtered);
     }
 }
 

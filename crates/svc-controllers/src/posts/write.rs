@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use svc_auth::{Caller, caps::{Object, PostCap}};
+use svc_auth::{
+    Caller,
+    caps::{Object, PostCap},
+};
 use svc_model::{Post, PostId, PostType, Term, TermId, UserId};
 use svc_routing::{ObjectId, Request, Result};
 use svc_store::{
@@ -11,8 +14,8 @@ use svc_store::{
     options, posts, terms, users,
 };
 
-use super::{Posts, draft::PostDraft, item::Place, rules};
-use crate::{Access, Settings, Site, Stored, caller, errors, meta::MetaRights};
+use super::{Posts, draft::PostDraft, item::Place, load, rules};
+use crate::{Access, Settings, Site, Stored, caller, errors, meta::MetaRights, respond};
 
 /// Everything that a transaction needs, so that it can be run again.
 struct Job {
@@ -39,7 +42,10 @@ impl Posts {
         {
             return Err(errors::cannot_edit_others(req));
         }
-        if req.arg::<bool>("sticky")? == Some(true) && self.fields.has("sticky") && !(others || caller.has(&caps.publish_posts) && others) {
+        if req.arg::<bool>("sticky")? == Some(true)
+            && self.fields.has("sticky")
+            && !(others || caller.has(&caps.publish_posts) && others)
+        {
             return Err(errors::cannot_assign_sticky(req));
         }
         own(&caller)?;
@@ -72,7 +78,7 @@ impl Posts {
     pub(super) async fn save(&self, req: &Request, existing: Option<Post>) -> Result<PostId> {
         let caller = caller(req);
         let mut draft = PostDraft::default();
-        self.fields.apply(&mut draft, |name| req.given(name))?;
+        self.fields.apply(&mut draft, |name| respond::given(req, name))?;
         let settings = self.site.settings()?;
         self.check_template(&draft, existing.as_ref(), &settings)?;
         let access = Access::new(&self.site, &settings);
@@ -105,15 +111,13 @@ impl Posts {
     fn check_template(&self, draft: &PostDraft, existing: Option<&Post>, settings: &Settings) -> Result<()> {
         let Some(template) = draft.template.as_deref().filter(|t| !t.is_empty()) else { return Ok(()) };
         let offered = self.site.page_templates(settings);
-        let fits = |t: &crate::templates::PageTemplate| {
-            t.name == template && t.post_types.contains(&self.post_type.name)
-        };
+        let fits =
+            |t: &crate::templates::PageTemplate| t.name == template && t.post_types.contains(&self.post_type.name);
         if offered.1.iter().any(fits) {
             return Ok(());
         }
         if let Some(post) = existing {
-            let current =
-                self.site.read(|db| Ok(meta::get(db, MetaKind::Post, post.id.0, "_wp_page_template")?))?;
+            let current = self.site.read(|db| Ok(meta::get(db, MetaKind::Post, post.id.0, "_wp_page_template")?))?;
             if current.as_deref() == Some(template) {
                 return Ok(());
             }
@@ -129,8 +133,7 @@ impl Job {
             None => None,
         };
         self.check_references(tx)?;
-        let mut row =
-            rules::apply(existing.as_ref(), &self.draft, &self.post_type, &self.settings, &self.writer)?;
+        let mut row = rules::apply(existing.as_ref(), &self.draft, &self.post_type, &self.settings, &self.writer)?;
         if let Some(before) = &existing
             && before.status == "trash"
             && row.status != "trash"
@@ -138,7 +141,7 @@ impl Job {
             self.restore_slug(tx, &mut row)?;
         }
         if !row.slug.is_empty() && !rules::is_floating(&row.status) {
-            row.slug = posts::unique_slug(tx, &row, self.post_type.hierarchical)?;
+            row.slug = load::unique_slug(tx, &row, &self.post_type)?;
         }
         match &existing {
             Some(before) => {
@@ -150,7 +153,7 @@ impl Job {
         self.members(tx, &row)?;
         let was_public = existing.as_ref().is_some_and(|p| p.status == "publish");
         if existing.is_none() || was_public != (row.status == "publish") || !self.draft.terms.is_empty() {
-            terms::recount_of(tx, &[row.id])?;
+            terms::recount_of_post(tx, row.id)?;
         }
         Ok(row.id)
     }
@@ -179,7 +182,7 @@ impl Job {
         let mut changed = false;
         if row.slug.is_empty() && !rules::is_floating(&row.status) {
             row.slug = row.id.to_string();
-            row.slug = posts::unique_slug(tx, row, self.post_type.hierarchical)?;
+            row.slug = load::unique_slug(tx, row, &self.post_type)?;
             changed = true;
         }
         self.default_terms(tx, row)?;
@@ -202,8 +205,8 @@ impl Job {
         }
         if row.post_type == "post" && urls.names_category() {
             let terms = terms::of_objects(tx, &[row.id])?.remove(&row.id).unwrap_or_default();
-            let first: Vec<Term> = terms.into_iter().filter(|t| t.taxonomy == "category").min_by_key(|t| t.id).into_iter().collect();
-            place.category = terms::paths(tx, &first)?.into_values().next().unwrap_or_default();
+            let first = terms.iter().filter(|t| t.taxonomy == "category").min_by_key(|t| t.id);
+            place.category = load::category_paths(tx, first.into_iter())?.into_values().next().unwrap_or_default();
         }
         if self.post_type.hierarchical {
             let mut paths = posts::ancestor_slugs(tx, std::slice::from_ref(row))?;
@@ -227,14 +230,11 @@ impl Job {
 
     /// A post that leaves the trash gets the slug back that it had before.
     fn restore_slug(&self, tx: &mut Tx, row: &mut Post) -> Stored<()> {
-        let wanted = meta::get(tx, MetaKind::Post, row.id.0, "_wp_desired_post_slug")?;
+        let wanted = posts::leave_trash(tx, row.id)?;
         if self.draft.slug.is_none()
             && let Some(wanted) = wanted
         {
             row.slug = wanted;
-        }
-        for key in ["_wp_desired_post_slug", "_wp_trash_meta_status", "_wp_trash_meta_time"] {
-            meta::delete(tx, MetaKind::Post, row.id.0, key, None)?;
         }
         Ok(())
     }
@@ -273,7 +273,8 @@ impl Job {
                 self.caller.can_post(PostCap::Edit, row, &access)
                     && self.caller.can(cap, Object::Meta(svc_auth::caps::MetaKind::Post, id.0, key), &access)
             };
-            let rights = MetaRights { edit: &|key| may("edit_post_meta", key), delete: &|key| may("delete_post_meta", key) };
+            let rights =
+                MetaRights { edit: &|key| may("edit_post_meta", key), delete: &|key| may("delete_post_meta", key) };
             let stored = meta::load_one(tx, MetaKind::Post, id.0)?;
             let changes = self.site.meta.changes("post", &row.post_type, &stored, value, &rights, &self.caller)?;
             drop(access);
@@ -286,7 +287,9 @@ impl Job {
     fn set_featured(&self, tx: &mut Tx, id: PostId, media: i64) -> Stored<()> {
         if media == 0 {
             meta::delete(tx, MetaKind::Post, id.0, "_thumbnail_id", None)?;
-        } else if posts::get(tx, PostId(media))?.is_some_and(|m| m.post_type == "attachment" && m.mime_type.starts_with("image/")) {
+        } else if posts::get(tx, PostId(media))?
+            .is_some_and(|m| m.post_type == "attachment" && m.mime_type.starts_with("image/"))
+        {
             meta::update(tx, MetaKind::Post, id.0, "_thumbnail_id", &media.to_string())?;
         }
         Ok(())
@@ -304,14 +307,35 @@ impl Job {
             None => !same(before, row),
         };
         if changed {
-            posts::insert_revision(tx, row, self.caller.id)?;
+            posts::insert(tx, &revision(row, self.caller.id))?;
         }
         Ok(())
     }
 }
 
+/// A copy of a post's texts, kept under it.
+fn revision(post: &Post, author: UserId) -> Post {
+    Post {
+        author,
+        date: post.modified,
+        date_gmt: post.modified_gmt,
+        modified: post.modified,
+        modified_gmt: post.modified_gmt,
+        title: post.title.clone(),
+        content: post.content.clone(),
+        excerpt: post.excerpt.clone(),
+        status: "inherit".to_owned(),
+        comment_status: "closed".to_owned(),
+        ping_status: "closed".to_owned(),
+        slug: format!("{}-revision-v1", post.id),
+        parent: post.id,
+        post_type: "revision".to_owned(),
+        ..Post::default()
+    }
+}
+
 /// Puts a post on the list of sticky ones, or takes it off.
-fn set_sticky(tx: &mut Tx, id: PostId, sticky: bool) -> Stored<()> {
+pub(super) fn set_sticky(tx: &mut Tx, id: PostId, sticky: bool) -> Stored<()> {
     let mut list = crate::settings::sticky(&options::get(tx, "sticky_posts")?.unwrap_or_default());
     if list.contains(&id) == sticky {
         return Ok(());
@@ -334,15 +358,13 @@ fn set_format(tx: &mut Tx, id: PostId, format: &str) -> Stored<()> {
         return Ok(());
     }
     let slug = format!("post-format-{format}");
-    let found = terms::by_slugs(tx, "post_format", std::slice::from_ref(&slug))?.into_iter().next();
-    let term = match found {
+    let term = match terms::by_slug(tx, &slug, "post_format")? {
         Some(term) => term.id,
-        None => terms::insert(
-            tx,
-            &Term { taxonomy: "post_format".to_owned(), name: slug.clone(), slug, ..Term::default() },
-        )?,
+        None => {
+            let term = Term { taxonomy: "post_format".to_owned(), name: slug.clone(), slug, ..Term::default() };
+            terms::insert(tx, &term)?.id
+        }
     };
     terms::set_object_terms(tx, id, "post_format", &[term])?;
     Ok(())
 }
-

@@ -1,8 +1,10 @@
 //! Posts of all types: rows by id, slug and path; lists; writing.
 
+mod batch;
 mod plan;
 mod query;
 mod search;
+mod trash;
 mod write;
 
 use sea_query::{Expr, ExprTrait as _, Query, SelectStatement};
@@ -12,10 +14,12 @@ use crate::db::Db;
 use crate::engine::Row;
 use crate::error::Result;
 
+pub use batch::{ancestor_slugs, latest_revision, owners_of_slugs, revision_counts};
 pub use query::{
     Clauses, MetaClause, MetaCompare, MetaType, PostOrderBy, PostQuery, Relation, TaxClause, TaxOperator, query,
 };
 pub use search::{SearchColumn, SearchTerms};
+pub use trash::{leave_trash, trash};
 pub use write::{SlugScope, UniqueSlug, delete, insert, insert_with_id, recount_comments, unique_slug, update};
 
 /// The columns of [`Post`], in the order that [`read`] takes them.
@@ -203,3 +207,6 @@ pub fn counts(db: &mut Db, post_type: &str) -> Result<indexmap::IndexMap<String,
     let rows = db.all(&s, |row| Ok((row.text(0)?, u64::try_from(row.int(1)?).unwrap_or(0))))?;
     Ok(rows.into_iter().collect())
 }
+
+#[cfg(test)]
+mod tests;

@@ -190,6 +190,8 @@ pub struct PostQuery {
     pub dates_inclusive: bool,
     /// Conditions on terms.
     pub tax: Clauses<TaxClause>,
+    /// Further conditions on terms, joined among themselves in their own way; they must hold beside `tax`.
+    pub tax_also: Clauses<TaxClause>,
     /// Conditions on meta.
     pub meta: Clauses<MetaClause>,
     /// Orders, the first counting most; empty is by date, newest first. Ties are broken by id.
@@ -207,23 +209,35 @@ pub struct PostQuery {
 /// # Errors
 /// [`crate::StoreError::TooMany`] when more values are named than a statement takes; those of the database.
 pub fn query(db: &mut Db, q: &PostQuery) -> Result<Page<PostId>> {
+    let (filtered, page) = statements(db, q)?;
+    crate::query::page(db, &families(q), &filtered, page, (q.limit, q.offset, q.total), PostId)
+}
+
+/// What the list is cut from, and the list without its limit.
+fn statements(db: &mut Db, q: &PostQuery) -> Result<(SelectStatement, SelectStatement)> {
     let tax = plan::resolve(db, &q.tax)?;
+    let also = plan::resolve(db, &q.tax_also)?;
+    let drive = plan::choose(db, q, &tax)?;
     let mut filtered = Query::select();
     filtered.from_as(db.table("posts"), "p");
-    let drive = plan::choose(db, q, &tax)?;
     conditions(db, q, &tax, drive, &mut filtered);
-
+    plan::tax_condition(db, q.tax_also.relation, &also, plan::Drive::List, &mut filtered);
     let mut page = filtered.clone();
     page.column(("p", "ID"));
     order(db, q, &mut page);
-    let bounds = (q.limit, q.offset, q.total);
-    crate::query::page(db, &families(q), &filtered, page, bounds, PostId)
+    Ok((filtered, page))
+}
+
+/// The list's statement, for tests of its plan.
+#[cfg(test)]
+pub(super) fn page_statement(db: &mut Db, q: &PostQuery) -> Result<SelectStatement> {
+    Ok(statements(db, q)?.1.limit(10).take())
 }
 
 /// The tables that a list's total depends on.
 fn families(q: &PostQuery) -> Vec<Family> {
     let mut families = vec![Family::Posts];
-    if !q.tax.clauses.is_empty() {
+    if !q.tax.clauses.is_empty() || !q.tax_also.clauses.is_empty() {
         families.push(Family::Terms);
     }
     let by_meta = q.order_by.iter().any(|(by, _)| matches!(by, PostOrderBy::Meta(_) | PostOrderBy::MetaNumber(_)));

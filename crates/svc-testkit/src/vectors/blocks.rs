@@ -41,8 +41,13 @@ fn with_renderer(render: impl FnOnce(&Renderer<'_>) -> String) -> String {
         block_gap: Some("1.2rem".to_owned()),
         block_gaps: [gap("core/columns", "var(--wp--preset--spacing--50)")].into(),
         root_padding: true,
+        style_variations: ["core/heading", "core/paragraph"].map(|name| (name.to_owned(), text_styles())).into(),
     };
     render(&Renderer::new(&theme, &StaticOnly))
+}
+
+fn text_styles() -> Vec<String> {
+    ["text-annotation", "text-display", "text-subtitle"].map(str::to_owned).to_vec()
 }
 
 /// A block in the form of the recordings, attributes as PHP arrays.

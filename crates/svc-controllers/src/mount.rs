@@ -1,0 +1,104 @@
+//! Puts the families of a site on a registry, and tells the framework what it has to know of the site.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use svc_model::RestController;
+use svc_routing::{Link, Map, ParamOrder, Registry, Request, Response, SiteInfo};
+use svc_schema::Error;
+use svc_store::{MetaKind, meta};
+
+use crate::{LINK_RELATION, Settings, Site, posts::Posts};
+
+/// What the framework has to know of a site: its addresses and the first members of its index.
+///
+/// # Errors
+/// Those of the store.
+pub fn site_info(site: &Arc<Site>) -> Result<SiteInfo, Error> {
+    let settings = site.settings()?;
+    let mut info = SiteInfo::new(site.brand.clone(), settings.urls.rest("/"));
+    // As clients of the peer expect. Parameters are parsed once, so that permission and callback see the same value
+    // whichever source it comes from.
+    info.param_order = ParamOrder::UrlLast;
+    let facts_of = Arc::clone(site);
+    Ok(info.facts(move |_| {
+        let facts = facts_of.settings().map(|settings| facts(&facts_of, &settings)).unwrap_or_default();
+        Box::pin(std::future::ready(facts))
+    }))
+}
+
+fn facts(site: &Site, settings: &Settings) -> Map {
+    let text = |name: &str| Value::from(settings.option(name));
+    let offset = settings.zone.hours_at(site.now());
+    let facts = json!({
+        "name": text("blogname"),
+        "description": text("blogdescription"),
+        "url": settings.option("siteurl").trim_end_matches('/'),
+        "home": settings.option("home").trim_end_matches('/'),
+        "gmt_offset": svc_php::cast::float_value(offset),
+        "timezone_string": text("timezone_string"),
+        "page_for_posts": settings.number("page_for_posts"),
+        "page_on_front": settings.number("page_on_front"),
+        "show_on_front": text("show_on_front"),
+    });
+    match facts {
+        Value::Object(facts) => facts,
+        _ => Map::new(),
+    }
+}
+
+/// Mounts every family of this site, and fills the index with what the families know. `app_passwords` says whether
+/// application passwords are available, and the index then tells where they are authorized.
+pub fn mount(registry: &mut Registry, site: &Arc<Site>, app_passwords: bool) {
+    let namespace = site.brand.namespace();
+    let types: Vec<_> = site.types.iter().filter(|t| t.show_in_rest).cloned().collect();
+    for post_type in types {
+        let site = Arc::clone(site);
+        if post_type.rest_controller == RestController::Posts {
+            registry.mount(&namespace, move |extra| Posts::new(&site, &post_type, extra));
+        }
+    }
+    let site = Arc::clone(site);
+    registry.hooks.index(10, move |response, req| {
+        let response = complete_index(response, &req, &site, app_passwords);
+        async move { response }
+    });
+}
+
+/// Adds what the families know to the index: where applications are authorized, logo and icon.
+fn complete_index(mut response: Response, req: &Request, site: &Site, app_passwords: bool) -> Response {
+    let Ok(settings) = site.settings() else { return response };
+    let Value::Object(data) = &mut response.data else { return response };
+    if app_passwords && req.wants("authentication") {
+        let page = settings.urls.site.site_url(&format!("{}/authorize-application.php", site.brand.admin_path()));
+        data.insert(
+            "authentication".to_owned(),
+            json!({"application-passwords": {"endpoints": {"authorization": page}}}),
+        );
+    }
+    let (logo, icon) = (settings.number("site_logo"), settings.number("site_icon"));
+    if req.wants("site_logo") {
+        data.insert("site_logo".to_owned(), json!(logo));
+    }
+    if req.wants("site_icon") {
+        data.insert("site_icon".to_owned(), json!(icon));
+    }
+    if req.wants("site_icon_url") {
+        let file = match icon {
+            0 => None,
+            id => site.read(|db| Ok(meta::get(db, MetaKind::Post, id, "_wp_attached_file")?)).ok().flatten(),
+        };
+        let url = file.map_or(String::new(), |file| format!("{}/{file}", settings.uploads_url()));
+        data.insert("site_icon_url".to_owned(), json!(url));
+    }
+    if req.wants("_links") {
+        for (kind, id) in [("site_logo", logo), ("site_icon", icon)] {
+            if id > 0 {
+                let href = settings.urls.rest(&format!("/{}/media/{id}", site.brand.namespace()));
+                let link = Link::new(href).embeddable().attr("type", kind);
+                response.links.add(format!("{LINK_RELATION}featuredmedia"), link);
+            }
+        }
+    }
+    response
+}

@@ -1,0 +1,104 @@
+//! What lists of posts read about many posts at once.
+
+use std::collections::{HashMap, HashSet};
+
+use sea_query::{Expr, ExprTrait as _, Query};
+use svc_model::{Post, PostId};
+
+use super::{read, select};
+use crate::db::Db;
+use crate::error::Result;
+
+/// How deep a tree of posts is followed.
+const MAX_DEPTH: usize = 100;
+
+/// Number and latest id of the revisions of each post, autosaves among them; posts without any are left out.
+///
+/// # Errors
+/// Those of the database.
+pub fn revision_counts(db: &mut Db, ids: &[PostId]) -> Result<HashMap<PostId, (u64, PostId)>> {
+    let numbers: Vec<i64> = ids.iter().map(|id| id.0).collect();
+    let mut found = HashMap::new();
+    let build = |db: &Db, ids: Vec<i64>| {
+        let mut s = Query::select();
+        s.column("post_parent").expr(Expr::cust("COUNT(*)")).expr(Expr::cust("MAX(ID)")).from(db.table("posts"));
+        s.and_where(Expr::col("post_parent").is_in(ids));
+        s.and_where(Expr::col("post_type").eq("revision")).and_where(Expr::col("post_status").eq("inherit"));
+        s.group_by_col("post_parent");
+        s
+    };
+    // Written out, as a cached text binds nothing but ids.
+    for piece in numbers.chunks(1_000) {
+        let statement = build(db, piece.to_vec());
+        db.select(&statement, |row| {
+            found.insert(PostId(row.int(0)?), (u64::try_from(row.int(1)?).unwrap_or(0), PostId(row.int(2)?)));
+            Ok(())
+        })?;
+    }
+    Ok(found)
+}
+
+/// The latest revision of a post that is no autosave.
+///
+/// # Errors
+/// Those of the database.
+pub fn latest_revision(db: &mut Db, id: PostId) -> Result<Option<Post>> {
+    let mut s = select(db);
+    s.and_where(Expr::col("post_parent").eq(id.0)).and_where(Expr::col("post_type").eq("revision"));
+    s.and_where(Expr::col("post_name").not_like("%-autosave%"));
+    s.order_by("post_date", sea_query::Order::Desc).order_by("ID", sea_query::Order::Desc).limit(1);
+    db.first(&s, read)
+}
+
+/// The slugs of the ancestors of each post, topmost first; posts without parent are left out. One query per level of the
+/// deepest of them.
+///
+/// # Errors
+/// Those of the database.
+pub fn ancestor_slugs(db: &mut Db, posts: &[Post]) -> Result<HashMap<PostId, Vec<String>>> {
+    let mut known: HashMap<PostId, (String, PostId)> = HashMap::new();
+    let mut wanted: HashSet<PostId> = posts.iter().map(|p| p.parent).filter(|p| !p.is_none()).collect();
+    for _ in 0..MAX_DEPTH {
+        wanted.retain(|id| !known.contains_key(id));
+        if wanted.is_empty() {
+            break;
+        }
+        let mut s = Query::select();
+        s.columns(["ID", "post_name", "post_parent"]).from(db.table("posts"));
+        s.and_where(Expr::col("ID").is_in(wanted.iter().map(|id| id.0)));
+        let rows = db.all(&s, |row| Ok((PostId(row.int(0)?), row.text(1)?, PostId(row.int(2)?))))?;
+        wanted = rows.iter().map(|(_, _, parent)| *parent).filter(|p| !p.is_none()).collect();
+        known.extend(rows.into_iter().map(|(id, slug, parent)| (id, (slug, parent))));
+    }
+    let path = |post: &Post| {
+        let (mut path, mut at) = (Vec::new(), post.parent);
+        while let Some((slug, parent)) = known.get(&at)
+            && path.len() < MAX_DEPTH
+        {
+            path.push(slug.clone());
+            at = *parent;
+        }
+        path.reverse();
+        path
+    };
+    Ok(posts.iter().filter(|p| !p.parent.is_none()).map(|p| (p.id, path(p))).collect())
+}
+
+/// Which posts of a type have these slugs.
+///
+/// # Errors
+/// Those of the database.
+pub fn owners_of_slugs(db: &mut Db, post_type: &str, slugs: &[String]) -> Result<HashMap<String, Vec<PostId>>> {
+    let mut found: HashMap<String, Vec<PostId>> = HashMap::new();
+    for piece in slugs.chunks(1_000) {
+        let mut s = Query::select();
+        s.columns(["post_name", "ID"]).from(db.table("posts"));
+        s.and_where(Expr::col("post_name").is_in(piece.iter().map(String::as_str)));
+        s.and_where(Expr::col("post_type").eq(post_type));
+        db.select(&s, |row| {
+            found.entry(row.text(0)?).or_default().push(PostId(row.int(1)?));
+            Ok(())
+        })?;
+    }
+    Ok(found)
+}

@@ -1,0 +1,301 @@
+//! Lists of the fixture site, compared with the ids that its WordPress gives, and writing.
+
+use svc_model::{Post, PostId, TermId, UserId};
+
+use super::*;
+use crate::fixture;
+use crate::{MetaKind, Order, meta, terms};
+
+fn base() -> PostQuery {
+    PostQuery { limit: Some(6), ..PostQuery::published("post", 6) }
+}
+
+fn by(order_by: PostOrderBy, order: Order) -> PostQuery {
+    PostQuery { order_by: vec![(order_by, order)], ..base() }
+}
+
+fn pages(q: PostQuery) -> PostQuery {
+    PostQuery { post_types: vec!["page".to_owned()], limit: Some(20), ..q }
+}
+
+fn ids(list: &[i64]) -> Vec<PostId> {
+    list.iter().map(|id| PostId(*id)).collect()
+}
+
+fn texts(list: &[&str]) -> Vec<String> {
+    list.iter().map(|t| (*t).to_owned()).collect()
+}
+
+fn search(text: &str) -> PostQuery {
+    PostQuery { search: Some(text.to_owned()), without_password: true, ..base() }
+}
+
+fn tax(relation: Relation, clauses: &[(&str, &[i64], TaxOperator, bool)]) -> PostQuery {
+    let clauses = clauses.iter().map(|(taxonomy, terms, operator, include_children)| TaxClause {
+        taxonomy: (*taxonomy).to_owned(),
+        terms: terms.iter().map(|t| TermId(*t)).collect(),
+        operator: *operator,
+        include_children: *include_children,
+    });
+    PostQuery { tax: Clauses { relation, clauses: clauses.collect() }, ..base() }
+}
+
+fn meta_is(key: &str, values: &[&str], compare: MetaCompare, value_type: MetaType) -> PostQuery {
+    let clause = MetaClause { key: key.to_owned(), values: texts(values), compare, value_type };
+    let meta = Clauses { relation: Relation::And, clauses: vec![clause] };
+    PostQuery { meta, post_types: texts(&["post", "page", "book"]), ..base() }
+}
+
+#[test]
+#[rustfmt::skip]
+fn lists_are_those_of_the_peer() {
+    use PostOrderBy as By;
+    use Relation::{And, Or};
+    use TaxOperator as Op;
+    let date = |text: &str| crate::stamp::parse(text);
+    let newest: &[i64] = &[1059, 1058, 1057, 1055, 1054, 1053];
+    let rows: Vec<(&str, PostQuery, &[i64], u64)> = vec![
+        ("default", base(), newest, 51),
+        ("offset", PostQuery { offset: 4, ..base() }, &[1054, 1053, 1056, 1050, 1049, 1052], 51),
+        ("offset behind the end", PostQuery { offset: 60, ..base() }, &[], 51),
+        ("last page", PostQuery { offset: 50, ..base() }, &[1000], 51),
+        ("asc", by(By::Date, Order::Asc), &[1000, 1001, 1002, 1003, 1004, 1005], 51),
+        ("title", PostQuery { limit: Some(40), ..by(By::Title, Order::Asc) }, &[1023, 1009, 1028, 1029, 1012, 1006, 1034, 1027, 1010, 1000, 1033, 1008, 1032, 1025, 1031, 1004, 1024, 1026, 1013, 1035, 1011, 1036, 1037, 1038, 1039, 1040, 1041, 1042, 1043, 1044, 1045, 1046, 1047, 1048, 1049, 1050, 1051, 1052, 1053, 1054], 51),
+        ("slug", PostQuery { limit: Some(20), ..by(By::Slug, Order::Asc) }, &[1009, 1028, 1029, 1012, 1006, 1034, 1027, 1010, 1000, 1033, 1008, 1032, 1025, 1031, 1004, 1024, 1023, 1026, 1013, 1035], 51),
+        ("author", by(By::Author, Order::Asc), &[1000, 1004, 1007, 1008, 1012, 1013], 51),
+        ("modified", by(By::Modified, Order::Desc), &[1025, 1059, 1058, 1057, 1055, 1054], 51),
+        ("id", by(By::Id, Order::Asc), &[1000, 1001, 1002, 1003, 1004, 1005], 51),
+        ("comment count", by(By::CommentCount, Order::Desc), &[1006, 1000, 1002, 1013, 1001, 1059], 51),
+        ("menu order", pages(by(By::MenuOrder, Order::Asc)), &[1108, 1103, 1104, 1109, 1110, 1101, 1100, 1102], 8),
+        ("parent", pages(by(By::Parent, Order::Asc)), &[1100, 1103, 1108, 1110, 1101, 1102, 1104, 1109], 8),
+        ("include", PostQuery { include: ids(&[1003, 1000, 1001]), ..by(By::Include, Order::Desc) }, &[1003, 1000, 1001], 3),
+        ("include beats exclude", PostQuery { include: ids(&[1003, 1000, 1001]), exclude: ids(&[1000]), ..base() }, &[1003, 1001, 1000], 3),
+        ("exclude", PostQuery { exclude: ids(&[1000, 1003]), ..base() }, newest, 49),
+        ("sticky", PostQuery { sticky: Some(ids(&[1003, 1007])), ..base() }, &[1007, 1003], 2),
+        ("no sticky", PostQuery { sticky: Some(vec![]), ..base() }, &[], 0),
+        ("not sticky", PostQuery { not_sticky: ids(&[1003, 1007]), ..base() }, newest, 49),
+        ("slugs", PostQuery { slugs: texts(&["nope", "hello-world"]), ..base() }, &[1000], 1),
+        ("slugs in order", PostQuery { slugs: texts(&["sticky-one", "hello-world"]), ..by(By::IncludeSlugs, Order::Asc) }, &[1003, 1000], 2),
+        ("statuses", PostQuery { statuses: texts(&["publish", "draft", "pending", "private", "future"]), limit: Some(2), ..base() }, &[1020, 1059], 58),
+        ("own private", PostQuery { own_statuses: Some((UserId(3), texts(&["private"]))), limit: Some(100), after: date("2024-02-21 00:00:00"), before: date("2024-03-01 00:00:00"), ..base() }, &[1015], 1),
+        ("trash", PostQuery { statuses: texts(&["trash"]), ..base() }, &[1022, 1021], 2),
+        ("author in", PostQuery { author_in: vec![UserId(3), UserId(4)], ..base() }, &[1059, 1058, 1055, 1054, 1050, 1051], 23),
+        ("author not in", PostQuery { author_in: vec![UserId(1)], author_not_in: vec![UserId(1)], ..base() }, newest, 33),
+        ("parent in", pages(PostQuery { parent_in: ids(&[1100]), ..base() }), &[1102, 1101], 2),
+        ("parent not in", pages(PostQuery { parent_not_in: ids(&[0]), ..base() }), &[1109, 1104, 1102, 1101], 4),
+        ("menu order is", pages(PostQuery { menu_order: Some(2), ..base() }), &[1100], 1),
+        ("after is later", PostQuery { after: date("2024-01-05 09:00:00"), ..by(By::Date, Order::Asc) }, &[1001, 1002, 1003, 1004, 1005, 1006], 50),
+        ("after inclusive", PostQuery { after: date("2024-01-05 09:00:00"), dates_inclusive: true, ..by(By::Date, Order::Asc) }, &[1000, 1001, 1002, 1003, 1004, 1005], 51),
+        ("before", PostQuery { before: date("2024-01-05 10:00:00"), ..base() }, &[1000], 1),
+        ("modified after", PostQuery { modified_after: date("2024-01-10 00:00:00"), ..base() }, newest, 50),
+        ("search", search("fox"), newest, 27),
+        ("search two", search("fox zebra"), &[1029, 1028], 2),
+        ("search not", search("fox -beta"), newest, 26),
+        ("search quoted", search("\"fox beta\""), &[1029], 1),
+        ("search without accent", search("cafe"), &[1001], 1),
+        ("search with accent and case", search("CAFÉ"), &[1001], 1),
+        ("search in titles", PostQuery { search_columns: vec![SearchColumn::Title], ..search("fox") }, &[], 0),
+        ("search in excerpts", PostQuery { search_columns: vec![SearchColumn::Excerpt], ..search("needle") }, &[1029], 1),
+        ("relevance", PostQuery { order_by: vec![(By::Relevance, Order::Desc)], ..search("fox beta") }, &[1029], 1),
+        ("term", tax(And, &[("category", &[2], Op::In, false)]), &[1055, 1050, 1045, 1040, 1036, 1035], 12),
+        ("term and children", tax(And, &[("category", &[2], Op::In, true)]), &[1059, 1057, 1055, 1054, 1056, 1050], 32),
+        ("all terms", tax(And, &[("post_tag", &[10, 11], Op::And, false)]), &[1029, 1003], 2),
+        ("no term", tax(And, &[("category", &[1, 2], Op::NotIn, false)]), &[1059, 1058, 1057, 1054, 1053, 1056], 30),
+        ("one condition of two", tax(Or, &[("category", &[3], Op::In, false), ("post_tag", &[12], Op::In, false)]), &[1058, 1054, 1056, 1050, 1051, 1046], 13),
+        ("two conditions", tax(And, &[("category", &[2], Op::In, true), ("post_tag", &[10], Op::In, false)]), &[1056, 1052, 1044, 1040, 1036, 1029], 8),
+        ("unknown term", tax(And, &[("category", &[9999], Op::In, false)]), &[], 0),
+        ("all terms, one unknown", tax(And, &[("post_tag", &[10, 9999], Op::And, false)]), &[], 0),
+        ("not an unknown term", tax(And, &[("category", &[9999], Op::NotIn, false)]), newest, 51),
+        ("term of another taxonomy", tax(And, &[("post_tag", &[2], Op::In, false)]), &[], 0),
+        ("media", PostQuery { post_types: texts(&["attachment"]), statuses: texts(&["inherit"]), limit: Some(20), ..base() }, &[1206, 1205, 1204, 1203, 1202, 1201, 1200], 7),
+        ("images", PostQuery { post_types: texts(&["attachment"]), statuses: texts(&["inherit"]), mime_types: texts(&["image"]), ..base() }, &[1204, 1202, 1201, 1200], 4),
+        ("file names", PostQuery { post_types: texts(&["attachment"]), statuses: texts(&["inherit"]), search: Some("NOTES.txt".to_owned()), search_file_names: true, ..base() }, &[1205], 1),
+        ("unknown type", PostQuery { post_types: texts(&["nope"]), ..base() }, &[], 0),
+        ("without password", PostQuery { without_password: true, ..base() }, newest, 49),
+        ("meta is", meta_is("fx_string", &["HELLO"], MetaCompare::Eq, MetaType::Text), &[1000], 1),
+        ("meta more", meta_is("pages", &["300"], MetaCompare::Gt, MetaType::Integer), &[1300], 1),
+        ("meta order", PostQuery { order_by: vec![(By::MetaNumber("pages".to_owned()), Order::Asc)], ..meta_is("pages", &[], MetaCompare::Exists, MetaType::Text) }, &[1301, 1300], 2),
+        ("meta missing", PostQuery { post_types: texts(&["book"]), ..meta_is("pages", &[], MetaCompare::NotExists, MetaType::Text) }, &[1302], 1),
+    ];
+    let (store, _folder) = fixture::store();
+    for (name, q, expected, total) in rows {
+        let page = store.read(|db| query(db, &q)).unwrap();
+        assert_eq!(page.ids, ids(expected), "{name}");
+        assert_eq!(page.total, Some(total), "{name}");
+        // Counted again it is the same, also without the short way of a last page.
+        let again = store.read(|db| query(db, &PostQuery { limit: Some(1), ..q })).unwrap();
+        assert_eq!(again.total, Some(total), "{name}");
+    }
+}
+
+#[test]
+fn rows_slugs_and_paths() {
+    let (store, _folder) = fixture::store();
+    store
+        .read(|db| {
+            let posts = get_many(db, &ids(&[1003, 9999, 1000, 1003]))?;
+            assert_eq!(posts.iter().map(|p| p.id.0).collect::<Vec<_>>(), [1003, 1000]);
+            assert_eq!(posts[1].title, "Hello world");
+            assert_eq!(crate::stamp::format(posts[1].date), "2024-01-05 09:00:00");
+            assert_eq!(get(db, PostId(1016))?.unwrap().date_gmt, None, "drafts have no date in UTC");
+            assert_eq!(by_slug(db, "Hello-World", &["post"])?[0].id.0, 1000);
+            assert!(by_slug(db, "hello-world", &["page"])?.is_empty());
+            let child = get(db, PostId(1101))?.unwrap();
+            let parent = get(db, child.parent)?.unwrap();
+            let path = format!("/{}/{}/", parent.slug, child.slug);
+            assert_eq!(by_path(db, &path, "page")?.unwrap().id, child.id);
+            for wrong in [child.slug.as_str(), "", "/", "x/y", &format!("x/{}/{}", parent.slug, child.slug)] {
+                assert!(by_path(db, wrong, "page")?.is_none(), "{wrong}");
+            }
+            assert_eq!(ancestors(db, &child)?.iter().map(|p| p.id).collect::<Vec<_>>(), [parent.id]);
+            assert_eq!(counts(db, "post")?["publish"], 51);
+            Ok(())
+        })
+        .unwrap();
+}
+
+#[test]
+fn too_many_values_are_refused() {
+    let (store, _folder) = fixture::store();
+    let q = PostQuery { include: (0..40_000).map(PostId).collect(), ..base() };
+    assert!(matches!(store.read(|db| query(db, &q)), Err(crate::StoreError::TooMany)));
+}
+
+#[test]
+fn totals_follow_every_write() {
+    let (store, folder) = fixture::store();
+    let total = |status: &str| {
+        let q = PostQuery { statuses: texts(&[status]), limit: Some(1), ..base() };
+        store.read(|db| query(db, &q)).unwrap().total.unwrap()
+    };
+    assert_eq!((total("publish"), total("draft")), (51, 3));
+    store
+        .write_blocking(|tx| {
+            let mut post = get(tx, PostId(1000))?.unwrap();
+            post.status = "draft".to_owned();
+            update(tx, &post).map(drop)
+        })
+        .unwrap();
+    assert_eq!((total("publish"), total("draft")), (50, 4));
+    // A write of another process is seen as well.
+    let other = rusqlite::Connection::open(folder.path().join("site.db")).unwrap();
+    other.create_collation("PEOPLE", crate::collation::compare).unwrap();
+    other.execute("UPDATE wp_posts SET post_status = 'draft' WHERE ID = 1001", []).unwrap();
+    assert_eq!((total("publish"), total("draft")), (49, 5));
+}
+
+#[test]
+fn slugs_become_unique() {
+    let (store, _folder) = fixture::store();
+    let scope = SlugScope::Type("post".to_owned());
+    let wish = |slug: &str, post: i64| UniqueSlug {
+        slug: slug.to_owned(),
+        post: PostId(post),
+        scope: scope.clone(),
+        reserved: false,
+    };
+    store
+        .write_blocking({
+            let post = Post { slug: "hello-world-2".to_owned(), post_type: "post".to_owned(), ..Post::default() };
+            move |tx| insert(tx, &post).map(drop)
+        })
+        .unwrap();
+    let rows = [
+        (wish("fresh", 0), "fresh"),
+        (wish("hello-world", 1000), "hello-world"),
+        (wish("hello-world", 0), "hello-world-3"),
+        (wish("Hello-World", 0), "Hello-World-3"),
+        (wish("feed", 0), "feed-2"),
+        (UniqueSlug { reserved: true, ..wish("2024", 0) }, "2024-2"),
+        (UniqueSlug { scope: SlugScope::All, ..wish("about", 0) }, "about-2"),
+        (
+            UniqueSlug {
+                scope: SlugScope::Siblings { post_types: texts(&["page", "attachment"]), parent: PostId(7) },
+                ..wish("hello-world", 0)
+            },
+            "hello-world",
+        ),
+    ];
+    for (wish, expected) in rows {
+        assert_eq!(store.read(|db| unique_slug(db, &wish)).unwrap(), expected, "{wish:?}");
+    }
+}
+
+#[test]
+fn a_post_goes_with_everything_that_is_its() {
+    let (store, _folder) = fixture::store();
+    let count = |id: i64| store.read(|db| Ok(terms::get(db, TermId(id), None)?.unwrap().count)).unwrap();
+    let with_terms =
+        store.read(|db| Ok(terms::of_objects(db, &[PostId(1003)])?.remove(&PostId(1003)).unwrap())).unwrap();
+    let before: Vec<i64> = with_terms.iter().map(|t| count(t.id.0)).collect();
+    let gone = store.write_blocking(|tx| delete(tx, PostId(1003))).unwrap();
+    assert_eq!(gone.unwrap().id.0, 1003);
+    let after: Vec<i64> = with_terms.iter().map(|t| count(t.id.0)).collect();
+    assert_eq!(after, before.iter().map(|n| n - 1).collect::<Vec<_>>());
+    store.write_blocking(|tx| delete(tx, PostId(1000))).unwrap();
+    store
+        .read(|db| {
+            assert!(get(db, PostId(1000))?.is_none());
+            assert!(meta::load_one(db, MetaKind::Post, 1000)?.0.is_empty());
+            assert!(crate::comments::get(db, svc_model::CommentId(500))?.is_none());
+            assert!(meta::load_one(db, MetaKind::Comment, 500)?.0.is_empty());
+            Ok(())
+        })
+        .unwrap();
+    // Children move up.
+    store.write_blocking(|tx| delete(tx, PostId(1100))).unwrap();
+    assert_eq!(store.read(|db| get(db, PostId(1101))).unwrap().unwrap().parent.0, 0);
+    assert!(store.write_blocking(|tx| delete(tx, PostId(9999))).unwrap().is_none());
+}
+
+#[test]
+fn new_ids_go_on_where_the_dump_says() {
+    let (store, _folder) = fixture::store();
+    let post = Post { post_type: "post".to_owned(), title: "Ünïcode 😀".to_owned(), ..Post::default() };
+    let id = store.write_blocking(move |tx| insert(tx, &post)).unwrap();
+    assert_eq!(id.0, 100_001);
+    let stored = store.read(|db| get(db, id)).unwrap().unwrap();
+    assert_eq!((stored.title.as_str(), stored.date), ("Ünïcode 😀", None));
+}
+
+/// What SQLite does for a statement, as its own words.
+fn plan(sql_of: impl Fn(&mut crate::Db) -> (String, sea_query::Values)) -> String {
+    let (store, _folder) = fixture::store();
+    store
+        .read(|db| {
+            let (sql, values) = sql_of(db);
+            let mut plan = String::new();
+            db.conn.query(&format!("EXPLAIN QUERY PLAN {sql}"), &values.0, &mut |row| {
+                plan += &row.text(3)?;
+                plan.push('\n');
+                Ok(())
+            })?;
+            Ok(plan)
+        })
+        .unwrap()
+}
+
+#[test]
+fn lists_and_lookups_use_indexes() {
+    use crate::dialect::Build as _;
+    let lists = [
+        base(),
+        PostQuery { statuses: texts(&["publish", "private"]), ..base() },
+        tax(Relation::And, &[("category", &[2], TaxOperator::In, true)]),
+        PostQuery { slugs: texts(&["hello-world"]), ..base() },
+        PostQuery { include: ids(&[1000, 1001]), ..base() },
+        PostQuery { author_in: vec![UserId(3)], ..base() },
+        pages(PostQuery { parent_in: ids(&[1100]), ..base() }),
+    ];
+    for q in lists {
+        let plan = plan(|db| query::page_statement(db, &q).unwrap().text(db.dialect()));
+        assert!(!plan.contains("SCAN p") && plan.contains("USING"), "{q:?}\n{plan}");
+    }
+    // The plain list comes in order from the index.
+    let list = plan(|db| query::page_statement(db, &base()).unwrap().text(db.dialect()));
+    assert!(list.contains("type_status_date") && !list.contains("TEMP B-TREE"), "{list}");
+    let slug = plan(|db| select(db).and_where(Expr::col("post_name").eq("x")).text(db.dialect()));
+    assert!(slug.contains("wp_posts_post_name"), "{slug}");
+    let id = plan(|db| select(db).and_where(Expr::col("ID").is_in([1, 2])).text(db.dialect()));
+    assert!(id.contains("INTEGER PRIMARY KEY"), "{id}");
+}

@@ -1,0 +1,110 @@
+//! The trash: a post goes there with its comments, and comes back with them.
+
+use sea_query::{Expr, ExprTrait as _, Query};
+use svc_model::{Post, PostId};
+
+use crate::db::Tx;
+use crate::error::Result;
+use crate::meta::{self, MetaKind};
+
+/// What a slug in the trash ends with, so that it is free for others.
+const SUFFIX: &str = "__trashed";
+/// Longest slug that the column holds, in bytes.
+const MAX_SLUG: usize = 200;
+
+/// Meta names under which a post in the trash keeps what it was.
+const KEPT: [&str; 4] =
+    ["_wp_trash_meta_status", "_wp_trash_meta_time", "_wp_desired_post_slug", "_wp_trash_meta_comments_status"];
+
+/// Moves a post to the trash. `now` is seconds since 1970. Gives the post as it is then; `None` when there is none.
+///
+/// Status, time, slug and the states of the comments are kept in meta. Source: `wp_trash_post`.
+///
+/// # Errors
+/// Those of the database.
+pub fn trash(tx: &mut Tx, id: PostId, now: i64) -> Result<Option<Post>> {
+    let Some(mut post) = super::get(tx, id)? else { return Ok(None) };
+    if post.status == "trash" {
+        return Ok(Some(post));
+    }
+    let now = now.to_string();
+    let mut kept = vec![("_wp_trash_meta_status", post.status.as_str()), ("_wp_trash_meta_time", now.as_str())];
+    let slug = post.slug.clone();
+    if !slug.is_empty() && !slug.ends_with(SUFFIX) {
+        kept.push(("_wp_desired_post_slug", &slug));
+    }
+    let comments = hold_comments(tx, id)?;
+    if let Some(states) = &comments {
+        kept.push(("_wp_trash_meta_comments_status", states));
+    }
+    meta::add_many(tx, MetaKind::Post, id.0, &kept)?;
+    if !slug.is_empty() && !slug.ends_with(SUFFIX) {
+        let mut end = slug.len().min(MAX_SLUG - SUFFIX.len());
+        while !slug.is_char_boundary(end) {
+            end -= 1;
+        }
+        post.slug = format!("{}{SUFFIX}", &slug[..end]);
+    }
+    "trash".clone_into(&mut post.status);
+    super::update(tx, &post)?;
+    crate::terms::recount_of_post(tx, id)?;
+    Ok(Some(post))
+}
+
+/// Takes what the trash kept of a post out of its meta: the slug that it had. Comments get their states back. The row
+/// itself is the caller's to write.
+///
+/// # Errors
+/// Those of the database.
+pub fn leave_trash(tx: &mut Tx, id: PostId) -> Result<Option<String>> {
+    let kept = meta::load_one(tx, MetaKind::Post, id.0)?;
+    if let Some(states) = kept.first("_wp_trash_meta_comments_status") {
+        release_comments(tx, id, states)?;
+    }
+    for name in KEPT {
+        if kept.has(name) {
+            meta::delete(tx, MetaKind::Post, id.0, name, None)?;
+        }
+    }
+    Ok(kept.first("_wp_desired_post_slug").map(str::to_owned))
+}
+
+/// Hides the comments of a post; gives their ids and states, PHP-serialized, or `None` without comments.
+fn hold_comments(tx: &mut Tx, id: PostId) -> Result<Option<String>> {
+    let mut s = Query::select();
+    s.columns(["comment_ID", "comment_approved"]).from(tx.table("comments"));
+    s.and_where(Expr::col("comment_post_ID").eq(id.0)).order_by("comment_ID", sea_query::Order::Asc);
+    let states = tx.all(&s, |row| Ok((row.int(0)?, row.text(1)?)))?;
+    if states.is_empty() {
+        return Ok(None);
+    }
+    let mut hide = Query::update();
+    hide.table(tx.table("comments")).value("comment_approved", "post-trashed");
+    hide.and_where(Expr::col("comment_post_ID").eq(id.0));
+    tx.execute(&hide)?;
+    let map = states.into_iter().map(|(id, state)| (svc_php::Key::Int(id), svc_php::Php::from(state.as_str())));
+    let text = svc_php::serialize::serialize(&svc_php::Php::Array(map.collect()));
+    Ok(Some(String::from_utf8_lossy(&text).into_owned()))
+}
+
+fn release_comments(tx: &mut Tx, id: PostId, states: &str) -> Result<()> {
+    let value: serde_json::Value = svc_php::serialize::from_stored(states.as_bytes()).into();
+    let mut by_state: std::collections::HashMap<String, Vec<i64>> = std::collections::HashMap::new();
+    let pairs: Vec<(i64, String)> = match &value {
+        serde_json::Value::Object(map) => map
+            .iter()
+            .filter_map(|(id, state)| Some((id.parse().ok()?, svc_php::cast::to_text(state).into_owned())))
+            .collect(),
+        _ => Vec::new(),
+    };
+    for (comment, state) in pairs {
+        by_state.entry(state).or_default().push(comment);
+    }
+    for (state, comments) in by_state {
+        let mut show = Query::update();
+        show.table(tx.table("comments")).value("comment_approved", state);
+        show.and_where(Expr::col("comment_post_ID").eq(id.0)).and_where(Expr::col("comment_ID").is_in(comments));
+        tx.execute(&show)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,189 @@
+//! The store as a whole: snapshots, grouped writes, failures, backup.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use crate::{DatabaseUrl, Store, StoreConfig, StoreError, fixture, options};
+
+#[test]
+fn a_read_sees_one_state() {
+    let (store, _folder) = fixture::store();
+    let seen = store
+        .read(|db| {
+            let before = options::get_many(db, &["blogname"])?;
+            store.write_blocking(|tx| options::set(tx, "blogname", "changed", true))?;
+            let after = options::get_many(db, &["blogname"])?;
+            Ok(before == after)
+        })
+        .unwrap();
+    assert!(seen, "a write during a read is not seen by it");
+    assert_eq!(store.read(|db| options::get(db, "blogname")).unwrap().as_deref(), Some("changed"));
+}
+
+#[test]
+fn a_failed_write_changes_nothing_and_others_go_on() {
+    let (store, _folder) = fixture::store();
+    let failed: Result<(), StoreError> = store.write_blocking(|tx| {
+        options::set(tx, "half", "1", true)?;
+        Err(StoreError::Other("no".to_owned()))
+    });
+    assert!(failed.is_err());
+    let panicked: Result<(), StoreError> = store.write_blocking(|tx| {
+        options::set(tx, "half", "2", true)?;
+        panic!("a mistake")
+    });
+    assert!(panicked.is_err());
+    assert_eq!(store.read(|db| options::get(db, "half")).unwrap(), None);
+    store.write_blocking(|tx| options::set(tx, "whole", "1", true)).unwrap();
+    assert_eq!(store.read(|db| options::get(db, "whole")).unwrap().as_deref(), Some("1"));
+}
+
+#[test]
+fn an_error_of_the_caller_undoes_its_write() {
+    #[derive(Debug, PartialEq)]
+    enum Mine {
+        Refused,
+        Store,
+    }
+    impl From<StoreError> for Mine {
+        fn from(_: StoreError) -> Self {
+            Mine::Store
+        }
+    }
+    let (store, _folder) = fixture::store();
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).build().unwrap();
+    let answer: Result<(), Mine> = runtime.block_on(store.write_or(|tx| {
+        options::set(tx, "mine", "1", true)?;
+        Err(Mine::Refused)
+    }));
+    assert_eq!(answer, Err(Mine::Refused));
+    assert_eq!(store.read(|db| options::get(db, "mine")).unwrap(), None);
+}
+
+#[test]
+fn many_writers_and_readers_at_once() {
+    let (store, _folder) = fixture::store();
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(4).build().unwrap();
+    let runs = Arc::new(AtomicUsize::new(0));
+    runtime.block_on(async {
+        let mut tasks = Vec::new();
+        for i in 0..100 {
+            let (store, runs) = (store.clone(), runs.clone());
+            tasks.push(tokio::spawn(async move {
+                let write = store.write(move |tx| {
+                    runs.fetch_add(1, Ordering::Relaxed);
+                    options::set(tx, &format!("n{i}"), "x", false)?;
+                    // Every tenth fails, within a group with others.
+                    if i % 10 == 0 { Err(StoreError::Other("no".to_owned())) } else { Ok(()) }
+                });
+                let wrote = write.await.is_ok();
+                // What was acknowledged is seen at once.
+                let there = store.read(|db| options::get(db, &format!("n{i}"))).unwrap().is_some();
+                assert_eq!((wrote, there), (i % 10 != 0, i % 10 != 0));
+            }));
+        }
+        for task in tasks {
+            task.await.unwrap();
+        }
+    });
+    assert_eq!(runs.load(Ordering::Relaxed), 100);
+    store.check().unwrap();
+}
+
+#[test]
+fn a_read_that_takes_too_long_is_ended() {
+    let (_, folder) = fixture::store();
+    let mut config = StoreConfig::new(DatabaseUrl::Sqlite(folder.path().join("site.db")));
+    config.read_limit = Some(Duration::from_millis(50));
+    let store = Store::open(&config).unwrap();
+    let start = Instant::now();
+    let endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT COUNT(*) FROM n";
+    let answer = store.read(|db| db.conn.query(endless, &[], &mut |_| Ok(())));
+    assert!(matches!(answer, Err(StoreError::Deadline)), "{answer:?}");
+    assert!(start.elapsed() < Duration::from_secs(5));
+    assert!(store.read(|db| options::get(db, "blogname")).unwrap().is_some(), "the connection is good again");
+}
+
+#[test]
+fn without_a_free_connection_it_is_busy() {
+    let (_, folder) = fixture::store();
+    let mut config = StoreConfig::new(DatabaseUrl::Sqlite(folder.path().join("site.db")));
+    config.readers = 1;
+    config.wait = Duration::from_millis(10);
+    let store = Store::open(&config).unwrap();
+    let inner = store.read(|_| Ok(store.read(|_| Ok(())))).unwrap();
+    assert!(matches!(inner, Err(StoreError::Busy)));
+    // A panic gives the connection back.
+    let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| store.read::<()>(|_| panic!("a mistake"))));
+    assert!(panicked.is_err());
+    store.read(|db| options::get(db, "blogname")).unwrap();
+}
+
+#[test]
+fn damage_and_missing_tables_are_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("broken.db");
+    std::fs::write(&path, vec![b'x'; 8192]).unwrap();
+    let opened = Store::open(&StoreConfig::new(DatabaseUrl::Sqlite(path)));
+    assert!(matches!(opened, Err(StoreError::Corrupt(_))));
+
+    let empty = Store::open(&StoreConfig::new(DatabaseUrl::Temporary)).unwrap();
+    let read = empty.read(|db| options::get(db, "x"));
+    assert!(matches!(read, Err(StoreError::Schema(_))), "{read:?}");
+
+    let nowhere = StoreConfig::new(DatabaseUrl::Sqlite(folder.path().join("no/such/folder.db")));
+    assert!(matches!(Store::open(&nowhere), Err(StoreError::Unavailable(_))));
+}
+
+#[test]
+fn damage_is_looked_for_only_after_an_unclean_stop() {
+    let (store, folder) = fixture::store();
+    let path = folder.path().join("site.db");
+    let mark = || std::fs::read_to_string(folder.path().join("site.db.running")).unwrap();
+    assert_eq!(mark(), "open\n");
+    drop(store);
+    assert_eq!(mark(), "closed\n");
+    // As a process that died leaves it, with a page destroyed.
+    std::fs::write(folder.path().join("site.db.running"), "open\n").unwrap();
+    let mut bytes = std::fs::read(&path).unwrap();
+    let middle = bytes.len() / 4096 / 2 * 4096;
+    bytes[middle..middle + 4096].fill(0xee);
+    std::fs::write(&path, bytes).unwrap();
+    let opened = Store::open(&StoreConfig::new(DatabaseUrl::Sqlite(path)));
+    assert!(matches!(opened, Err(StoreError::Corrupt(_))));
+}
+
+#[test]
+fn a_backup_is_a_whole_database() {
+    let (store, folder) = fixture::store();
+    let copy = folder.path().join("copy.db");
+    store.backup(&copy).unwrap();
+    assert!(store.backup(&copy).is_err(), "nothing is overwritten");
+    let copy = Store::open(&StoreConfig::new(DatabaseUrl::Sqlite(copy))).unwrap();
+    copy.check().unwrap();
+    assert_eq!(
+        copy.read(|db| options::get(db, "blogname")).unwrap(),
+        store.read(|db| options::get(db, "blogname")).unwrap()
+    );
+    // New ids go on there as well.
+    let id = copy.write_blocking(|tx| crate::posts::insert(tx, &svc_model::Post::default())).unwrap();
+    assert_eq!(id.0, 100_001);
+}
+
+#[test]
+fn installing_twice_is_harmless() {
+    let store = Store::open(&StoreConfig::new(DatabaseUrl::Temporary)).unwrap();
+    for _ in 0..2 {
+        store.write_blocking(crate::schema::install).unwrap();
+    }
+    store.write_blocking(|tx| options::set(tx, "a", "1", true)).unwrap();
+    let version = |store: &Store| store.read(|db| Ok(db.version(crate::Family::Options))).unwrap().unwrap();
+    let before = version(&store);
+    store.write_blocking(|tx| options::set(tx, "a", "2", true)).unwrap();
+    assert!(version(&store) > before);
+    assert!(store.write_blocking(|tx| options::replace(tx, "a", "1", "3")).is_ok_and(|done| !done));
+    assert!(store.write_blocking(|tx| options::replace(tx, "a", "2", "3")).is_ok_and(|done| done));
+    assert!(store.write_blocking(|tx| options::delete(tx, "a")).unwrap());
+    assert_eq!(store.read(|db| options::get(db, "a")).unwrap(), None);
+}
