@@ -54,7 +54,12 @@ async fn root(req: Request) -> Result {
     if req.wants("_links") {
         res.links.add("help", Link::new(HELP));
     }
-    Ok(server.hooks().run_index(res, &req).await)
+    let mut res = server.hooks().run_index(res, &req).await;
+    if res.data.as_object().is_some_and(Map::is_empty) {
+        // PHP prints an empty map as a list.
+        res.data = json!([]);
+    }
+    Ok(res)
 }
 
 /// `GET /namespace`: its routes.

@@ -60,7 +60,9 @@ pub(crate) fn describe_endpoint(methods: &[Method], args: &Args, allow_batch: bo
             if let (Some(default), None) = (&arg.default, shown.get("default")) {
                 shown.insert("default".to_owned(), default.clone());
             }
-            shown.insert("required".to_owned(), arg.required.into());
+            // A list of required members shows as true, although it does not make the argument required.
+            let required = arg.required || arg.source().get("required").is_some_and(svc_php::cast::truthy);
+            shown.insert("required".to_owned(), required.into());
             (name.to_owned(), shown.into())
         })
         .collect();

@@ -179,9 +179,11 @@ impl From<crate::Map> for Response {
 }
 
 impl From<Error> for Response {
-    /// The status and body of specification section Errors.
+    /// The status and body of specification section Errors; an error without a code has no body.
     fn from(error: Error) -> Self {
-        Self { data: error.to_body(), error: Some(Box::new(error.clone())), ..Self::default() }.status(error.status())
+        let data = if error.code().is_empty() { Value::Null } else { error.to_body() };
+        let status = error.status();
+        Self { data, error: Some(Box::new(error)), ..Self::default() }.status(status)
     }
 }
 
