@@ -6,6 +6,7 @@ pub mod config;
 pub mod error;
 pub mod first_run;
 mod logs;
-mod pages;
+//mod pages;
 pub mod serving;
+mod site;
 pub mod uploads;

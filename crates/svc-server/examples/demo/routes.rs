@@ -2,21 +2,42 @@
 
 use serde_json::{Map, Value, json};
 use svc_routing::{
-    Decision, Endpoint, Link, Method, Notice, Registry, Request, Response, Result, Route, allow_if, forbidden, get, on, public,
+    Decision, Link, Method, Notice, Registry, Request, Response, Result, Route, allow_if, get, on, public,
     without_permission,
 };
-use svc_schema::{Arg, Args, Error, MethodKind, Schema, Validator, Sanitizer, build, dates};
+use svc_schema::{Arg, Args, Error, MethodKind, Sanitizer, Schema, Validator, build, dates};
 
-use crate::schema_args::schema_args;
+use super::schema_args::schema_args;
 
 const NAMESPACE: &str = "demo/v1";
 
-/// Registers all of them.
-pub(crate) fn register(registry: &mut Registry, zone: dates::SiteZone) -> std::result::Result<(), Notice> {
-    for route in schema_tools(zone).into_iter().chain(arguments()).chain(permissions()).chain(merging()).chain(answers()) {
-        registry.route(NAMESPACE, route)?;
+/// What the routes ask of whoever calls.
+#[derive(Clone, Copy)]
+pub(crate) struct Who {
+    /// The user's id; zero is nobody.
+    pub(crate) id: fn(&Request) -> i64,
+    /// Whether the user has a capability.
+    pub(crate) can: fn(&Request, &str) -> bool,
+    /// UUID of the application password used.
+    pub(crate) app_password: fn(&Request) -> Option<String>,
+}
+
+/// Registers all of them, on a site in this time zone.
+pub(crate) fn register(registry: &mut Registry, who: Who, zone: dates::SiteZone) -> std::result::Result<(), Notice> {
+    let groups = [schema_tools(zone), arguments(), permissions(who), merging(), answers()];
+    groups.into_iter().flatten().try_for_each(|route| registry.route(NAMESPACE, route))
+}
+
+/// A value as PHP prints the arrays that it made of it: an empty map, or one with the keys of a list, as a list.
+fn php(value: Value) -> Value {
+    match value {
+        Value::Array(list) => list.into_iter().map(php).collect(),
+        Value::Object(map) => {
+            let map: Map<String, Value> = map.into_iter().map(|(k, v)| (k, php(v))).collect();
+            svc_php::list::list_shape(map.into())
+        }
+        scalar => scalar,
     }
-    Ok(())
 }
 
 /// What the request said: method, route, URL parameters, and each declared argument that it has.
@@ -27,7 +48,7 @@ async fn echo(req: Request) -> Result {
         .iter()
         .map(|(name, _)| name)
         .filter(has)
-        .map(|name| (name.to_owned(), req.param(name).cloned().unwrap_or_default()))
+        .map(|name| (name.to_owned(), php(req.param(name).cloned().unwrap_or_default())))
         .collect();
     Ok(json!({"method": req.method().as_str(), "route": req.route(), "url": req.params().url, "params": params}).into())
 }
@@ -77,7 +98,7 @@ fn schema_tools(zone: dates::SiteZone) -> Vec<Route> {
             let param = member_text(req, "param", "value");
             let show = |outcome: std::result::Result<Value, Error>| outcome.unwrap_or_else(|e| json!({"error": e.to_body()}));
             let valid = schema.validate(&value, &param).map(|()| Value::Bool(true));
-            json!({"valid": show(valid), "sanitized": show(schema.sanitize(value, &param))})
+            json!({"valid": show(valid), "sanitized": php(show(schema.sanitize(value, &param)))})
         }),
         post("/context", |req| {
             let schema = Schema::compile(member(req, "schema"));
@@ -178,7 +199,7 @@ async fn sources(req: Request) -> Result {
 }
 
 /// Who may: every outcome of a permission.
-fn permissions() -> Vec<Route> {
+fn permissions(who: Who) -> Vec<Route> {
     let tag = |default: &str| build::string().default(default);
     let common = Args::new()
         .with("tag", tag("common"))
@@ -192,13 +213,16 @@ fn permissions() -> Vec<Route> {
         }
         shown
     };
+    let who_am_i = move |req: Request| {
+        std::future::ready(Ok(json!({"id": (who.id)(&req), "app_password": (who.app_password)(&req)}).into()))
+    };
     vec![
         Route::new("/multi")
             .args(common)
             .schema_with(item)
             .endpoint(get(echo, public))
-            .endpoint(on(Method::POST, echo, may("edit_posts")).args(own))
-            .endpoint(on("PUT, PATCH", echo, may("manage_options")))
+            .endpoint(on(Method::POST, echo, may(who, "edit_posts")).args(own))
+            .endpoint(on("PUT, PATCH", echo, may(who, "manage_options")))
             .endpoint(on(Method::DELETE, echo, allow_if(|_| false))),
         Route::new("/perm/(?P<mode>[a-z0-9_-]+)").endpoint(on("GET, POST", echo_decided, decide)),
         Route::new("/noperm").endpoint(without_permission(Method::GET, echo)),
@@ -208,8 +232,8 @@ fn permissions() -> Vec<Route> {
 }
 
 /// Allows those who have this capability.
-fn may(capability: &'static str) -> impl Fn(Request) -> std::future::Ready<Result<()>> + Send + Sync + 'static {
-    allow_if(move |req| req.caller::<svc_server::Caller>().is_some_and(|caller| caller.has(capability)))
+fn may(who: Who, capability: &'static str) -> impl Fn(Request) -> std::future::Ready<Result<()>> + Send + Sync + 'static {
+    allow_if(move |req| (who.can)(req, capability))
 }
 
 async fn echo_decided(req: Request, _: Decision) -> Result {
@@ -228,11 +252,6 @@ async fn decide(req: Request) -> Result<Decision> {
         "user" => Ok(when(req.is_authenticated())),
         _ => Ok(Decision::Denied),
     }
-}
-
-async fn who_am_i(req: Request) -> Result {
-    let caller = req.caller::<svc_server::Caller>();
-    Ok(json!({"id": caller.map_or(0, |c| c.id.0), "app_password": caller.and_then(|c| c.app_password.clone())}).into())
 }
 
 /// The same route registered twice.

@@ -1,10 +1,10 @@
 //! One argument for each keyword of schemas.
 
 use serde_json::{Value, json};
-use svc_routing::{Args, Schema};
+use svc_schema::{Args, Schema};
 
 /// The arguments of `/demo/v1/schema`, in the order in which the index shows them.
-pub(crate) fn schema_args() -> Args {
+pub(super) fn schema_args() -> Args {
     let Value::Object(all) = table() else { unreachable!("the table is a map") };
     all.into_iter().map(|(name, source)| (name, Schema::compile(source))).collect()
 }
