@@ -16,6 +16,10 @@ use svc_store::{
 
 use crate::{Settings, Site, Stored};
 
+/// UUID of the application password that a request was signed in with: an extension of the request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AppPassword(pub String);
+
 /// Who calls; nobody when the request says nothing.
 pub fn caller(req: &Request) -> Caller {
     req.caller::<Caller>().cloned().unwrap_or_default()

@@ -13,7 +13,7 @@ use svc_schema::Error;
 use svc_store::{Db, Store, Tx, options};
 
 use crate::{
-    Fail, MetaRegistry, Settings, Stored,
+    Fail, MetaField, MetaRegistry, Settings, Stored,
     templates::{PageTemplate, page_templates},
     urls::Urls,
 };
@@ -66,6 +66,21 @@ impl Site {
     pub fn with_clock(mut self, clock: Clock) -> Self {
         self.clock = clock;
         self
+    }
+
+    /// The site with everything registered: adds the meta that the core blocks keep, for every type whose posts have
+    /// blocks, meta and revisions.
+    pub fn finish(mut self) -> Arc<Self> {
+        let noted: Vec<String> = self
+            .types
+            .iter()
+            .filter(|t| t.show_in_rest && ["editor", "custom-fields", "revisions"].iter().all(|f| t.supports(f)))
+            .map(|t| t.name.clone())
+            .collect();
+        for post_type in noted {
+            self.meta.register("post", &post_type, MetaField::new("footnotes", "string").with_revisions());
+        }
+        Arc::new(self)
     }
 
     /// The present moment in UTC.

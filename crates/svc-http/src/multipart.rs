@@ -28,10 +28,6 @@ where
     let mut multipart = Multipart::with_constraints(stream, boundary, constraints);
     let (mut form, mut files, mut n_fields) = (String::new(), Vec::new(), 0);
     while let Some(field) = multipart.next_field().await.map_err(failed)? {
-        n_fields += 1;
-        if n_fields > limits.fields + limits.files {
-            return Err(too_large());
-        }
         let name = cut(field.name().unwrap_or_default());
         match field.file_name().map(cut) {
             Some(file_name) => {
@@ -41,7 +37,12 @@ where
                 files.push(read_file(field, name, file_name, limits).await?);
             }
             None => {
+                n_fields += 1;
                 let value = read_text(field, limits).await?;
+                // All fields together are held to the bound of a form.
+                if n_fields > limits.fields || form.len() + value.len() > limits.text_body {
+                    return Err(too_large());
+                }
                 if !form.is_empty() {
                     form.push('&');
                 }

@@ -3,6 +3,8 @@
 //! `data/recorded.json` holds steps of our own recordings (scenarios about routing, errors, batches, fields, CORS and the
 //! index); texts that the peer words itself stand as `(prose)` and are only looked at for being there.
 
+#![expect(clippy::unwrap_used, reason = "helpers of tests, outside of test functions")]
+
 #[path = "../../svc-routing/tests/demo/mod.rs"]
 #[expect(unreachable_pub, reason = "shared by test binaries")]
 mod demo;

@@ -162,7 +162,7 @@ impl Controller for Books {
 
 impl Books {
     fn links(req: &Request, id: u64) -> svc_routing::Links {
-        let server = req.server().unwrap();
+        let server = req.server().expect("dispatched");
         let mut links = svc_routing::Links::new();
         links.add("self", Link::new(server.rest_url(&format!("/a/v1/books/{id}"))));
         links.add("next", Link::new(server.rest_url(&format!("/a/v1/books/{}", id + 1))).embeddable());
@@ -173,7 +173,7 @@ impl Books {
 
     async fn list(self: Arc<Self>, req: Request) -> Result {
         let items: Vec<Value> = (1..=req.require::<u64>("per_page")?)
-            .map(|id| json!({"id": id, "_links": Self::links(&req, id).to_value(req.server().unwrap().curies())}))
+            .map(|id| json!({"id": id, "_links": Self::links(&req, id).to_value(req.server().expect("dispatched").curies())}))
             .collect();
         Ok(Response::new(items))
     }
@@ -303,7 +303,7 @@ async fn batches_run_with_the_callers_rights_and_are_bounded() {
 #[tokio::test]
 async fn nested_batches_end() {
     async fn batch_again(req: Request) -> Result {
-        let server = req.server().unwrap().clone();
+        let server = req.server().expect("dispatched").clone();
         let sub = req.sub_request(Method::POST, "/a/v1/again");
         Ok(Response::new(json!({"depth": req.depth(), "inner": server.dispatch(sub).await.data})))
     }

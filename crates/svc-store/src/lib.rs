@@ -11,6 +11,8 @@ mod db;
 mod dialect;
 mod engine;
 mod error;
+mod export;
+mod mysql_pool;
 mod pool;
 mod query;
 mod store;

@@ -79,10 +79,14 @@ impl SqlitePool {
     }
 
     /// Takes a reader, opens a snapshot, runs `f`, gives the reader back.
-    pub(crate) fn read<T, E: From<StoreError>>(&self, f: impl FnOnce(&mut Db) -> Result<T, E>) -> Result<T, E> {
+    pub(crate) fn read<T, E: From<StoreError>>(
+        &self,
+        unlimited: bool,
+        f: impl FnOnce(&mut Db) -> Result<T, E>,
+    ) -> Result<T, E> {
         let mut lease = Lease { pool: self, reader: Some(self.take()?) };
         let Some(reader) = &mut lease.reader else { return Err(StoreError::Busy.into()) };
-        reader.deadline.set(self.read_limit);
+        reader.deadline.set(self.read_limit.filter(|_| !unlimited));
         reader.begin()?;
         let answer = f(&mut reader.db);
         reader.deadline.set(None);

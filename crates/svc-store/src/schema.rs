@@ -289,20 +289,10 @@ pub(crate) const EPOCHS: &[&str] =
 /// Private table (after the prefix) of the counts of changes.
 pub(crate) const EPOCH_TABLE: &str = "svc_epoch";
 
-/// The table of this name.
-pub(crate) fn table(name: &str) -> Option<&'static Table> {
-    TABLES.iter().find(|t| t.name == name)
-}
-
 impl Table {
     /// The column that hands out ids, if there is one.
     pub(crate) fn auto_column(&self) -> Option<&'static str> {
         self.columns.iter().find(|c| c.default == Default::Auto).map(|c| c.name)
-    }
-
-    /// Its columns' names.
-    pub(crate) fn column_names(&self) -> impl Iterator<Item = &'static str> {
-        self.columns.iter().map(|c| c.name)
     }
 
     /// The statement that creates the table under this whole name, without its secondary indexes on SQLite.

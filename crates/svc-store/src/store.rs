@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::config::{DatabaseUrl, StoreConfig};
 use crate::db::{Db, Tx};
 use crate::error::{Result, StoreError};
+use crate::mysql_pool::MySqlPool;
 use crate::pool::SqlitePool;
 
 /// A site's data. Cheap to clone; all clones share connections and caches.
@@ -15,6 +16,7 @@ pub struct Store(pub(crate) Arc<Backend>);
 /// What a store runs on.
 pub(crate) enum Backend {
     Sqlite(SqlitePool),
+    MySql(MySqlPool),
 }
 
 impl Store {
@@ -32,7 +34,7 @@ impl Store {
                 let path = temporary_path();
                 Ok(Store(Arc::new(Backend::Sqlite(SqlitePool::open(&path, config, true)?))))
             }
-            DatabaseUrl::MySql(_) => Err(StoreError::Config("this build has no MySQL engine".to_owned())),
+            DatabaseUrl::MySql(url) => Ok(Store(Arc::new(Backend::MySql(MySqlPool::open(url, config)?)))),
         }
     }
 
@@ -52,12 +54,23 @@ impl Store {
     /// # Errors
     /// Those of `f`, or the store's own, converted.
     pub fn read_or<T, E: From<StoreError>>(&self, f: impl FnOnce(&mut Db) -> Result<T, E>) -> Result<T, E> {
-        let read = || match &*self.0 {
-            Backend::Sqlite(pool) => pool.read(f),
-        };
-        let on_worker = tokio::runtime::Handle::try_current()
-            .is_ok_and(|h| h.runtime_flavor() == tokio::runtime::RuntimeFlavor::MultiThread);
-        if on_worker { tokio::task::block_in_place(read) } else { read() }
+        self.read_as(false, f)
+    }
+
+    /// [`Self::read`] without limit of time, for what reads everything.
+    pub(crate) fn read_unlimited<T>(&self, f: impl FnOnce(&mut Db) -> Result<T>) -> Result<T> {
+        self.read_as(true, f)
+    }
+
+    fn read_as<T, E: From<StoreError>>(
+        &self,
+        unlimited: bool,
+        f: impl FnOnce(&mut Db) -> Result<T, E>,
+    ) -> Result<T, E> {
+        in_place(|| match &*self.0 {
+            Backend::Sqlite(pool) => pool.read(unlimited, f),
+            Backend::MySql(pool) => pool.read(unlimited, f),
+        })
     }
 
     /// Writes: the whole of `f` happens, durably, or none of it.
@@ -81,6 +94,14 @@ impl Store {
     ) -> Result<T, E> {
         match &*self.0 {
             Backend::Sqlite(pool) => pool.write(f)?.await.unwrap_or_else(|_| Err(stopped().into())),
+            Backend::MySql(_) => {
+                let store = self.clone();
+                let write = tokio::task::spawn_blocking(move || match &*store.0 {
+                    Backend::MySql(pool) => pool.write(f),
+                    Backend::Sqlite(_) => Err(stopped().into()),
+                });
+                write.await.unwrap_or_else(|_| Err(StoreError::Other("a transaction panicked".to_owned()).into()))
+            }
         }
     }
 
@@ -92,11 +113,9 @@ impl Store {
         match &*self.0 {
             Backend::Sqlite(pool) => {
                 let answer = pool.write(f)?;
-                let wait = || answer.blocking_recv().unwrap_or_else(|_| Err(stopped()));
-                let on_worker = tokio::runtime::Handle::try_current()
-                    .is_ok_and(|h| h.runtime_flavor() == tokio::runtime::RuntimeFlavor::MultiThread);
-                if on_worker { tokio::task::block_in_place(wait) } else { wait() }
+                in_place(|| answer.blocking_recv().unwrap_or_else(|_| Err(stopped())))
             }
+            Backend::MySql(pool) => in_place(|| pool.write(f)),
         }
     }
 
@@ -104,6 +123,7 @@ impl Store {
     pub(crate) fn exclusively<T, E: From<StoreError>>(&self, f: impl FnOnce(&mut Tx) -> Result<T, E>) -> Result<T, E> {
         match &*self.0 {
             Backend::Sqlite(pool) => pool.exclusively(f),
+            Backend::MySql(pool) => pool.exclusively(f),
         }
     }
 
@@ -114,6 +134,9 @@ impl Store {
     pub fn backup(&self, to: &Path) -> Result<()> {
         match &*self.0 {
             Backend::Sqlite(pool) => pool.backup(to),
+            Backend::MySql(_) => {
+                Err(StoreError::Config("a MySQL database is backed up with its own tools, or exported".to_owned()))
+            }
         }
     }
 
@@ -124,8 +147,16 @@ impl Store {
     pub fn check(&self) -> Result<()> {
         match &*self.0 {
             Backend::Sqlite(pool) => pool.check(),
+            Backend::MySql(_) => Ok(()),
         }
     }
+}
+
+/// Runs what blocks; on a worker of tokio's multi-threaded runtime, other tasks are moved to other threads meanwhile.
+fn in_place<T>(f: impl FnOnce() -> T) -> T {
+    let on_worker = tokio::runtime::Handle::try_current()
+        .is_ok_and(|h| h.runtime_flavor() == tokio::runtime::RuntimeFlavor::MultiThread);
+    if on_worker { tokio::task::block_in_place(f) } else { f() }
 }
 
 fn stopped() -> StoreError {

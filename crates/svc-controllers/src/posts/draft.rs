@@ -5,8 +5,7 @@ use serde_json::Value;
 
 /// The members that a request gives; `None` leaves a member as it is.
 #[derive(Clone, Debug, Default)]
-#[expect(missing_docs, reason = "the members are those of the table of posts")]
-pub struct PostDraft {
+pub(crate) struct PostDraft {
     /// An inner `None` sets the date back to "not dated".
     pub date: Option<Option<String>>,
     /// As `date`, in UTC.

@@ -11,7 +11,7 @@ use super::{draft::PostDraft, item::PostItem};
 use crate::Site;
 
 /// The table of posts.
-pub type PostFields = Fields<PostItem, PostDraft>;
+pub(crate) type PostFields = Fields<PostItem, PostDraft>;
 type PostField = Field<PostItem, PostDraft>;
 
 /// Contexts in which a member is seen.
@@ -23,7 +23,7 @@ const EDIT: &[&str] = &["edit"];
 const NOTHING: [(&str, Value); 0] = [];
 
 /// Formats that a post can have; `standard` is the absence of one.
-pub const FORMATS: [&str; 10] =
+pub(crate) const FORMATS: [&str; 10] =
     ["standard", "aside", "chat", "gallery", "link", "image", "quote", "status", "video", "audio"];
 
 /// Features that members depend on. The three oldest types have a fixed list, whatever a theme takes from their support.
@@ -42,7 +42,7 @@ fn features(post_type: &PostType) -> Vec<&str> {
 
 /// The table of this type on this site.
 #[rustfmt::skip]
-pub fn fields(site: &Arc<Site>, post_type: &PostType) -> PostFields {
+pub(crate) fn fields(site: &Arc<Site>, post_type: &PostType) -> PostFields {
     let has = features(post_type);
     let has = |feature: &str| has.contains(&feature);
     let mut f = PostFields::new(&post_type.name);

@@ -9,7 +9,7 @@ use svc_store::Meta;
 use crate::{Settings, Site, render};
 
 /// A post, what was loaded with it, and what this request may see of it.
-pub struct PostItem {
+pub(crate) struct PostItem {
     /// The row.
     pub post: Post,
     /// Its type.

@@ -11,7 +11,7 @@ use crate::{LINK_RELATION, Site};
 
 /// How many revisions a post has, and its latest one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Revisions {
+pub(crate) struct Revisions {
     /// Their number.
     pub count: u64,
     /// The latest, zero when there is none.

@@ -20,10 +20,7 @@ use serde_json::{Value, json};
 use svc_auth::{Caller, caps::PostCap};
 use svc_model::{Post, PostId, PostType};
 use svc_resource::{Paging, Params, View, total_headers};
-use svc_routing::{
-    CREATABLE, Controller, DELETABLE, EDITABLE, Endpoint, ExtraFields, ObjectId, Request, Response, Result, Route, get,
-    on, public,
-};
+use svc_routing::{CREATABLE, Controller, DELETABLE, EDITABLE, ExtraFields, Request, Response, Result, Route, get, on};
 use svc_schema::{
     Args, MethodKind, Schema,
     build::{SchemaBuilder, boolean, integer, string},
@@ -32,6 +29,8 @@ use svc_store::{
     Db,
     posts::{self, PostQuery},
 };
+
+pub use item::Place;
 
 use self::{
     fields::PostFields,

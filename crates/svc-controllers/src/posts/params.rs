@@ -213,7 +213,8 @@ impl PostList {
         q.limit = Some(self.per_page);
         q.offset = self.offset.unwrap_or_else(|| (self.page - 1).saturating_mul(self.per_page)).min(i64::MAX as u64);
         q.total = true;
-        q.without_password = !caller.is_logged_in();
+        // A search must not tell what a password guards.
+        q.without_password = q.search.is_some() && !caller.is_logged_in();
         if self.exact {
             q.search = q.search.map(|s| format!("\"{}\"", s.replace('"', "")));
         }

@@ -25,6 +25,14 @@ pub(crate) trait Conn: Send {
     fn query(&mut self, sql: &str, params: &[Value], each: &mut dyn FnMut(&Row<'_>) -> Result<()>) -> Result<()>;
     /// Runs a statement that returns no rows.
     fn execute(&mut self, sql: &str, params: &[Value]) -> Result<Done>;
+    /// Whether the connection is of no more use.
+    fn broken(&self) -> bool {
+        false
+    }
+    /// Whether, since this was last asked, an error said that the transaction may be run again.
+    fn take_again(&mut self) -> bool {
+        false
+    }
 }
 
 /// A row of an answer; columns are counted from zero.

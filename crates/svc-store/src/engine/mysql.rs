@@ -1,9 +1,157 @@
-//! The MySQL protocol.
+//! The MySQL protocol through the `mysql` crate: opening, values, errors, rows.
 
-use ::mysql::Value;
+use std::time::Duration;
 
-use crate::engine::no_column;
-use crate::error::Result;
+use ::mysql::prelude::Queryable as _;
+use ::mysql::{Error, Opts, OptsBuilder, Params, Value};
+use sea_query::Value as Bound;
+
+use crate::dialect::Dialect;
+use crate::engine::{Cells, Conn, Done, Row, no_column};
+use crate::error::{Result, StoreError};
+
+/// How many prepared statements a connection keeps.
+const STATEMENTS: usize = 256;
+
+/// The largest packet that the client takes; the server has a limit of its own.
+const PACKET: usize = 1 << 30;
+
+/// Errors after which the whole transaction may be run again: lock wait timeout, deadlock, and the conflict that
+/// clusters tell at commit.
+const AGAIN: [u16; 3] = [1205, 1213, 1180];
+
+/// A connection to a server.
+pub(crate) struct MySql {
+    raw: ::mysql::Conn,
+    broken: bool,
+    again: bool,
+}
+
+/// Reads an address, so that mistakes are told at start.
+pub(crate) fn options(url: &str) -> Result<Opts> {
+    let opts = Opts::from_url(url).map_err(|_| {
+        StoreError::Config("the database address cannot be read: mysql://USER:PASSWORD@HOST:PORT/DATABASE".to_owned())
+    })?;
+    if opts.get_db_name().is_none_or(str::is_empty) {
+        return Err(StoreError::Config("the database address names no database".to_owned()));
+    }
+    Ok(opts)
+}
+
+impl MySql {
+    /// Connects; `limit` bounds each statement, `wait` the connecting.
+    pub(crate) fn open(opts: &Opts, limit: Option<Duration>, wait: Duration) -> Result<Self> {
+        let opts = OptsBuilder::from_opts(opts.clone())
+            .stmt_cache_size(STATEMENTS)
+            .max_allowed_packet(Some(PACKET))
+            .tcp_connect_timeout(Some(wait))
+            // The server ends long statements itself; this is for a server that is gone.
+            .read_timeout(limit.map(|t| t + Duration::from_secs(5)))
+            .prefer_socket(false);
+        let mut raw = ::mysql::Conn::new(opts).map_err(|e| error(&e))?;
+        // Too long values are errors, as nothing may be lost; the zero date is a value.
+        for set in [
+            "SET NAMES utf8mb4 COLLATE utf8mb4_unicode_520_ci",
+            "SET SESSION sql_mode = 'STRICT_TRANS_TABLES,NO_AUTO_VALUE_ON_ZERO,NO_ENGINE_SUBSTITUTION'",
+            "SET SESSION time_zone = '+00:00'",
+            "SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ",
+        ] {
+            raw.query_drop(set).map_err(|e| error(&e))?;
+        }
+        if let Some(limit) = limit {
+            // One of the two is known: the first to MariaDB, the second to MySQL.
+            let seconds = format!("SET SESSION max_statement_time = {}", limit.as_secs_f64());
+            if raw.query_drop(seconds).is_err() {
+                let _ = raw.query_drop(format!("SET SESSION max_execution_time = {}", limit.as_millis()));
+            }
+        }
+        Ok(MySql { raw, broken: false, again: false })
+    }
+
+    fn note(&mut self, e: &Error) -> StoreError {
+        self.broken |= e.is_connectivity_error();
+        if let Error::MySqlError(e) = e {
+            self.again |= AGAIN.contains(&e.code);
+        }
+        error(e)
+    }
+}
+
+impl Conn for MySql {
+    fn dialect(&self) -> Dialect {
+        Dialect::MySql
+    }
+
+    fn query(&mut self, sql: &str, params: &[Bound], each: &mut dyn FnMut(&Row<'_>) -> Result<()>) -> Result<()> {
+        let MySql { raw, .. } = self;
+        // An error of `each` ends the reading; what is left of the answer is skipped when it is dropped.
+        let read = |rows: &mut dyn Iterator<Item = ::mysql::Result<::mysql::Row>>| -> Result<(), Either> {
+            for row in rows {
+                each(&Row(Cells::MySql(&row.map_err(Either::Engine)?))).map_err(Either::Caller)?;
+            }
+            Ok(())
+        };
+        let mut read = read;
+        let done = if params.is_empty() {
+            raw.query_iter(sql).map_err(Either::Engine).and_then(|mut rows| read(&mut rows))
+        } else {
+            raw.exec_iter(sql, bound(params)).map_err(Either::Engine).and_then(|mut rows| read(&mut rows))
+        };
+        done.map_err(|e| match e {
+            Either::Engine(e) => self.note(&e),
+            Either::Caller(e) => e,
+        })
+    }
+
+    fn execute(&mut self, sql: &str, params: &[Bound]) -> Result<Done> {
+        let done = if params.is_empty() { self.raw.query_drop(sql) } else { self.raw.exec_drop(sql, bound(params)) };
+        done.map_err(|e| self.note(&e))?;
+        Ok(Done {
+            rows: self.raw.affected_rows(),
+            last_id: i64::try_from(self.raw.last_insert_id()).unwrap_or(i64::MAX),
+        })
+    }
+
+    fn broken(&self) -> bool {
+        self.broken
+    }
+
+    fn take_again(&mut self) -> bool {
+        std::mem::take(&mut self.again)
+    }
+}
+
+/// Whose error it is.
+enum Either {
+    Engine(Error),
+    Caller(StoreError),
+}
+
+fn bound(params: &[Bound]) -> Params {
+    Params::Positional(params.iter().map(value).collect())
+}
+
+/// A value of sea-query for the protocol.
+fn value(v: &Bound) -> Value {
+    let v = match v {
+        Bound::Bool(v) => v.map(|v| Value::Int(v.into())),
+        Bound::TinyInt(v) => v.map(|v| Value::Int(v.into())),
+        Bound::SmallInt(v) => v.map(|v| Value::Int(v.into())),
+        Bound::Int(v) => v.map(|v| Value::Int(v.into())),
+        Bound::BigInt(v) => v.map(Value::Int),
+        Bound::TinyUnsigned(v) => v.map(|v| Value::UInt(v.into())),
+        Bound::SmallUnsigned(v) => v.map(|v| Value::UInt(v.into())),
+        Bound::Unsigned(v) => v.map(|v| Value::UInt(v.into())),
+        Bound::BigUnsigned(v) => v.map(Value::UInt),
+        Bound::Float(v) => v.map(Value::Float),
+        Bound::Double(v) => v.map(Value::Double),
+        Bound::String(v) => v.as_ref().map(|v| Value::Bytes(v.as_bytes().to_vec())),
+        Bound::Bytes(v) => v.as_ref().map(|v| Value::Bytes(v.clone())),
+        Bound::Char(v) => v.map(|v| Value::Bytes(v.to_string().into_bytes())),
+        Bound::Enum(_) => None,
+    };
+    v.unwrap_or(Value::NULL)
+}
 
 fn cell(row: &::mysql::Row, column: usize) -> Result<&Value> {
     row.as_ref(column).ok_or_else(|| no_column(column))
@@ -33,4 +181,42 @@ pub(crate) fn bytes(row: &::mysql::Row, column: usize) -> Result<Option<Vec<u8>>
         Value::Date(y, mo, d, h, mi, s, _) => Some(format!("{y:04}-{mo:02}-{d:02} {h:02}:{mi:02}:{s:02}").into_bytes()),
         Value::Time(..) => None,
     })
+}
+
+/// An error of the server or the connection in the store's words.
+fn error(e: &Error) -> StoreError {
+    let Error::MySqlError(server) = e else {
+        return match e {
+            Error::IoError(_) | Error::DriverError(_) | Error::CodecError(_) => StoreError::Unavailable(e.to_string()),
+            _ => StoreError::Other(e.to_string()),
+        };
+    };
+    let message = server.message.clone();
+    match server.code {
+        1205 | 1213 | 1180 | 1040 | 1203 | 1226 => StoreError::Busy,
+        // Killed, shutting down, too long; the last two are MySQL's and MariaDB's own limits for a statement.
+        1053 | 1927 | 1047 => StoreError::Unavailable(message),
+        1317 | 3024 | 1969 => StoreError::Deadline,
+        1044 | 1045 | 1049 | 1698 => StoreError::Unavailable(message),
+        1062 => StoreError::Duplicate(message),
+        1146 | 1054 => StoreError::Schema(message),
+        1021 | 1114 => StoreError::Full,
+        1290 | 1836 | 1792 => StoreError::ReadOnly,
+        1034 | 1035 | 1194 | 1712 => StoreError::Corrupt(message),
+        _ => StoreError::Other(message),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_that_cannot_work_are_told_without_their_password() {
+        for url in ["mysql://u:secret@h", "mysql://u:secret@h/", "mysql://u:secret@h:port/db"] {
+            let told = options(url).unwrap_err().to_string();
+            assert!(!told.contains("secret"), "{told}");
+        }
+        assert!(options("mysql://u:p%40@127.0.0.1:3306/db").is_ok());
+    }
 }

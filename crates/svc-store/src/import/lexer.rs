@@ -223,7 +223,8 @@ impl<R: Read> Lexer<R> {
         while let Some(b) = self.peek()? {
             let hex = text.starts_with("0x") && b.is_ascii_hexdigit();
             let fits = b.is_ascii_digit() || matches!(b, b'-' | b'+' | b'.' | b'e' | b'E') || hex;
-            if !fits && !(text == "0" && matches!(b, b'x' | b'X')) {
+            let marks_hex = text == "0" && matches!(b, b'x' | b'X');
+            if !fits && !marks_hex {
                 break;
             }
             if text.len() >= MAX_VALUE {
@@ -243,7 +244,7 @@ impl<R: Read> Lexer<R> {
         let byte = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok();
         let bytes: Option<Vec<u8>> = digits.as_bytes().chunks(2).map(byte).collect();
         match bytes {
-            Some(bytes) if digits.len() % 2 == 0 => Ok(Literal::Text(bytes)),
+            Some(bytes) if digits.len().is_multiple_of(2) => Ok(Literal::Text(bytes)),
             _ => Err(self.error("a hexadecimal value is broken")),
         }
     }

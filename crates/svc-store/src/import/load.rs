@@ -18,6 +18,9 @@ use crate::schema::{self, Kind, TABLES, Table, quoted};
 /// What the names of tables begin with until the end of the import.
 const STAGE: &str = "svc_import_";
 
+/// What the names of the old tables begin with while they wait to be dropped.
+const ASIDE: &str = "svc_old_";
+
 /// Tables that a site cannot do without.
 const NEEDED: [&str; 9] =
     ["comments", "options", "postmeta", "posts", "term_relationships", "term_taxonomy", "terms", "usermeta", "users"];
@@ -66,9 +69,14 @@ pub(super) fn load(
     let mut loader =
         Loader { tx, staged: IndexMap::new(), skipped: IndexMap::new(), replacer, options, bytes, rows: 0 };
     let mut lexer = Lexer::new(dump);
-    while loader.statement(&mut lexer)? {}
-    loader.tell();
-    loader.finish(&target)
+    let outcome = loader.all(&mut lexer).and_then(|()| loader.site());
+    match outcome {
+        Ok(prefix) => loader.finish(prefix, &target),
+        Err(e) => {
+            loader.undo();
+            Err(e)
+        }
+    }
 }
 
 fn has_rows(tx: &mut Tx, prefix: &str) -> Result<bool, StoreError> {
@@ -84,6 +92,12 @@ fn has_rows(tx: &mut Tx, prefix: &str) -> Result<bool, StoreError> {
 }
 
 impl Loader<'_, '_> {
+    fn all<R: Read>(&mut self, lexer: &mut Lexer<R>) -> Result<(), ImportError> {
+        while self.statement(lexer)? {}
+        self.tell();
+        Ok(())
+    }
+
     /// Reads one statement; whether there was one.
     fn statement<R: Read>(&mut self, lexer: &mut Lexer<R>) -> Result<bool, ImportError> {
         if lexer.take_end()? {
@@ -164,6 +178,10 @@ impl Loader<'_, '_> {
                 let kind = if dialect == Dialect::Sqlite { "TEXT COLLATE PEOPLE" } else { "longtext" };
                 self.tx.run(&format!("ALTER TABLE {} ADD COLUMN {} {kind}", quoted(stage), quoted(column)))?;
             }
+        }
+        if dialect == Dialect::MySql {
+            // Making a table has ended the transaction; without one each row would wait for the disk.
+            self.tx.run("START TRANSACTION")?;
         }
         Ok(())
     }
@@ -295,31 +313,23 @@ impl Loader<'_, '_> {
         }
     }
 
-    /// Chooses the site, puts its tables in place, drops the rest.
-    fn finish(mut self, target: &str) -> Result<ImportReport, ImportError> {
-        let prefix = self.site()?;
+    /// Puts the site's tables in place, drops the rest.
+    fn finish(mut self, prefix: String, target: &str) -> Result<ImportReport, ImportError> {
         let mut report =
             ImportReport { prefix: prefix.clone(), skipped: std::mem::take(&mut self.skipped), ..Default::default() };
         let staged = std::mem::take(&mut self.staged);
-        for table in TABLES {
-            let name = format!("{target}{}", table.name);
-            self.tx.run(&format!("DROP TABLE IF EXISTS {}", quoted(&name)))?;
+        let (ours, others): (Vec<_>, Vec<_>) = staged.into_iter().partition(|(_, s)| s.prefix == prefix);
+        for (name, staged) in others {
+            self.tx.run(&format!("DROP TABLE {}", quoted(&staged.stage)))?;
+            report.skipped.insert(name, staged.rows);
         }
-        for (name, staged) in staged {
-            if staged.prefix != prefix {
-                self.tx.run(&format!("DROP TABLE {}", quoted(&staged.stage)))?;
-                report.skipped.insert(name, staged.rows);
-                continue;
-            }
-            let full = format!("{target}{}", staged.table.name);
-            self.tx.run(&format!("ALTER TABLE {} RENAME TO {}", quoted(&staged.stage), quoted(&full)))?;
-            if self.tx.dialect() == Dialect::Sqlite {
-                for statement in staged.table.sqlite_indexes(&full) {
-                    self.tx.run(&statement)?;
-                }
-                self.next_id(&full, &staged)?;
-            }
+        let ours: Vec<Staged> = ours.into_iter().map(|(_, staged)| staged).collect();
+        for staged in &ours {
             report.tables.insert(staged.table.name.to_owned(), staged.rows);
+        }
+        match self.tx.dialect() {
+            Dialect::Sqlite => self.put_sqlite(&ours, target)?,
+            Dialect::MySql => self.put_mysql(&ours, target)?,
         }
         // Tables that old sites do not have yet, and the counts of changes.
         schema::install(self.tx)?;
@@ -327,6 +337,60 @@ impl Loader<'_, '_> {
             self.rename_keys(&prefix, target)?;
         }
         Ok(report)
+    }
+
+    /// SQLite: all in the one transaction.
+    fn put_sqlite(&mut self, ours: &[Staged], target: &str) -> Result<(), StoreError> {
+        for table in TABLES {
+            self.tx.run(&format!("DROP TABLE IF EXISTS {}", quoted(&format!("{target}{}", table.name))))?;
+        }
+        for staged in ours {
+            let full = format!("{target}{}", staged.table.name);
+            self.tx.run(&format!("ALTER TABLE {} RENAME TO {}", quoted(&staged.stage), quoted(&full)))?;
+            for statement in staged.table.sqlite_indexes(&full) {
+                self.tx.run(&statement)?;
+            }
+            self.next_id(&full, staged)?;
+        }
+        Ok(())
+    }
+
+    /// MySQL commits at each change of tables, but changes the names of many at once: so the rows are committed first,
+    /// and one statement puts the new tables in the place of the old.
+    fn put_mysql(&mut self, ours: &[Staged], target: &str) -> Result<(), StoreError> {
+        self.tx.run("COMMIT")?;
+        let mut names = Vec::new();
+        let mut old = Vec::new();
+        for table in TABLES {
+            let full = format!("{target}{}", table.name);
+            if self.tx.table_exists(&full)? {
+                let aside = format!("{ASIDE}{full}");
+                self.tx.run(&format!("DROP TABLE IF EXISTS {}", quoted(&aside)))?;
+                names.push(format!("{} TO {}", quoted(&full), quoted(&aside)));
+                old.push(aside);
+            }
+        }
+        for staged in ours {
+            if let (Some(next), Some(_)) = (staged.next_id, staged.table.auto_column()) {
+                self.tx.run(&format!("ALTER TABLE {} AUTO_INCREMENT = {next}", quoted(&staged.stage)))?;
+            }
+            let full = format!("{target}{}", staged.table.name);
+            names.push(format!("{} TO {}", quoted(&staged.stage), quoted(&full)));
+        }
+        self.tx.run(&format!("RENAME TABLE {}", names.join(", ")))?;
+        for aside in old {
+            self.tx.run(&format!("DROP TABLE {}", quoted(&aside)))?;
+        }
+        self.tx.run("START TRANSACTION")
+    }
+
+    /// Takes what was loaded away again where a rollback does not.
+    fn undo(&mut self) {
+        if self.tx.dialect() == Dialect::MySql {
+            for staged in self.staged.values() {
+                let _ = self.tx.run(&format!("DROP TABLE IF EXISTS {}", quoted(&staged.stage)));
+            }
+        }
     }
 
     /// The prefix of the one site in the dump: of several, that with most tables, then the shortest (the main site of a
@@ -356,11 +420,15 @@ impl Loader<'_, '_> {
         let (Some(next), Some(_)) = (staged.next_id, staged.table.auto_column()) else { return Ok(()) };
         let name: Value = full.into();
         let mut last = 0;
-        self.tx.conn.query("SELECT seq FROM sqlite_sequence WHERE name = ?", &[name.clone()], &mut |row| {
-            last = row.int(0)?;
-            Ok(())
-        })?;
-        self.tx.conn.execute("DELETE FROM sqlite_sequence WHERE name = ?", &[name.clone()])?;
+        self.tx.conn.query(
+            "SELECT seq FROM sqlite_sequence WHERE name = ?",
+            std::slice::from_ref(&name),
+            &mut |row| {
+                last = row.int(0)?;
+                Ok(())
+            },
+        )?;
+        self.tx.conn.execute("DELETE FROM sqlite_sequence WHERE name = ?", std::slice::from_ref(&name))?;
         let seq = last.max(next - 1);
         self.tx.conn.execute("INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)", &[name, seq.into()])?;
         Ok(())

@@ -154,7 +154,7 @@ pub fn by_path(db: &mut Db, path: &str, post_type: &str) -> Result<Option<Post>>
             Some(p) if p.slug.eq_ignore_ascii_case(slug) => {
                 // A parent that is not among the rows has another slug than the path says, or is none.
                 at = if p.parent.is_none() { None } else { by_id.get(&p.parent).copied() };
-                at.is_some() == !p.parent.is_none()
+                at.is_some() != p.parent.is_none()
             }
             _ => false,
         });

@@ -1,0 +1,394 @@
+//! The service in process: what goes on the wire around dispatch.
+
+#![expect(clippy::unwrap_used, reason = "helpers of tests, outside of test functions")]
+
+#[path = "../../svc-routing/tests/demo/mod.rs"]
+#[expect(unreachable_pub, reason = "shared by test binaries")]
+mod demo;
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::{HeaderMap, Method, Request as HttpRequest, Response};
+use http_body_util::{BodyExt, Full};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+use svc_http::{Addresses, Authenticator, Credentials, Limits, Outcome, RestLayer, RestService};
+use svc_routing::request::FileData;
+use svc_routing::{BoxFuture, Error, ParamOrder, Registry, Request, Result, Route, on, public, without_permission};
+use tower::{Layer, ServiceExt};
+
+fn demo_service() -> RestService {
+    RestService::new(demo::registry("svc", ParamOrder::UrlFirst).build())
+}
+
+async fn send(service: &RestService, req: HttpRequest<Full<Bytes>>) -> Response<Bytes> {
+    let (parts, body) = service.clone().oneshot(req).await.unwrap().into_parts();
+    Response::from_parts(parts, body.collect().await.unwrap().to_bytes())
+}
+
+fn request(method: &str, uri: &str, headers: &[(&str, &str)], body: impl Into<Bytes>) -> HttpRequest<Full<Bytes>> {
+    let builder = HttpRequest::builder().method(method).uri(uri);
+    let builder = headers.iter().fold(builder, |b, (name, value)| b.header(*name, *value));
+    builder.body(Full::new(body.into())).unwrap()
+}
+
+async fn get(service: &RestService, uri: &str, headers: &[(&str, &str)]) -> Response<Bytes> {
+    send(service, request("GET", uri, headers, "")).await
+}
+
+fn data(res: &Response<Bytes>) -> Value {
+    serde_json::from_slice(res.body()).unwrap()
+}
+
+fn header<'a>(res: &'a Response<Bytes>, name: &str) -> Option<&'a str> {
+    res.headers().get(name).map(|v| v.to_str().unwrap())
+}
+
+#[tokio::test]
+async fn jsonp_and_pretty() {
+    let service = demo_service();
+    for (query, status, kind, text) in [
+        ("_jsonp=a.b_1", 200, "application/javascript", "/**/a.b_1(42)"),
+        ("_jsonp=", 200, "application/json", "42"),
+        ("_jsonp=0", 200, "application/json", "42"),
+        ("_jsonp=a-b", 400, "application/javascript", r#"{"code":"rest_callback_invalid""#),
+        ("_jsonp[]=a", 400, "application/javascript", r#"{"code":"rest_callback_invalid""#),
+        ("_pretty", 200, "application/json", "42"),
+    ] {
+        let res = get(&service, &format!("/demo/v1/return/int?{query}"), &[]).await;
+        assert_eq!(res.status(), status, "{query}");
+        assert!(header(&res, "content-type").unwrap().starts_with(kind), "{query}");
+        assert!(res.body().starts_with(text.as_bytes()), "{query}: {:?}", res.body());
+    }
+    let res = get(&service, "/demo/v1/return/list?_pretty", &[]).await;
+    assert_eq!(res.body(), "[\n    1,\n    \"two\",\n    null\n]");
+
+    let mut registry = demo::registry("svc", ParamOrder::UrlFirst);
+    let mut site = registry.site().clone();
+    site.jsonp = false;
+    registry = Registry::for_site(site);
+    let res = get(&RestService::new(registry.build()), "/?_jsonp=a", &[]).await;
+    assert_eq!((res.status().as_u16(), &data(&res)["code"]), (400, &json!("rest_callback_disabled")));
+}
+
+#[tokio::test]
+async fn the_effective_method_decides() {
+    let service = demo_service();
+    let method = async |wire: &str, query: &str, headers: &[(&str, &str)]| {
+        let res = send(&service, request(wire, &format!("/demo/v1/items/5?{query}"), headers, "")).await;
+        (res.status().as_u16(), serde_json::from_slice::<Value>(res.body()).unwrap_or_default()["method"].clone())
+    };
+    assert_eq!(method("POST", "_method=DELETE", &[]).await, (200, json!("DELETE")));
+    assert_eq!(method("GET", "_method=put", &[]).await, (200, json!("PUT")));
+    assert_eq!(method("POST", "", &[("X-HTTP-Method-Override", "PATCH")]).await, (200, json!("PATCH")));
+    assert_eq!(method("POST", "_method=PUT", &[("X-HTTP-Method-Override", "DELETE")]).await, (200, json!("PUT")));
+    assert_eq!(method("POST", "_method=bogus", &[]).await.0, 404);
+    assert_eq!(method("POST", "_method=a%20b", &[]).await.0, 404);
+    assert_eq!(method("POST", "_method[]=PUT", &[]).await.0, 404);
+    assert_eq!(method("PURGE", "", &[]).await.0, 404);
+}
+
+/// Judges by headers: `x-user` logs in, a nonce other than `good` is refused.
+struct Judge;
+
+impl Authenticator for Judge {
+    fn authenticate(&self, credentials: Credentials) -> BoxFuture<Outcome> {
+        let user = credentials.headers.get("x-user").is_some();
+        Box::pin(std::future::ready(match (credentials.nonce.as_deref(), user) {
+            (None | Some("good"), true) => {
+                Outcome::caller(7_u64).with_extension("extra").with_header("X-SVC-Nonce", "fresh")
+            }
+            (None, false) => Outcome::anonymous(),
+            (Some(_), user) => Outcome::refused(Error::new("rest_cookie_invalid_nonce", "No.").with_status(403), user),
+        }))
+    }
+}
+
+#[tokio::test]
+async fn callers_nonces_and_caching() {
+    async fn who(req: Request) -> Result {
+        Ok(json!([req.caller::<u64>(), req.extensions().get::<&str>(), req.is_authenticated()]).into())
+    }
+    let mut registry = Registry::new();
+    registry.route("a/v1", Route::new("/who").endpoint(on("GET, POST", who, public))).unwrap();
+    let service = RestService::new(registry.build()).authenticator(Arc::new(Judge));
+    let nocache = "no-cache, must-revalidate, max-age=0, no-store, private";
+    let form = ("content-type", "application/x-www-form-urlencoded");
+    for (method, query, headers, body, status, private, vary) in [
+        ("GET", "", vec![], "", 200, false, true),
+        ("GET", "", vec![("x-user", "1")], "", 200, true, false),
+        ("GET", "?_svcnonce=good", vec![("x-user", "1")], "", 200, true, false),
+        ("GET", "?_svcnonce=bad", vec![("x-user", "1")], "", 403, true, false),
+        ("GET", "?_svcnonce=bad", vec![], "", 403, false, true),
+        ("GET", "", vec![("x-svc-nonce", "bad")], "", 403, true, true),
+        ("POST", "?_svcnonce=bad", vec![("x-user", "1"), form], "_svcnonce=good", 200, true, false),
+        ("GET", "?_svcnonce=good", vec![("x-user", "1"), ("x-svc-nonce", "bad")], "", 200, true, false),
+    ] {
+        let res = send(&service, request(method, &format!("/a/v1/who{query}"), &headers, body)).await;
+        let row = format!("{method} {query} {headers:?}");
+        assert_eq!(res.status(), status, "{row}");
+        assert_eq!(header(&res, "cache-control"), private.then_some(nocache), "{row}");
+        assert_eq!(header(&res, "vary").is_some(), vary, "{row}");
+        if status == 200 {
+            let user = headers.iter().any(|(name, _)| *name == "x-user");
+            assert_eq!(data(&res), if user { json!([7, "extra", true]) } else { json!([null, null, false]) }, "{row}");
+            assert_eq!(header(&res, "x-svc-nonce"), user.then_some("fresh"), "{row}");
+        }
+    }
+    // A refusal is one on unknown routes too.
+    assert_eq!(get(&service, "/nosuch", &[("x-svc-nonce", "bad")]).await.status(), 403);
+}
+
+#[tokio::test]
+async fn notices_are_headers_in_debug_mode() {
+    async fn ok(_: Request) -> Result {
+        Ok(json!(1).into())
+    }
+    let mut site = svc_routing::SiteInfo::default();
+    site.debug = true;
+    let mut registry = Registry::for_site(site);
+    registry.route("a/v1", Route::new("/x").endpoint(without_permission("GET", ok))).unwrap();
+    let res = get(&RestService::new(registry.build()), "/a/v1/x", &[]).await;
+    assert!(header(&res, "x-svc-doingitwrong").unwrap().starts_with("register_rest_route (since 5.5.0; "));
+    assert_eq!(header(&get(&demo_service(), "/demo/v1/noperm", &[]).await, "x-svc-doingitwrong"), None);
+}
+
+/// Says what arrived: field, name, type, size, whether on disk, first bytes.
+async fn files(req: Request) -> Result {
+    let shown = req.files().iter().map(|file| {
+        let (disk, bytes) = match &file.data {
+            FileData::Memory(bytes) => (false, bytes.to_vec()),
+            FileData::Disk(path) => (true, std::fs::read((**path).as_ref()).unwrap()),
+        };
+        assert_eq!(bytes.len() as u64, file.size);
+        json!([
+            file.field,
+            file.name,
+            file.content_type,
+            file.size,
+            disk,
+            String::from_utf8_lossy(&bytes[..bytes.len().min(1)])
+        ])
+    });
+    Ok(json!({ "files": shown.collect::<Vec<_>>(), "body": req.params().body, "raw": req.body().len() }).into())
+}
+
+fn files_service(limits: Limits) -> RestService {
+    let mut registry = Registry::new();
+    registry.route("a/v1", Route::new("/up").endpoint(on("POST, PUT", files, public))).unwrap();
+    RestService::new(registry.build()).limits(limits)
+}
+
+fn multipart(parts: &[(&str, Option<&str>, String)]) -> String {
+    let mut out = String::new();
+    for (name, file, text) in parts {
+        let file = file.map_or_else(String::new, |f| format!("; filename=\"{f}\"\r\nContent-Type: text/plain"));
+        out += &format!("--XX\r\nContent-Disposition: form-data; name=\"{name}\"{file}\r\n\r\n{text}\r\n");
+    }
+    out + "--XX--\r\n"
+}
+
+const MULTIPART: (&str, &str) = ("content-type", "multipart/form-data; boundary=XX");
+
+#[tokio::test]
+async fn uploads_stay_in_memory_or_go_to_disk() {
+    let service = files_service(Limits { file_in_memory: 100, ..Limits::default() });
+    let body = multipart(&[
+        ("a[x]", None, "1 & 2".to_owned()),
+        ("a[y]", None, "é".to_owned()),
+        ("up[0]", Some("../a.txt"), "s".repeat(100)),
+        ("big", Some("b.txt"), "l".repeat(101)),
+    ]);
+    let res = send(&service, request("POST", "/a/v1/up", &[MULTIPART], body.clone())).await;
+    assert_eq!(
+        data(&res),
+        json!({
+            "files": [["up", "../a.txt", "text/plain", 100, false, "s"], ["big", "b.txt", "text/plain", 101, true, "l"]],
+            "body": { "a": { "x": "1 & 2", "y": "é" } },
+            "raw": 0,
+        })
+    );
+    // Like PHP: multipart bodies of POST requests only.
+    let res = send(&service, request("PUT", "/a/v1/up", &[MULTIPART], body)).await;
+    assert_eq!(data(&res)["files"], json!([]));
+}
+
+#[tokio::test]
+async fn bodies_beyond_the_limits_are_413_and_broken_ones_400() {
+    let limits = Limits { text_body: 50, body: 400, file_in_memory: 10, files: 2, fields: 2 };
+    let service = files_service(limits);
+    let file = |n: usize| vec![("f", Some("f"), String::new()); n];
+    let field = |n: usize| vec![("f", None, String::new()); n];
+    let json = ("content-type", "application/json");
+    for (headers, body, want) in [
+        (vec![json], format!("\"{}\"", "x".repeat(40)), 200),
+        (vec![json], format!("\"{}\"", "x".repeat(50)), 413),
+        (vec![], "x".repeat(400), 200),
+        (vec![], "x".repeat(401), 413),
+        (vec![MULTIPART], multipart(&file(2)), 200),
+        (vec![MULTIPART], multipart(&file(3)), 413),
+        (vec![MULTIPART], multipart(&field(2)), 200),
+        (vec![MULTIPART], multipart(&field(3)), 413),
+        (vec![MULTIPART], multipart(&[("f", None, "x".repeat(60))]), 413),
+        (vec![MULTIPART], "--XX\r\nContent-Disposition: form-data; na".to_owned(), 400),
+        (vec![json], "{".to_owned(), 400),
+    ] {
+        let res = send(&service, request("POST", "/a/v1/up", &headers, body.clone())).await;
+        assert_eq!(res.status(), want, "{headers:?} {body}");
+        assert!(want == 200 || data(&res)["code"].is_string());
+    }
+}
+
+#[tokio::test]
+async fn a_body_that_breaks_off_is_400() {
+    let chunks = vec![Ok(Bytes::from("{")), Err(std::io::Error::other("gone"))];
+    let frames = futures_util::StreamExt::map(futures_util::stream::iter(chunks), |c| c.map(http_body::Frame::data));
+    let body = http_body_util::StreamBody::new(frames);
+    let req = HttpRequest::post("/demo/v1/required").header("content-type", "application/json").body(body).unwrap();
+    let res = demo_service().oneshot(req).await.unwrap();
+    assert_eq!(res.status(), 400);
+}
+
+#[tokio::test]
+async fn the_layer_picks_off_the_interface() {
+    let service = demo_service();
+    let site = tower::service_fn(|req: HttpRequest<Full<Bytes>>| async move {
+        Ok::<_, std::convert::Infallible>(Response::new(Full::new(Bytes::from(format!("page {}", req.uri().path())))))
+    });
+    let both = RestLayer::new(service).layer(site);
+    for (uri, want) in [
+        ("/svc-json/demo/v1/return/int", "42"),
+        ("/index.php/svc-json/demo/v1/return/int/", "42"),
+        ("/?rest_route=/demo/v1/return/int", "42"),
+        ("/about/?rest_route=/demo/v1/return/int/", "42"),
+        ("/?rest_route=", "page /"),
+        ("/svc-jsonx", "page /svc-jsonx"),
+        ("/about", "page /about"),
+    ] {
+        let res = both.clone().oneshot(request("GET", uri, &[], "")).await.unwrap();
+        assert_eq!(res.into_body().collect().await.unwrap().to_bytes(), want, "{uri}");
+    }
+    let demo = demo::registry("svc", ParamOrder::UrlFirst).build();
+    assert_eq!(Addresses::of(&demo), Addresses::new("", "svc-json"));
+}
+
+#[tokio::test]
+async fn it_nests_in_a_router() {
+    let app: axum::Router = axum::Router::new().nest_service("/svc-json", demo_service());
+    for (uri, want) in [("/svc-json/demo/v1/return/int", 200), ("/svc-json/", 200), ("/svc-json", 200), ("/other", 404)]
+    {
+        let req = HttpRequest::get(uri).body(axum::body::Body::empty()).unwrap();
+        assert_eq!(app.clone().oneshot(req).await.unwrap().status(), want, "{uri}");
+    }
+}
+
+#[tokio::test]
+async fn the_server_may_be_swapped_under_the_service() {
+    use std::sync::atomic::{AtomicBool, Ordering};
+    let (old, new) = (Registry::new().build(), demo::registry("svc", ParamOrder::UrlFirst).build());
+    let switched = Arc::new(AtomicBool::new(false));
+    let switch = Arc::clone(&switched);
+    let service =
+        RestService::from_source(move || if switch.load(Ordering::Relaxed) { new.clone() } else { old.clone() });
+    assert_eq!(get(&service, "/demo/v1/fields", &[]).await.status(), 404);
+    switched.store(true, Ordering::Relaxed);
+    assert_eq!(get(&service, "/demo/v1/fields", &[]).await.status(), 200);
+}
+
+fn method() -> impl Strategy<Value = String> {
+    prop_oneof![
+        Just("GET".to_owned()),
+        Just("POST".to_owned()),
+        Just("PUT".to_owned()),
+        Just("DELETE".to_owned()),
+        Just("OPTIONS".to_owned()),
+        Just("HEAD".to_owned()),
+        "[A-Z!#$]{1,8}",
+    ]
+}
+
+fn path() -> impl Strategy<Value = String> {
+    let known = prop::sample::select(vec![
+        "/",
+        "/batch/v1",
+        "/demo/v1",
+        "/demo/v1/schema",
+        "/demo/v1/validate",
+        "/demo/v1/context",
+        "/demo/v1/required",
+        "/demo/v1/items/5",
+        "/demo/v1/sources/abc",
+        "/demo/v1/return/links",
+        "/demo/v1/error/many",
+        "/demo/v1/perm/one",
+    ]);
+    prop_oneof![3 => known.prop_map(str::to_owned), 1 => "/[ -~]{0,30}", 1 => "(/[a-z0-9%]{0,5}){0,60}"]
+}
+
+fn query() -> impl Strategy<Value = String> {
+    let pair = prop_oneof![
+        Just("_fields=a.b,,_links".to_owned()),
+        Just("_embed".to_owned()),
+        Just("_envelope".to_owned()),
+        Just("_jsonp=f".to_owned()),
+        Just("context[]=x".to_owned()),
+        "_(method|jsonp|fields|embed|svcnonce)(\\[[a-z0-9]{0,2}\\]){0,2}=[ -~]{0,8}",
+        "[a-z]{1,3}(\\[[a-z0-9]{0,2}\\]){0,70}=[ -~]{0,6}",
+        "[ -~]{0,20}",
+    ];
+    prop::collection::vec(pair, 0..5).prop_map(|pairs| pairs.join("&"))
+}
+
+fn body() -> impl Strategy<Value = (String, Vec<u8>)> {
+    let json = prop_oneof![
+        Just(br#"{"requests":[{"path":"/demo/v1/batchable","body":{"n":1}},{"path":"/batch/v1"}]}"#.to_vec()),
+        Just(br#"{"schema":{"type":["object","array"],"items":{"type":"integer"}},"value":[1,"x",{}]}"#.to_vec()),
+        (1_usize..2000).prop_map(|n| [vec![b'['; n], vec![b']'; n]].concat()),
+        "[\\[\\]{}:,\"a1\\\\u-]{0,60}".prop_map(String::into_bytes),
+        prop::collection::vec(any::<u8>(), 0..60),
+    ];
+    let kind = prop::sample::select(vec![
+        "application/json",
+        "application/x-www-form-urlencoded",
+        "multipart/form-data; boundary=XX",
+        "multipart/form-data",
+        "text/plain",
+        ";;/",
+    ]);
+    let part = "(--XX\r\n)?(Content-Disposition: form-data; name=\"[a-z\\[\\]]{0,4}\"(; filename=\"x\")?\r\n\r\n)?[ -~]{0,9}\r\n(--XX--)?";
+    let bytes = prop_oneof![json, prop::collection::vec(part, 0..4).prop_map(|p| p.concat().into_bytes())];
+    (kind.prop_map(str::to_owned), bytes)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(600))]
+
+    /// Whatever arrives is answered, and no handler or part of the service panics on it.
+    #[test]
+    fn any_request_is_answered(
+        method in method(), path in path(), query in query(), (kind, bytes) in body(),
+        name in "[a-zA-Z-]{1,12}", value in prop::collection::vec(any::<u8>(), 0..20),
+    ) {
+        thread_local! {
+            static SERVICE: RestService = demo_service();
+            static RUNTIME: tokio::runtime::Runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        }
+        let mut headers = HeaderMap::new();
+        for (name, value) in [("content-type", kind.as_bytes()), ("origin", &value[..]), (name.as_str(), &value[..])] {
+            if let (Ok(name), Ok(value)) = (name.parse::<http::HeaderName>(), http::HeaderValue::from_bytes(value)) {
+                headers.insert(name, value);
+            }
+        }
+        let Ok(uri) = format!("{path}?{query}").replace(' ', "%20").parse::<http::Uri>() else { return Ok(()) };
+        let Ok(method) = Method::from_bytes(method.as_bytes()) else { return Ok(()) };
+        let mut req = HttpRequest::new(Full::new(Bytes::from(bytes)));
+        *req.method_mut() = method;
+        *req.uri_mut() = uri;
+        *req.headers_mut() = headers;
+        let service = SERVICE.with(Clone::clone);
+        let res = RUNTIME.with(|rt| rt.block_on(send(&service, req)));
+        let text = String::from_utf8_lossy(res.body()).into_owned();
+        prop_assert!(!text.contains("rest_internal_error") && !text.contains("rest_encode_error"), "{text}");
+    }
+}

@@ -1,0 +1,74 @@
+//! Finding a route: the interface's patterns against as many static routes in matchit, the router inside axum, and how
+//! the time grows from 150 patterns to 1500. The goal is within three times, without growth.
+
+use std::hint::black_box;
+
+use criterion::{Criterion, criterion_group, criterion_main};
+use svc_routing::matcher::Matcher;
+
+/// Shapes of the default routes: five patterns for each of `n / 5` collections.
+fn patterns(n: usize) -> Vec<String> {
+    (0..n / 5)
+        .flat_map(|i| {
+            [
+                format!("/svc/v2/things{i}"),
+                format!(r"/svc/v2/things{i}/(?P<id>[\d]+)"),
+                format!(r"/svc/v2/things{i}/(?P<parent>[\d]+)/revisions"),
+                format!(r"/svc/v2/things{i}/(?P<parent>[\d]+)/revisions/(?P<id>[\d]+)"),
+                format!(r"/svc/v2/things{i}/(?P<slug>[\w-]+)/extra"),
+            ]
+        })
+        .collect()
+}
+
+/// As many routes without patterns.
+fn statics(n: usize) -> Vec<String> {
+    (0..n).map(|i| format!("/svc/v2/things{}/part{}", i / 5, i % 5)).collect()
+}
+
+/// Paths that are asked for, spread over the collections.
+fn paths(n: usize) -> [Vec<String>; 2] {
+    let picks: Vec<usize> = (0..10).map(|k| k * (n / 5) / 10).collect();
+    let dynamic = picks.iter().flat_map(|i| {
+        [
+            format!("/svc/v2/things{i}"),
+            format!("/svc/v2/things{i}/1234"),
+            format!("/svc/v2/things{i}/1234/revisions/77"),
+        ]
+    });
+    let fixed = picks.iter().flat_map(|i| (0..3).map(move |k| format!("/svc/v2/things{i}/part{k}")));
+    [dynamic.collect(), fixed.collect()]
+}
+
+fn bench(c: &mut Criterion) {
+    let mut group = c.benchmark_group("thirty_lookups");
+    for n in [150, 1500] {
+        let [dynamic, fixed] = paths(n);
+        let matcher = {
+            let patterns = patterns(n);
+            Matcher::new(patterns.iter().map(String::as_str))
+        };
+        group.bench_function(format!("svc_patterns_{n}"), |b| {
+            b.iter(|| {
+                for path in &dynamic {
+                    black_box(matcher.find(black_box(path), |idx, captures| Some((idx, captures.iter().count()))));
+                }
+            });
+        });
+        let mut router = matchit::Router::new();
+        for (i, route) in statics(n).into_iter().enumerate() {
+            router.insert(route, i).expect("routes differ");
+        }
+        group.bench_function(format!("matchit_static_{n}"), |b| {
+            b.iter(|| {
+                for path in &fixed {
+                    black_box(router.at(black_box(path)).map(|m| *m.value).ok());
+                }
+            });
+        });
+    }
+    group.finish();
+}
+
+criterion_group!(benches, bench);
+criterion_main!(benches);

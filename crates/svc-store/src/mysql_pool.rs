@@ -1,0 +1,222 @@
+//! MySQL-protocol servers: a pool of connections, each transaction on one of them.
+//!
+//! Nothing is altered in a database that exists: no triggers, no columns, no private tables. So what other processes
+//! write is not counted, and totals are kept only as long as the settings allow ([`StoreConfig::staleness`]).
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use ::mysql::Opts;
+
+use crate::cache::Shared;
+use crate::config::StoreConfig;
+use crate::db::{Db, Tx};
+use crate::engine::mysql::{self, MySql};
+use crate::error::{Result, StoreError};
+use crate::schema::EPOCHS;
+
+/// How often a transaction is run when the server asks for it again.
+const TRIES: u32 = 8;
+
+#[derive(Default)]
+struct State {
+    idle: Vec<Db>,
+    /// Connections that exist or are being made.
+    n_open: usize,
+}
+
+/// The connections to one database.
+pub(crate) struct MySqlPool {
+    state: Mutex<State>,
+    freed: Condvar,
+    opts: Opts,
+    prefix: Arc<str>,
+    shared: Arc<Shared>,
+    max: usize,
+    wait: Duration,
+    read_limit: Option<Duration>,
+    staleness: Duration,
+    start: Instant,
+    /// Writes of this process.
+    n_writes: AtomicI64,
+}
+
+impl MySqlPool {
+    /// Connects once, to tell at start what is wrong.
+    pub(crate) fn open(url: &str, config: &StoreConfig) -> Result<Self> {
+        let processors = std::thread::available_parallelism().map_or(2, usize::from);
+        let pool = MySqlPool {
+            state: Mutex::default(),
+            freed: Condvar::new(),
+            opts: mysql::options(url)?,
+            prefix: config.table_prefix.as_str().into(),
+            shared: Arc::new(Shared::new()),
+            max: if config.readers == 0 { (4 * processors).clamp(8, 64) } else { config.readers },
+            wait: config.wait,
+            read_limit: config.read_limit,
+            staleness: config.staleness,
+            start: Instant::now(),
+            n_writes: AtomicI64::new(0),
+        };
+        drop(pool.take()?);
+        Ok(pool)
+    }
+
+    pub(crate) fn read<T, E: From<StoreError>>(
+        &self,
+        unlimited: bool,
+        f: impl FnOnce(&mut Db) -> Result<T, E>,
+    ) -> Result<T, E> {
+        const BEGIN: &str = "START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY";
+        if unlimited {
+            let mut db = self.connect(None)?;
+            db.conn.execute(BEGIN, &[])?;
+            return f(&mut db);
+        }
+        let mut lease = self.begin(BEGIN)?;
+        let db = lease.db()?;
+        db.epochs = self.epochs();
+        let answer = f(db);
+        db.epochs = None;
+        lease.end("COMMIT");
+        answer
+    }
+
+    /// Runs a transaction, again when the server asks for that.
+    pub(crate) fn write<T, E: From<StoreError>>(&self, f: impl Fn(&mut Tx) -> Result<T, E>) -> Result<T, E> {
+        let mut tries = 0;
+        loop {
+            tries += 1;
+            let mut lease = self.begin("START TRANSACTION")?;
+            let Some(db) = lease.db.take() else { return Err(StoreError::Busy.into()) };
+            let mut tx = Tx(db);
+            let outcome = f(&mut tx);
+            let done = match outcome {
+                // When the connection breaks here, nobody knows whether the commit was done; it is not acknowledged.
+                Ok(value) => tx.conn.execute("COMMIT", &[]).map(|_| value).map_err(E::from),
+                Err(e) => Err(e),
+            };
+            let again = tx.conn.take_again();
+            let failed = done.is_err();
+            lease.db = Some(tx.0);
+            if failed {
+                lease.end("ROLLBACK");
+            } else {
+                lease.begun = false;
+                self.n_writes.fetch_add(1, Ordering::Release);
+            }
+            drop(lease);
+            if !(failed && again && tries < TRIES) {
+                return done;
+            }
+            // The other transaction needs a moment; waits differ so that two do not meet again.
+            std::thread::sleep(Duration::from_millis((1_u64 << tries) + u64::from(self.jitter())));
+        }
+    }
+
+    fn jitter(&self) -> u32 {
+        self.start.elapsed().subsec_nanos() % 8
+    }
+
+    pub(crate) fn exclusively<T, E: From<StoreError>>(&self, f: impl FnOnce(&mut Tx) -> Result<T, E>) -> Result<T, E> {
+        let mut tx = Tx(self.connect(None)?);
+        tx.run("START TRANSACTION")?;
+        let done = f(&mut tx).and_then(|done| {
+            tx.run("COMMIT")?;
+            Ok(done)
+        });
+        if done.is_err() {
+            let _ = tx.run("ROLLBACK");
+        }
+        self.n_writes.fetch_add(1, Ordering::Release);
+        done
+    }
+
+    /// What stands for the counts of changes: the writes of this process, and the time in steps of the staleness.
+    fn epochs(&self) -> Option<Arc<HashMap<String, i64>>> {
+        let step = self.staleness.as_millis();
+        if step == 0 {
+            return None;
+        }
+        let time = i64::try_from(self.start.elapsed().as_millis() / step).unwrap_or(i64::MAX);
+        let n = time.wrapping_mul(1_000_003).wrapping_add(self.n_writes.load(Ordering::Acquire));
+        Some(Arc::new(EPOCHS.iter().map(|family| ((*family).to_owned(), n)).collect()))
+    }
+
+    fn connect(&self, limit: Option<Duration>) -> Result<Db> {
+        let conn = MySql::open(&self.opts, limit, self.wait)?;
+        Ok(Db::new(Box::new(conn), self.prefix.clone(), self.shared.clone()))
+    }
+
+    /// A connection with a transaction begun. One that the server has closed meanwhile is replaced.
+    fn begin(&self, begin: &str) -> Result<Lease<'_>> {
+        loop {
+            let mut lease = self.take()?;
+            let fresh = lease.fresh;
+            match lease.db()?.conn.execute(begin, &[]) {
+                Ok(_) => {
+                    lease.begun = true;
+                    return Ok(lease);
+                }
+                Err(e) if fresh || !lease.db()?.conn.broken() => return Err(e),
+                Err(_) => {}
+            }
+        }
+    }
+
+    fn take(&self) -> Result<Lease<'_>> {
+        let until = Instant::now() + self.wait;
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        loop {
+            if let Some(db) = state.idle.pop() {
+                return Ok(Lease { pool: self, db: Some(db), fresh: false, begun: false });
+            }
+            if state.n_open < self.max {
+                state.n_open += 1;
+                drop(state);
+                // From here on the lease gives the place back, whatever happens.
+                let mut lease = Lease { pool: self, db: None, fresh: true, begun: false };
+                lease.db = Some(self.connect(self.read_limit)?);
+                return Ok(lease);
+            }
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Err(StoreError::Busy);
+            }
+            state = self.freed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+}
+
+/// A connection out of the pool. One with a transaction that was not ended, or that is broken, is closed.
+struct Lease<'a> {
+    pool: &'a MySqlPool,
+    db: Option<Db>,
+    fresh: bool,
+    begun: bool,
+}
+
+impl Lease<'_> {
+    fn db(&mut self) -> Result<&mut Db> {
+        self.db.as_mut().ok_or(StoreError::Busy)
+    }
+
+    fn end(&mut self, how: &str) {
+        let done = self.db.as_mut().is_some_and(|db| db.conn.execute(how, &[]).is_ok());
+        self.begun = !done;
+    }
+}
+
+impl Drop for Lease<'_> {
+    fn drop(&mut self) {
+        let mut state = self.pool.state.lock().unwrap_or_else(PoisonError::into_inner);
+        match self.db.take() {
+            Some(db) if !self.begun && !db.conn.broken() => state.idle.push(db),
+            _ => state.n_open -= 1,
+        }
+        drop(state);
+        self.pool.freed.notify_one();
+    }
+}
