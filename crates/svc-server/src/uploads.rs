@@ -35,10 +35,10 @@ const SHOWN: &[&str] = &[
 /// What a browser may do with a file that it shows as a page: nothing.
 const SANDBOX: HeaderValue = HeaderValue::from_static("sandbox; default-src 'none'");
 
-/// Serves the uploads of this content folder at [`ADDRESS`].
-pub fn router(content_dir: &Path) -> Router {
+/// Serves the uploads of this content folder at [`ADDRESS`], under the path of the site (empty, or `/blog`).
+pub fn router(site_path: &str, content_dir: &Path) -> Router {
     let files = ServeDir::new(content_dir.join(FOLDER)).append_index_html_on_directories(false);
-    Router::new().nest_service(ADDRESS, files).layer(from_fn(guard))
+    Router::new().nest_service(&format!("{site_path}{ADDRESS}"), files).layer(from_fn(guard))
 }
 
 async fn guard(request: Request, next: Next) -> Response {
@@ -75,7 +75,7 @@ mod tests {
         if let Some(range) = range {
             request = request.header(header::RANGE, range);
         }
-        router(dir).oneshot(request.body(Body::empty()).unwrap()).await.unwrap()
+        router("", dir).oneshot(request.body(Body::empty()).unwrap()).await.unwrap()
     }
 
     fn content() -> tempfile::TempDir {

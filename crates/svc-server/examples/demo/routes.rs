@@ -2,10 +2,9 @@
 
 use serde_json::{Map, Value, json};
 use svc_routing::{
-    Decision, Link, Method, Notice, Registry, Request, Response, Result, Route, allow_if, get, on, public,
-    without_permission,
+    Decision, Link, Method, Registry, Request, Response, Result, Route, allow_if, get, on, public, without_permission,
 };
-use svc_schema::{Arg, Args, Error, MethodKind, Sanitizer, Schema, Validator, build, dates};
+use svc_schema::{Arg, Args, Error, MethodKind, Notice, Sanitizer, Schema, Validator, build, dates};
 
 use super::schema_args::schema_args;
 
@@ -86,11 +85,8 @@ fn schema_tools(zone: dates::SiteZone) -> Vec<Route> {
             Ok(Response::new(json!({"timestamp": stamp(false), "forced_utc": stamp(true), "pair": pair})))
         }
     };
-    let dates = get(dates, public).args(
-        Args::new()
-            .with("date", build::string().required())
-            .with("utc", build::boolean().default(false)),
-    );
+    let dates = get(dates, public)
+        .args(Args::new().with("date", build::string().required()).with("utc", build::boolean().default(false)));
     vec![
         Route::new("/schema").endpoint(on("GET, POST", echo, public).args(schema_args())),
         post("/validate", |req| {
@@ -139,16 +135,20 @@ fn arguments() -> Vec<Route> {
         .with("fourth", build::untyped())
         .with("fifth", fifth);
     let mut required = required;
-    required.insert("third", Arg::default().validate_with(third_is_right).sanitize_with(|value, _| {
-        Ok(text_of(&value).to_ascii_uppercase().into())
-    }));
-    required.insert("fourth", Arg::default().sanitize_with(|value, _| match value.as_str() {
-        Some("boom") => Err(Error::new("fx_fourth", "Fourth cannot be cleaned.").with_data(json!({"hint": 4}))),
-        _ => Ok(text_of(&value).trim().into()),
-    }));
-    let items = Args::new()
-        .with("id", build::integer().maximum(500))
-        .with("q", build::string());
+    required.insert(
+        "third",
+        Arg::default()
+            .validate_with(third_is_right)
+            .sanitize_with(|value, _| Ok(text_of(&value).to_ascii_uppercase().into())),
+    );
+    required.insert(
+        "fourth",
+        Arg::default().sanitize_with(|value, _| match value.as_str() {
+            Some("boom") => Err(Error::new("fx_fourth", "Fourth cannot be cleaned.").with_data(json!({"hint": 4}))),
+            _ => Ok(text_of(&value).trim().into()),
+        }),
+    );
+    let items = Args::new().with("id", build::integer().maximum(500)).with("q", build::string());
     let source_args = Args::new().with("d", build::untyped().default("default"));
     vec![
         Route::new("/required").endpoint(on(Method::POST, echo, public).args(required)),
@@ -158,9 +158,7 @@ fn arguments() -> Vec<Route> {
         Route::new(r"/sources(?:/(?P<p>[a-z]+))?")
             .endpoint(on("GET, POST, PUT, PATCH, DELETE", sources, public).args(source_args)),
         Route::new("/batchable").allow_batch().endpoint(on("POST, PUT, PATCH, DELETE", echo, public).args(
-            Args::new()
-                .with("n", build::integer().required().maximum(10))
-                .with("s", build::string().default("x")),
+            Args::new().with("n", build::integer().required().maximum(10)).with("s", build::string().default("x")),
         )),
     ]
 }
@@ -179,9 +177,9 @@ fn text_of(value: &Value) -> String {
 
 async fn sources(req: Request) -> Result {
     let params = req.params();
-    let kind = req.content_type().map(|c| {
-        json!({"value": c.value, "type": c.kind, "subtype": c.subtype, "parameters": c.parameters})
-    });
+    let kind = req
+        .content_type()
+        .map(|c| json!({"value": c.value, "type": c.kind, "subtype": c.subtype, "parameters": c.parameters}));
     let files: Vec<&str> = req.files().iter().map(|f| f.field.as_str()).collect();
     Ok(json!({
         "query": params.query,
@@ -201,9 +199,7 @@ async fn sources(req: Request) -> Result {
 /// Who may: every outcome of a permission.
 fn permissions(who: Who) -> Vec<Route> {
     let tag = |default: &str| build::string().default(default);
-    let common = Args::new()
-        .with("tag", tag("common"))
-        .with("note", build::string().describe("Shared note."));
+    let common = Args::new().with("tag", tag("common")).with("note", build::string().describe("Shared note."));
     let own = Args::new().with("tag", tag("own").one_of(["own", "other"]));
     let item = build::object([("tag", build::string())]).compile();
     let item = move || {
@@ -232,7 +228,10 @@ fn permissions(who: Who) -> Vec<Route> {
 }
 
 /// Allows those who have this capability.
-fn may(who: Who, capability: &'static str) -> impl Fn(Request) -> std::future::Ready<Result<()>> + Send + Sync + 'static {
+fn may(
+    who: Who,
+    capability: &'static str,
+) -> impl Fn(Request) -> std::future::Ready<Result<()>> + Send + Sync + 'static {
     allow_if(move |req| (who.can)(req, capability))
 }
 
@@ -256,9 +255,8 @@ async fn decide(req: Request) -> Result<Decision> {
 
 /// The same route registered twice.
 fn merging() -> Vec<Route> {
-    let text = |path: &str, methods: &str, text: &str| {
-        Route::new(path).endpoint(on(methods, fixed(text.into()), public))
-    };
+    let text =
+        |path: &str, methods: &str, text: &str| Route::new(path).endpoint(on(methods, fixed(text.into()), public));
     vec![
         text("/override", "GET, POST", "first"),
         text("/override", "GET", "second").replace(),
@@ -294,7 +292,9 @@ async fn error(req: Request) -> Result {
         "plain" => Error::new("fx_plain", "A plain error."),
         "status" => Error::new("fx_status", "With a status.").with_status(409),
         "scalar" => Error::new("fx_scalar", "With scalar data.").with_data("scalar".into()),
-        "data" => Error::new("fx_data", "With data.").with_data(json!({"status": 422, "list": [1, 2], "deep": {"a": null}})),
+        "data" => {
+            Error::new("fx_data", "With data.").with_data(json!({"status": 422, "list": [1, 2], "deep": {"a": null}}))
+        }
         "empty" => Error::new("", "No code."),
         "many" => {
             let mut many = Error::new("fx_one", "First.").with_status(400);

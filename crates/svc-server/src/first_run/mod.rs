@@ -96,7 +96,11 @@ impl NewSite {
         }
         let host = self.address.parse::<SiteUrl>().map(|u| u.host().to_owned()).unwrap_or_default();
         // An address of e-mail at a loopback host reaches nobody, and neither does this one.
-        let host = if host.contains('.') && host.parse::<std::net::IpAddr>().is_err() { host } else { "example.com".to_owned() };
+        let host = if host.contains('.') && host.parse::<std::net::IpAddr>().is_err() {
+            host
+        } else {
+            "example.com".to_owned()
+        };
         let roles = serialized(Roles::default().to_value());
         let prefix = tx.prefix().to_owned();
         let own = [

@@ -1,13 +1,13 @@
 //! Finds what an address asks for, among what everybody may see.
 
 use chrono::{NaiveDate, NaiveDateTime, TimeDelta};
-use svc_controllers::{Access, Settings, Site, Stored};
 use svc_auth::Caller;
+use svc_controllers::{Access, Settings, Site, Stored};
 use svc_discovery::{Archive, AttachmentKey, AuthorKey, DateKey, Lookup, PageKey, PostKey, TermKey, What};
 use svc_model::{Post, PostId, PostType, Taxonomy, Term, TermId, User, UserId};
 use svc_store::{
     Db, Order,
-    posts::{self, Clauses, PostOrderBy, PostQuery, TaxClause},
+    posts::{self, PostOrderBy, PostQuery, TaxClause},
     terms, users,
 };
 
@@ -95,7 +95,7 @@ impl Finder<'_> {
     /// The post, if everybody may see it: the type has pages, and its status (or that of what it hangs on) is public.
     fn seen(&mut self, post: Option<Post>) -> Stored<Option<Post>> {
         let Some(post) = post else { return Ok(None) };
-        let has_pages = self.site.types.get(&post.post_type).is_some_and(|t| t.publicly_queryable || t.name == "page");
+        let has_pages = self.site.types.get(&post.post_type).is_some_and(PostType::is_viewable);
         if !has_pages {
             return Ok(None);
         }
@@ -278,12 +278,12 @@ impl Finder<'_> {
 
     /// The types with pages that a taxonomy classifies.
     fn types_with(&self, taxonomy: &Taxonomy) -> Vec<String> {
-        let has_pages = |name: &&String| self.site.types.get(name).is_some_and(|t| t.publicly_queryable);
+        let has_pages = |name: &&String| self.site.types.get(name).is_some_and(PostType::is_viewable);
         taxonomy.object_types.iter().filter(has_pages).cloned().collect()
     }
 
     fn searched_types(&self) -> Vec<String> {
-        let searched = |t: &&std::sync::Arc<PostType>| !t.exclude_from_search && t.public && t.name != "attachment";
+        let searched = |t: &&PostType| !t.exclude_from_search && t.public && t.name != "attachment";
         self.site.types.iter().filter(searched).map(|t| t.name.clone()).collect()
     }
 }

@@ -22,6 +22,7 @@ use http::{Method, StatusCode};
 use svc_controllers::{Settings, Site, Stored};
 use svc_discovery::{Lookup, What};
 
+pub(crate) use texts::SiteTexts;
 pub use texts::Texts;
 
 use find::{Finder, Found};
@@ -95,7 +96,8 @@ impl Pages {
 
     fn found(&self, show: &mut show::Show<'_>, asked: &Asked, lookup: &Lookup, found: Found) -> Stored<Page> {
         // Further pages of a text or of its comments, embeds and previews have addresses that are not made here.
-        let plain = lookup.page == 0 && lookup.comment_page == 0 && lookup.feed.is_none() && !lookup.embed && !lookup.preview;
+        let plain =
+            lookup.page == 0 && lookup.comment_page == 0 && lookup.feed.is_none() && !lookup.embed && !lookup.preview;
         match found {
             Found::Nothing => show.nothing(),
             Found::Single(post) if post.post_type == "attachment" => show.attachment(&post),

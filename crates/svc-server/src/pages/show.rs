@@ -89,7 +89,11 @@ impl Show<'_> {
         let pages = posts::get_many(self.db, &ids)?;
         let link = |page: &Post| {
             let id = u64::try_from(page.id.0).unwrap_or_default();
-            let url = self.settings.urls.site.page_link(&svc_discovery::PageLink { id, path: &page.slug, ..Default::default() });
+            let url = self.settings.urls.site.page_link(&svc_discovery::PageLink {
+                id,
+                path: &page.slug,
+                ..Default::default()
+            });
             Link { title_html: self.texts.title(&page.title), current: here == Some(&*url), url }
         };
         Ok(pages.iter().map(link).filter(|l| !l.title_html.is_empty()).collect())
@@ -126,7 +130,11 @@ impl Show<'_> {
     }
 
     fn author(&self, user: &User) -> Link {
-        Link { title_html: svc_text::esc_html(&user.display_name), url: self.settings.urls.author(user), current: false }
+        Link {
+            title_html: svc_text::esc_html(&user.display_name),
+            url: self.settings.urls.author(user),
+            current: false,
+        }
     }
 
     /// One post.
@@ -150,7 +158,11 @@ impl Show<'_> {
             entry: self.entry(&post, url, author.as_ref(), body),
             dated: kind.is_some_and(|k| !k.hierarchical),
             groups,
-            comments_heading: if comments.len() == 1 { "1 comment".to_owned() } else { format!("{} comments", comments.len()) },
+            comments_heading: if comments.len() == 1 {
+                "1 comment".to_owned()
+            } else {
+                format!("{} comments", comments.len())
+            },
             comments,
             page,
         };
@@ -181,8 +193,8 @@ impl Show<'_> {
     fn comments(&mut self, post: PostId) -> Stored<Vec<CommentView>> {
         let query = CommentQuery {
             posts: vec![post],
-            statuses: vec!["1".to_owned()],
-            types: vec!["comment".to_owned(), String::new()],
+            approved: vec!["1".to_owned()],
+            types: vec!["comment".to_owned()],
             order_by: CommentOrderBy::DateGmt,
             order: Order::Asc,
             limit: Some(MOST_COMMENTS),
@@ -331,7 +343,8 @@ impl Show<'_> {
         let file = meta::get(self.db, MetaKind::Post, post.id.0, "_wp_attached_file")?;
         let Some(file) = file.filter(|f| !f.is_empty() && !f.contains("..")) else { return self.nothing() };
         let base = self.settings.option("upload_url_path").trim_end_matches('/');
-        let base = if base.is_empty() { self.settings.urls.site.site_url(crate::uploads::ADDRESS) } else { base.to_owned() };
+        let base =
+            if base.is_empty() { self.settings.urls.site.site_url(crate::uploads::ADDRESS) } else { base.to_owned() };
         Ok(Page::redirect(&format!("{base}/{}", file.trim_start_matches('/'))))
     }
 

@@ -15,6 +15,36 @@ pub trait Texts: Send + Sync + 'static {
     fn comment(&self, comment: &Comment) -> String;
 }
 
+/// The rendering that every site has.
+pub(crate) struct SiteTexts;
+
+/// Words in an excerpt made of the content.
+const EXCERPT_WORDS: usize = 55;
+
+impl Texts for SiteTexts {
+    fn title(&self, raw: &str) -> String {
+        svc_text::esc_html(raw)
+    }
+
+    fn content(&self, post: &Post) -> String {
+        post.content.clone()
+    }
+
+    fn excerpt(&self, post: &Post) -> String {
+        if !post.excerpt.trim().is_empty() {
+            return format!("<p>{}</p>", svc_text::esc_html(&plain(&post.excerpt)));
+        }
+        let text = plain(&post.content);
+        let words: Vec<&str> = text.split_whitespace().take(EXCERPT_WORDS + 1).collect();
+        let more = if words.len() > EXCERPT_WORDS { " …" } else { "" };
+        format!("<p>{}{more}</p>", svc_text::esc_html(&words[..words.len().min(EXCERPT_WORDS)].join(" ")))
+    }
+
+    fn comment(&self, comment: &Comment) -> String {
+        format!("<p>{}</p>", svc_text::esc_html(&plain(&comment.content)))
+    }
+}
+
 /// HTML as plain text: tags left out, entities as characters.
 pub(super) fn plain(html: &str) -> String {
     decode(&svc_text::strip_all_tags(html, true))

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use svc_controllers::{Settings, Site, Stored};
 use svc_discovery::{PageLink, PostLink, SiteUrls};
-use svc_model::{Post, PostId, Taxonomy, Term, User, UserId};
+use svc_model::{Post, PostId, Taxonomy, Term, TermId, User, UserId};
 use svc_store::{Db, posts, stamp, terms, users};
 
 use super::find::{List, Subject};
@@ -69,8 +69,39 @@ fn first_categories(db: &mut Db, rows: &[Post]) -> Stored<HashMap<PostId, String
         firsts.extend(first.map(|t| (post, t)));
     }
     let all: Vec<Term> = firsts.iter().map(|(_, t)| t.clone()).collect();
-    let paths = terms::paths(db, &all)?;
+    let paths = term_paths(db, &all)?;
     Ok(firsts.into_iter().map(|(p, t)| (p, paths.get(&t.id).map(|s| s.join("/")).unwrap_or(t.slug))).collect())
+}
+
+/// Deepest nesting of terms that addresses follow.
+const DEPTH_LIMIT: usize = 100;
+
+/// The slugs from the topmost term down to each of these, by id: two queries per taxonomy.
+fn term_paths(db: &mut Db, all: &[Term]) -> Stored<HashMap<TermId, Vec<String>>> {
+    let mut parents: HashMap<TermId, TermId> = HashMap::new();
+    let mut taxonomies: Vec<&str> = all.iter().filter(|t| !t.parent.is_none()).map(|t| t.taxonomy.as_str()).collect();
+    taxonomies.sort_unstable();
+    taxonomies.dedup();
+    for taxonomy in taxonomies {
+        parents.extend(terms::hierarchy(db, taxonomy)?);
+    }
+    let chain = |id: TermId| {
+        let mut chain = vec![id];
+        // A loop in stored data ends at the first term that comes again.
+        while let Some(above) = chain.last().and_then(|t| parents.get(t)).filter(|t| !chain.contains(t)) {
+            chain.push(*above);
+            if chain.len() >= DEPTH_LIMIT {
+                break;
+            }
+        }
+        chain
+    };
+    let mut above: Vec<TermId> = all.iter().flat_map(|t| chain(t.id)).collect();
+    above.sort_unstable();
+    above.dedup();
+    let slugs: HashMap<TermId, String> = terms::get_many(db, &above)?.into_iter().map(|t| (t.id, t.slug)).collect();
+    let path = |id: TermId| chain(id).iter().rev().filter_map(|t| slugs.get(t).cloned()).collect();
+    Ok(all.iter().map(|t| (t.id, path(t.id))).collect())
 }
 
 /// Addresses of terms' archives, in the order of the terms.
@@ -80,7 +111,7 @@ fn first_categories(db: &mut Db, rows: &[Post]) -> Stored<HashMap<PostId, String
 pub(super) fn of_terms(db: &mut Db, site: &Site, settings: &Settings, all: &[Term]) -> Stored<Vec<String>> {
     let hierarchical = |t: &&Term| site.taxonomies.get(&t.taxonomy).is_some_and(|x| x.rewrite_hierarchical);
     let nested: Vec<Term> = all.iter().filter(|t| !t.parent.is_none()).filter(hierarchical).cloned().collect();
-    let paths = if nested.is_empty() { HashMap::new() } else { terms::paths(db, &nested)? };
+    let paths = if nested.is_empty() { HashMap::new() } else { term_paths(db, &nested)? };
     let address = |term: &Term, taxonomy: &Taxonomy| {
         let path: Vec<&str> = paths.get(&term.id).into_iter().flatten().map(String::as_str).collect();
         // The path ends with the term itself.

@@ -10,4 +10,5 @@ mod log;
 pub(crate) use client::FORWARDED_FOR;
 pub use client::{Client, Forwarding};
 pub use layers::surround;
+pub(crate) use listen::asked_to_stop;
 pub use listen::{Running, bind, serve};

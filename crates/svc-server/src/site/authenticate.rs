@@ -19,6 +19,7 @@ use svc_auth::{
     roles::Roles,
     session::Sessions,
 };
+use svc_controllers::AppPassword;
 use svc_http::{Authenticator, Credentials, Outcome};
 use svc_model::{User, UserId};
 use svc_php::serialize;
@@ -36,10 +37,6 @@ const SESSIONS: &str = "session_tokens";
 
 /// Option that says whether anybody ever made an application password: without it none is looked for.
 pub(crate) const IN_USE: &str = "using_application_passwords";
-
-/// How a caller signed in with an application password; an extension of his requests.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct AppPasswordUsed(pub String);
 
 /// A stored value that is not plain text.
 pub(crate) fn unserialized(stored: &str) -> Value {
@@ -126,7 +123,13 @@ impl SignIn {
         cookie_value(headers, &known.cookie).map_or(Claim::None, Claim::Cookie)
     }
 
-    fn by_password(&self, db: &mut Db, known: &Known, sent: &basic::Credentials, headers: &HeaderMap) -> Result<Outcome, StoreError> {
+    fn by_password(
+        &self,
+        db: &mut Db,
+        known: &Known,
+        sent: &basic::Credentials,
+        headers: &HeaderMap,
+    ) -> Result<Outcome, StoreError> {
         let is_email = svc_text::is_email(&sent.login);
         let subject = match find(db, &sent.login)? {
             None if is_email => users::by_email(db, &sent.login)?.map(|user| with_meta(db, user)).transpose()?,
@@ -142,7 +145,7 @@ impl SignIn {
                 match uuid {
                     Some(uuid) => {
                         self.note_use(*id, uuid, &passwords, headers);
-                        signed_in.with_extension(AppPasswordUsed(uuid.clone()))
+                        signed_in.with_extension(AppPassword(uuid.clone()))
                     }
                     None => signed_in,
                 }
@@ -239,7 +242,8 @@ impl Authenticator for SignIn {
         let outcome = self.decide(&credentials).unwrap_or_else(|error| {
             tracing::error!("a caller could not be looked up: {error}");
             let status = if error.is_temporary() { 503 } else { 500 };
-            let error = Error::new("rest_authentication_unavailable", "Your credentials cannot be checked at the moment.");
+            let error =
+                Error::new("rest_authentication_unavailable", "Your credentials cannot be checked at the moment.");
             Outcome::refused(error.with_status(status), false)
         });
         Box::pin(std::future::ready(outcome))

@@ -5,7 +5,6 @@
 //! whole command line ([`SiteBuilder::command_line`]) or opens the site itself ([`SiteBuilder::open`]).
 
 mod authenticate;
-mod facts;
 mod rest;
 
 use std::{process::ExitCode, sync::Arc};
@@ -17,7 +16,6 @@ use svc_http::RestLayer;
 use svc_routing::{Registry, Server};
 use svc_store::{DatabaseUrl, Store, StoreConfig};
 
-pub use authenticate::AppPasswordUsed;
 pub(crate) use authenticate::{APPLICATION_PASSWORDS, IN_USE, unserialized};
 
 use crate::{
@@ -106,14 +104,21 @@ impl SiteBuilder {
         for prepare in &self.prepare {
             prepare(&mut site);
         }
-        let site = Arc::new(site);
-        let home = facts::home(&site)?;
+        let site = site.finish();
+        let home = home(&site)?;
         let passwords = home.is_tls() || config.environment_for(&home) == Environment::Local;
         let sign_in = Arc::new(SignIn::new(store, keys, config.brand.clone(), passwords));
         let rest = Rest::build(Arc::clone(&site), self.register.clone(), config.debug, passwords)?;
         let texts = self.texts.clone().unwrap_or_else(|| Arc::new(pages::SiteTexts));
         Ok(OpenSite { site, rest, sign_in, texts, home, created, config: config.clone() })
     }
+}
+
+/// The site's public address, as its options have it.
+fn home(site: &Site) -> Result<SiteUrl> {
+    let settings = site.settings().map_err(|e| Error::Refused(format!("the site's options: {}", e.message())))?;
+    let stored = settings.option("home");
+    stored.parse().map_err(|why| Error::Refused(format!("the stored address `{stored}` of the site {why}")))
 }
 
 /// The store that a configuration names.
@@ -166,7 +171,7 @@ impl OpenSite {
             body: usize::try_from(self.config.limits.body).unwrap_or(usize::MAX),
             ..svc_http::Limits::default()
         };
-        let service = self.rest.service(limits, Arc::clone(&self.sign_in));
+        let service = self.rest.service(limits, self.sign_in.clone());
         let pages = pages::router(Arc::clone(&self.site), Arc::clone(&self.texts));
         let files = uploads::router(self.home.path(), &self.config.content_dir);
         let inner = Router::new().merge(files).fallback_service(pages);

@@ -2,14 +2,13 @@
 
 use std::sync::Arc;
 
-use arc_swap::ArcSwap;
-use svc_controllers::{Settings, Site, posts::Posts};
+use arc_swap::ArcSwapOption;
+use svc_controllers::Site;
 use svc_http::{Authenticator, Limits, RestService};
-use svc_model::RestController;
-use svc_routing::{Map, Registry, Request, Server, SiteInfo};
+use svc_routing::{Registry, Server};
 
-use super::{Register, facts};
-use crate::error::{Error, Result};
+use super::Register;
+use crate::error::Error;
 
 /// The interface of one site. Cheap to clone.
 #[derive(Clone)]
@@ -21,37 +20,48 @@ struct Inner {
     debug: bool,
     /// Application passwords may be used.
     passwords: bool,
-    current: ArcSwap<Built>,
+    current: ArcSwapOption<Built>,
 }
 
-/// A server, and the settings that went into it.
+/// A server, and the address of the interface that went into it.
 struct Built {
     server: Server,
     root: String,
 }
 
 impl Rest {
-    pub(super) fn build(site: Arc<Site>, register: Vec<Register>, debug: bool, passwords: bool) -> Result<Self> {
-        let settings = site.settings().map_err(|e| Error::Refused(e.message().to_owned()))?;
-        let first = make(&site, &register, debug, passwords, &settings);
+    pub(super) fn build(
+        site: Arc<Site>,
+        register: Vec<Register>,
+        debug: bool,
+        passwords: bool,
+    ) -> crate::error::Result<Self> {
+        let inner = Inner { site, register, debug, passwords, current: ArcSwapOption::empty() };
+        let first = make(&inner).map_err(|e| Error::Refused(format!("the interface: {}", e.message())))?;
         for notice in first.server.notices() {
             tracing::warn!(function = notice.function, "{}", notice.message);
         }
-        Ok(Rest(Arc::new(Inner { site, register, debug, passwords, current: ArcSwap::from_pointee(first) })))
+        inner.current.store(Some(Arc::new(first)));
+        Ok(Rest(Arc::new(inner)))
     }
 
     /// The interface as it stands now. Requests under way finish on the one that they began with.
     pub(super) fn server(&self) -> Server {
         let inner = &*self.0;
-        let current = inner.current.load();
+        let current = inner.current.load_full().expect("the first one is made with the interface");
         // Without its settings the site cannot answer anyway; what it says then is the controllers' business.
-        let Ok(settings) = inner.site.settings() else { return current.server.clone() };
-        if settings.urls.rest("") == current.root {
+        let same = inner.site.settings().map_or(true, |settings| settings.urls.rest("/") == current.root);
+        if same {
             return current.server.clone();
         }
-        let built = Arc::new(make(&inner.site, &inner.register, inner.debug, inner.passwords, &settings));
-        inner.current.store(Arc::clone(&built));
-        built.server.clone()
+        match make(inner) {
+            Ok(built) => {
+                let built = Arc::new(built);
+                inner.current.store(Some(Arc::clone(&built)));
+                built.server.clone()
+            }
+            Err(_) => current.server.clone(),
+        }
     }
 
     /// The service that answers the interface's requests.
@@ -61,34 +71,15 @@ impl Rest {
     }
 }
 
-fn make(site: &Arc<Site>, register: &[Register], debug: bool, passwords: bool, settings: &Settings) -> Built {
-    let root = settings.urls.rest("");
-    let shown = Arc::clone(site);
-    let mut info = SiteInfo::new(site.brand.clone(), root.clone()).facts(move |_: Request| {
-        let facts = match shown.settings() {
-            Ok(settings) => {
-                let mut facts = facts::index(&shown, &settings);
-                facts.insert("authentication".to_owned(), facts::authentication(&shown, &settings, passwords));
-                facts
-            }
-            Err(_) => Map::new(),
-        };
-        Box::pin(std::future::ready(facts))
-    });
-    info.debug = debug;
+fn make(inner: &Inner) -> Result<Built, svc_schema::Error> {
+    let site = &inner.site;
+    let mut info = svc_controllers::site_info(site)?;
+    info.debug = inner.debug;
+    let root = info.rest_url.clone();
     let mut registry = Registry::for_site(info);
-    families(&mut registry, site);
-    for f in register {
+    svc_controllers::mount(&mut registry, site, inner.passwords);
+    for f in &inner.register {
         f(&mut registry, site);
     }
-    Built { server: registry.build(), root }
-}
-
-/// The families that every site has.
-fn families(registry: &mut Registry, site: &Arc<Site>) {
-    let namespace = site.brand.namespace();
-    for kind in site.types.iter().filter(|t| t.show_in_rest && t.rest_controller == RestController::Posts && t.name == "post") {
-        let (site, kind) = (Arc::clone(site), kind.clone());
-        registry.mount(&namespace, move |extra| Posts::new(&site, &kind, extra));
-    }
+    Ok(Built { server: registry.build(), root })
 }
