@@ -214,10 +214,10 @@ impl PostList {
         q.limit = Some(self.per_page);
         q.offset = self.offset.unwrap_or_else(|| (self.page - 1).saturating_mul(self.per_page)).min(i64::MAX as u64);
         q.total = true;
-        // A search must not tell what a password guards.
-        q.without_password = q.search.is_some() && !caller.is_logged_in();
         q.search = q.search.filter(|text| !text.is_empty());
         q.search_exact = self.exact;
+        // A search must not tell what a password guards.
+        q.without_password = q.search.is_some() && !caller.is_logged_in();
         let local =
             |text: &Option<String>| text.as_ref().and_then(|t| settings.zone.pair(t, false)).map(|(local, _)| local);
         [q.after, q.before, q.modified_after, q.modified_before] = [0, 1, 2, 3].map(|i| local(&self.dates[i]));
