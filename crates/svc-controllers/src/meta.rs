@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use indexmap::IndexMap;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use svc_auth::Caller;
 use svc_schema::{Error, Schema};
 use svc_store::{Meta, MetaKind, Tx};
@@ -139,13 +139,23 @@ impl MetaField {
     }
 
     /// Schema of the member, as OPTIONS shows it.
-    fn source(&self) -> Value {
+    pub fn source(&self) -> Value {
         self.whole.source().clone()
     }
 
     /// The type of one value.
     fn kind(&self) -> &str {
         self.item_source["type"].as_str().unwrap_or("string")
+    }
+
+    /// The member's value of an object with these stored values.
+    pub fn read(&self, stored: &Meta) -> Value {
+        let values = stored.all(&self.key);
+        if self.single {
+            values.first().map_or_else(|| self.default.clone(), |text| self.value_of(text))
+        } else {
+            values.iter().map(|text| self.value_of(text)).collect()
+        }
     }
 
     /// A stored text as a value of the schema; null when it does not fit.
@@ -183,35 +193,6 @@ impl MetaRegistry {
         let of = |subtype: &str| self.by_kind.get(&(kind.to_owned(), subtype.to_owned()));
         let own = if subtype.is_empty() { None } else { of(subtype) };
         own.into_iter().chain(of("")).flat_map(IndexMap::values)
-    }
-
-    /// The schema of the member `meta`.
-    pub fn schema(&self, kind: &str, subtype: &str) -> Value {
-        let members: Map<String, Value> =
-            self.fields(kind, subtype).map(|field| (field.name.clone(), field.source())).collect();
-        json!({
-            "description": "Further values kept with the item.",
-            "type": "object",
-            "context": ["view", "edit"],
-            "properties": members,
-        })
-    }
-
-    /// The member `meta` of an object with these stored values.
-    pub fn read(&self, kind: &str, subtype: &str, stored: &Meta) -> Value {
-        let mut out = Map::new();
-        for field in self.fields(kind, subtype) {
-            let values = stored.all(&field.key);
-            let value = if field.single {
-                values.first().map_or_else(|| field.default.clone(), |v| field.value_of(v))
-            } else if values.is_empty() {
-                json!([])
-            } else {
-                values.iter().map(|v| field.value_of(v)).collect()
-            };
-            out.insert(field.name.clone(), value);
-        }
-        if out.is_empty() { json!([]) } else { Value::Object(out) }
     }
 }
 
@@ -288,7 +269,7 @@ impl MetaRegistry {
                 }
                 continue;
             }
-            let values = field.read(value)?;
+            let values = field.texts_of(value)?;
             if values == now {
                 continue;
             }
@@ -303,10 +284,13 @@ impl MetaRegistry {
 
 impl MetaField {
     /// The stored texts of a member of the request.
-    fn read(&self, value: &Value) -> Result<Vec<String>, Error> {
+    fn texts_of(&self, value: &Value) -> Result<Vec<String>, Error> {
         let param = format!("meta.{}", self.name);
         let schema = &self.whole;
-        let bad = |error: Error| error.with_data(json!({"status": 400}));
+        let bad = |mut error: Error| {
+            error.add_data(json!({"status": 400}), None);
+            error
+        };
         schema.validate(value, &param).map_err(bad)?;
         let clean = schema.sanitize(value.clone(), &param).map_err(bad)?;
         Ok(match clean {

@@ -1,68 +1,72 @@
-//! Schemas by member name, for lookups with names that strangers chose.
+//! Schemas by member name.
 
-use std::hash::{BuildHasherDefault, Hasher};
+use std::collections::HashMap;
 
-use indexmap::IndexMap;
+use serde_json::{Map, Value};
 
 use crate::compile::Node;
 
-/// Up to this many, looking at each is quicker than hashing.
-const FEW: usize = 8;
+/// Up to this many names, comparing with each is quicker than hashing: nearly all differ in length.
+const FEW: usize = 32;
 
 /// The members of an object schema, by name.
 #[derive(Debug, Default)]
-pub(crate) struct PropertyMap(IndexMap<Box<str>, Node, BuildHasherDefault<Fold>>);
+pub(crate) struct PropertyMap {
+    names: Box<[Box<str>]>,
+    nodes: Box<[Node]>,
+    /// Where a name stands, when there are many.
+    places: HashMap<Box<str>, usize>,
+}
 
 impl PropertyMap {
     pub(crate) fn get(&self, name: &str) -> Option<&Node> {
-        if self.0.len() <= FEW {
-            return self.0.iter().find(|(key, _)| ***key == *name).map(|(_, node)| node);
-        }
-        self.0.get(name)
+        let place = if self.names.len() <= FEW {
+            self.names.iter().position(|key| **key == *name)
+        } else {
+            self.places.get(name).copied()
+        };
+        self.nodes.get(place?)
     }
 
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
-        self.0.keys().map(|name| &**name)
+        self.names.iter().map(|name| &**name)
     }
 }
 
 impl FromIterator<(Box<str>, Node)> for PropertyMap {
     fn from_iter<I: IntoIterator<Item = (Box<str>, Node)>>(members: I) -> Self {
-        PropertyMap(members.into_iter().collect())
+        let (names, nodes): (Vec<Box<str>>, Vec<Node>) = members.into_iter().unzip();
+        let places = if names.len() > FEW { names.iter().cloned().zip(0..).collect() } else { HashMap::new() };
+        PropertyMap { names: names.into(), nodes: nodes.into(), places }
     }
 }
 
 /// Whether a map has a member.
-pub(crate) fn has_member(map: &serde_json::Map<String, serde_json::Value>, name: &str) -> bool {
+pub(crate) fn has_member(map: &Map<String, Value>, name: &str) -> bool {
     if map.len() <= FEW { map.keys().any(|key| key == name) } else { map.contains_key(name) }
 }
 
-/// A quick hash without a key. Only names of schemas are ever stored under it, and they come from code, so that nobody can
-/// fill a table with names that collide.
-#[derive(Default)]
-pub(crate) struct Fold(u64);
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
 
-impl Fold {
-    fn fold(&mut self, word: u64) {
-        self.0 = (self.0.rotate_left(5) ^ word).wrapping_mul(0x517c_c1b7_2722_0a95);
-    }
-}
+    use crate::Schema;
 
-impl Hasher for Fold {
-    fn write(&mut self, bytes: &[u8]) {
-        for chunk in bytes.chunks(8) {
-            let mut word = [0; 8];
-            word[..chunk.len()].copy_from_slice(chunk);
-            self.fold(u64::from_le_bytes(word));
+    #[test]
+    fn few_and_many_names_are_found() {
+        for n in [1, 31, 32, 33, 200] {
+            let members: Map = (0..n).map(|i| (format!("name-{i}"), json!({ "type": "integer" }))).collect();
+            let schema =
+                Schema::compile(json!({ "type": "object", "properties": members, "additionalProperties": false }));
+            for i in 0..n {
+                let name = format!("name-{i}");
+                assert!(schema.validate(&json!({ name.clone(): 1 }), "p").is_ok());
+                assert_eq!(schema.validate(&json!({ name: "x" }), "p").unwrap_err().code(), "rest_invalid_type");
+            }
+            let unknown = schema.validate(&json!({ "other": 1 }), "p").unwrap_err();
+            assert_eq!(unknown.code(), "rest_additional_properties_forbidden");
         }
     }
 
-    fn write_u8(&mut self, byte: u8) {
-        self.fold(u64::from(byte));
-    }
-
-    fn finish(&self) -> u64 {
-        // The table looks at the high bits and at the low ones.
-        self.0 ^ (self.0 >> 32)
-    }
+    type Map = serde_json::Map<String, serde_json::Value>;
 }

@@ -2,7 +2,11 @@
 //!
 //! The order of members does not matter; `1`, `1.0` and `"1"` are three values here, unlike in `enum`.
 
-use std::hash::{BuildHasher, Hasher, RandomState};
+use std::{
+    borrow::Borrow,
+    hash::{BuildHasher, RandomState},
+    sync::OnceLock,
+};
 
 use serde_json::Value;
 use svc_php::{
@@ -16,15 +20,15 @@ use crate::values::MAX_VALUE_DEPTH;
 const FEW: usize = 16;
 
 /// Whether two of the items are the same.
-pub(crate) fn has_duplicates<'v>(items: impl IntoIterator<Item = &'v Value>) -> bool {
-    let items: Vec<&Value> = items.into_iter().collect();
+pub(crate) fn has_duplicates<V: Borrow<Value>>(items: &[V]) -> bool {
     if items.len() <= FEW {
-        let is_seen = |(index, item): (usize, &&Value)| items[..index].iter().any(|other| same(item, other));
+        let is_seen =
+            |(index, item): (usize, &V)| items[..index].iter().any(|other| same(item.borrow(), other.borrow()));
         return items.iter().enumerate().any(is_seen);
     }
-    // Hashes under a random key, so that nobody can make many items share one; then only those that do are compared.
-    let state = RandomState::new();
-    let mut hashed: Vec<(u64, &Value)> = items.into_iter().map(|item| (hash(&state, item), item)).collect();
+    // Hashes under random keys, so that nobody can make many items share one; then only those that do are compared.
+    let mixer = Mixer::new();
+    let mut hashed: Vec<(u64, &Value)> = items.iter().map(|item| (mixer.hash(item.borrow()), item.borrow())).collect();
     hashed.sort_unstable_by_key(|(hash, _)| *hash);
     hashed.chunk_by(|(a, _), (b, _)| a == b).any(|group| {
         group.iter().enumerate().any(|(index, (_, item))| group[..index].iter().any(|(_, other)| same(item, other)))
@@ -60,52 +64,62 @@ fn same_to(a: &Value, b: &Value, depth_left: usize) -> bool {
     }
 }
 
-fn hash(state: &RandomState, value: &Value) -> u64 {
-    hash_to(state, value, MAX_VALUE_DEPTH)
+/// Mixes words under random keys, by the folded product of 128 bits that quick hash tables use.
+struct Mixer {
+    start: u64,
+    factor: u64,
 }
 
-/// Equal for equal values: members are added up, whatever their order, and an index counts as a key.
-fn hash_to(state: &RandomState, value: &Value, depth_left: usize) -> u64 {
-    let mut hasher = state.build_hasher();
-    if depth_left == 0 {
-        return hasher.finish();
+impl Mixer {
+    fn new() -> Self {
+        static KEYS: OnceLock<RandomState> = OnceLock::new();
+        let keys = KEYS.get_or_init(RandomState::new);
+        Mixer { start: keys.hash_one(0_u8), factor: keys.hash_one(1_u8) | 1 }
     }
-    let member = |key: Key<'_>, item: &Value| {
-        let mut hasher = state.build_hasher();
-        match key {
-            Key::Index(index) => hasher.write_i64(index),
-            Key::Name(name) => hasher.write(name.as_bytes()),
+
+    fn word(&self, hash: u64, word: u64) -> u64 {
+        let product = u128::from(hash ^ word) * u128::from(self.factor);
+        ((product >> 64) as u64 ^ product as u64).wrapping_add(self.start)
+    }
+
+    fn text(&self, hash: u64, text: &str) -> u64 {
+        let (words, rest) = text.as_bytes().as_chunks::<8>();
+        let hash = words.iter().fold(hash, |hash, word| self.word(hash, u64::from_le_bytes(*word)));
+        let last = rest.iter().fold(rest.len() as u64, |last, byte| last << 8 | u64::from(*byte));
+        self.word(hash, last)
+    }
+
+    fn hash(&self, value: &Value) -> u64 {
+        self.hash_to(value, MAX_VALUE_DEPTH)
+    }
+
+    /// Equal for equal values: members are added up, whatever their order, and an index counts as a key.
+    fn hash_to(&self, value: &Value, depth_left: usize) -> u64 {
+        let tagged = |tag: u64, word: u64| self.word(self.word(self.start, tag), word);
+        if depth_left == 0 {
+            return self.start;
         }
-        hasher.write_u64(hash_to(state, item, depth_left - 1));
-        hasher.finish()
-    };
-    match value {
-        Value::Null => hasher.write_u8(0),
-        Value::Bool(b) => hasher.write_u8(1 + u8::from(*b)),
-        Value::Number(n) => match from_json(n) {
-            Num::Int(n) => hasher.write_i64(n),
-            Num::Float(f) => {
-                hasher.write_u8(3);
-                hasher.write_u64(f.to_bits());
+        let index = |index: i64| self.word(self.start, index as u64);
+        let member = |key: u64, item: &Value| self.word(key, self.hash_to(item, depth_left - 1));
+        match value {
+            Value::Null => tagged(0, 0),
+            Value::Bool(b) => tagged(1, u64::from(*b)),
+            Value::Number(n) => match from_json(n) {
+                Num::Int(n) => tagged(2, n as u64),
+                Num::Float(f) => tagged(3, f.to_bits()),
+            },
+            Value::String(text) => self.text(tagged(4, 0), text),
+            Value::Array(items) => {
+                let members = (0..).zip(items).map(|(at, item)| member(index(at), item));
+                tagged(5, members.fold(0, u64::wrapping_add))
             }
-        },
-        Value::String(text) => hasher.write(text.as_bytes()),
-        Value::Array(items) => {
-            let keyed = (0..).zip(items).map(|(index, item)| member(Key::Index(index), item));
-            hasher.write_u64(keyed.fold(4, u64::wrapping_add));
-        }
-        Value::Object(map) => {
-            let key_of = |name| integer_key(name).map_or(Key::Name(name), Key::Index);
-            let keyed = map.iter().map(|(name, item)| member(key_of(name), item));
-            hasher.write_u64(keyed.fold(4, u64::wrapping_add));
+            Value::Object(map) => {
+                let key = |name: &str| integer_key(name).map_or_else(|| self.text(!self.start, name), index);
+                let members = map.iter().map(|(name, item)| member(key(name), item));
+                tagged(5, members.fold(0, u64::wrapping_add))
+            }
         }
     }
-    hasher.finish()
-}
-
-enum Key<'k> {
-    Index(i64),
-    Name(&'k str),
 }
 
 #[cfg(test)]
@@ -129,9 +143,10 @@ mod tests {
             let items = items.as_array().unwrap();
             assert_eq!(has_duplicates(items), expected, "{items:?}");
             let filler: Vec<Value> = (100..200).map(Value::from).collect();
-            assert_eq!(has_duplicates(items.iter().chain(&filler)), expected, "{items:?}");
-            let state = RandomState::new();
-            let all_equal = items.iter().all(|item| hash(&state, item) == hash(&state, &items[0]));
+            let many: Vec<&Value> = items.iter().chain(&filler).collect();
+            assert_eq!(has_duplicates(&many), expected, "{items:?}");
+            let mixer = Mixer::new();
+            let all_equal = items.iter().all(|item| mixer.hash(item) == mixer.hash(&items[0]));
             assert_eq!(all_equal, expected, "{items:?}");
         }
     }

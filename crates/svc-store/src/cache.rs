@@ -55,7 +55,11 @@ pub(crate) struct Shared {
 
 impl Shared {
     pub(crate) fn new() -> Self {
-        Shared { totals: quick_cache::sync::Cache::new(4_096), options: Mutex::new(None), statements: AtomicU64::new(0) }
+        Shared {
+            totals: quick_cache::sync::Cache::new(4_096),
+            options: Mutex::new(None),
+            statements: AtomicU64::new(0),
+        }
     }
 }
 

@@ -81,6 +81,11 @@ pub(crate) fn contains(text: &str) -> LikeExpr {
     LikeExpr::new(format!("%{}%", escaped(text))).escape('\\')
 }
 
+/// A pattern for this text alone, compared as the collation does.
+pub(crate) fn equals(text: &str) -> LikeExpr {
+    LikeExpr::new(escaped(text)).escape('\\')
+}
+
 /// A pattern for texts that begin with this one.
 pub(crate) fn starts_with(text: &str) -> LikeExpr {
     LikeExpr::new(format!("{}%", escaped(text))).escape('\\')

@@ -57,7 +57,7 @@ pub(crate) fn fields(site: &Arc<Site>, post_type: &PostType) -> PostFields {
 
     let guid = f.add("guid", object(NOTHING).describe("A name of the post that never changes.").context(VIEW_EDIT).readonly());
     guid.member("raw", string().describe("The name as stored.").context(EDIT).readonly()).get(|p| p.post.guid.clone());
-    guid.member("rendered", string().describe("The name, fit for display.").context(VIEW_EDIT).readonly()).get(PostItem::guid_rendered);
+    guid.member("rendered", string().describe("The name, fit for display.").context(VIEW_EDIT).readonly()).get(|p| p.post.guid.clone());
 
     f.add("id", integer().describe("Number that identifies the post.").context(ALL).readonly()).get(|p| p.post.id);
     f.add("link", string().describe("Address of the post's page.").format("uri").context(ALL).readonly()).get(PostItem::link);
@@ -83,7 +83,8 @@ pub(crate) fn fields(site: &Arc<Site>, post_type: &PostType) -> PostFields {
         let title = f.add("title", object(NOTHING).describe("The post's title.").context(ALL));
         raw(title, "The title as stored.").get(|p| p.post.title.clone());
         title.member("rendered", string().describe("The title as HTML.").context(ALL).readonly()).get(PostItem::title_rendered);
-        title.unchecked().set(|d, v| d.title = text(v));
+        // An object with an empty title changes nothing; an empty text does.
+        title.unchecked().set(|d, v: Value| d.title = if v.is_object() { text(v).filter(|t| !t.is_empty()) } else { text(v) });
     }
     if has("editor") {
         let content = f.add("content", object(NOTHING).describe("The post's content.").context(VIEW_EDIT));
@@ -119,7 +120,13 @@ pub(crate) fn fields(site: &Arc<Site>, post_type: &PostType) -> PostFields {
         f.add("format", string().describe("The post's format.").one_of(FORMATS).context(VIEW_EDIT)).get(PostItem::format).set(|d, v| d.format = Some(v));
     }
     if has("custom-fields") {
-        f.add("meta", site.meta.schema("post", &post_type.name)).checked_by(is_map).get(PostItem::meta).set(|d, v| d.meta = Some(v));
+        let meta = f.add("meta", object(NOTHING).describe("Further values kept with the post.").context(VIEW_EDIT));
+        // Without registered meta the member is there all the same, as an empty map prints.
+        meta.checked_by(is_map).get(|_| Value::Array(Vec::new())).set(|d, v| d.meta = Some(v));
+        for field in site.meta.fields("post", &post_type.name) {
+            let read = Arc::clone(field);
+            meta.member(&field.name, field.source()).get(move |p| read.read(&p.stored_meta));
+        }
     }
     if post_type.name == "post" {
         f.add("sticky", boolean().describe("Whether the post stays on top.").context(VIEW_EDIT)).get(PostItem::sticky).set(|d, v| d.sticky = Some(v));
@@ -148,16 +155,14 @@ fn protected(field: &mut PostField, description: &str) {
         .get(|p| !p.post.password.is_empty());
 }
 
-/// A text member is written as text or as an object with `raw`; an object without it changes nothing.
+/// A text member is written as text or as an object with `raw`; anything else changes nothing.
 fn text(value: Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text),
-        Value::Object(mut members) => match members.remove("raw") {
-            Some(Value::String(text)) => Some(text),
-            Some(other) => Some(svc_php::cast::to_text(&other).into_owned()),
-            None => None,
-        },
-        other => Some(svc_php::cast::to_text(&other).into_owned()),
+        Value::Object(mut members) => {
+            members.remove("raw").filter(|raw| !raw.is_null()).map(|raw| svc_php::cast::to_text(&raw).into_owned())
+        }
+        _ => None,
     }
 }
 
