@@ -76,14 +76,11 @@ fn schema_tools(zone: dates::SiteZone) -> Vec<Route> {
         let callback = move |req: Request| std::future::ready(Ok(Response::new(callback(&req))));
         Route::new(path).endpoint(on(Method::POST, callback, public))
     };
-    let dates = move |req: Request| {
-        let zone = zone.clone();
-        async move {
-            let (text, utc): (String, bool) = (req.require("date")?, req.require("utc")?);
-            let stamp = |forced| dates::parse_date(&text, forced).map_or(Value::Bool(false), Value::from);
-            let pair = dates::date_with_gmt(&text, utc, &zone).map(|(local, gmt)| json!([local, gmt]));
-            Ok(Response::new(json!({"timestamp": stamp(false), "forced_utc": stamp(true), "pair": pair})))
-        }
+    let dates = move |req: Request| async move {
+        let (text, utc): (String, bool) = (req.require("date")?, req.require("utc")?);
+        let stamp = |forced| dates::parse_date(&text, forced).map_or(Value::Bool(false), Value::from);
+        let pair = dates::date_with_gmt(&text, utc, &zone).map(|(local, gmt)| json!([local, gmt]));
+        Ok(Response::new(json!({"timestamp": stamp(false), "forced_utc": stamp(true), "pair": pair})))
     };
     let dates = get(dates, public)
         .args(Args::new().with("date", build::string().required()).with("utc", build::boolean().default(false)));

@@ -19,7 +19,7 @@ pub(super) enum Found {
     /// One post of any type.
     Single(Box<Post>),
     /// A page of a list.
-    List(List),
+    List(Box<List>),
     /// The page of the front of the site, when that is a stored page.
     Front(Box<Post>),
     /// Nothing.
@@ -31,7 +31,7 @@ pub(super) enum Subject {
     /// Newest posts.
     Home,
     /// Posts with a term.
-    Term(Box<Term>, Taxonomy),
+    Term(Box<Term>, Box<Taxonomy>),
     /// Posts of an author.
     Author(Box<User>),
     /// Posts of a time.
@@ -192,7 +192,7 @@ impl Finder<'_> {
     /// A page past the end is nothing; an empty first page is something where `empty_is_something`.
     fn or_nothing(&self, list: List, empty_is_something: bool) -> Found {
         let past = list.number > 1 && list.number > list.pages;
-        if past || list.posts.is_empty() && !empty_is_something { Found::Nothing } else { Found::List(list) }
+        if past || list.posts.is_empty() && !empty_is_something { Found::Nothing } else { Found::List(Box::new(list)) }
     }
 
     fn archive(&mut self, archive: &Archive, lookup: &Lookup) -> Stored<Found> {
@@ -229,7 +229,7 @@ impl Finder<'_> {
                 include_children: taxonomy.hierarchical,
                 ..TaxClause::default()
             });
-            subject = Some(Subject::Term(Box::new(term), taxonomy));
+            subject = Some(Subject::Term(Box::new(term), Box::new(taxonomy)));
             empty_is_something = true;
         }
         if let Some(words) = &archive.search {

@@ -112,13 +112,13 @@ impl Pages {
                 let address = show.address(&post)?;
                 show.single(*post, address)
             }
-            Found::List(list) if list.feed => show.feed(list),
+            Found::List(list) if list.feed => show.feed(&list),
             Found::List(list) => {
                 let first = urls::of_list(show.db, show.site, show.settings, &list.subject)?;
                 let canonical = first.as_ref().map(|f| urls::page_of(&show.settings.urls.site, f, list.number));
                 match canonical.as_deref().and_then(|c| urls::redirect(c, &asked.path)).filter(|_| plain) {
                     Some(to) => Ok(Page::redirect(&to)),
-                    None => show.list(list, first),
+                    None => show.list(&list, first),
                 }
             }
         }

@@ -213,7 +213,7 @@ impl Show<'_> {
     }
 
     /// A page of a list; `first` is the address of its first page.
-    pub(super) fn list(&mut self, list: List, first: Option<String>) -> Stored<Page> {
+    pub(super) fn list(&mut self, list: &List, first: Option<String>) -> Stored<Page> {
         let namespace = self.site.brand.namespace();
         let number = |id: i64| u64::try_from(id).unwrap_or_default();
         let shown = match &list.subject {
@@ -224,7 +224,7 @@ impl Show<'_> {
         let heading_html = self.heading(&list.subject);
         let note_html = self.note(&list.subject);
         let site = &self.settings.urls.site;
-        let (newer, older) = first.as_deref().map_or((None, None), |f| urls::neighbours(site, f, &list));
+        let (newer, older) = first.as_deref().map_or((None, None), |f| urls::neighbours(site, f, list));
         let here = first.as_deref().map(|f| urls::page_of(site, f, list.number));
         let mut title = plain(&heading_html);
         if list.number > 1 {
@@ -291,7 +291,7 @@ impl Show<'_> {
     }
 
     /// A list as a feed.
-    pub(super) fn feed(&mut self, list: List) -> Stored<Page> {
+    pub(super) fn feed(&mut self, list: &List) -> Stored<Page> {
         let found = urls::of_posts(self.db, self.site, self.settings, &list.posts)?;
         let ids: Vec<PostId> = list.posts.iter().map(|p| p.id).collect();
         let all_terms = terms::of_objects(self.db, &ids)?;

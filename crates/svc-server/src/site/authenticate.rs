@@ -10,7 +10,7 @@ use chrono::Utc;
 use http::{HeaderMap, Method, header};
 use serde_json::Value;
 use svc_auth::{
-    AuthError, Brand, Caller, Keys, Scheme,
+    AuthError, Caller, Keys, Scheme,
     application_password::{self, Account, AppPasswordOutcome, ApplicationPassword},
     basic,
     cookie::{self, AuthCookie, CookieNames},
@@ -19,13 +19,13 @@ use svc_auth::{
     roles::Roles,
     session::Sessions,
 };
-use svc_controllers::AppPassword;
+use svc_controllers::{AppPassword, Settings, Site, Stored};
 use svc_http::{Authenticator, Credentials, Outcome};
 use svc_model::{User, UserId};
 use svc_php::serialize;
 use svc_routing::BoxFuture;
 use svc_schema::Error;
-use svc_store::{Db, Meta, MetaKind, Store, StoreError, meta, options, options::Options, users};
+use svc_store::{Db, Meta, MetaKind, StoreError, meta, options, users};
 
 use crate::serving::FORWARDED_FOR;
 
@@ -45,9 +45,8 @@ pub(crate) fn unserialized(stored: &str) -> Value {
 
 /// The stage itself.
 pub(super) struct SignIn {
-    store: Store,
+    site: Arc<Site>,
     keys: Keys,
-    brand: Brand,
     /// Application passwords may be used: the site is reached over TLS, or is a local one.
     passwords_available: bool,
     /// What was last understood of the options.
@@ -56,7 +55,7 @@ pub(super) struct SignIn {
 
 /// What the options say, understood once per change of them.
 struct Known {
-    options: Arc<Options>,
+    settings: Arc<Settings>,
     roles: Roles,
     cookie: String,
 }
@@ -67,69 +66,64 @@ struct Subject {
     meta: Meta,
 }
 
-/// What a request says of its sender, before anything is looked up.
-enum Claim {
-    None,
-    Basic(basic::Credentials),
-    Cookie(String),
-}
-
 impl SignIn {
-    pub(super) fn new(store: Store, keys: Keys, brand: Brand, passwords_available: bool) -> Self {
-        SignIn { store, keys, brand, passwords_available, known: ArcSwapOption::empty() }
+    pub(super) fn new(site: Arc<Site>, keys: Keys, passwords_available: bool) -> Self {
+        SignIn { site, keys, passwords_available, known: ArcSwapOption::empty() }
     }
 
-    fn known(&self, db: &mut Db) -> Result<Arc<Known>, StoreError> {
-        let options = options::autoloaded(db)?;
+    fn known(&self, db: &mut Db) -> Stored<Arc<Known>> {
+        let settings = self.site.settings_in(db)?;
         if let Some(known) = &*self.known.load()
-            && Arc::ptr_eq(&known.options, &options)
+            && Arc::ptr_eq(&known.settings, &settings)
         {
             return Ok(Arc::clone(known));
         }
-        let text = |name: &str| options.get(name).map_or("", String::as_str);
+        let roles = settings.option(&format!("{}user_roles", db.prefix()));
         let known = Arc::new(Known {
-            roles: Roles::from_value(&unserialized(text(&format!("{}user_roles", db.prefix())))),
-            cookie: CookieNames::new(&self.brand, text("siteurl")).logged_in,
-            options,
+            roles: Roles::from_value(&unserialized(roles)),
+            cookie: CookieNames::new(&self.site.brand, settings.option("siteurl")).logged_in,
+            settings,
         });
         self.known.store(Some(Arc::clone(&known)));
         Ok(known)
     }
 
-    fn decide(&self, credentials: &Credentials) -> Result<Outcome, StoreError> {
+    fn decide(&self, credentials: &Credentials) -> Result<Outcome, Error> {
         // Without either header nobody can be found, and nothing needs to be looked up.
         let has = |name| credentials.headers.contains_key(name);
         if !has(header::AUTHORIZATION) && !has(header::COOKIE) && credentials.nonce.is_none() {
             return Ok(Outcome::anonymous());
         }
-        self.store.read(|db| {
+        self.site.read(|db| {
             let known = self.known(db)?;
-            match self.claim(&credentials.headers, &known) {
-                // What a program states outright counts more than what a browser sends along.
-                Claim::Basic(sent) if self.passwords_available && in_use(db)? => {
-                    self.by_password(db, &known, &sent, &credentials.headers)
-                }
-                Claim::Cookie(value) => self.by_cookie(db, &known, &value, credentials),
-                Claim::Basic(_) | Claim::None => Ok(self.without_cookie(credentials)),
+            // What a program states outright counts more than what a browser sends along. A statement that names no one
+            // counts nothing: servers in front of a site have passwords of their own, which browsers send here too.
+            if let Some(sent) = basic_credentials(&credentials.headers)
+                && self.passwords_available
+                && in_use(db)?
+                && let Some(outcome) = self.by_password(db, &known, &sent, &credentials.headers)?
+            {
+                return Ok(outcome);
+            }
+            match cookie_value(&credentials.headers, &known.cookie) {
+                Some(value) => self.by_cookie(db, &known, &value, credentials),
+                None => Ok(self.without_cookie(credentials)),
             }
         })
     }
 
-    fn claim(&self, headers: &HeaderMap, known: &Known) -> Claim {
-        let basic = headers.get(header::AUTHORIZATION).and_then(|v| v.to_str().ok()).and_then(basic::parse);
-        if let Some(sent) = basic {
-            return Claim::Basic(sent);
-        }
-        cookie_value(headers, &known.cookie).map_or(Claim::None, Claim::Cookie)
-    }
-
+    /// The caller whose application password was sent; `None` when it is nobody's.
+    ///
+    /// A wrong one is no error: the interface's check of errors runs before anything asks who calls, so on the peer the
+    /// collector holds nothing yet when it is asked, and routes that want somebody say so themselves. Recorded in the
+    /// scenario `auth`.
     fn by_password(
         &self,
         db: &mut Db,
         known: &Known,
         sent: &basic::Credentials,
         headers: &HeaderMap,
-    ) -> Result<Outcome, StoreError> {
+    ) -> Stored<Option<Outcome>> {
         let is_email = svc_text::is_email(&sent.login);
         let subject = match find(db, &sent.login)? {
             None if is_email => users::by_email(db, &sent.login)?.map(|user| with_meta(db, user)).transpose()?,
@@ -138,20 +132,15 @@ impl SignIn {
         let passwords = subject.as_ref().map(|s| passwords_of(&s.meta)).unwrap_or_default();
         let account = subject.as_ref().map(|s| Account { id: s.user.id, passwords: &passwords, allowed: true });
         let outcome = AppPasswordOutcome::authenticate(account, sent.password.expose(), is_email);
-        let (AppPasswordOutcome::User(id, uuid), Some(subject)) = (&outcome, &subject) else {
-            // The check of errors runs before anything asks who calls, so the collector holds nothing yet when it does:
-            // on the peer a wrong application password makes the caller nobody, and routes that want somebody say so
-            // themselves. Recorded in the scenario `auth`.
-            return Ok(Outcome::anonymous());
-        };
+        let (AppPasswordOutcome::User(id, uuid), Some(subject)) = (&outcome, &subject) else { return Ok(None) };
         let signed_in = Outcome::caller(caller(known, *id, &subject.meta, db.prefix()));
-        Ok(match uuid {
+        Ok(Some(match uuid {
             Some(uuid) => {
                 self.note_use(*id, uuid, &passwords, headers);
                 signed_in.with_extension(AppPassword(uuid.clone()))
             }
             None => signed_in,
-        })
+        }))
     }
 
     /// Notes when a password was last used, at most once a day, without keeping the request waiting.
@@ -162,7 +151,7 @@ impl SignIn {
         if !passwords.iter().any(is_due) {
             return;
         }
-        let (store, uuid) = (self.store.clone(), uuid.to_owned());
+        let (store, uuid) = (self.site.store.clone(), uuid.to_owned());
         tokio::spawn(async move {
             let written = store.write(move |tx| {
                 let Some(stored) = meta::get(tx, MetaKind::User, user.0, APPLICATION_PASSWORDS)? else { return Ok(()) };
@@ -179,13 +168,7 @@ impl SignIn {
         });
     }
 
-    fn by_cookie(
-        &self,
-        db: &mut Db,
-        known: &Known,
-        value: &str,
-        credentials: &Credentials,
-    ) -> Result<Outcome, StoreError> {
+    fn by_cookie(&self, db: &mut Db, known: &Known, value: &str, credentials: &Credentials) -> Stored<Outcome> {
         let now = Utc::now().timestamp();
         let grace = credentials.wire_method == Method::POST;
         let Ok(parsed) = AuthCookie::parse(value) else { return Ok(self.without_cookie(credentials)) };
@@ -221,7 +204,7 @@ impl SignIn {
         // The service has put parameter and header in their order already.
         let param = credentials.nonce.as_deref();
         let check = NonceCheck { answered: false, cookie, bearer, param, header: None, tick };
-        nonce_check::check(&self.keys, &self.brand, &check)
+        nonce_check::check(&self.keys, &self.site.brand, &check)
     }
 
     fn outcome(&self, decision: Decision, caller: Option<Caller>) -> Outcome {
@@ -229,7 +212,7 @@ impl SignIn {
             (Decision::Refused(refusal), caller) => Outcome::refused(wire(refusal), caller.is_some()),
             (Decision::Verified(fresh), caller) => {
                 let outcome = caller.map_or_else(Outcome::anonymous, Outcome::caller);
-                outcome.with_header(self.brand.header("Nonce"), fresh.expose())
+                outcome.with_header(self.site.brand.header("Nonce"), fresh.expose())
             }
             (Decision::Unchanged | Decision::Anonymous, _) => Outcome::anonymous(),
         }
@@ -238,16 +221,15 @@ impl SignIn {
 
 impl Authenticator for SignIn {
     fn authenticate(&self, credentials: Credentials) -> BoxFuture<Outcome> {
-        // The look-up runs in place, as all reads of the store do; there is nothing to wait for.
-        let outcome = self.decide(&credentials).unwrap_or_else(|error| {
-            tracing::error!("a caller could not be looked up: {error}");
-            let status = if error.is_temporary() { 503 } else { 500 };
-            let error =
-                Error::new("rest_authentication_unavailable", "Your credentials cannot be checked at the moment.");
-            Outcome::refused(error.with_status(status), false)
-        });
+        // The look-up runs in place, as all reads of the store do; there is nothing to wait for. The cause of a failure is
+        // logged where the store's error became one of the interface.
+        let outcome = self.decide(&credentials).unwrap_or_else(|error| Outcome::refused(error, false));
         Box::pin(std::future::ready(outcome))
     }
+}
+
+fn basic_credentials(headers: &HeaderMap) -> Option<basic::Credentials> {
+    basic::parse(headers.get(header::AUTHORIZATION)?.to_str().ok()?)
 }
 
 fn in_use(db: &mut Db) -> Result<bool, StoreError> {

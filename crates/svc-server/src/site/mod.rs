@@ -100,14 +100,17 @@ impl SiteBuilder {
         let store = open_store(config)?;
         let created =
             if first_run::has_site(&store)? { None } else { Some(first_run::create(&store, address, Utc::now())?) };
-        let mut site = Site::new(store.clone(), config.brand.clone(), &config.content_dir);
+        let mut site = Site::new(store, config.brand.clone(), &config.content_dir);
+        if let Some(address) = &config.site_url {
+            site = site.at(address.as_str());
+        }
         for prepare in &self.prepare {
             prepare(&mut site);
         }
         let site = site.finish();
         let home = home(&site)?;
         let passwords = home.is_tls() || config.environment_for(&home) == Environment::Local;
-        let sign_in = Arc::new(SignIn::new(store, keys, config.brand.clone(), passwords));
+        let sign_in = Arc::new(SignIn::new(Arc::clone(&site), keys, passwords));
         let rest = Rest::build(Arc::clone(&site), self.register.clone(), config.debug, passwords)?;
         let texts = self.texts.clone().unwrap_or_else(|| Arc::new(pages::SiteTexts));
         Ok(OpenSite { site, rest, sign_in, texts, home, created, config: config.clone() })
