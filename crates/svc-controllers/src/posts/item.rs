@@ -103,7 +103,7 @@ impl PostItem {
     }
 
     pub(crate) fn featured_media(&self) -> i64 {
-        self.stored_meta.first("_thumbnail_id").map_or(0, |id| svc_php::numeric::text_to_int(id))
+        self.stored_meta.first("_thumbnail_id").map_or(0, svc_php::numeric::text_to_int)
     }
 
     /// The terms in this taxonomy.

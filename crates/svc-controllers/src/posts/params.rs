@@ -228,7 +228,6 @@ impl PostList {
             terms: terms.ids.clone(),
             operator,
             include_children: terms.include_children,
-            ..TaxClause::default()
         };
         let wanted = self
             .terms

@@ -44,7 +44,7 @@ impl Posts {
         }
         if req.arg::<bool>("sticky")? == Some(true)
             && self.fields.has("sticky")
-            && !(others || caller.has(&caps.publish_posts) && others)
+            && !(others && caller.has(&caps.publish_posts))
         {
             return Err(errors::cannot_assign_sticky(req));
         }
