@@ -1,7 +1,8 @@
 //! `cargo xtask conformance`: the recorded HTTP scenarios against the demo server on the recorded site.
 //!
 //! The site is imported once; before each scenario that writes, and after it, the server is stopped, the imported copy
-//! put back, and the server started again.
+//! put back, and the server started again. Steps on which the project differs on purpose stand, with the reason, in
+//! `tests/conformance/differences.toml`: they are counted apart, and one that passes is a failure.
 
 use std::{
     io::{BufRead, BufReader},
@@ -10,6 +11,7 @@ use std::{
 };
 
 use anyhow::{Context, Result, bail};
+use serde::Deserialize;
 
 use crate::{cargo, root, say};
 
@@ -58,29 +60,39 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
         return Ok(());
     }
     let scenarios = scenarios(&kit, &options.scenarios)?;
+    let differences = Differences::read()?;
     let program = build(options.release)?;
     let work = tempfile::tempdir().context("cannot make a temporary folder")?;
     let mut site = Site { program, work: work.path().to_owned(), brand: options.brand.clone(), fixture, server: None };
     site.import()?;
-    let (mut passed, mut failed, mut dirty) = (0, 0, true);
+    let (mut total, mut dirty) = (Outcome::default(), true);
+    let told = if options.all { usize::MAX } else { TOLD };
     for scenario in &scenarios {
         if dirty || scenario.writes {
             site.reset()?;
         }
         dirty = scenario.writes;
-        let address = site.address()?;
-        let result = check(&kit, address, &options.brand, &scenario.name)?;
-        let told = if options.all { usize::MAX } else { TOLD };
-        for line in result.failures.iter().take(told) {
+        let outcome = differences.judge(check(&kit, site.address()?, &options.brand, &scenario.name)?);
+        for line in outcome.failures.iter().take(told) {
             say(&format!("    {line}"))?;
         }
-        say(&format!("{:28} {:5} passed {:5} failed", scenario.name, result.passed, result.failed))?;
-        passed += result.passed;
-        failed += result.failed;
+        let differing = if outcome.differing > 0 { format!(" {:5} differ", outcome.differing) } else { String::new() };
+        say(&format!(
+            "{:28} {:5} passed {:5} failed{differing}",
+            scenario.name,
+            outcome.passed,
+            outcome.failures.len()
+        ))?;
+        total.passed += outcome.passed;
+        total.differing += outcome.differing;
+        total.failures.extend(outcome.failures);
     }
     site.stop();
-    say(&format!("{passed} passed, {failed} failed"))?;
-    if failed > 0 { std::process::exit(1) } else { Ok(()) }
+    if total.differing > 0 {
+        say(&format!("differ on purpose: {}", total.differing))?;
+    }
+    say(&format!("{} passed, {} failed", total.passed, total.failures.len()))?;
+    if total.failures.is_empty() { Ok(()) } else { std::process::exit(1) }
 }
 
 /// A scenario of the kit.
@@ -221,29 +233,97 @@ fn copy(from: &Path, to: &Path) -> Result<()> {
     Ok(())
 }
 
-/// How a scenario went.
+/// How a scenario went, judged.
+#[derive(Default)]
 struct Outcome {
     passed: usize,
-    failed: usize,
+    differing: usize,
     failures: Vec<String>,
 }
 
-fn check(kit: &Path, address: &str, brand: &str, scenario: &str) -> Result<Outcome> {
-    let output = Command::new("python3")
-        .arg(kit)
-        .args(["check", address, "--no-reset", "--verbose", "--brand", brand, "--scenario", scenario])
-        .output()
-        .context("cannot run python3")?;
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    let Some((passed, failed)) = text.lines().last().and_then(counts) else {
-        bail!("the kit did not finish {scenario}: {text}{}", String::from_utf8_lossy(&output.stderr));
-    };
-    let failures = text.lines().filter_map(|l| l.trim().strip_prefix("FAIL ")).map(str::to_owned).collect();
-    Ok(Outcome { passed, failed, failures })
+/// What the kit says of a scenario.
+#[derive(Deserialize)]
+struct Report {
+    scenario: String,
+    passed: usize,
+    failures: Vec<Failure>,
 }
 
-/// Reads `N passed, N failed`.
-fn counts(line: &str) -> Option<(usize, usize)> {
-    let (passed, failed) = line.split_once(" passed, ")?;
-    Some((passed.trim().parse().ok()?, failed.strip_suffix(" failed")?.parse().ok()?))
+/// A step that was not answered as recorded.
+#[derive(Deserialize)]
+struct Failure {
+    step: String,
+    difference: String,
+}
+
+fn check(kit: &Path, address: &str, brand: &str, scenario: &str) -> Result<Report> {
+    #[derive(Deserialize)]
+    struct Reports {
+        scenarios: Vec<Report>,
+    }
+    let output = Command::new("python3")
+        .arg(kit)
+        .args(["check", address, "--no-reset", "--json", "--brand", brand, "--scenario", scenario])
+        .output()
+        .context("cannot run python3")?;
+    let reports: Option<Reports> = serde_json::from_slice(&output.stdout).ok();
+    reports
+        .and_then(|r| r.scenarios.into_iter().next())
+        .with_context(|| format!("the kit did not finish {scenario}: {}", String::from_utf8_lossy(&output.stderr)))
+}
+
+/// Steps on which the project differs on purpose.
+struct Differences(Vec<(String, String)>);
+
+impl Differences {
+    fn read() -> Result<Self> {
+        #[derive(Deserialize)]
+        struct File {
+            difference: Vec<Difference>,
+        }
+        #[derive(Deserialize)]
+        struct Difference {
+            #[expect(dead_code, reason = "for people who read the file; it must be there")]
+            reason: String,
+            scenario: String,
+            steps: Vec<String>,
+        }
+        let path = root()?.join("tests/conformance/differences.toml");
+        let text = std::fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+        let file: File = toml::from_str(&text).with_context(|| format!("cannot read {}", path.display()))?;
+        let pairs = |d: Difference| d.steps.into_iter().map(move |step| (d.scenario.clone(), step));
+        Ok(Differences(file.difference.into_iter().flat_map(pairs).collect()))
+    }
+
+    /// Sorts what failed into what was to fail and what was not; what was to fail and did not is a failure.
+    fn judge(&self, report: Report) -> Outcome {
+        let listed: Vec<&str> =
+            self.0.iter().filter(|(s, _)| *s == report.scenario).map(|(_, step)| step.as_str()).collect();
+        let (differing, failed): (Vec<Failure>, Vec<Failure>) =
+            report.failures.into_iter().partition(|f| listed.contains(&f.step.as_str()));
+        let passing = listed.iter().filter(|step| !differing.iter().any(|f| f.step == **step));
+        let mut failures: Vec<String> = failed.iter().map(|f| format!("{}: {}", f.step, f.difference)).collect();
+        failures.extend(passing.map(|step| format!("{step}: is listed as differing, and passes or is gone")));
+        Outcome { passed: report.passed, differing: differing.len(), failures }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn listed_steps_are_counted_apart_and_must_fail() {
+        let listed = ["a", "b"].map(|step| ("s".to_owned(), step.to_owned())).to_vec();
+        let failure = |step: &str| Failure { step: step.to_owned(), difference: "x".to_owned() };
+        let report = Report { scenario: "s".to_owned(), passed: 3, failures: vec![failure("a"), failure("c")] };
+        let outcome = Differences(listed).judge(report);
+        assert_eq!((outcome.passed, outcome.differing), (3, 1));
+        assert_eq!(outcome.failures, ["c: x", "b: is listed as differing, and passes or is gone"]);
+    }
+
+    #[test]
+    fn the_list_in_the_repository_can_be_read() {
+        assert!(Differences::read().is_ok());
+    }
 }

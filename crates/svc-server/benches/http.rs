@@ -1,121 +1,116 @@
-//! Whole requests over real sockets: a list of ten posts and one post, against a bare axum handler on the same runtime
-//! that answers the same bytes. The ratio of the two is what the site costs.
-//!
-//! Each iteration is one request on a connection that is kept alive.
+//! Answers over loopback sockets, kept alive: a list of ten posts and one post from SQLite, against a bare axum handler that
+//! returns the same bytes. The ratio of each pair is what `docs/performance.md` tells.
 
 use std::{
-    io::{Read, Write},
+    io::{BufRead, BufReader, Read, Write},
     net::{SocketAddr, TcpStream},
-    path::Path,
 };
 
-use axum::{Router, http::header, routing::get};
+use axum::{Router, body::Bytes, http::header, routing::get};
 use criterion::{Criterion, criterion_group, criterion_main};
+use svc_model::Post;
 use svc_server::{
     SiteBuilder,
-    config::{Config, Limits, Sources},
-    serving,
+    config::{Config, SETTINGS, Sources},
+    serving::{Running, bind},
 };
+use svc_store::{DatabaseUrl, Store, StoreConfig, posts};
+use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
-/// Sends one request and reads the whole answer; gives its body.
-fn ask(connection: &mut TcpStream, path: &str, buffer: &mut Vec<u8>) -> usize {
-    write!(connection, "GET {path} HTTP/1.1\r\nHost: bench\r\n\r\n").expect("the server reads");
-    buffer.clear();
-    let mut piece = [0; 65536];
-    loop {
-        let n = connection.read(&mut piece).expect("the server answers");
-        assert!(n > 0, "the server closed the connection");
-        buffer.extend_from_slice(&piece[..n]);
-        let Some(end) = buffer.windows(4).position(|w| w == b"\r\n\r\n") else { continue };
-        let head = std::str::from_utf8(&buffer[..end]).expect("a head of text").to_ascii_lowercase();
-        assert!(head.starts_with("http/1.1 200"), "{head}");
-        let length = head.lines().find_map(|l| l.strip_prefix("content-length: ")).expect("a length");
-        let length: usize = length.trim().parse().expect("a number");
-        if buffer.len() >= end + 4 + length {
-            return end + 4;
+/// Posts in the site; the list shows ten of them.
+const N_POSTS: i64 = 200;
+
+const LIST: &str = "/svc-json/svc/v2/posts";
+
+/// A connection that is kept.
+struct Client {
+    stream: BufReader<TcpStream>,
+}
+
+impl Client {
+    fn new(address: SocketAddr) -> Self {
+        let stream = TcpStream::connect(address).expect("the server listens");
+        stream.set_nodelay(true).expect("a socket");
+        Client { stream: BufReader::new(stream) }
+    }
+
+    fn get(&mut self, path: &str) -> Vec<u8> {
+        let request = format!("GET {path} HTTP/1.1\r\nHost: bench\r\n\r\n");
+        self.stream.get_mut().write_all(request.as_bytes()).expect("a connection");
+        let (mut length, mut line) = (0, String::new());
+        loop {
+            line.clear();
+            self.stream.read_line(&mut line).expect("an answer");
+            if let Some(value) = line.strip_prefix("content-length: ") {
+                length = value.trim().parse().expect("a length");
+            }
+            if line == "\r\n" {
+                break;
+            }
         }
+        let mut body = vec![0; length];
+        self.stream.read_exact(&mut body).expect("a whole body");
+        body
     }
 }
 
-fn connect(address: SocketAddr) -> TcpStream {
-    let connection = TcpStream::connect(address).expect("the server listens");
-    connection.set_nodelay(true).expect("a socket option");
-    connection
+fn config(folder: &TempDir) -> Config {
+    let log = SETTINGS.iter().find(|s| s.key == "log").expect("a setting");
+    let flags = vec![(log, "off".to_owned())];
+    Config::load(&Sources { folder: folder.path().to_owned(), variables: Vec::new(), flags }).expect("defaults")
 }
 
-fn start(runtime: &Runtime, router: Router, limits: Limits) -> serving::Running {
-    runtime.block_on(async {
-        let listener = serving::bind("127.0.0.1:0").await.expect("a free port");
-        serving::Running::start(listener, router, limits).expect("the server starts")
-    })
-}
-
-/// A new site in this folder with a hundred posts.
-fn site(folder: &Path) -> (Router, Limits) {
-    let flags = |name: &str, value: &str| (format!("SVC_{name}"), value.to_owned());
-    let data = folder.display().to_string();
-    let sources = Sources {
-        variables: vec![flags("DATA", &data), flags("BRAND", "svc")],
-        ..Sources::of_process(Vec::new())
-    };
-    let config = Config::load(&sources).expect("a configuration");
-    let address = "http://127.0.0.1:8080".parse().expect("an address");
-    let site = SiteBuilder::new().open(&config, &address).expect("a site");
-    let store = site.site().store.clone();
+/// Fills the site that the first start made.
+fn fill(folder: &TempDir) {
+    let url = DatabaseUrl::Sqlite(folder.path().join("svc-data/site.db"));
+    let store = Store::open(&StoreConfig::new(url)).expect("the site's database");
     store
         .write_blocking(|tx| {
-            for n in 0..100 {
-                let date = chrono::DateTime::from_timestamp(1_700_000_000 + n * 3600, 0).map(|d| d.naive_utc());
-                let post = svc_server::model::Post {
-                    author: svc_server::model::UserId(1),
-                    date,
-                    date_gmt: date,
-                    modified: date,
-                    modified_gmt: date,
-                    title: format!("Entry {n}"),
-                    content: format!("<!-- wp:paragraph -->\n<p>{}</p>\n<!-- /wp:paragraph -->", "Some words. ".repeat(80)),
-                    status: "publish".to_owned(),
-                    slug: format!("entry-{n}"),
-                    post_type: "post".to_owned(),
-                    ..Default::default()
-                };
-                svc_store::posts::insert(tx, &post)?;
+            let sample =
+                posts::by_slug(tx, "writing-the-first-post", &["post"])?.into_iter().next().unwrap_or_default();
+            for n in 0..N_POSTS {
+                let slug = format!("post-{n}");
+                posts::insert(tx, &Post { title: format!("Post {n}"), slug, ..sample.clone() })?;
             }
             Ok(())
         })
-        .expect("posts are stored");
-    (site.router(), config.limits.clone())
+        .expect("writes");
 }
 
-fn benches(c: &mut Criterion) {
-    let folder = tempfile::tempdir().expect("a folder");
+fn bench(c: &mut Criterion) {
     let runtime = Runtime::new().expect("a runtime");
-    let (router, limits) = runtime.block_on(async { site(folder.path()) });
-    let ours = start(&runtime, router, limits.clone());
-    let mut buffer = Vec::new();
-    for (name, path) in [
-        ("list of 10 posts", "/svc-json/svc/v2/posts"),
-        ("one post", "/svc-json/svc/v2/posts/1"),
-        ("list of 10 posts, two fields", "/svc-json/svc/v2/posts?_fields=id,title"),
-    ] {
-        let body = ask(&mut connect(ours.address()), path, &mut buffer);
-        let bytes = bytes::Bytes::copy_from_slice(&buffer[body..]);
-        let handler = move || {
-            let bytes = bytes.clone();
-            async move { ([(header::CONTENT_TYPE, "application/json; charset=UTF-8")], bytes) }
-        };
-        let bare = start(&runtime, Router::new().route("/bytes", get(handler)), limits.clone());
-        let mut group = c.benchmark_group(name);
-        let mut connection = connect(ours.address());
-        group.bench_function("svc", |b| b.iter(|| ask(&mut connection, path, &mut buffer)));
-        let mut connection = connect(bare.address());
-        group.bench_function("bare axum handler", |b| b.iter(|| ask(&mut connection, "/bytes", &mut buffer)));
+    let folder = tempfile::tempdir().expect("a folder");
+    let config = config(&folder);
+    let (site, address) = runtime.block_on(async {
+        let listener = bind("127.0.0.1:0").await.expect("a port");
+        let here = format!("http://{}", listener.local_addr().expect("an address")).parse().expect("an address");
+        let site = SiteBuilder::new().open(&config, &here).expect("a site");
+        let running = Running::start(listener, site.router(), config.limits.clone()).expect("a server");
+        let address = running.address();
+        (running, address)
+    });
+    fill(&folder);
+    for (name, path) in [("list of 10 posts", LIST.to_owned()), ("one post", format!("{LIST}/1"))] {
+        let mut ours = Client::new(address);
+        let bytes = Bytes::from(ours.get(&path));
+        let bare = runtime.block_on(async {
+            let answer = move || {
+                let bytes = bytes.clone();
+                async move { ([(header::CONTENT_TYPE, "application/json; charset=UTF-8")], bytes) }
+            };
+            let listener = bind("127.0.0.1:0").await.expect("a port");
+            Running::start(listener, Router::new().route(&path, get(answer)), config.limits.clone()).expect("a server")
+        });
+        let mut theirs = Client::new(bare.address());
+        let mut group = c.benchmark_group(format!("http/{name}"));
+        group.bench_function("svc", |b| b.iter(|| ours.get(&path)));
+        group.bench_function("bare axum handler, same bytes", |b| b.iter(|| theirs.get(&path)));
         group.finish();
         runtime.block_on(bare.stop());
     }
-    runtime.block_on(ours.stop());
+    runtime.block_on(site.stop());
 }
 
-criterion_group!(http_benches, benches);
-criterion_main!(http_benches);
+criterion_group!(benches, bench);
+criterion_main!(benches);

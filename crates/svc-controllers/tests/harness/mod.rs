@@ -1,5 +1,7 @@
 //! A whole site in process: the recorded fixture on a temporary SQLite file, with every family mounted.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, dead_code, reason = "a harness of tests, shared by several of them")]
+
 use std::{path::Path, sync::Arc};
 
 use serde_json::Value;
