@@ -16,39 +16,39 @@ use svc_store::{DatabaseUrl, MetaKind, Store, StoreConfig, meta};
 const DUMP: &[u8] = include_bytes!("../../../svc-store/testdata/site.sql.gz");
 
 /// A site and the server on it.
-pub struct Harness {
+pub(crate) struct Harness {
     /// The site.
-    pub site: Arc<Site>,
+    pub(crate) site: Arc<Site>,
     /// Every family, mounted.
-    pub server: Server,
+    pub(crate) server: Server,
 }
 
 /// What a request was answered.
 #[derive(Debug)]
-pub struct Answer {
+pub(crate) struct Answer {
     /// The status.
-    pub status: u16,
+    pub(crate) status: u16,
     /// The headers, names as set.
-    pub headers: Vec<(String, String)>,
+    pub(crate) headers: Vec<(String, String)>,
     /// The body; null without one.
-    pub body: Value,
+    pub(crate) body: Value,
 }
 
 impl Answer {
     /// The error's code, empty without one.
-    pub fn code(&self) -> &str {
+    pub(crate) fn code(&self) -> &str {
         self.body["code"].as_str().unwrap_or_default()
     }
 
     /// A header, by name.
-    pub fn header(&self, name: &str) -> Option<&str> {
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(n, _)| n.eq_ignore_ascii_case(name)).map(|(_, v)| v.as_str())
     }
 }
 
 impl Harness {
     /// A fresh copy of the fixture, with a custom type and taxonomy.
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let mut config = StoreConfig::new(DatabaseUrl::Temporary);
         config.durable = false;
         let store = Store::open(&config).unwrap();
@@ -84,7 +84,7 @@ impl Harness {
     }
 
     /// Sends a request as this user.
-    pub async fn send(&self, user: i64, req: Request) -> Answer {
+    pub(crate) async fn send(&self, user: i64, req: Request) -> Answer {
         let req = match self.caller(user) {
             Some(caller) => req.with_caller(caller),
             None => req,
@@ -101,26 +101,26 @@ impl Harness {
     }
 
     /// `GET` of a route with a query string.
-    pub async fn get(&self, user: i64, route: &str, query: &str) -> Answer {
+    pub(crate) async fn get(&self, user: i64, route: &str, query: &str) -> Answer {
         self.send(user, Request::get(route).with_query_string(query)).await
     }
 
     /// A request with a JSON body.
-    pub async fn json(&self, user: i64, method: Method, route: &str, body: Value) -> Answer {
+    pub(crate) async fn json(&self, user: i64, method: Method, route: &str, body: Value) -> Answer {
         self.send(user, Request::new(method, route).with_json(&body)).await
     }
 
     /// How many statements the store has run.
-    pub fn statements(&self) -> u64 {
+    pub(crate) fn statements(&self) -> u64 {
         self.site.read(|db| Ok(db.statements())).unwrap()
     }
 }
 
 /// Users of the fixture.
-pub const NOBODY: i64 = 0;
+pub(crate) const NOBODY: i64 = 0;
 /// An administrator.
-pub const ADMIN: i64 = 1;
+pub(crate) const ADMIN: i64 = 1;
 /// An author.
-pub const AUTHOR: i64 = 3;
+pub(crate) const AUTHOR: i64 = 3;
 /// A contributor.
-pub const CONTRIBUTOR: i64 = 5;
+pub(crate) const CONTRIBUTOR: i64 = 5;
