@@ -121,9 +121,9 @@ pub(crate) fn already_trashed() -> Error {
     error("rest_already_trashed", "The post is in the trash already.", 410)
 }
 
-/// Posts of this type go at once.
+/// Things of this kind go at once.
 pub(crate) fn trash_not_supported() -> Error {
-    error("rest_trash_not_supported", "Posts of this type have no trash. Set `force` to delete them for good.", 501)
+    error("rest_trash_not_supported", "There is no trash for this. Set `force` to delete it for good.", 501)
 }
 
 /// A wrong password was given for the content.
