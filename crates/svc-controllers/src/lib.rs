@@ -7,6 +7,7 @@
 mod access;
 mod errors;
 mod fail;
+mod labels;
 pub mod meta;
 mod mount;
 pub mod posts;
@@ -14,7 +15,11 @@ mod render;
 mod respond;
 mod settings;
 mod site;
+pub mod statuses;
+pub mod taxonomies;
 pub mod templates;
+pub mod terms;
+pub mod types;
 pub mod urls;
 mod zone;
 

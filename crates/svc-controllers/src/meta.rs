@@ -8,7 +8,7 @@ use std::sync::Arc;
 use indexmap::IndexMap;
 use serde_json::{Value, json};
 use svc_auth::Caller;
-use svc_schema::{Error, Schema};
+use svc_schema::{Args, Error, Sanitizer, Schema};
 use svc_store::{Meta, MetaKind, Tx};
 
 use crate::{Stored, errors};
@@ -34,6 +34,8 @@ pub struct MetaField {
     pub single: bool,
     /// Value shown when none is stored.
     pub default: Value,
+    /// Whether the default was registered, and is not just what the type implies.
+    has_default: bool,
     /// Kept with revisions.
     pub revisions: bool,
     /// Who may write.
@@ -67,6 +69,7 @@ impl MetaField {
             name: key.to_owned(),
             single: true,
             default: empty_of(kind),
+            has_default: false,
             revisions: false,
             guard: MetaGuard::ByKey,
             sanitize: None,
@@ -98,6 +101,7 @@ impl MetaField {
     /// The value when none is stored.
     pub fn default(mut self, value: Value) -> Self {
         self.default = value.clone();
+        self.has_default = true;
         self.schema(json!({"default": value}))
     }
 
@@ -192,8 +196,19 @@ impl MetaRegistry {
     pub fn fields(&self, kind: &str, subtype: &str) -> impl Iterator<Item = &Arc<MetaField>> {
         let of = |subtype: &str| self.by_kind.get(&(kind.to_owned(), subtype.to_owned()));
         let own = if subtype.is_empty() { None } else { of(subtype) };
-        own.into_iter().chain(of("")).flat_map(IndexMap::values)
+        of("").into_iter().chain(own).flat_map(IndexMap::values)
     }
+}
+
+/// Arguments in which the member `meta` has to be a map and is otherwise left alone: its values are checked one by one
+/// when they are stored, after the item itself.
+pub(crate) fn checked_later(mut args: Args) -> Args {
+    if let Some(arg) = args.0.get_mut("meta") {
+        let as_it_is = std::mem::take(arg).validate_with(|value, _| Ok(value.is_object() || value.is_array()));
+        *arg = as_it_is;
+        arg.sanitize = Sanitizer::None;
+    }
+    args
 }
 
 /// Who may write which stored key.
@@ -230,7 +245,13 @@ impl MetaField {
     }
 
     /// A value that the interface can show: stored texts that do not fit the schema must not be lost unseen.
+    ///
+    /// Where nothing is stored, the empty text stands for it unless a default was registered, and that is no number and
+    /// no truth value: the peer refuses to take such a value away.
     fn is_intact(&self, stored: &[String]) -> bool {
+        if stored.is_empty() && !self.has_default {
+            return !matches!(self.kind(), "integer" | "number" | "boolean");
+        }
         stored.iter().all(|text| !self.value_of(text).is_null())
     }
 }

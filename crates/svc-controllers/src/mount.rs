@@ -8,7 +8,10 @@ use svc_routing::{Link, Map, ParamOrder, Registry, Request, Response, SiteInfo};
 use svc_schema::Error;
 use svc_store::{MetaKind, meta};
 
-use crate::{LINK_RELATION, Settings, Site, posts::Posts};
+use crate::{
+    LINK_RELATION, Settings, Site, posts::Posts, statuses::Statuses, taxonomies::TaxonomyFamily, terms::Terms,
+    types::Types,
+};
 
 /// What the framework has to know of a site: its addresses and the first members of its index.
 ///
@@ -57,6 +60,14 @@ pub fn mount(registry: &mut Registry, site: &Arc<Site>, app_passwords: bool) {
         if post_type.rest_controller == RestController::Posts {
             registry.mount(&namespace, move |extra| Posts::new(&site, &post_type, extra));
         }
+    }
+    let [types, statuses, taxonomies] = [(); 3].map(|()| Arc::clone(site));
+    registry.mount(&namespace, move |extra| Types::new(&types, extra));
+    registry.mount(&namespace, move |extra| Statuses::new(&statuses, extra));
+    registry.mount(&namespace, move |extra| TaxonomyFamily::new(&taxonomies, extra));
+    for taxonomy in site.taxonomies.iter().filter(|t| t.show_in_rest && t.standard_controller) {
+        let (site, taxonomy) = (Arc::clone(site), taxonomy.clone());
+        registry.mount(&namespace, move |extra| Terms::new(&site, &taxonomy, extra));
     }
     let site = Arc::clone(site);
     registry.hooks.index(10, move |response, req| {

@@ -50,3 +50,13 @@ pub(crate) fn with_links(mut item: Map, links: Option<Links>, req: &Request) -> 
     // An item of which nothing is wanted prints as PHP's empty map.
     if item.is_empty() { Value::Array(Vec::new()) } else { Value::Object(item) }
 }
+
+/// A map of items by name, as the families of what is registered answer; an item without any member is an empty list, as
+/// PHP prints it.
+pub(crate) fn keyed(items: impl IntoIterator<Item = (String, Map, Option<Links>)>, req: &Request) -> Value {
+    let shown = |item: Map, links| match with_links(item, links, req) {
+        Value::Object(item) if item.is_empty() => Value::Array(Vec::new()),
+        item => item,
+    };
+    Value::Object(items.into_iter().map(|(name, item, links)| (name, shown(item, links))).collect())
+}

@@ -33,6 +33,7 @@ pub mod options;
 pub mod posts;
 pub mod schema;
 pub mod stamp;
+pub mod term_tree;
 pub mod terms;
 pub mod users;
 

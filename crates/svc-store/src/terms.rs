@@ -203,6 +203,8 @@ pub struct TermQuery {
     pub exclude: Vec<TermId>,
     /// Only terms with posts.
     pub hide_empty: bool,
+    /// Terms that count as not empty all the same ([`crate::term_tree::empty_above_others`]).
+    pub keep_empty: Vec<TermId>,
     /// Only those right under this term; zero is those without parent.
     pub parent: Option<TermId>,
     /// Only terms of these posts.
@@ -271,7 +273,11 @@ fn conditions(db: &Db, q: &TermQuery, s: &mut SelectStatement) {
         s.and_where(Expr::col(("t", "term_id")).is_not_in(q.exclude.iter().map(|id| id.0)));
     }
     if q.hide_empty {
-        s.and_where(Expr::col(("tt", "count")).gt(0));
+        let mut counted = Cond::any().add(Expr::col(("tt", "count")).gt(0));
+        if !q.keep_empty.is_empty() {
+            counted = counted.add(Expr::col(("t", "term_id")).is_in(q.keep_empty.iter().map(|id| id.0)));
+        }
+        s.cond_where(counted);
     }
     if let Some(parent) = q.parent {
         s.and_where(Expr::col(("tt", "parent")).eq(parent.0));

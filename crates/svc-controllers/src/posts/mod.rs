@@ -31,6 +31,7 @@ use svc_store::{
 };
 
 pub use item::Place;
+pub(crate) use links::{create_term_cap, with_query};
 
 use self::{
     fields::PostFields,
