@@ -121,6 +121,11 @@ pub(crate) fn already_trashed() -> Error {
     error("rest_already_trashed", "The post is in the trash already.", 410)
 }
 
+/// Things of this kind go at once.
+pub(crate) fn trash_not_supported() -> Error {
+    error("rest_trash_not_supported", "There is no trash for this. Set `force` to delete it for good.", 501)
+}
+
 /// A wrong password was given for the content.
 pub(crate) fn incorrect_password() -> Error {
     error("rest_post_incorrect_password", "The password for this post is wrong.", 403)

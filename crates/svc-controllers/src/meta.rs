@@ -8,7 +8,8 @@ use std::sync::Arc;
 use indexmap::IndexMap;
 use serde_json::{Value, json};
 use svc_auth::Caller;
-use svc_schema::{Args, Error, Sanitizer, Schema};
+use svc_resource::{Field, Fields};
+use svc_schema::{Error, Schema, build::object};
 use svc_store::{Meta, MetaKind, Tx};
 
 use crate::{Stored, errors};
@@ -200,15 +201,29 @@ impl MetaRegistry {
     }
 }
 
-/// Arguments in which the member `meta` has to be a map and is otherwise left alone: its values are checked one by one
-/// when they are stored, after the item itself.
-pub(crate) fn checked_later(mut args: Args) -> Args {
-    if let Some(arg) = args.0.get_mut("meta") {
-        let as_it_is = std::mem::take(arg).validate_with(|value, _| Ok(value.is_object() || value.is_array()));
-        *arg = as_it_is;
-        arg.sanitize = Sanitizer::None;
+/// Adds the member `meta` to a table: a member for each registered value, read from the stored meta that `stored` finds
+/// in an item. The caller says what `set` does.
+pub(crate) fn add_member<'f, I: 'static, D: 'static>(
+    fields: &'f mut Fields<I, D>,
+    registry: &MetaRegistry,
+    kind: &str,
+    subtype: &str,
+    stored: fn(&I) -> &Meta,
+) -> &'f mut Field<I, D> {
+    const NOTHING: [(&str, Value); 0] = [];
+    let schema = object(NOTHING).describe("Further values kept with it.").context(&["view", "edit"]);
+    let member = fields.add("meta", schema);
+    for field in registry.fields(kind, subtype) {
+        let read = Arc::clone(field);
+        member.member(&field.name, field.source()).get(move |item| read.read(stored(item)));
     }
-    args
+    // Without registered meta the member is there all the same, as an empty map prints.
+    member.checked_by(is_map).get(|_| Value::Array(Vec::new()))
+}
+
+/// Meta is a map; the registrations check what is in it.
+fn is_map(value: &Value, _: &str) -> Result<bool, Error> {
+    Ok(value.is_object() || value.is_array())
 }
 
 /// Who may write which stored key.

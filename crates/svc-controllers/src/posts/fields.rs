@@ -120,13 +120,8 @@ pub(crate) fn fields(site: &Arc<Site>, post_type: &PostType) -> PostFields {
         f.add("format", string().describe("The post's format.").one_of(FORMATS).context(VIEW_EDIT)).get(PostItem::format).set(|d, v| d.format = Some(v));
     }
     if has("custom-fields") {
-        let meta = f.add("meta", object(NOTHING).describe("Further values kept with the post.").context(VIEW_EDIT));
-        // Without registered meta the member is there all the same, as an empty map prints.
-        meta.checked_by(is_map).get(|_| Value::Array(Vec::new())).set(|d, v| d.meta = Some(v));
-        for field in site.meta.fields("post", &post_type.name) {
-            let read = Arc::clone(field);
-            meta.member(&field.name, field.source()).get(move |p| read.read(&p.stored_meta));
-        }
+        crate::meta::add_member(&mut f, &site.meta, "post", &post_type.name, |p| &p.stored_meta)
+            .set(|d, v| d.meta = Some(v));
     }
     if post_type.name == "post" {
         f.add("sticky", boolean().describe("Whether the post stays on top.").context(VIEW_EDIT)).get(PostItem::sticky).set(|d, v| d.sticky = Some(v));
@@ -168,9 +163,4 @@ fn text(value: Value) -> Option<String> {
 
 fn slug(value: Value, _: &str) -> Result<Value, Error> {
     Ok(svc_text::sanitize_title(&svc_php::cast::to_text(&value)).into())
-}
-
-/// Meta is a map; the registrations check what is in it.
-fn is_map(value: &Value, _: &str) -> Result<bool, Error> {
-    Ok(value.is_object() || value.is_array())
 }
