@@ -6,9 +6,10 @@
 use std::sync::Arc;
 
 use indexmap::IndexMap;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use svc_auth::Caller;
-use svc_schema::{Args, Error, Sanitizer, Schema};
+use svc_resource::{Field, Fields};
+use svc_schema::{Error, Schema, build::object};
 use svc_store::{Meta, MetaKind, Tx};
 
 use crate::{Stored, errors};
@@ -143,13 +144,23 @@ impl MetaField {
     }
 
     /// Schema of the member, as OPTIONS shows it.
-    fn source(&self) -> Value {
+    pub fn source(&self) -> Value {
         self.whole.source().clone()
     }
 
     /// The type of one value.
     fn kind(&self) -> &str {
         self.item_source["type"].as_str().unwrap_or("string")
+    }
+
+    /// The member's value of an object with these stored values.
+    pub fn read(&self, stored: &Meta) -> Value {
+        let values = stored.all(&self.key);
+        if self.single {
+            values.first().map_or_else(|| self.default.clone(), |text| self.value_of(text))
+        } else {
+            values.iter().map(|text| self.value_of(text)).collect()
+        }
     }
 
     /// A stored text as a value of the schema; null when it does not fit.
@@ -188,46 +199,31 @@ impl MetaRegistry {
         let own = if subtype.is_empty() { None } else { of(subtype) };
         of("").into_iter().chain(own).flat_map(IndexMap::values)
     }
-
-    /// The schema of the member `meta`.
-    pub fn schema(&self, kind: &str, subtype: &str) -> Value {
-        let members: Map<String, Value> =
-            self.fields(kind, subtype).map(|field| (field.name.clone(), field.source())).collect();
-        json!({
-            "description": "Further values kept with the item.",
-            "type": "object",
-            "context": ["view", "edit"],
-            "properties": members,
-        })
-    }
-
-    /// The member `meta` of an object with these stored values.
-    pub fn read(&self, kind: &str, subtype: &str, stored: &Meta) -> Value {
-        let mut out = Map::new();
-        for field in self.fields(kind, subtype) {
-            let values = stored.all(&field.key);
-            let value = if field.single {
-                values.first().map_or_else(|| field.default.clone(), |v| field.value_of(v))
-            } else if values.is_empty() {
-                json!([])
-            } else {
-                values.iter().map(|v| field.value_of(v)).collect()
-            };
-            out.insert(field.name.clone(), value);
-        }
-        if out.is_empty() { json!([]) } else { Value::Object(out) }
-    }
 }
 
-/// Arguments in which the member `meta` has to be a map and is otherwise left alone: its values are checked one by one
-/// when they are stored, after the item itself.
-pub(crate) fn checked_later(mut args: Args) -> Args {
-    if let Some(arg) = args.0.get_mut("meta") {
-        let as_it_is = std::mem::take(arg).validate_with(|value, _| Ok(value.is_object() || value.is_array()));
-        *arg = as_it_is;
-        arg.sanitize = Sanitizer::None;
+/// Adds the member `meta` to a table: a member for each registered value, read from the stored meta that `stored` finds
+/// in an item. The caller says what `set` does.
+pub(crate) fn add_member<'f, I: 'static, D: 'static>(
+    fields: &'f mut Fields<I, D>,
+    registry: &MetaRegistry,
+    kind: &str,
+    subtype: &str,
+    stored: fn(&I) -> &Meta,
+) -> &'f mut Field<I, D> {
+    const NOTHING: [(&str, Value); 0] = [];
+    let schema = object(NOTHING).describe("Further values kept with it.").context(&["view", "edit"]);
+    let member = fields.add("meta", schema);
+    for field in registry.fields(kind, subtype) {
+        let read = Arc::clone(field);
+        member.member(&field.name, field.source()).get(move |item| read.read(stored(item)));
     }
-    args
+    // Without registered meta the member is there all the same, as an empty map prints.
+    member.checked_by(is_map).get(|_| Value::Array(Vec::new()))
+}
+
+/// Meta is a map; the registrations check what is in it.
+fn is_map(value: &Value, _: &str) -> Result<bool, Error> {
+    Ok(value.is_object() || value.is_array())
 }
 
 /// Who may write which stored key.
@@ -309,7 +305,7 @@ impl MetaRegistry {
                 }
                 continue;
             }
-            let values = field.read(value)?;
+            let values = field.texts_of(value)?;
             if values == now {
                 continue;
             }
@@ -324,7 +320,7 @@ impl MetaRegistry {
 
 impl MetaField {
     /// The stored texts of a member of the request.
-    fn read(&self, value: &Value) -> Result<Vec<String>, Error> {
+    fn texts_of(&self, value: &Value) -> Result<Vec<String>, Error> {
         let param = format!("meta.{}", self.name);
         let schema = &self.whole;
         let bad = |mut error: Error| {

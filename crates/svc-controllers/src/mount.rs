@@ -102,13 +102,16 @@ fn complete_index(mut response: Response, req: &Request, site: &Site, app_passwo
         let url = file.map_or(String::new(), |file| format!("{}/{file}", settings.uploads_url()));
         data.insert("site_icon_url".to_owned(), json!(url));
     }
-    if req.wants("_links") {
-        for (kind, id) in [("site_logo", logo), ("site_icon", icon)] {
-            if id > 0 {
-                let href = settings.urls.rest(&format!("/{}/media/{id}", site.brand.namespace()));
-                let link = Link::new(href).embeddable().attr("type", kind);
-                response.links.add(format!("{LINK_RELATION}featuredmedia"), link);
-            }
+    // The links come with the members that they are about, whether or not `_links` is asked for.
+    let wanted = |names: &[&str]| names.iter().any(|name| req.wants(name));
+    for (kind, id, asked) in [
+        ("site_logo", logo, wanted(&["site_logo", "_links"])),
+        ("site_icon", icon, wanted(&["site_icon", "site_icon_url", "_links"])),
+    ] {
+        if id > 0 && asked {
+            let href = settings.urls.rest(&format!("/{}/media/{id}", site.brand.namespace()));
+            let link = Link::new(href).embeddable().attr("type", kind);
+            response.links.add(format!("{LINK_RELATION}featuredmedia"), link);
         }
     }
     response

@@ -38,7 +38,7 @@ pub use method::{ALL, CREATABLE, DELETABLE, EDITABLE, IntoMethods, READABLE};
 pub use params::{ParamOrder, Params, Source};
 pub use registry::Registry;
 pub use request::{File, Request};
-pub use response::{Headers, RawBody, Response, Served};
+pub use response::{Body, HeaderText, Headers, RawBody, Response, Served};
 pub use route::{Controller, Route};
 pub use search::{SearchHandler, SearchPage};
 pub use server::Server;

@@ -419,6 +419,11 @@ impl Request {
         }
     }
 
+    /// Whether notices are kept: in debug mode.
+    pub(crate) fn collects_notices(&self) -> bool {
+        self.0.notices.is_some()
+    }
+
     /// The notices recorded so far.
     pub(crate) fn notices(&self) -> Vec<Notice> {
         self.0

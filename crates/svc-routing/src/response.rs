@@ -10,28 +10,70 @@ use svc_schema::{Error, Notice};
 use crate::endpoint::RouteEntry;
 use crate::links::{Link, Links};
 
+/// The value of a header: text, or a number, which envelopes and batches show as one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HeaderText {
+    text: String,
+    is_number: bool,
+}
+
+impl From<&str> for HeaderText {
+    fn from(text: &str) -> Self {
+        Self { text: clean(text), is_number: false }
+    }
+}
+
+impl From<String> for HeaderText {
+    fn from(text: String) -> Self {
+        Self::from(text.as_str())
+    }
+}
+
+impl From<&String> for HeaderText {
+    fn from(text: &String) -> Self {
+        Self::from(text.as_str())
+    }
+}
+
+macro_rules! numbers {
+    ($($number:ty),*) => {$(
+        impl From<$number> for HeaderText {
+            fn from(number: $number) -> Self {
+                Self { text: number.to_string(), is_number: true }
+            }
+        }
+    )*};
+}
+
+numbers!(u16, u32, u64, usize, i32, i64);
+
 /// Headers in the order in which they were set, with the spelling of their names kept, as envelopes and batches show
 /// them. Names compare without letter case. Values hold no line breaks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Headers(Vec<(String, String)>);
+pub struct Headers(Vec<(String, HeaderText)>);
 
 impl Headers {
+    fn find(&mut self, name: &str) -> Option<&mut HeaderText> {
+        self.0.iter_mut().find(|(n, _)| n.eq_ignore_ascii_case(name)).map(|(_, value)| value)
+    }
+
     /// Sets a header, in place of one with this name.
-    pub fn set(&mut self, name: &str, value: &str) {
-        match self.0.iter_mut().find(|(n, _)| n.eq_ignore_ascii_case(name)) {
-            Some((_, old)) => *old = clean(value),
-            None => self.0.push((name.to_owned(), clean(value))),
+    pub fn set(&mut self, name: &str, value: impl Into<HeaderText>) {
+        match self.find(name) {
+            Some(old) => *old = value.into(),
+            None => self.0.push((name.to_owned(), value.into())),
         }
     }
 
     /// Adds to a header: the values are joined by a comma.
-    pub fn add(&mut self, name: &str, value: &str) {
-        match self.0.iter_mut().find(|(n, _)| n.eq_ignore_ascii_case(name)) {
-            Some((_, old)) => {
-                old.push_str(", ");
-                old.push_str(&clean(value));
+    pub fn add(&mut self, name: &str, value: impl Into<HeaderText>) {
+        match self.find(name) {
+            Some(old) => {
+                old.text.push_str(", ");
+                old.text.push_str(&value.into().text);
+                old.is_number = false;
             }
-            None => self.0.push((name.to_owned(), clean(value))),
+            None => self.0.push((name.to_owned(), value.into())),
         }
     }
 
@@ -42,12 +84,12 @@ impl Headers {
 
     /// A header's value.
     pub fn get(&self, name: &str) -> Option<&str> {
-        self.0.iter().find(|(n, _)| n.eq_ignore_ascii_case(name)).map(|(_, v)| v.as_str())
+        self.0.iter().find(|(n, _)| n.eq_ignore_ascii_case(name)).map(|(_, value)| value.text.as_str())
     }
 
     /// Names and values.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.0.iter().map(|(n, v)| (n.as_str(), v.as_str()))
+        self.0.iter().map(|(name, value)| (name.as_str(), value.text.as_str()))
     }
 
     /// As a member of an envelope; without headers an empty list, as PHP prints an empty map.
@@ -55,7 +97,11 @@ impl Headers {
         if self.0.is_empty() {
             return Value::Array(Vec::new());
         }
-        self.iter().map(|(n, v)| (n.to_owned(), Value::from(v))).collect::<crate::Map>().into()
+        let value = |value: &HeaderText| match value.text.parse::<i64>() {
+            Ok(number) if value.is_number => number.into(),
+            _ => Value::from(value.text.as_str()),
+        };
+        self.0.iter().map(|(name, text)| (name.clone(), value(text))).collect::<crate::Map>().into()
     }
 }
 
@@ -125,15 +171,15 @@ impl Response {
 
     /// Sets a header, in place of one with this name.
     #[must_use]
-    pub fn header(mut self, name: &str, value: impl ToString) -> Self {
-        self.headers.set(name, &value.to_string());
+    pub fn header(mut self, name: &str, value: impl Into<HeaderText>) -> Self {
+        self.headers.set(name, value);
         self
     }
 
     /// Adds to a header: the values are joined by a comma.
     #[must_use]
-    pub fn add_header(mut self, name: &str, value: impl ToString) -> Self {
-        self.headers.add(name, &value.to_string());
+    pub fn add_header(mut self, name: &str, value: impl Into<HeaderText>) -> Self {
+        self.headers.add(name, value);
         self
     }
 
@@ -236,6 +282,7 @@ mod tests {
         let res = Response::default().header("X-Two", "a").add_header("x-two", "b\r\nX-Evil: 1").header("Y", 3);
         let all: Vec<_> = res.headers.iter().collect();
         assert_eq!(all, [("X-Two", "a, bX-Evil: 1"), ("Y", "3")]);
+        assert_eq!(res.headers.to_value(), serde_json::json!({ "X-Two": "a, bX-Evil: 1", "Y": 3 }));
         assert_eq!(Headers::default().to_value(), serde_json::json!([]));
     }
 

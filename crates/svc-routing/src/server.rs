@@ -308,7 +308,7 @@ impl Server {
             let shown = res.context.map(|context| req.clone().with_param("context", context));
             let allowed = self.allowed(&route, shown.as_ref().unwrap_or(req), res.known_grant(req)).await;
             if !allowed.is_empty() {
-                res.headers.set("Allow", &allowed.join(", "));
+                res.headers.set("Allow", allowed.join(", "));
             }
             res.allowed = Some(allowed);
         }
@@ -410,7 +410,10 @@ impl Server {
         let wanted = query.get("_embed").map(parse_embed);
         let mut served = if req.is_head() {
             let enveloped = query.contains_key("_envelope");
-            let (status, headers) = if enveloped { Default::default() } else { (res.status, res.headers) };
+            let (status, mut headers) = if enveloped { Default::default() } else { (res.status, res.headers) };
+            if let Some(raw) = &res.raw {
+                headers.set("Content-Type", &raw.content_type);
+            }
             Served { status, headers, body: Body::Empty, notices: Vec::new() }
         } else if let (Some(raw), false) = (&res.raw, res.is_error()) {
             Served { status: res.status, body: Body::Raw(raw.clone()), headers: res.headers, notices: Vec::new() }
@@ -488,14 +491,22 @@ impl Server {
     }
 
     /// Answers paths ahead of a page that will ask for them: a map from path to `{body, headers}`, those of `OPTIONS`
-    /// requests nested under `OPTIONS`. `caller` gives its caller to all. Paths that answer other than 200 are left out.
+    /// requests nested under `OPTIONS`. `caller` gives its caller to all. A path is asked for once, by `GET` unless it says
+    /// `OPTIONS`: preloading changes nothing. Paths that answer other than 200 are left out.
     pub async fn preload(&self, paths: &[(Method, &str)], caller: &Request) -> Map {
         let caller = self.adopt(caller.clone());
         let mut out = Map::new();
         for (method, path) in paths {
-            let address = path.strip_suffix('/').filter(|p| !p.is_empty()).unwrap_or(path);
+            let options = *method == Method::OPTIONS;
+            let address = path.trim_end_matches('/');
+            let done =
+                if options { out.get("OPTIONS").and_then(|nested| nested.get(address)) } else { out.get(address) };
+            if done.is_some() {
+                continue;
+            }
             let (route, query) = address.split_once('?').unwrap_or((address, ""));
-            let req = caller.sub_request(method.clone(), route).with_query_string(query);
+            let method = if options { Method::OPTIONS } else { Method::GET };
+            let req = caller.sub_request(method, route).with_query_string(query);
             let res = self.dispatch(req.clone()).await;
             if res.status != StatusCode::OK {
                 continue;
@@ -503,7 +514,7 @@ impl Server {
             let headers = res.headers.to_value();
             let wanted = req.params().query.get("_embed").map(parse_embed);
             let entry = json!({ "body": self.to_data(res, wanted.as_ref(), &req).await, "headers": headers });
-            if *method == Method::OPTIONS {
+            if options {
                 let nested = out.entry("OPTIONS").or_insert_with(|| json!({}));
                 nested[address] = entry;
             } else {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use svc_schema::{Error, Sanitizer};
+use svc_schema::{Error, Notices, Sanitizer};
 
 use crate::Request;
 use crate::endpoint::Bound;
@@ -14,6 +14,9 @@ use crate::error::invalid_request;
 /// `rest_invalid_json`, `rest_missing_callback_param`, `rest_invalid_param` with all that is invalid at once,
 /// `rest_invalid_params`, or what a callback raised.
 pub(crate) fn prepare(mut req: Request, endpoint: &Bound) -> Result<Request, (Request, Error)> {
+    if req.collects_notices() {
+        collect_notices(&req, endpoint);
+    }
     if let Err(error) = checked(&req, endpoint) {
         return Err((req, error));
     }
@@ -21,6 +24,20 @@ pub(crate) fn prepare(mut req: Request, endpoint: &Bound) -> Result<Request, (Re
         Ok(()) => Ok(req),
         Err(error) => Err((req, error)),
     }
+}
+
+/// In debug mode: what is wrong about the schemas of the arguments that were sent. The schemas are run once more for it, so
+/// that requests outside of debug mode do not carry the cost.
+fn collect_notices(req: &Request, endpoint: &Bound) {
+    let mut notices = Notices::new();
+    for (name, arg) in endpoint.args.iter() {
+        let by_schema = matches!(arg.sanitize, Sanitizer::BySchema | Sanitizer::Parse);
+        if let (Some(schema), Some(value), true) = (&arg.schema, req.param(name), by_schema) {
+            // Only the notices are wanted; the outcome is found again below.
+            let _outcome = schema.sanitize_with(value.clone(), name, &mut notices);
+        }
+    }
+    notices.into_vec().into_iter().for_each(|notice| req.notice(notice));
 }
 
 fn checked(req: &Request, endpoint: &Bound) -> Result<(), Error> {

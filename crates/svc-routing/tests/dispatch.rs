@@ -259,6 +259,7 @@ async fn preload_gives_body_and_headers_by_path() {
         (Method::GET, "/a/v1/books/1?_fields=id"),
         (Method::GET, "/a/v1/books/2/"),
         (Method::GET, "/a/v1/nosuch"),
+        (Method::DELETE, "/a/v1/books/2"),
         (Method::OPTIONS, "/a/v1/books/1"),
         (Method::GET, "/a/v1/books/1?_embed=next&_fields=id"),
     ];
@@ -401,9 +402,13 @@ async fn notices_are_collected_in_debug_mode_only() {
         let mut site = SiteInfo::default();
         site.debug = debug;
         let mut registry = Registry::for_site(site);
-        registry.route("a/v1", Route::new("/odd").endpoint(without_permission("GET", odd))).unwrap();
-        let served = registry.build().serve(Request::get("/a/v1/odd")).await;
-        assert_eq!(served.notices.len(), if debug { 2 } else { 0 });
+        let args = Args::new().with("o", svc_schema::build::object([("untyped", json!({}))]));
+        registry.route("a/v1", Route::new("/odd").endpoint(without_permission("GET", odd).args(args))).unwrap();
+        let served = registry.build().serve(Request::get("/a/v1/odd").with_query_string("o[untyped]=1")).await;
+        let mut functions: Vec<_> = served.notices.iter().map(|n| n.function.as_str()).collect();
+        functions.dedup();
+        let all = ["register_rest_route", "rest_sanitize_value_from_schema", "odd"];
+        assert_eq!(functions, if debug { &all[..] } else { &[] });
     }
 }
 

@@ -21,6 +21,8 @@ mod writer;
 #[cfg(test)]
 mod fixture;
 #[cfg(test)]
+mod mysql_tests;
+#[cfg(test)]
 mod store_tests;
 
 pub mod comments;

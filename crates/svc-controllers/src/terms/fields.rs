@@ -50,10 +50,6 @@ impl TermItem {
         let above: Vec<&str> = above.iter().map(String::as_str).collect();
         self.settings.urls.term(&self.term, &self.taxonomy, &above)
     }
-
-    fn meta(&self) -> Value {
-        self.site.meta.read("term", &self.taxonomy.name, &self.meta)
-    }
 }
 
 /// What additional fields and the item schema call terms of a taxonomy.
@@ -79,6 +75,6 @@ pub(super) fn fields(site: &Site, taxonomy: &Taxonomy) -> TermFields {
         f.add("parent", integer().describe("Number of the term above this one.").context(VIEW_EDIT))
             .get(|t| t.term.parent).set_nullable(|d, v: Option<i64>| d.parent = Some(v.unwrap_or_default()));
     }
-    f.add("meta", site.meta.schema("term", &taxonomy.name)).get(TermItem::meta).set(|d, v| d.meta = Some(v));
+    crate::meta::add_member(&mut f, &site.meta, "term", &taxonomy.name, |t| &t.meta).set(|d, v| d.meta = Some(v));
     f
 }

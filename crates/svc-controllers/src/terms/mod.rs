@@ -34,7 +34,6 @@ use self::{
 use crate::{
     Access, Site, Stored, caller,
     errors::{forbidden_context, trash_not_supported},
-    meta::checked_later,
     posts::{context_param, create_term_cap},
     respond,
 };
@@ -66,7 +65,7 @@ impl Controller for Terms {
     fn routes(&self) -> Vec<Route<Self>> {
         let base = &self.taxonomy.rest_base;
         let schema = Schema::compile(self.fields.item_schema());
-        let args = |kind| checked_later(self.fields.args(kind));
+        let args = |kind| self.fields.args(kind);
         let id = integer().describe("Number that identifies the term.");
         let force = boolean().describe("Must be true: terms have no trash.").default(false);
         vec![
