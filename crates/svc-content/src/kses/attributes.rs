@@ -80,8 +80,11 @@ fn is_white(b: u8) -> bool {
 /// Writes the allowed ones of a tag's attributes, each after a space; none of them if a required one is missing or wrong.
 ///
 /// Values are decoded, judged, and written in double quotes with everything escaped that could end them. Of attributes
-/// with one name the first counts, even when it is then refused.
-pub(super) fn write(out: &mut String, text: &str, attributes: &Attributes, allowed: &AllowedHtml) {
+/// with one name the first counts, even when it is then refused. Gives whether all required attributes are there.
+pub(super) fn write(out: &mut String, text: &str, attributes: &Attributes, allowed: &AllowedHtml) -> bool {
+    if attributes.is_empty() {
+        return true;
+    }
     let start = out.len();
     let mut reader = Reader { text, at: 0 };
     let mut seen = HashSet::new();
@@ -90,7 +93,10 @@ pub(super) fn write(out: &mut String, text: &str, attributes: &Attributes, allow
         let (name, value) = match reader.next() {
             Ok(Some(raw)) => raw,
             Ok(None) => break,
-            Err(Unclosed) => return out.truncate(start),
+            Err(Unclosed) => {
+                out.truncate(start);
+                return attributes.required().next().is_none();
+            }
         };
         let name = name.to_ascii_lowercase();
         let Some(rule) = attributes.rule(&name) else { continue };
@@ -109,6 +115,7 @@ pub(super) fn write(out: &mut String, text: &str, attributes: &Attributes, allow
     if !missing.is_empty() {
         out.truncate(start);
     }
+    missing.is_empty()
 }
 
 fn write_one(out: &mut String, name: &str, value: Option<&str>) {

@@ -82,22 +82,30 @@ fn tag_name(value: Value, filter: &Filter<'_>) -> Value {
     }
 }
 
-/// Comments that end with `--->` or more dashes end with `-->`.
+/// Comments that end with `--->` or more dashes, on the line they began on, end with `-->`.
 fn tidy_comment_ends(content: &str) -> Cow<'_, str> {
     if !content.contains("--->") {
         return Cow::Borrowed(content);
     }
     let mut out = String::with_capacity(content.len());
-    let mut at = 0;
-    while let Some(start) = content[at..].find("<!--").map(|i| at + i + 4) {
-        let Some(end) = content[start..].find("--->").map(|i| start + i) else { break };
-        out.push_str(&content[at..start]);
-        out.push_str(content[start..end].trim_end_matches('-'));
-        out.push_str("-->");
-        at = end + "--->".len();
+    for line in content.split_inclusive('\n') {
+        let mut rest = line;
+        while let Some((before, after)) = split_after(rest, "<!--")
+            && let Some((inside, next)) = after.split_once("--->")
+        {
+            out.push_str(before);
+            out.push_str(inside.trim_end_matches('-'));
+            out.push_str("-->");
+            rest = next;
+        }
+        out.push_str(rest);
     }
-    out.push_str(&content[at..]);
     Cow::Owned(out)
+}
+
+/// The text up to the end of the first `mark`, and the rest.
+fn split_after<'a>(text: &'a str, mark: &str) -> Option<(&'a str, &'a str)> {
+    text.find(mark).map(|i| text.split_at(i + mark.len()))
 }
 
 fn text_len(block: &Block<'_>) -> usize {

@@ -1,58 +1,64 @@
 //! Single attributes that keep their spelling: for markup put together from parts, such as shortcodes inside tags.
 
-use svc_text::{ALLOWED_PROTOCOLS, bad_protocol, esc_attr};
+use svc_text::{ALLOWED_PROTOCOLS, bad_protocol, decode_references, esc_attr, normalize_entities};
 
-use super::{allowed::AllowedHtml, tables::ADDRESSES};
+use super::{
+    allowed::{AllowedHtml, Attributes},
+    tables::ADDRESSES,
+};
 use crate::css::filter_declarations;
 
-/// One attribute (`title = 'x'`) as a post may have it on this element; empty when it may not.
+/// One attribute (`title = 'x'`) as a post may have it on this element, with the white space around it; only that space when
+/// the attribute is refused, nothing when the element is.
 ///
-/// Space around and the kind of quotes stay; a value without quotes gets double ones. Source: `wp_kses_one_attr`, which lets
-/// any `style` pass; here one that holds nothing harmless is refused, and a mixed one is cut down.
+/// The kind of quotes stays; a value without any gets double ones. Source: `wp_kses_one_attr`, which lets any `style` pass;
+/// here one that holds nothing harmless is refused, and a mixed one is cut down.
 pub fn filter_attribute(attribute: &str, element: &str) -> String {
     let allowed = AllowedHtml::post();
     let Some(attributes) = allowed.element(&element.to_ascii_lowercase()) else { return String::new() };
-    let inside = attribute.trim_matches(is_white);
     let before = &attribute[..attribute.len() - attribute.trim_start_matches(is_white).len()];
     let after = &attribute[attribute.trim_end_matches(is_white).len()..];
-    let (name, raw) = match inside.split_once('=') {
-        Some((name, raw)) => (name.trim_end_matches(is_white), Some(raw.trim_start_matches(is_white))),
-        None => (inside, None),
+    let inside = attribute.trim_matches(is_white);
+    // Quotes that do not end make nothing of all of it.
+    if inside.split_once('=').is_some_and(|(_, raw)| unquote(raw.trim_start_matches(is_white)).is_none()) {
+        return String::new();
+    }
+    let judged = judge(inside, allowed, attributes).unwrap_or_default();
+    format!("{before}{judged}{after}")
+}
+
+fn judge(attribute: &str, allowed: &AllowedHtml, attributes: &Attributes) -> Option<String> {
+    let Some((name, raw)) = attribute.split_once('=') else {
+        let lower = attribute.to_ascii_lowercase();
+        let rule = attributes.rule(&lower).filter(|_| lower != "style")?;
+        return allowed.holds(rule, None).then(|| attribute.to_owned());
     };
+    let (name, raw) = (name.trim_end_matches(is_white), raw.trim_start_matches(is_white));
     let lower = name.to_ascii_lowercase();
-    let Some(rule) = attributes.rule(&lower) else { return String::new() };
-    let Some((value, quote)) = raw.map_or(Some((None, '"')), |raw| Some((Some(judge(&lower, raw)?), quote_of(raw))))
-    else {
-        return String::new();
-    };
-    let is_empty_style = lower == "style" && matches!(value.as_deref(), None | Some("" | "0"));
-    if is_empty_style || !allowed.holds(rule, value.as_deref()) {
-        return String::new();
-    }
-    match value {
-        Some(value) => format!("{before}{name}={quote}{value}{quote}{after}"),
-        None => format!("{before}{name}{after}"),
-    }
+    let rule = attributes.rule(&lower)?;
+    let value = clean(&lower, unquote(raw)?);
+    let is_empty_style = lower == "style" && matches!(value.as_str(), "" | "0");
+    let quote = if raw.starts_with('\'') { '\'' } else { '"' };
+    (!is_empty_style && allowed.holds(rule, Some(&value))).then(|| format!("{name}={quote}{value}{quote}"))
 }
 
-fn quote_of(raw: &str) -> char {
-    if raw.starts_with('\'') { '\'' } else { '"' }
-}
-
-/// The value as it may be written between quotes; `None` when its quotes do not end.
-fn judge(name: &str, raw: &str) -> Option<String> {
-    let quote = raw.chars().next().filter(|c| matches!(c, '"' | '\''));
-    let value = match quote {
+/// The value without its quotes; `None` when they do not end.
+fn unquote(raw: &str) -> Option<&str> {
+    match raw.chars().next() {
         // A quote alone stands for both.
-        Some(_) if raw.len() == 1 => "",
-        Some(quote) => raw.strip_prefix(quote)?.strip_suffix(quote)?,
-        None => raw,
-    };
-    Some(match name {
-        "style" => esc_attr(&filter_declarations(value)),
-        _ if ADDRESSES.contains(&name) => bad_protocol(&esc_attr(value), ALLOWED_PROTOCOLS),
-        _ => esc_attr(value),
-    })
+        Some('"' | '\'') if raw.len() == 1 => Some(""),
+        Some(quote @ ('"' | '\'')) => raw.strip_prefix(quote)?.strip_suffix(quote),
+        _ => Some(raw),
+    }
+}
+
+/// The value as it may be written between quotes.
+fn clean(name: &str, value: &str) -> String {
+    if name == "style" {
+        return esc_attr(&filter_declarations(&decode_references(&normalize_entities(value))));
+    }
+    let value = esc_attr(value);
+    if ADDRESSES.contains(&name) { bad_protocol(&value, ALLOWED_PROTOCOLS) } else { value }
 }
 
 /// Cuts an opening tag into its beginning with the name, its attributes, and its end, nothing lost: joined they are the tag.
@@ -61,6 +67,8 @@ fn judge(name: &str, raw: &str) -> Option<String> {
 /// name of letters, digits, `_`, `-`, `:`, `.`, or a shortcode in brackets; a value in quotes, or without and then without any
 /// inside). Source: `wp_kses_attr_parse`.
 pub fn split_attributes(tag: &str) -> Option<Vec<&str>> {
+    // A line feed after the tag is passed over, and lost.
+    let tag = tag.strip_suffix('\n').filter(|tag| tag.ends_with('>')).unwrap_or(tag);
     let inside = tag.strip_prefix('<')?.trim_start_matches(is_white);
     let name_len = inside.bytes().take_while(u8::is_ascii_alphanumeric).count();
     if name_len == 0 {

@@ -45,13 +45,14 @@ impl<'a> Filter<'a> {
 
     fn pieces(&mut self, text: &str) -> String {
         let mut out = String::with_capacity(text.len());
+        let mut pieces = Pieces { text, comment_end: None, line_end: None };
         let mut at = 0;
         while let Some(i) = text[at..].find(['<', '>']) {
             let start = at + i;
             out.push_str(&text[at..start]);
-            let (piece, len) = piece(&text[start..]);
-            at = start + len;
-            let raw = unescape_quotes(&text[start..at]);
+            let (piece, end) = pieces.read(start);
+            at = end;
+            let raw = unescape_quotes(&text[start..end]);
             match piece {
                 Piece::Bracket => out.push_str("&gt;"),
                 Piece::Comment => self.comment(&mut out, &raw),
@@ -118,12 +119,16 @@ impl<'a> Filter<'a> {
             out.push('>');
             return;
         }
+        let start = out.len();
         out.push('<');
         out.push_str(tag.name);
-        if !attributes.is_empty() {
-            attributes::write(out, tag.attributes, attributes, self.allowed);
+        let complete = attributes::write(out, tag.attributes, attributes, self.allowed);
+        match (tag.self_closing(), complete) {
+            (false, _) => out.push('>'),
+            (true, true) => out.push_str(" />"),
+            // An element without content is nothing without what it requires.
+            (true, false) => out.truncate(start),
         }
-        out.push_str(if tag.self_closing() { " />" } else { ">" });
     }
 }
 
@@ -146,27 +151,63 @@ enum Piece {
     Tag,
 }
 
-/// The piece that the text begins with, and its length; the text begins with `<` or `>`.
-fn piece(text: &str) -> (Piece, usize) {
-    let to_bracket = |from: usize| text[from..].find('>').map(|i| from + i + 1);
-    let bytes = text.as_bytes();
-    if bytes[0] == b'>' {
-        return (Piece::Bracket, 1);
+/// Tells pieces of a text, from left to right.
+struct Pieces<'a> {
+    text: &'a str,
+    comment_end: Option<Found>,
+    line_end: Option<Found>,
+}
+
+/// The first place at or after `from` that something is at: remembered, so that many unfinished comments do not each search
+/// the whole rest.
+#[derive(Clone, Copy)]
+struct Found {
+    from: usize,
+    place: usize,
+}
+
+impl Pieces<'_> {
+    /// The piece that begins here, with `<` or `>`, and its end.
+    fn read(&mut self, start: usize) -> (Piece, usize) {
+        let rest = &self.text[start..];
+        let bytes = rest.as_bytes();
+        let to_bracket = |from: usize| rest[from..].find('>').map(|i| start + from + i + 1);
+        if bytes[0] == b'>' {
+            return (Piece::Bracket, start + 1);
+        }
+        if rest.starts_with("<!--") {
+            let end = self.line_comment_end(start + 4).or_else(|| to_bracket(4)).unwrap_or(self.text.len());
+            return (Piece::Comment, end);
+        }
+        let bogus = match bytes {
+            // The first character after `</` is taken whatever it is, a `>` too.
+            [_, b'/', first, ..] if !first.is_ascii_alphabetic() => to_bracket(2 + first_len(&rest[2..])),
+            [_, b'!', b'a'..=b'z', ..] => to_bracket(3),
+            _ => None,
+        };
+        match bogus {
+            Some(end) => (Piece::BogusComment, end),
+            None => (Piece::Tag, to_bracket(1).unwrap_or(self.text.len())),
+        }
     }
-    if let Some(inside) = text.strip_prefix("<!--") {
-        // An unfinished one takes the rest, but for a line feed at the very end.
-        let len = inside.find("-->").map_or(text.strip_suffix('\n').unwrap_or(text).len(), |i| i + 7);
-        return (Piece::Comment, len);
+
+    /// The end of a comment whose inside begins here, if it ends on the same line, or that line is the text's last.
+    fn line_comment_end(&mut self, inside: usize) -> Option<usize> {
+        let line = find_again(&mut self.line_end, self.text, inside, "\n");
+        let end = find_again(&mut self.comment_end, self.text, inside, "-->");
+        if end < line { Some(end + "-->".len()) } else { (line + 1 >= self.text.len()).then_some(line) }
     }
-    let bogus = match bytes {
-        // The first character after `</` is taken whatever it is, a `>` too.
-        [_, b'/', first, ..] if !first.is_ascii_alphabetic() => to_bracket(2 + first_len(&text[2..])),
-        [_, b'!', b'a'..=b'z', ..] => to_bracket(3),
-        _ => None,
-    };
-    match bogus {
-        Some(len) => (Piece::BogusComment, len),
-        None => (Piece::Tag, to_bracket(1).unwrap_or(text.len())),
+}
+
+/// The first `wanted` at or after `from`, the text's length if there is none.
+fn find_again(memory: &mut Option<Found>, text: &str, from: usize, wanted: &str) -> usize {
+    match memory {
+        Some(found) if found.from <= from && from <= found.place => found.place,
+        _ => {
+            let place = text[from..].find(wanted).map_or(text.len(), |i| from + i);
+            *memory = Some(Found { from, place });
+            place
+        }
     }
 }
 
