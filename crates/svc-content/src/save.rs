@@ -4,10 +4,16 @@
 //! backslashes that the reference adds before and removes after are added here only where they matter for the result.
 //! What is displayed is made of stored text elsewhere.
 
+use std::borrow::Cow;
+
+use serde_json::{Map, Value};
 use svc_text::{convert_invalid_entities, esc_html, sanitize_text_field, slash, unslash};
 
 use crate::{
-    blocks::{Block, parse, serialize_blocks},
+    blocks::{
+        scan::{Kind, Scanner},
+        serialize_attributes,
+    },
     kses::{self, AllowedHtml},
 };
 
@@ -23,7 +29,11 @@ pub fn content(text: &str, filtered: bool) -> String {
 /// For a site with uploads, `allowed` is [`AllowedHtml::post`] with their host.
 pub fn content_with(text: &str, allowed: Option<&AllowedHtml>) -> String {
     match allowed {
-        Some(allowed) => kses::filter(&convert_invalid_entities(&without_block_css(text)), allowed),
+        Some(allowed) => {
+            let filtered = kses::filter(&convert_invalid_entities(&without_block_css(text)), allowed);
+            // Once more, as filtering may complete a block comment that was none; the reference leaves that open.
+            without_block_css(&filtered).into_owned()
+        }
         None => convert_invalid_entities(text),
     }
 }
@@ -75,32 +85,45 @@ pub fn comment_content(text: &str, filtered: bool) -> String {
     if filtered { mention_classes(&kses::filter(&text, AllowedHtml::comment())) } else { text }
 }
 
-/// Takes away the custom styles of blocks; content without any is not touched. Source: `wp_strip_custom_css_from_blocks`.
-fn without_block_css(content: &str) -> String {
+/// Takes away the custom styles of blocks (`style.css`), whose attributes are then written anew; everything else is not
+/// touched. Source: `wp_strip_custom_css_from_blocks`.
+fn without_block_css(content: &str) -> Cow<'_, str> {
     // Names of members may be written with escapes.
-    if content.contains("wp:") && (content.contains("\"css\"") || content.contains("\\u")) {
-        let mut blocks = parse(content);
-        let mut changed = false;
-        blocks.iter_mut().for_each(|block| remove_css(block, &mut changed));
-        if changed {
-            return serialize_blocks(&blocks);
+    if !content.contains("css") && !content.contains("\\u") {
+        return Cow::Borrowed(content);
+    }
+    let mut out = String::new();
+    let mut at = 0;
+    let mut scanner = Scanner::new(content);
+    while let Some(delimiter) = scanner.next() {
+        let Some(attrs) = delimiter.attrs.filter(|_| delimiter.kind != Kind::Closer) else { continue };
+        let Some(kept) = attributes_without_css(attrs) else { continue };
+        // Attributes begin with the first brace of the comment and white space surrounds them.
+        let Some(start) = content[delimiter.start..].find('{').map(|i| delimiter.start + i) else { continue };
+        out.push_str(&content[at..start]);
+        at = start + attrs.len();
+        if kept.is_empty() {
+            out.pop();
+        } else {
+            out.push_str(&serialize_attributes(&kept));
         }
     }
-    content.to_owned()
+    if at == 0 {
+        return Cow::Borrowed(content);
+    }
+    out.push_str(&content[at..]);
+    Cow::Owned(out)
 }
 
-/// Recursion is no deeper than blocks nest, which [`parse`] bounds.
-fn remove_css(block: &mut Block<'_>, changed: &mut bool) {
-    if let Some(serde_json::Value::Object(style)) = block.attrs.get_mut("style")
-        && style.get("css").is_some_and(|css| !css.is_null())
-    {
-        style.shift_remove("css");
-        if style.is_empty() {
-            block.attrs.shift_remove("style");
-        }
-        *changed = true;
+/// What is left of attributes without their custom style; `None` when they have none.
+fn attributes_without_css(text: &str) -> Option<Map<String, Value>> {
+    let Ok(Value::Object(mut attrs)) = svc_php::json::decode(text.as_bytes()) else { return None };
+    let style = attrs.get_mut("style")?.as_object_mut()?;
+    style.shift_remove("css").filter(|css| !css.is_null())?;
+    if style.is_empty() {
+        attrs.shift_remove("style");
     }
-    block.inner_blocks.iter_mut().for_each(|block| remove_css(block, changed));
+    Some(attrs)
 }
 
 /// In filtered text, leaves of the classes of spans only `wp-note-mention` and `user-…` with a number. A span without one

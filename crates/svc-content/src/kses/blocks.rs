@@ -49,11 +49,10 @@ fn filter_members(members: Map<String, Value>, checks_tag_name: bool, filter: &m
     let mut out = members.clone();
     for (name, value) in members {
         let new_name = filter.plain(&name);
-        let value = match (filter_value(value, checks_tag_name, filter), new_name.as_str()) {
-            (Value::Null, _) => Value::Null,
-            (value, "tagName") if checks_tag_name => tag_name(value, filter),
-            (value, _) => value,
-        };
+        let mut value = filter_value(value, checks_tag_name, filter);
+        if checks_tag_name && new_name == "tagName" {
+            value = tag_name(value, filter);
+        }
         if new_name != name {
             out.shift_remove(&name);
         }
@@ -74,12 +73,18 @@ fn filter_value(value: Value, checks_tag_name: bool, filter: &mut Filter<'_>) ->
     }
 }
 
-/// The element that a template part is put into must be an allowed one, as its name is written.
+/// The element that a template part is put into must be an allowed one, as its name is written. What is empty in PHP's sense
+/// names none.
 fn tag_name(value: Value, filter: &Filter<'_>) -> Value {
-    match value {
-        Value::String(name) if filter.allows(&name) => Value::String(name),
-        _ => Value::String(String::new()),
-    }
+    let passes = match &value {
+        Value::Null => true,
+        Value::Bool(is) => !is,
+        Value::Number(number) => number.as_f64() == Some(0.0),
+        Value::String(name) => matches!(name.as_str(), "" | "0") || filter.allows(name),
+        Value::Array(items) => items.is_empty(),
+        Value::Object(members) => members.is_empty(),
+    };
+    if passes { value } else { Value::String(String::new()) }
 }
 
 /// Comments that end with `--->` or more dashes, on the line they began on, end with `-->`.
