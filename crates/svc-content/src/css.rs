@@ -190,3 +190,58 @@ fn without_calls(text: &str, wanted: impl Fn(&str, usize) -> bool) -> String {
     out.push_str(&text[at..]);
     out
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tables_are_sorted() {
+        assert!(PROPERTIES.is_sorted());
+    }
+
+    #[test]
+    fn harmless_declarations_stay() {
+        for style in [
+            "color:red",
+            "color:red !important;margin:-1px auto",
+            "color",
+            "color:",
+            "--x-Y_9: a b",
+            "color:var(--x, rgb(1,2,3))",
+            "width:calc((1px + 2px)*3)",
+            "transform:translate(1px,2px) scale(2)",
+            "grid-template-columns:repeat(auto-fill, minmax(100px, 1fr))",
+            "background-image: url( \"x.png\" )",
+            "background:url(http://x/y?a=b&c=d) url('z')",
+            "background:url(a(b).png)",
+            "--x:url(x.png)",
+            "background:linear-gradient(to right, rgb(1,2,3) 0%, foo(x)) , repeating-conic-gradient(red)",
+            "--x:linear-gradient(red)",
+            "filter:url(#x)",
+            "font-family:\"a;b\";aspect-ratio:1/2",
+        ] {
+            assert_eq!(filter_declarations(style), style);
+        }
+    }
+
+    #[test]
+    fn others_go() {
+        for (style, expected) in [
+            (" color : red ; ; ", "color : red;"),
+            ("color:red;;foo:x;width:1px;", "color:red;width:1px"),
+            ("COLOR:red;-x:1;:a;behavior:x;position:fixed", "position:fixed"),
+            ("col\nor:\tr\\0ed", "color:red"),
+            ("color:rgb(1,2,3);color:VAR(--x);color:xvar(1);color:expression(1)", ""),
+            ("color:a=b;color:a&b;color:a}b;color:a/*b*/;color:a\\b;width:calc(1px;color:(a)", ""),
+            ("color:url(x);list-style:url(x);--x:a url(x);background:URL(x)", ""),
+            ("background:url();background:url(\"\");background:url(0);background:url( )", ""),
+            ("background:url(javascript:x);background:url('data:x');--x:url(x:y)", ""),
+            ("background:url(x;y.png)", "y.png)"),
+            ("background:linear-gradient(a(b(c)));color:linear-gradient(red);background:linear-gradient(red", ""),
+            ("", ""),
+        ] {
+            assert_eq!(filter_declarations(style), expected, "{style:?}");
+        }
+    }
+}

@@ -163,3 +163,89 @@ fn is_mention(class: &str) -> bool {
             id.starts_with(|c: char| ('1'..='9').contains(&c)) && id.bytes().all(|b| b.is_ascii_digit())
         })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(save: impl Fn(&str) -> String, rows: &[(&str, &str)]) {
+        for (text, expected) in rows {
+            assert_eq!(save(text), *expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn titles() {
+        check(
+            |text| title(text, true),
+            &[("  <b>x</b> <span>y ", "<b>x</b> y"), ("\0 a \0", " a "), ("a & b > c\\", "a &amp; b &gt; c\\")],
+        );
+        check(|text| title(text, false), &[(" <script>x</script> & ", "<script>x</script> &")]);
+    }
+
+    #[test]
+    fn contents_and_excerpts() {
+        let text = " &#150;<p onclick=x>a & b<script> ";
+        let filtered = " &#8211;<p>a &amp; b ";
+        check(|text| content(text, true), &[(text, filtered)]);
+        check(|text| excerpt(text, true), &[(text, filtered)]);
+        let free = " &#8211;<p onclick=x>a & b<script> ";
+        check(|text| content(text, false), &[(text, free)]);
+        check(|text| excerpt(text, false), &[(text, free)]);
+        let pdf = "<object data=\"http://a.example/x.pdf\" type=\"application/pdf\"></object>";
+        let allowed = AllowedHtml::post().clone().with_uploads_host("a.example");
+        check(|text| content_with(text, Some(&allowed)), &[(pdf, pdf)]);
+        check(|text| content(text, true), &[(pdf, "<object></object>")]);
+    }
+
+    #[test]
+    fn custom_styles_of_blocks() {
+        let css = "<!-- wp:core/p {\"style\":{\"css\":\"x\",\"a\":1.0}} /-->";
+        check(
+            |text| content(text, true),
+            &[
+                (css, "<!-- wp:p {\"style\":{\"a\":1}} /-->"),
+                ("<!-- wp:p {\"style\":{\"css\":\"a<b\"}} -->x<!-- /wp:p -->", "<!-- wp:p -->x<!-- /wp:p -->"),
+                ("<!-- wp:p {\"style\":{\"\\u0063ss\":[]}} /-->", "<!-- wp:p /-->"),
+                ("<!-- wp:p {\"style\":{\"css\":null}} /-->", "<!-- wp:p {\"style\":{\"css\":null}} /-->"),
+                ("<!-- wp:p {\"a\":{\"style\":{\"css\":1}}} /-->", "<!-- wp:p {\"a\":{\"style\":{\"css\":1}}} /-->"),
+                // Only filtering makes these blocks.
+                ("<!--  wp:p {\"style\":{\"css\":1}} -->x<!-- /wp:p -->", "<!-- wp:p -->x<!-- /wp:p -->"),
+                ("<!-- wp:p {\"style\":{\"css\":1}} --->x<!-- /wp:p -->", "<!-- wp:p -->x<!-- /wp:p -->"),
+            ],
+        );
+        check(|text| content(text, false), &[(css, css)]);
+        check(|text| excerpt(text, true), &[(css, "<!-- wp:p {\"style\":{\"css\":\"x\",\"a\":1}} /-->")]);
+    }
+
+    #[test]
+    fn terms() {
+        check(
+            term_name,
+            &[
+                ("a & b <i>c</i> \"d\" 'e'", "a &amp; b c \"d\" 'e'"),
+                ("a <\"b\" c", "a &lt;&quot;b&quot; c"),
+                ("x > y &lt; &quot; &apos;", "x &gt; y &lt; &quot; &amp;apos;"),
+                (" a%41 b\\", "a b\\"),
+            ],
+        );
+        check(term_description, &[("<p><a href=x rel=y class=z>&", "<a href=\"x\" rel=\"y\">&amp;")]);
+        check(user_description, &[("<p><b>x", "<b>x")]);
+    }
+
+    #[test]
+    fn comments() {
+        check(
+            |text| comment_content(text, true),
+            &[
+                ("<p>&#150;<b>x", "&#8211;<b>x"),
+                ("<span class='user-12 x wp-note-mention' id=y>", "<span class=\"user-12 wp-note-mention\">"),
+                ("<SPAN class=a>x</SPAN><span class=\"user-01\"/>", "<SPAN >x</SPAN><span  />"),
+                ("<span class><span class=\"\"><b class=x>", "<span class><span class=\"\"><b>"),
+                ("<span class=\"user-1 user-1\n user-2x\">", "<span class=\"user-1 user-1\">"),
+            ],
+        );
+        check(|text| comment_content(text, false), &[("<span class='a'>&#150;", "<span class='a'>&#8211;")]);
+    }
+}

@@ -320,4 +320,10 @@ mod tests {
     fn windows_references() {
         assert_eq!(convert_invalid_entities("&#150;&#129;&#0150;&#127;&#1é"), "&#8211;&#0150;&#127;&#1é");
     }
+
+    #[test]
+    fn references_to_characters() {
+        let text = "&amp;lt; &nbsp;&lang;&apos;&#039;&#x1f600;&#128;&#x81;&bogus;&copy &";
+        assert_eq!(decode_references(text), "&lt; \u{a0}\u{27e8}''\u{1f600}\u{20ac}\u{81}&bogus;&copy &");
+    }
 }

@@ -202,4 +202,9 @@ mod tests {
             assert_eq!(bad_protocol(address, ALLOWED_PROTOCOLS), expected, "{address}");
         }
     }
+
+    #[test]
+    fn nulls() {
+        assert_eq!(remove_nulls("a\0b\\\\00c\t\x0B\r\n\\1"), "abc\t\r\n\\1");
+    }
 }

@@ -41,3 +41,5 @@ pub fn strip(text: &str) -> String {
 pub fn filter(text: &str, allowed: &AllowedHtml) -> String {
     scan::Filter::new(allowed, text.len()).whole(text)
 }
+#[cfg(test)]
+mod tests;

@@ -11,8 +11,7 @@ use crate::css::filter_declarations;
 /// One attribute (`title = 'x'`) as a post may have it on this element, with the white space around it; only that space when
 /// the attribute is refused, nothing when the element is.
 ///
-/// The kind of quotes stays; a value without any gets double ones. Source: `wp_kses_one_attr`, which lets any `style` pass;
-/// here one that holds nothing harmless is refused, and a mixed one is cut down.
+/// The kind of quotes stays; a value without any gets double ones. Source: `wp_kses_one_attr`.
 pub fn filter_attribute(attribute: &str, element: &str) -> String {
     let allowed = AllowedHtml::post();
     let Some(attributes) = allowed.element(&element.to_ascii_lowercase()) else { return String::new() };
