@@ -59,7 +59,7 @@ pub fn term_name(text: &str) -> String {
     // Quotes can stand in no reference, so the parts between them are escaped on their own.
     let mut out = String::with_capacity(allowed.len());
     for part in allowed.split_inclusive(['"', '\'']) {
-        let quote = part.ends_with(['"', '\'']).then(|| part.len() - 1).unwrap_or(part.len());
+        let quote = if part.ends_with(['"', '\'']) { part.len() - 1 } else { part.len() };
         out.push_str(&esc_html(&part[..quote]));
         out.push_str(&part[quote..]);
     }
@@ -131,9 +131,16 @@ fn attributes_without_css(text: &str) -> Option<Map<String, Value>> {
 fn mention_classes(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut at = 0;
-    // Filtered text writes tags in one way only, and its comments hold no other.
+    // Filtered text writes tags in one way only.
     const CLASS: &str = " class=\"";
     while let Some(tag) = text[at..].find('<').map(|i| at + i) {
+        if text[tag..].starts_with("<!--") {
+            // What looks like a span in a comment is none.
+            let end = text[tag..].find("-->").map_or(text.len(), |i| tag + i + "-->".len());
+            out.push_str(&text[at..end]);
+            at = end;
+            continue;
+        }
         let is_span = text.as_bytes()[tag + 1..].get(..4).is_some_and(|name| name.eq_ignore_ascii_case(b"span"));
         let value = tag + 1 + 4 + CLASS.len();
         let len =
@@ -240,6 +247,7 @@ mod tests {
             |text| comment_content(text, true),
             &[
                 ("<p>&#150;<b>x", "&#8211;<b>x"),
+                ("<!-- > <span class='a'> --><i>", "<!-- &gt; <span class=\"a\"> --><i>"),
                 ("<span class='user-12 x wp-note-mention' id=y>", "<span class=\"user-12 wp-note-mention\">"),
                 ("<SPAN class=a>x</SPAN><span class=\"user-01\"/>", "<SPAN >x</SPAN><span  />"),
                 ("<span class><span class=\"\"><b class=x>", "<span class><span class=\"\"><b>"),
