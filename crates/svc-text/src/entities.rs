@@ -154,6 +154,38 @@ pub fn specialchars_decode(text: &str, quotes: Quotes) -> String {
     out
 }
 
+/// The characters that references stand for, as in an attribute value of HTML; names are those of HTML 4.01 and `apos`.
+///
+/// Numbers 128 to 159 are read as Windows-1252 where it has a character, as HTML has it. Only references that end with a
+/// semicolon are read, so the text should come from [`normalize_entities`].
+/// Source: HTML, "Numeric character reference end state".
+pub fn decode_references(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut at = 0;
+    while let Some(i) = text[at..].find('&') {
+        let start = at + i;
+        out.push_str(&text[at..start]);
+        let decoded = read(&text[start..]).and_then(|(reference, len)| {
+            let c = match reference {
+                Reference::Named(name) => entity(name),
+                Reference::Decimal(code) => numbered(code),
+                Reference::Hex(digits) => numbered(u32::from_str_radix(digits, 16).ok()?),
+            };
+            Some((c?, len))
+        });
+        let (c, len) = decoded.unwrap_or(('&', 1));
+        out.push(c);
+        at = start + len;
+    }
+    out.push_str(&text[at..]);
+    out
+}
+
+fn numbered(code: u32) -> Option<char> {
+    let windows = code.checked_sub(128).and_then(|i| WINDOWS.get(usize::try_from(i).ok()?));
+    windows.copied().filter(|c| *c != '\0').or_else(|| char::from_u32(code))
+}
+
 /// Characters that Windows-1252 has at 128 to 159; NUL where it has none.
 const WINDOWS: [char; 32] = [
     '€', '\0', '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', '\0', 'Ž', '\0', '\0', '‘', '’', '“', '”', '•',
@@ -287,5 +319,11 @@ mod tests {
     #[test]
     fn windows_references() {
         assert_eq!(convert_invalid_entities("&#150;&#129;&#0150;&#127;&#1é"), "&#8211;&#0150;&#127;&#1é");
+    }
+
+    #[test]
+    fn references_to_characters() {
+        let text = "&amp;lt; &nbsp;&lang;&apos;&#039;&#x1f600;&#128;&#x81;&bogus;&copy &";
+        assert_eq!(decode_references(text), "&lt; \u{a0}\u{27e8}''\u{1f600}\u{20ac}\u{81}&bogus;&copy &");
     }
 }

@@ -23,7 +23,7 @@ mod url_parts;
 
 pub use accents::{remove_accents, remove_accents_from_bytes};
 pub use email::{is_email, sanitize_email};
-pub use entities::{Quotes, convert_invalid_entities, normalize_entities, specialchars_decode};
+pub use entities::{Quotes, convert_invalid_entities, decode_references, normalize_entities, specialchars_decode};
 pub use escape::{esc_attr, esc_html, esc_js, esc_textarea, esc_xml};
 pub use file_name::{MimeTypes, basename, check_filetype, sanitize_file_name};
 pub use list::{firsts, parse_id_list, parse_list, parse_slug_list};
@@ -32,8 +32,8 @@ pub use names::{
     sanitize_user, validate_username,
 };
 pub use number::{absint, number_format, size_format, zeroise};
-pub use plain::{normalize_whitespace, sanitize_text_field, sanitize_textarea_field};
-pub use protocol::{ALLOWED_PROTOCOLS, bad_protocol};
+pub use plain::{escape_lone_less_than, normalize_whitespace, sanitize_text_field, sanitize_textarea_field};
+pub use protocol::{ALLOWED_PROTOCOLS, bad_protocol, remove_nulls};
 pub use slashes::{slash, trailing_slash, unslash, untrailing_slash};
 pub use slug::{
     sanitize_title, sanitize_title_in, sanitize_title_with_dashes, truncate_post_slug, truncate_post_slug_bytes,

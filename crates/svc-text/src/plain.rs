@@ -30,8 +30,8 @@ fn sanitize(text: &str, keep_lines: bool) -> String {
     if found { trim(&collapse(&clean, |c| c == ' ', ' ')).to_owned() } else { clean }
 }
 
-/// Escapes every stretch from a `<` up to the next `<`, or the end, that holds no `>`.
-fn escape_lone_less_than(text: &str) -> String {
+/// Escapes every stretch from a `<` up to the next `<`, or the end, that holds no `>`. Source: `wp_pre_kses_less_than`.
+pub fn escape_lone_less_than(text: &str) -> String {
     let bytes = text.as_bytes();
     let mut out = String::with_capacity(text.len());
     let mut at = 0;

@@ -7,7 +7,7 @@ mod layout;
 mod markup;
 mod parse;
 mod render;
-mod scan;
+pub(crate) mod scan;
 mod serialize;
 
 use std::borrow::Cow;

@@ -6,7 +6,7 @@
 
 /// What a comment does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     Opener,
     Closer,
     /// A block without content.
@@ -15,18 +15,18 @@ pub(super) enum Kind {
 
 /// One block comment; places are byte offsets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Delimiter<'a> {
-    pub(super) kind: Kind,
+pub(crate) struct Delimiter<'a> {
+    pub(crate) kind: Kind,
     /// As written, so possibly without namespace.
-    pub(super) name: &'a str,
+    pub(crate) name: &'a str,
     /// JSON text, braces included.
-    pub(super) attrs: Option<&'a str>,
-    pub(super) start: usize,
-    pub(super) end: usize,
+    pub(crate) attrs: Option<&'a str>,
+    pub(crate) start: usize,
+    pub(crate) end: usize,
 }
 
 /// Walks from comment to comment.
-pub(super) struct Scanner<'a> {
+pub(crate) struct Scanner<'a> {
     text: &'a str,
     at: usize,
     /// The first place at or after `searched_from` where attributes can end, so that many comments with unfinished attributes
@@ -42,12 +42,12 @@ struct AttrsEnd {
 }
 
 impl<'a> Scanner<'a> {
-    pub(super) fn new(text: &'a str) -> Self {
+    pub(crate) fn new(text: &'a str) -> Self {
         Scanner { text, at: 0, attrs_end: None }
     }
 
     /// The next block comment.
-    pub(super) fn next(&mut self) -> Option<Delimiter<'a>> {
+    pub(crate) fn next(&mut self) -> Option<Delimiter<'a>> {
         while let Some(found) = self.text.get(self.at..)?.find("<!--") {
             let start = self.at + found;
             if let Some(delimiter) = self.delimiter(start) {

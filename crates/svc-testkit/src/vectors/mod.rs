@@ -6,6 +6,7 @@ mod auth;
 mod blocks;
 mod compare;
 mod content;
+mod kses;
 mod php;
 mod schema;
 mod text;
@@ -65,6 +66,7 @@ pub fn call(vector: &Vector) -> Option<Outcome> {
         .or_else(|| php::call(vector))
         .or_else(|| text::call(vector))
         .or_else(|| content::call(vector))
+        .or_else(|| kses::call(vector))
         .or_else(|| blocks::call(vector))
         .or_else(|| auth::call(vector))
         .or_else(|| urls::call(vector))

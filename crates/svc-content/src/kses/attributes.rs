@@ -1,0 +1,151 @@
+//! The attributes of one tag: reading them as HTML does, judging each, writing them anew.
+
+use std::collections::HashSet;
+
+use svc_text::{ALLOWED_PROTOCOLS, bad_protocol, decode_references};
+
+use super::{
+    allowed::{AllowedHtml, Attributes},
+    tables::ADDRESSES,
+};
+use crate::css::filter_declarations;
+
+/// Reads attributes one by one, by the tokenization rules of HTML.
+struct Reader<'a> {
+    text: &'a str,
+    at: usize,
+}
+
+/// An attribute as it stands in a tag, its value without quotes; `None` is an attribute without value.
+type Raw<'a> = (&'a str, Option<&'a str>);
+
+impl<'a> Reader<'a> {
+    /// The bytes from here on that `member` accepts, passed over.
+    fn take(&mut self, member: impl Fn(u8) -> bool) -> &'a str {
+        let rest = &self.text[self.at..];
+        let len = rest.bytes().take_while(|b| member(*b)).count();
+        // A run of bytes that are all ASCII, or that stops at an ASCII byte, ends between characters.
+        let (taken, _) = rest.split_at_checked(len).unwrap_or_default();
+        self.at += len;
+        taken
+    }
+
+    fn peek(&self) -> Option<u8> {
+        self.text.as_bytes().get(self.at).copied()
+    }
+
+    /// The next attribute, or `None` at the end.
+    ///
+    /// # Errors
+    /// When a quote does not end: the tag is no tag then.
+    fn next(&mut self) -> Result<Option<Raw<'a>>, Unclosed> {
+        self.take(|b| is_white(b) || b == b'/');
+        let start = self.at;
+        // An equals sign here begins a name, though it can not stand inside one.
+        self.at += usize::from(self.peek() == Some(b'='));
+        self.take(|b| !is_white(b) && !matches!(b, b'=' | b'/'));
+        let name = &self.text[start..self.at];
+        if name.is_empty() {
+            return Ok(None);
+        }
+        self.take(is_white);
+        if self.peek() != Some(b'=') {
+            return Ok(Some((name, None)));
+        }
+        self.at += 1;
+        self.take(is_white);
+        let value = match self.peek() {
+            Some(quote @ (b'"' | b'\'')) => {
+                self.at += 1;
+                let value = self.take(|b| b != quote);
+                if self.peek().is_none() {
+                    return Err(Unclosed);
+                }
+                self.at += 1;
+                value
+            }
+            _ => self.take(|b| !is_white(b)),
+        };
+        Ok(Some((name, Some(value))))
+    }
+}
+
+/// A quote that does not end.
+struct Unclosed;
+
+fn is_white(b: u8) -> bool {
+    b.is_ascii_whitespace()
+}
+
+/// Writes the allowed ones of a tag's attributes, each after a space; none of them if a required one is missing or wrong.
+///
+/// Values are decoded, judged, and written in double quotes with everything escaped that could end them. Of attributes
+/// with one name the first counts, even when it is then refused. Gives whether all required attributes are there.
+pub(super) fn write(out: &mut String, text: &str, attributes: &Attributes, allowed: &AllowedHtml) -> bool {
+    if attributes.is_empty() {
+        return true;
+    }
+    let start = out.len();
+    let mut reader = Reader { text, at: 0 };
+    let mut seen = HashSet::new();
+    let mut missing: Vec<&str> = attributes.required().collect();
+    loop {
+        let (name, value) = match reader.next() {
+            Ok(Some(raw)) => raw,
+            Ok(None) => break,
+            Err(Unclosed) => {
+                out.truncate(start);
+                return attributes.required().next().is_none();
+            }
+        };
+        let name = name.to_ascii_lowercase();
+        let Some(rule) = attributes.rule(&name) else { continue };
+        if seen.contains(&name) {
+            continue;
+        }
+        let value = value.map(|value| judge_address(&name, decode(value)));
+        let value = if name == "style" { value.map(|style| filter_declarations(&style)) } else { value };
+        let is_empty_style = name == "style" && matches!(value.as_deref(), None | Some("" | "0"));
+        if !is_empty_style && allowed.holds(rule, value.as_deref()) {
+            missing.retain(|required| *required != name);
+            write_one(out, &name, value.as_deref());
+        }
+        seen.insert(name);
+    }
+    if !missing.is_empty() {
+        out.truncate(start);
+    }
+    missing.is_empty()
+}
+
+fn write_one(out: &mut String, name: &str, value: Option<&str>) {
+    out.push(' ');
+    out.push_str(name);
+    let Some(value) = value else { return };
+    out.push_str("=\"");
+    for c in value.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&apos;"),
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+}
+
+/// A value as HTML understands it: line ends as line feeds, references decoded.
+fn decode(raw: &str) -> String {
+    if raw.contains('\r') {
+        decode_references(&raw.replace("\r\n", "\n").replace('\r', "\n"))
+    } else {
+        decode_references(raw)
+    }
+}
+
+/// The value without schemes that are not allowed, where it is an address.
+fn judge_address(name: &str, value: String) -> String {
+    if ADDRESSES.contains(&name) { bad_protocol(&value, ALLOWED_PROTOCOLS) } else { value }
+}

@@ -1,0 +1,130 @@
+//! The attributes of blocks, which are text that ends up in HTML too.
+
+use std::borrow::Cow;
+
+use serde_json::{Map, Value};
+
+use super::scan::Filter;
+use crate::blocks::{Block, parse, serialize_blocks};
+
+/// How many bytes blocks may grow by when they are written anew, besides once the text's own length.
+///
+/// A block that does not end takes all text after it, and so does one inside it, which then stands there once more.
+const MAX_GROWTH: usize = 1 << 20;
+
+/// The content with the attributes of its blocks filtered, names and texts alike, by the same rules as the text around.
+///
+/// Blocks are written anew, which shortens their comments and ends those that did not end. Attributes that are no JSON go. Comments
+/// that end with more than two dashes lose the surplus. Source: `filter_block_content`.
+pub(super) fn filter<'a>(content: &'a str, filter: &mut Filter<'_>) -> Cow<'a, str> {
+    let content = tidy_comment_ends(content);
+    if !content.contains("<!--") || !content.contains("wp:") {
+        return content;
+    }
+    let mut blocks = parse(&content);
+    if blocks.iter().all(|block| block.name.is_none()) {
+        drop(blocks);
+        return content;
+    }
+    if blocks.iter().map(text_len).sum::<usize>() > content.len().saturating_mul(2).saturating_add(MAX_GROWTH) {
+        // Hundreds of blocks that do not end, inside each other, around a long text: no editor writes that. Without comments
+        // there are no blocks.
+        return Cow::Owned(without_comments(&content));
+    }
+    blocks.iter_mut().for_each(|block| filter_block(block, filter));
+    Cow::Owned(serialize_blocks(&blocks))
+}
+
+/// Recursion is no deeper than blocks nest, which [`parse`] bounds.
+fn filter_block(block: &mut Block<'_>, filter: &mut Filter<'_>) {
+    let checks_tag_name = block.name.as_deref() == Some("core/template-part");
+    let attrs = std::mem::take(&mut block.attrs);
+    block.attrs = filter_members(attrs, checks_tag_name, filter);
+    block.attrs_unreadable = false;
+    block.inner_blocks.iter_mut().for_each(|block| filter_block(block, filter));
+}
+
+/// A member whose name changes moves to the end, and takes the place of one that had that name.
+fn filter_members(members: Map<String, Value>, checks_tag_name: bool, filter: &mut Filter<'_>) -> Map<String, Value> {
+    let mut out = members.clone();
+    for (name, value) in members {
+        let new_name = filter.plain(&name);
+        let mut value = filter_value(value, checks_tag_name, filter);
+        if checks_tag_name && new_name == "tagName" {
+            value = tag_name(value, filter);
+        }
+        if new_name != name {
+            out.shift_remove(&name);
+        }
+        out.insert(new_name, value);
+    }
+    out
+}
+
+/// Recursion is no deeper than JSON that could be read.
+fn filter_value(value: Value, checks_tag_name: bool, filter: &mut Filter<'_>) -> Value {
+    match value {
+        Value::String(text) => filter.plain(&text).into(),
+        Value::Array(items) => {
+            items.into_iter().map(|item| filter_value(item, checks_tag_name, filter)).collect::<Vec<_>>().into()
+        }
+        Value::Object(members) => filter_members(members, checks_tag_name, filter).into(),
+        value => value,
+    }
+}
+
+/// The element that a template part is put into must be an allowed one, as its name is written. What is empty in PHP's sense
+/// names none.
+fn tag_name(value: Value, filter: &Filter<'_>) -> Value {
+    let passes = match &value {
+        Value::Null => true,
+        Value::Bool(is) => !is,
+        Value::Number(number) => number.as_f64() == Some(0.0),
+        Value::String(name) => matches!(name.as_str(), "" | "0") || filter.allows(name),
+        Value::Array(items) => items.is_empty(),
+        Value::Object(members) => members.is_empty(),
+    };
+    if passes { value } else { Value::String(String::new()) }
+}
+
+/// Comments that end with `--->` or more dashes, on the line they began on, end with `-->`.
+fn tidy_comment_ends(content: &str) -> Cow<'_, str> {
+    if !content.contains("--->") {
+        return Cow::Borrowed(content);
+    }
+    let mut out = String::with_capacity(content.len());
+    for line in content.split_inclusive('\n') {
+        let mut rest = line;
+        while let Some((before, after)) = split_after(rest, "<!--")
+            && let Some((inside, next)) = after.split_once("--->")
+        {
+            out.push_str(before);
+            out.push_str(inside.trim_end_matches('-'));
+            out.push_str("-->");
+            rest = next;
+        }
+        out.push_str(rest);
+    }
+    Cow::Owned(out)
+}
+
+/// The text up to the end of the first `mark`, and the rest.
+fn split_after<'a>(text: &'a str, mark: &str) -> Option<(&'a str, &'a str)> {
+    text.find(mark).map(|i| text.split_at(i + mark.len()))
+}
+
+fn text_len(block: &Block<'_>) -> usize {
+    let own: usize = block.inner_content.iter().flatten().map(|text| text.len()).sum();
+    own + block.inner_blocks.iter().map(text_len).sum::<usize>()
+}
+
+fn without_comments(content: &str) -> String {
+    let mut out = String::with_capacity(content.len());
+    let mut at = 0;
+    while let Some(start) = content[at..].find("<!--").map(|i| at + i) {
+        out.push_str(&content[at..start]);
+        at = content[start + 4..].find("-->").map_or(content.len(), |i| start + 4 + i + 3);
+    }
+    out.push_str(&content[at..]);
+    out
+}

@@ -1,0 +1,259 @@
+//! What happens to texts before they are stored: the markup that a writer may not use goes, the rest is tidied.
+//!
+//! `filtered` tells that the writer has not the capability `unfiltered_html`. Each function takes and gives plain text: the
+//! backslashes that the reference adds before and removes after are added here only where they matter for the result.
+//! What is displayed is made of stored text elsewhere.
+
+use std::borrow::Cow;
+
+use serde_json::{Map, Value};
+use svc_text::{convert_invalid_entities, esc_html, sanitize_text_field, slash, unslash};
+
+use crate::{
+    blocks::{
+        scan::{Kind, Scanner},
+        serialize_attributes,
+    },
+    kses::{self, AllowedHtml},
+};
+
+/// Content of a post. Source: `content_save_pre`.
+///
+/// Filtered, it loses custom styles of blocks besides what [`kses::post`] takes.
+pub fn content(text: &str, filtered: bool) -> String {
+    content_with(text, filtered.then(AllowedHtml::post))
+}
+
+/// Content of a post, with the markup that the writer may use; `None` is a writer who may use all.
+///
+/// For a site with uploads, `allowed` is [`AllowedHtml::post`] with their host.
+pub fn content_with(text: &str, allowed: Option<&AllowedHtml>) -> String {
+    match allowed {
+        Some(allowed) => {
+            let filtered = kses::filter(&convert_invalid_entities(&without_block_css(text)), allowed);
+            // Once more, as filtering may complete a block comment that was none; the reference leaves that open.
+            without_block_css(&filtered).into_owned()
+        }
+        None => convert_invalid_entities(text),
+    }
+}
+
+/// Excerpt of a post. Source: `excerpt_save_pre`.
+pub fn excerpt(text: &str, filtered: bool) -> String {
+    let text = convert_invalid_entities(text);
+    if filtered { kses::post(&text) } else { text }
+}
+
+/// Title of a post. Source: `title_save_pre`.
+pub fn title(text: &str, filtered: bool) -> String {
+    // NUL is written with a backslash when the reference trims, so it does not count as white space.
+    let text = text.trim_matches([' ', '\t', '\n', '\r', '\x0B']);
+    if filtered { kses::data(text) } else { text.to_owned() }
+}
+
+/// Name of a term, whoever writes it: plain text with `&`, `<` and `>` escaped. Source: `pre_term_name`.
+pub fn term_name(text: &str) -> String {
+    // With backslashes before quotes, as quotes of what looks like a tag are escaped differently then.
+    let plain = unslash(&sanitize_text_field(&slash(text)));
+    let allowed = kses::data(&plain);
+    // Quotes can stand in no reference, so the parts between them are escaped on their own.
+    let mut out = String::with_capacity(allowed.len());
+    for part in allowed.split_inclusive(['"', '\'']) {
+        let quote = if part.ends_with(['"', '\'']) { part.len() - 1 } else { part.len() };
+        out.push_str(&esc_html(&part[..quote]));
+        out.push_str(&part[quote..]);
+    }
+    out
+}
+
+/// Description of a term, whoever writes it. Source: `pre_term_description`.
+pub fn term_description(text: &str) -> String {
+    kses::filter(text, AllowedHtml::description())
+}
+
+/// Biographical text of a user, whoever writes it. Source: `pre_user_description`.
+pub fn user_description(text: &str) -> String {
+    kses::filter(text, AllowedHtml::description())
+}
+
+/// Content of a comment, but for the relations of its links, which depend on the site's own address: whoever stores it
+/// marks links afterwards. Source: `pre_comment_content` up to priority 14.
+///
+/// Filtered, spans keep only the classes that mark mentions of users.
+pub fn comment_content(text: &str, filtered: bool) -> String {
+    let text = convert_invalid_entities(text);
+    if filtered { mention_classes(&kses::filter(&text, AllowedHtml::comment())) } else { text }
+}
+
+/// Takes away the custom styles of blocks (`style.css`), whose attributes are then written anew; everything else is not
+/// touched. Source: `wp_strip_custom_css_from_blocks`.
+fn without_block_css(content: &str) -> Cow<'_, str> {
+    // Names of members may be written with escapes.
+    if !content.contains("css") && !content.contains("\\u") {
+        return Cow::Borrowed(content);
+    }
+    let mut out = String::new();
+    let mut at = 0;
+    let mut scanner = Scanner::new(content);
+    while let Some(delimiter) = scanner.next() {
+        let Some(attrs) = delimiter.attrs.filter(|_| delimiter.kind != Kind::Closer) else { continue };
+        let Some(kept) = attributes_without_css(attrs) else { continue };
+        // Attributes begin with the first brace of the comment and white space surrounds them.
+        let Some(start) = content[delimiter.start..].find('{').map(|i| delimiter.start + i) else { continue };
+        out.push_str(&content[at..start]);
+        at = start + attrs.len();
+        if kept.is_empty() {
+            out.pop();
+        } else {
+            out.push_str(&serialize_attributes(&kept));
+        }
+    }
+    if at == 0 {
+        return Cow::Borrowed(content);
+    }
+    out.push_str(&content[at..]);
+    Cow::Owned(out)
+}
+
+/// What is left of attributes without their custom style; `None` when they have none.
+fn attributes_without_css(text: &str) -> Option<Map<String, Value>> {
+    let Ok(Value::Object(mut attrs)) = svc_php::json::decode(text.as_bytes()) else { return None };
+    let style = attrs.get_mut("style")?.as_object_mut()?;
+    style.shift_remove("css").filter(|css| !css.is_null())?;
+    if style.is_empty() {
+        attrs.shift_remove("style");
+    }
+    Some(attrs)
+}
+
+/// In filtered text, leaves of the classes of spans only `wp-note-mention` and `user-…` with a number. A span without one
+/// keeps the space that stood before its class. Source: `_wp_kses_sanitize_note_mention_classes`.
+fn mention_classes(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut at = 0;
+    // Filtered text writes tags in one way only.
+    const CLASS: &str = " class=\"";
+    while let Some(tag) = text[at..].find('<').map(|i| at + i) {
+        if text[tag..].starts_with("<!--") {
+            // What looks like a span in a comment is none.
+            let end = text[tag..].find("-->").map_or(text.len(), |i| tag + i + "-->".len());
+            out.push_str(&text[at..end]);
+            at = end;
+            continue;
+        }
+        let is_span = text.as_bytes()[tag + 1..].get(..4).is_some_and(|name| name.eq_ignore_ascii_case(b"span"));
+        let value = tag + 1 + 4 + CLASS.len();
+        let len =
+            text.get(tag + 5..).and_then(|rest| rest.strip_prefix(CLASS)?.find('"')).filter(|len| is_span && *len > 0);
+        let Some(len) = len else {
+            out.push_str(&text[at..=tag]);
+            at = tag + 1;
+            continue;
+        };
+        let kept: Vec<&str> = text[value..value + len].split_ascii_whitespace().filter(|c| is_mention(c)).collect();
+        if kept.is_empty() {
+            out.push_str(&text[at..value - CLASS.len() + 1]);
+            at = value + len + 1;
+        } else {
+            out.push_str(&text[at..value]);
+            out.push_str(&kept.join(" "));
+            at = value + len;
+        }
+    }
+    out.push_str(&text[at..]);
+    out
+}
+
+fn is_mention(class: &str) -> bool {
+    class == "wp-note-mention"
+        || class.strip_prefix("user-").is_some_and(|id| {
+            id.starts_with(|c: char| ('1'..='9').contains(&c)) && id.bytes().all(|b| b.is_ascii_digit())
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(save: impl Fn(&str) -> String, rows: &[(&str, &str)]) {
+        for (text, expected) in rows {
+            assert_eq!(save(text), *expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn titles() {
+        check(
+            |text| title(text, true),
+            &[("  <b>x</b> <span>y ", "<b>x</b> y"), ("\0 a \0", " a "), ("a & b > c\\", "a &amp; b &gt; c\\")],
+        );
+        check(|text| title(text, false), &[(" <script>x</script> & ", "<script>x</script> &")]);
+    }
+
+    #[test]
+    fn contents_and_excerpts() {
+        let text = " &#150;<p onclick=x>a & b<script> ";
+        let filtered = " &#8211;<p>a &amp; b ";
+        check(|text| content(text, true), &[(text, filtered)]);
+        check(|text| excerpt(text, true), &[(text, filtered)]);
+        let free = " &#8211;<p onclick=x>a & b<script> ";
+        check(|text| content(text, false), &[(text, free)]);
+        check(|text| excerpt(text, false), &[(text, free)]);
+        let pdf = "<object data=\"http://a.example/x.pdf\" type=\"application/pdf\"></object>";
+        let allowed = AllowedHtml::post().clone().with_uploads_host("a.example");
+        check(|text| content_with(text, Some(&allowed)), &[(pdf, pdf)]);
+        check(|text| content(text, true), &[(pdf, "<object></object>")]);
+    }
+
+    #[test]
+    fn custom_styles_of_blocks() {
+        let css = "<!-- wp:core/p {\"style\":{\"css\":\"x\",\"a\":1.0}} /-->";
+        check(
+            |text| content(text, true),
+            &[
+                (css, "<!-- wp:p {\"style\":{\"a\":1}} /-->"),
+                ("<!-- wp:p {\"style\":{\"css\":\"a<b\"}} -->x<!-- /wp:p -->", "<!-- wp:p -->x<!-- /wp:p -->"),
+                ("<!-- wp:p {\"style\":{\"\\u0063ss\":[]}} /-->", "<!-- wp:p /-->"),
+                ("<!-- wp:p {\"style\":{\"css\":null}} /-->", "<!-- wp:p {\"style\":{\"css\":null}} /-->"),
+                ("<!-- wp:p {\"a\":{\"style\":{\"css\":1}}} /-->", "<!-- wp:p {\"a\":{\"style\":{\"css\":1}}} /-->"),
+                // Only filtering makes these blocks.
+                ("<!--  wp:p {\"style\":{\"css\":1}} -->x<!-- /wp:p -->", "<!-- wp:p -->x<!-- /wp:p -->"),
+                ("<!-- wp:p {\"style\":{\"css\":1}} --->x<!-- /wp:p -->", "<!-- wp:p -->x<!-- /wp:p -->"),
+            ],
+        );
+        check(|text| content(text, false), &[(css, css)]);
+        check(|text| excerpt(text, true), &[(css, "<!-- wp:p {\"style\":{\"css\":\"x\",\"a\":1}} /-->")]);
+    }
+
+    #[test]
+    fn terms() {
+        check(
+            term_name,
+            &[
+                ("a & b <i>c</i> \"d\" 'e'", "a &amp; b c \"d\" 'e'"),
+                ("a <\"b\" c", "a &lt;&quot;b&quot; c"),
+                ("x > y &lt; &quot; &apos;", "x &gt; y &lt; &quot; &amp;apos;"),
+                (" a%41 b\\", "a b\\"),
+            ],
+        );
+        check(term_description, &[("<p><a href=x rel=y class=z>&", "<a href=\"x\" rel=\"y\">&amp;")]);
+        check(user_description, &[("<p><b>x", "<b>x")]);
+    }
+
+    #[test]
+    fn comments() {
+        check(
+            |text| comment_content(text, true),
+            &[
+                ("<p>&#150;<b>x", "&#8211;<b>x"),
+                ("<!-- > <span class='a'> --><i>", "<!-- &gt; <span class=\"a\"> --><i>"),
+                ("<span class='user-12 x wp-note-mention' id=y>", "<span class=\"user-12 wp-note-mention\">"),
+                ("<SPAN class=a>x</SPAN><span class=\"user-01\"/>", "<SPAN >x</SPAN><span  />"),
+                ("<span class><span class=\"\"><b class=x>", "<span class><span class=\"\"><b>"),
+                ("<span class=\"user-1 user-1\n user-2x\">", "<span class=\"user-1 user-1\">"),
+            ],
+        );
+        check(|text| comment_content(text, false), &[("<span class='a'>&#150;", "<span class='a'>&#8211;")]);
+    }
+}

@@ -1,0 +1,64 @@
+//! Long texts made to upset the filter take time in proportion to their length.
+
+use std::time::{Duration, Instant};
+
+use svc_content::{css, kses, save};
+
+#[rustfmt::skip]
+const TOKENS: &[&str] = &[
+    "<", ">", "<>", "<p>", "<p ", "</", "</>", "</#>", "<!x>", "<!", "<!--", "<!-->", "<!-- > ", "<!--\n", "<!---->", "--->", "<!-- --->", "-",
+    "<!<!", "<!-- > </# > -->", "\\\"", "<!-- \\\\\\\" -->", "&", "&#0", "&amp;", "<p class=x>", "<p class=\"", "<p title='x' a=b c>", " id=x",
+    "<!-- wp:x -->", "<!-- wp:x {\"a\":\"<\"} -->", "<!-- wp:x {\"a\":\"\\u003cb\\u003e\"} /-->", "<!-- wp:x {", "<!-- /wp:x -->",
+    "<!-- wp:x {\"style\":{\"css\":1}} /-->", "<span class=\"a\">", "é", "\0", "\n",
+];
+
+const STYLES: &[&str] = &[
+    "(",
+    "calc(",
+    "calc()",
+    "url(",
+    "url(x)",
+    "linear-gradient(",
+    ")",
+    ";",
+    "color:red;",
+    "\\0",
+    "background:url(x)",
+    ":",
+];
+
+#[track_caller]
+fn quick(name: &str, f: impl FnOnce()) {
+    let start = Instant::now();
+    f();
+    // In proportion this takes a fraction of a second, also in a debug build; squared it takes minutes.
+    assert!(start.elapsed() < Duration::from_secs(4), "{name:?}: {:?}", start.elapsed());
+}
+
+#[test]
+fn repeated_tokens() {
+    for token in TOKENS {
+        let many = token.repeat(60_000 / token.len());
+        quick(token, || drop(save::content(&many, true)));
+        quick(token, || drop(save::comment_content(&format!("<!-- {many} -->"), true)));
+        quick(token, || drop(kses::data(&format!("<a title=\"{many}\" {many}>{many}\n\n"))));
+    }
+}
+
+#[test]
+fn repeated_styles() {
+    for token in STYLES {
+        let many = token.repeat(60_000 / token.len());
+        quick(token, || drop(css::filter_declarations(&format!("background:{many}"))));
+        quick(token, || drop(css::filter_declarations(&format!("--x:url(a){many} x-gradient({many}"))));
+        quick(token, || drop(kses::post(&format!("<p style=\"background:{many}\">"))));
+    }
+}
+
+#[test]
+fn blocks_that_do_not_end_do_not_multiply_a_text() {
+    let text = format!("{}{}", "<!-- wp:x -->".repeat(100), "<p>x</p>".repeat(100_000));
+    let start = Instant::now();
+    assert!(kses::post(&text).len() < 3 * text.len());
+    assert!(start.elapsed() < Duration::from_secs(10));
+}
