@@ -7,10 +7,52 @@ use crate::markup::{Ahead, Kind, find, html_split, is_white, skip_white, trim_wh
 
 /// Elements that stand outside paragraphs.
 const BLOCKS: [&str; 46] = [
-    "table", "thead", "tfoot", "caption", "col", "colgroup", "tbody", "tr", "td", "th", "div", "dl", "dd", "dt", "ul",
-    "ol", "li", "pre", "form", "map", "area", "blockquote", "address", "style", "p", "h1", "h2", "h3", "h4", "h5", "h6",
-    "hr", "fieldset", "legend", "section", "article", "aside", "hgroup", "header", "footer", "nav", "figure",
-    "figcaption", "details", "menu", "summary",
+    "table",
+    "thead",
+    "tfoot",
+    "caption",
+    "col",
+    "colgroup",
+    "tbody",
+    "tr",
+    "td",
+    "th",
+    "div",
+    "dl",
+    "dd",
+    "dt",
+    "ul",
+    "ol",
+    "li",
+    "pre",
+    "form",
+    "map",
+    "area",
+    "blockquote",
+    "address",
+    "style",
+    "p",
+    "h1",
+    "h2",
+    "h3",
+    "h4",
+    "h5",
+    "h6",
+    "hr",
+    "fieldset",
+    "legend",
+    "section",
+    "article",
+    "aside",
+    "hgroup",
+    "header",
+    "footer",
+    "nav",
+    "figure",
+    "figcaption",
+    "details",
+    "menu",
+    "summary",
 ];
 
 /// Elements before whose tags a line break is dropped.
@@ -178,9 +220,8 @@ fn void_end(scan: &Scan<'_>, at: usize) -> Option<usize> {
 
 /// Two breaks in a row part paragraphs.
 fn double_breaks(text: &str) -> String {
-    let break_end = |scan: &Scan<'_>, at: usize| {
-        scan.rest(at).starts_with("<br").then(|| void_end(scan, at + 3)).flatten()
-    };
+    let break_end =
+        |scan: &Scan<'_>, at: usize| scan.rest(at).starts_with("<br").then(|| void_end(scan, at + 3)).flatten();
     rewrite(text, &['<'], |scan, at| {
         let second = scan.skip(break_end(scan, at)?);
         Some((break_end(scan, second)?, "\n\n".to_owned()))
@@ -415,4 +456,79 @@ fn breaks_around_blocks(text: &str) -> String {
         let end = scan.tag_of(scan.skip(start), &BREAKS_BEFORE)?;
         Some((end, scan.text(start, end)))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(rows: &[(&str, &str)]) {
+        for (text, expected) in rows {
+            assert_eq!(autop(text, true), *expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn lines() {
+        check(&[
+            ("a\nb\n\nc", "<p>a<br />\nb</p>\n<p>c</p>\n"),
+            ("a<br><br/>b", "<p>a</p>\n<p>b</p>\n"),
+            ("a<br>\nb", "<p>a<br />\nb</p>\n"),
+            (" \n ", ""),
+            ("a \r\n \r\n b", "<p>a </p>\n<p> b</p>\n"),
+            ("a\n<script>\n\nx\ny</script>", "<p>a<br />\n<script></p>\n<p>x\ny</script></p>\n"),
+            ("<script>x\ny</script>", "<p><script>x\ny</script></p>\n"),
+            ("<a\nb>c", "<p><a\nb>c</p>\n"),
+        ]);
+        assert_eq!(autop("a\nb", false), "<p>a\nb</p>\n");
+    }
+
+    #[test]
+    fn blocks() {
+        check(&[
+            ("a<div>b</div>c", "<p>a</p>\n<div>b</div>\n<p>c</p>\n"),
+            ("<blockquote>a\n\nb</blockquote>", "<blockquote><p>a</p>\n<p>b</p></blockquote>\n"),
+            ("<ul>\n<li>a</li>\n</ul>", "<ul>\n<li>a</li>\n</ul>\n"),
+            ("<pre>a\n\nb</pre>c", "<pre>a\n\nb</pre>\n<p>c</p>\n"),
+            ("<pre>a</pre>x</pre>y", "<pre>a</pre>\n<p>xy</p>\n"),
+            ("a<hr>b", "<p>a</p>\n<hr>\n<p>b</p>\n"),
+            ("<p>a</p><p></p>", "<p>a</p></p>\n"),
+            ("<select>\n <option>a</option>\n </select>", "<p><select><option>a</option></select></p>\n"),
+            ("<video>\n<source src=a>\n</video>", "<p><video><source src=a></video></p>\n"),
+            ("<figure>\n<figcaption>a</figcaption>\n</figure>", "<figure><figcaption>a</figcaption></figure>\n"),
+        ]);
+    }
+
+    #[test]
+    fn long_texts_stay_linear() {
+        for part in [
+            "<p",
+            "<p>",
+            "<pre>",
+            "</pre>",
+            "<p><li",
+            "<p><li>\n",
+            "<br>",
+            "<br",
+            "\n",
+            " \n",
+            "<script",
+            "<option ",
+            "<blockquote",
+            "<div>\n",
+            "<audio",
+            "[audio",
+            "<object",
+            "<hr",
+            "<source <track",
+            " ",
+            "<p> ",
+            "</p>\n ",
+        ] {
+            let text = part.repeat(200_000 / part.len());
+            autop(&format!("x{text}"), true);
+            autop(&format!("x{text}></object><source <option <figcaption"), true);
+        }
+    }
 }

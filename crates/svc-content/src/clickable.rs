@@ -107,7 +107,8 @@ fn cut(mut text: &str) -> Vec<&str> {
     while text.len() > CUT {
         let bytes = text.as_bytes();
         let before = bytes[..=CUT].iter().rposition(|b| is_white(*b));
-        let Some(at) = before.or_else(|| bytes[CUT + 1..].iter().position(|b| is_white(*b)).map(|n| CUT + 1 + n)) else {
+        let Some(at) = before.or_else(|| bytes[CUT + 1..].iter().position(|b| is_white(*b)).map(|n| CUT + 1 + n))
+        else {
             break;
         };
         let (chunk, rest) = text.split_at(at + 1);
@@ -195,9 +196,8 @@ fn address(text: &str, before: usize, rel: LinkRel<'_>) -> Option<(String, usize
         (close, end) = (close - 1, last);
     }
     let url = esc_url(&text[start..end]);
-    (!url.is_empty()).then(|| {
-        (format!("<a href=\"{url}\"{}>{url}</a>{}", rel.attribute(&url), &text[end..whole]), whole)
-    })
+    (!url.is_empty())
+        .then(|| (format!("<a href=\"{url}\"{}>{url}</a>{}", rel.attribute(&url), &text[end..whole]), whole))
 }
 
 /// A host name that begins like one of a page, after white space or a tag.

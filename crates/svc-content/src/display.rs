@@ -227,3 +227,98 @@ pub fn capital_p(text: &str) -> String {
     }
     out
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn titles() {
+        for (title, expected) in [
+            (" it's  Wordpress ", "it&#8217;s  WordPress"),
+            ("a & b", "a &#038; b"),
+            ("<b>x", "<b>x"),
+            ("[gallery id='1']", "[gallery id='1']"),
+        ] {
+            assert_eq!(render_title(title), expected, "{title}");
+        }
+    }
+
+    #[test]
+    fn content() {
+        for (content, expected) in [
+            ("a\n\nb", "<p>a</p>\n<p>b</p>\n"),
+            (
+                "<!-- wp:paragraph -->\n<p>a\n'b'</p>\n<!-- /wp:paragraph -->",
+                "\n<p class=\"wp-block-paragraph\">a\n&#8216;b&#8217;</p>\n",
+            ),
+            ("<!-- wp:shortcode -->a\n\nb<!-- /wp:shortcode -->", "<p>a</p>\n<p>b</p>\n"),
+            (
+                "[embed]http://e.com/?a=1&b=2[/embed]",
+                "<p><a href=\"http://e.com/?a=1&#038;b=2\">http://e.com/?a=1&amp;b=2</a></p>\n",
+            ),
+            ("http://e.com/page?a=1&amp;b", "<p>http://e.com/page?a=1&#038;b</p>\n"),
+            ("https://www.youtube.com/embed/abc", "<p>https://youtube.com/watch?v=abc</p>\n"),
+            ("[caption width=\"100\"]x[/caption]", "x\n"),
+            (
+                "<img src=\"a\" width=\"1\" height=\"1\">",
+                "<p><img loading=\"lazy\" decoding=\"async\" src=\"a\" width=\"1\" height=\"1\"></p>\n",
+            ),
+            ("Wordpress :)", "<p>WordPress 🙂</p>\n"),
+        ] {
+            assert_eq!(render_content(content, &RenderContext::default()), expected, "{content}");
+        }
+    }
+
+    #[test]
+    fn excerpts() {
+        let context = RenderContext { excerpt_length: 3, ..RenderContext::default() };
+        for (excerpt, content, expected) in [
+            ("own <b>e</b>", "x", "<p>own <b>e</b></p>\n"),
+            ("", "one [gallery] <b>two</b>\n\nthree four", "<p>one two three [&hellip;]</p>\n"),
+            (" ", "a<!--more-->b", "<p>a</p>\n"),
+            ("", "", ""),
+        ] {
+            assert_eq!(render_excerpt(excerpt, content, &context), expected, "{content}");
+        }
+    }
+
+    #[test]
+    fn ampersands() {
+        for (text, expected) in [
+            ("a & b &amp; &copy &a; &#1; &", "a &#038; b &amp; &#038;copy &#038;a; &#1; &"),
+            ("& amp; &&amp; &&x", "& amp; &&amp; &#038;&x"),
+        ] {
+            assert_eq!(convert_chars(text), expected, "{text}");
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(300))]
+
+        /// Texts of the pieces that the rules look for, and of anything.
+        #[test]
+        fn no_text_panics(parts in proptest::collection::vec(prop_oneof![
+            "[\\PC\n]{0,6}",
+            proptest::sample::select(vec![
+                "<p>", "</p>", "<li>", "<br>", "<!--", "-->", "<![CDATA[", "<pre>", "</pre>", "[gallery", "[caption width=5]",
+                "[/caption]", "[[", "]]", "]", "<img src=\"", "\" width=\"1\" height=\"2\"", ">", "http://a.b/", "www.a", "a@b.co",
+                "(", ")", "'", "\"", "99", "--", "x", "&", "&nbsp;", "&#91;", "\u{a0}", ":)", "<!-- wp:paragraph -->", "\r\n",
+                "<!--more-->", "<!--nextpage-->", "[audio src=a.mp3]", "<sup data-fn=\"", "\\", "\\x", "=", "<script>", "<a ", "/",
+            ]).prop_map(str::to_owned),
+        ], 0..24)) {
+            let text = parts.concat();
+            let context = RenderContext::default();
+            render_title(&text);
+            render_content(&text, &context);
+            render_excerpt("", &text, &context);
+            render_excerpt(&text, "", &context);
+            render_comment(&text, &context);
+            render_term_description(&text, &context);
+            context.shortcodes.strip(&text);
+            crate::excerpt::html_excerpt(&text, 7, "");
+        }
+    }
+}

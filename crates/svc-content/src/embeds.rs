@@ -89,11 +89,12 @@ pub(crate) fn autoembed(text: &str, known: Known<'_>) -> String {
     in_paragraphs(&out, known).replace(LINE_IN_TAG, "\n")
 }
 
-/// What to show for a text that is one address.
+/// What to show for a text that is one address: itself, with references read, where nothing is known.
 fn alone(text: &str, known: Known<'_>) -> Option<String> {
     let host = web_address(text, 0)?;
     let whole = text.len() > host && !text.bytes().any(|b| is_white(b) || matches!(b, b'<' | b'>' | b'"'));
-    whole.then(|| embed(text, known)).flatten()
+    let url = text.replace("&amp;", "&");
+    whole.then(|| embed(&url, known).unwrap_or(url))
 }
 
 fn in_paragraphs(text: &str, known: Known<'_>) -> String {
@@ -101,7 +102,8 @@ fn in_paragraphs(text: &str, known: Known<'_>) -> String {
     let (mut kept, mut from) = (0, 0);
     while let Some(at) = find(text, from, "<") {
         from = at + 1;
-        let is = |at: usize, word: &str| text.get(at..at + word.len()).is_some_and(|own| own.eq_ignore_ascii_case(word));
+        let is =
+            |at: usize, word: &str| text.get(at..at + word.len()).is_some_and(|own| own.eq_ignore_ascii_case(word));
         let open = match () {
             () if is(at, "<p>") => Some(at + 3),
             () if is(at, "<p ") => text[at..].find('>').map(|n| at + n + 1),

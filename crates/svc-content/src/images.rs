@@ -19,7 +19,13 @@ pub fn content_tags(html: &str, images: Option<&dyn Images>) -> String {
     while let Some(at) = find(html, from, "<") {
         from = at + 1;
         let is_image = html[at..].starts_with("<img");
-        let name = if is_image { 4 } else if html[at..].starts_with("<iframe") { 7 } else { continue };
+        let name = if is_image {
+            4
+        } else if html[at..].starts_with("<iframe") {
+            7
+        } else {
+            continue;
+        };
         if !html.as_bytes().get(at + name).is_some_and(|b| crate::markup::is_white(*b)) {
             continue;
         }
@@ -45,9 +51,7 @@ fn frame(tag: &str) -> String {
 }
 
 fn image(tag: &str, images: Option<&dyn Images>) -> String {
-    let mut tag = images
-        .and_then(|images| images.complete(attachment(tag)?, tag))
-        .unwrap_or_else(|| tag.to_owned());
+    let mut tag = images.and_then(|images| images.complete(attachment(tag)?, tag)).unwrap_or_else(|| tag.to_owned());
     if tag.contains(" src=\"") {
         let (has_decoding, has_loading) = (word(&tag, "decoding").is_some(), word(&tag, "loading").is_some());
         let first = word(&tag, "fetchpriority") == Some("high");

@@ -49,18 +49,10 @@ pub fn smilies(html: &str, images: &str) -> String {
     out
 }
 
-/// The next stretch from `<` to `>` on one line.
+/// The next stretch from `<` to `>`, over lines. A `<` without `>` is text.
 fn next_tag(html: &str, from: usize) -> Option<(usize, usize)> {
-    let mut look = from;
-    loop {
-        let start = find(html, look, "<")?;
-        let end = start + html[start..].find(['>', '\n'])?;
-        if html.as_bytes()[end] == b'>' {
-            return Some((start, end + 1));
-        }
-        // No `<` before that line end begins a tag either.
-        look = end;
-    }
+    let start = find(html, from, "<")?;
+    Some((start, find(html, start, ">")? + 1))
 }
 
 /// Whether a part begins with an opening tag; names that only begin like the element's count too.
@@ -94,7 +86,12 @@ fn replace(text: &str, images: &str, out: &mut String) {
                 at += smiley.len();
                 kept = at;
             }
-            None => at += bytes[at..].iter().position(|b| matches!(b, b' ' | b'\t' | b'\n' | b'\r' | b'&' | 0xC2)).map_or(bytes.len() - at, |n| n.max(1)),
+            None => {
+                at += bytes[at..]
+                    .iter()
+                    .position(|b| matches!(b, b' ' | b'\t' | b'\n' | b'\r' | b'&' | 0xC2))
+                    .map_or(bytes.len() - at, |n| n.max(1))
+            }
         }
     }
     out.push_str(&text[kept..]);
@@ -126,6 +123,8 @@ mod tests {
             ("<code>:)</code> :)", "<code>:)</code> 🙂"),
             ("<a title=\" :) \">", "<a title=\" :) \">"),
             ("< :)", "< :)"),
+            ("x < :)", "x < 🙂"),
+            ("a <\n:) > :)", "a <\n:) > 🙂"),
             (":???: :?", "😕 😕"),
             ("8-O:", "8-O:"),
         ] {

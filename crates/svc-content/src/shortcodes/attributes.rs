@@ -133,7 +133,8 @@ fn unescape(value: &str) -> String {
             at += 1;
             continue;
         }
-        let digits = |from: usize, max: usize, is: fn(&u8) -> bool| bytes[from..].iter().take(max).take_while(|b| is(b)).count();
+        let digits =
+            |from: usize, max: usize, is: fn(&u8) -> bool| bytes[from..].iter().take(max).take_while(|b| is(b)).count();
         let number = |from: usize, len: usize, radix: u32| {
             std::str::from_utf8(&bytes[from..from + len]).ok().and_then(|n| u32::from_str_radix(n, radix).ok())
         };

@@ -56,8 +56,7 @@ fn caption(call: &Call<'_>) -> String {
         format!("aria-describedby=\"{}\" ", esc_attr(&caption_id))
     };
     let id = if id.is_empty() { id } else { format!("id=\"{}\" ", esc_attr(&id)) };
-    let caption_id =
-        if caption_id.is_empty() { caption_id } else { format!("id=\"{}\" ", esc_attr(&caption_id)) };
+    let caption_id = if caption_id.is_empty() { caption_id } else { format!("id=\"{}\" ", esc_attr(&caption_id)) };
     let align = attr("align").unwrap_or("alignnone");
     let class = format!("wp-caption {align} {}", attr("class").unwrap_or_default());
     let class = esc_attr(trim(&class));
@@ -114,20 +113,10 @@ fn image_and_rest(content: &str) -> Option<(&str, &str)> {
     }
 }
 
-const AUDIO: [(&str, &str); 5] = [
-    ("mp3", "audio/mpeg"),
-    ("ogg", "audio/ogg"),
-    ("flac", "audio/flac"),
-    ("m4a", "audio/mpeg"),
-    ("wav", "audio/wav"),
-];
-const VIDEO: [(&str, &str); 5] = [
-    ("mp4", "video/mp4"),
-    ("m4v", "video/mp4"),
-    ("webm", "video/webm"),
-    ("ogv", "video/ogg"),
-    ("flv", "video/x-flv"),
-];
+const AUDIO: [(&str, &str); 5] =
+    [("mp3", "audio/mpeg"), ("ogg", "audio/ogg"), ("flac", "audio/flac"), ("m4a", "audio/mpeg"), ("wav", "audio/wav")];
+const VIDEO: [(&str, &str); 5] =
+    [("mp4", "video/mp4"), ("m4v", "video/mp4"), ("webm", "video/webm"), ("ogv", "video/ogg"), ("flv", "video/x-flv")];
 
 /// The media type of an address by the end of its name.
 fn media_type(url: &str, types: &[(&str, &'static str)]) -> Option<&'static str> {
@@ -154,13 +143,18 @@ fn is_on(value: Option<&str>) -> bool {
 }
 
 /// Attributes of a player: those without value are left out, and a switch has only its name.
-fn player_attributes(named: &[(&str, Option<String>)], switches: [(&str, bool); 3], last: &[(&str, Option<String>)]) -> String {
+fn player_attributes(
+    named: &[(&str, Option<String>)],
+    switches: [(&str, bool); 3],
+    last: &[(&str, Option<String>)],
+) -> String {
     let write = |(name, value): &(&str, Option<String>)| {
         let value = value.as_ref().filter(|value| !matches!(value.as_str(), "" | "0"))?;
         Some(format!("{name}=\"{}\"", esc_attr(value)))
     };
     let switches = switches.iter().filter(|(_, on)| *on).map(|(name, _)| (*name).to_owned());
-    let all: Vec<String> = named.iter().filter_map(write).chain(switches).chain(last.iter().filter_map(write)).collect();
+    let all: Vec<String> =
+        named.iter().filter_map(write).chain(switches).chain(last.iter().filter_map(write)).collect();
     all.join(" ")
 }
 
@@ -244,10 +238,17 @@ fn video(call: &Call<'_>) -> String {
             ("class", or("class", "wp-video-shortcode")),
             ("id", Some(format!("video-{}-{number}", call.page.post.get()))),
             ("width", Some(whole_number(&width).unsigned_abs().to_string())),
-            ("height", Some(whole_number(&attr("height").unwrap_or_else(|| "360".to_owned())).unsigned_abs().to_string())),
+            (
+                "height",
+                Some(whole_number(&attr("height").unwrap_or_else(|| "360".to_owned())).unsigned_abs().to_string()),
+            ),
             ("poster", attr("poster").map(|url| esc_url(&url))),
         ],
-        [("loop", looped), ("autoplay", is_on(call.attributes.get("autoplay"))), ("muted", is_on(call.attributes.get("muted")))],
+        [
+            ("loop", looped),
+            ("autoplay", is_on(call.attributes.get("autoplay"))),
+            ("muted", is_on(call.attributes.get("muted"))),
+        ],
         &[("preload", or("preload", "metadata"))],
     );
     let rule = match whole_number(&width) {

@@ -1,6 +1,6 @@
 //! Brackets inside HTML tags and comments, which must not be taken for shortcodes of the text.
 
-use crate::markup::{Kind, html_split};
+use crate::markup::{Kind, html_split, is_white, skip_white};
 
 const OPEN: &str = "&#91;";
 const CLOSE: &str = "&#93;";
@@ -23,14 +23,32 @@ pub(super) fn hide_brackets(text: &str, run: impl Fn(&str) -> Option<String>) ->
             hide(part, &mut out);
             continue;
         }
-        for (quoted, stretch) in quoted_parts(part) {
-            match if quoted { None } else { run(stretch) } {
+        let Some(attributes) = Attributes::of(part) else {
+            // No tag at all, but perhaps a shortcode in angle brackets: `<[name]>`.
+            match if begins_with_shortcode(part) { run(part) } else { None } {
+                Some(made) => hide(&made, &mut out),
+                None => hide(part, &mut out),
+            }
+            continue;
+        };
+        for stretch in attributes {
+            let bracket = stretch.find('[').filter(|_| stretch.contains(']'));
+            let bare = bracket.is_some_and(|open| stretch.find(['"', '\'']).is_none_or(|quote| open < quote));
+            match if bare { run(stretch) } else { None } {
                 Some(made) => hide(&made, &mut out),
                 None => hide(stretch, &mut out),
             }
         }
     }
     out
+}
+
+/// `<`, and a shortcode's tag.
+fn begins_with_shortcode(part: &str) -> bool {
+    let rest = part[1..].trim_start_matches(|c: char| c.is_ascii() && is_white(c as u8));
+    let Some(rest) = rest.strip_prefix('[') else { return false };
+    let rest = rest.strip_prefix('[').unwrap_or(rest);
+    rest.find(['[', ']']).is_some_and(|end| end > 0 && rest.as_bytes()[end] == b']')
 }
 
 /// Turns the references of [`hide_brackets`] back.
@@ -48,18 +66,73 @@ fn hide(text: &str, out: &mut String) {
     }
 }
 
-/// A tag in stretches outside and inside quotes; the quotes belong to the inside.
-fn quoted_parts(tag: &str) -> impl Iterator<Item = (bool, &str)> {
-    let mut rest = tag;
-    std::iter::from_fn(move || {
-        let first = rest.bytes().next()?;
-        let quote = matches!(first, b'"' | b'\'');
-        let len = match quote {
-            true => rest[1..].bytes().position(|b| b == first).map_or(rest.len(), |n| n + 2),
-            false => rest.find(['"', '\'']).unwrap_or(rest.len()),
+/// A well-formed opening tag in parts: its start with the name, each attribute with the space after it, and its end.
+struct Attributes<'t> {
+    tag: &'t str,
+    ends: std::vec::IntoIter<usize>,
+    at: usize,
+}
+
+impl<'t> Attributes<'t> {
+    fn of(tag: &'t str) -> Option<Self> {
+        let bytes = tag.as_bytes();
+        let name = skip_white(tag, 1);
+        let len = bytes[name..].iter().take_while(|b| b.is_ascii_alphanumeric()).count();
+        let mut at = skip_white(tag, name + len);
+        (len > 0).then_some(())?;
+        let close = tag.strip_suffix('>').unwrap_or(tag);
+        let inside = close.trim_end_matches(|c: char| c.is_ascii() && is_white(c as u8));
+        // A slash at the end belongs to the end, with the space around it.
+        let last = match inside.strip_suffix('/') {
+            Some(inside) => crate::markup::trim_white_end(inside).len().max(at),
+            None => close.len().max(at),
         };
-        let (part, after) = rest.split_at(len);
-        rest = after;
-        Some((quote, part))
-    })
+        let inside = &tag[..last];
+        let mut ends = vec![at];
+        while at < last {
+            at = attribute_end(inside, at)?;
+            ends.push(at);
+        }
+        ends.push(tag.len());
+        Some(Attributes { tag, ends: ends.into_iter(), at: 0 })
+    }
+}
+
+impl<'t> Iterator for Attributes<'t> {
+    type Item = &'t str;
+
+    fn next(&mut self) -> Option<&'t str> {
+        let end = self.ends.next()?;
+        let part = self.tag.get(self.at..end)?;
+        self.at = end;
+        Some(part)
+    }
+}
+
+/// The end of one attribute and of the space after it. A shortcode may stand for a name.
+fn attribute_end(text: &str, at: usize) -> Option<usize> {
+    let bytes = text.as_bytes();
+    let run = |from: usize, member: &dyn Fn(&u8) -> bool| from + bytes[from..].iter().take_while(|b| member(b)).count();
+    let end = if bytes[at] == b'[' {
+        let start = at + 1 + usize::from(bytes.get(at + 1) == Some(&b'['));
+        let end = run(start, &|b| !matches!(b, b'[' | b']'));
+        (end > start && bytes.get(end) == Some(&b']')).then_some(())?;
+        end + 1 + usize::from(bytes.get(end + 1) == Some(&b']'))
+    } else {
+        (bytes[at].is_ascii_alphabetic() || bytes[at] == b'_').then_some(())?;
+        run(at, &|b| b.is_ascii_alphanumeric() || b"-_:.".contains(b))
+    };
+    let equals = skip_white(text, end);
+    if bytes.get(equals) != Some(&b'=') {
+        return (equals > end || end == bytes.len()).then_some(equals);
+    }
+    let value = skip_white(text, equals + 1);
+    let end = match bytes.get(value)? {
+        quote @ (b'"' | b'\'') => value + 1 + bytes[value + 1..].iter().position(|b| b == quote)? + 1,
+        _ => {
+            let end = run(value, &|b| !is_white(*b) && !matches!(b, b'"' | b'\''));
+            (end == bytes.len() || is_white(bytes[end])).then_some(end)?
+        }
+    };
+    Some(skip_white(text, end))
 }
