@@ -13,15 +13,17 @@ pub struct LinkRel<'a> {
 }
 
 impl LinkRel<'_> {
-    /// The `rel` attribute for an address, with a space before it; nothing for the site's own.
+    /// The `rel` attribute for an address, with a space before it. Addresses without host count as the site's own.
     fn attribute(&self, url: &str) -> &'static str {
         let lower = url.get(..8).unwrap_or(url).to_ascii_lowercase();
         let scheme = ["http://", "https://"].into_iter().find(|scheme| lower.starts_with(scheme));
         let host = scheme.and_then(|_| svc_text::parse_url(&url.replace("&#038;", "&"))).and_then(|parts| parts.host);
-        match host {
-            Some(host) if !host.eq_ignore_ascii_case(self.own_host) && self.ugc => " rel=\"nofollow ugc\"",
-            Some(host) if !host.eq_ignore_ascii_case(self.own_host) => " rel=\"nofollow\"",
-            _ => "",
+        let own = host.is_none_or(|host| host.eq_ignore_ascii_case(self.own_host));
+        match (own, self.ugc) {
+            (true, true) => " rel=\"ugc\"",
+            (true, false) => "",
+            (false, true) => " rel=\"nofollow ugc\"",
+            (false, false) => " rel=\"nofollow\"",
         }
     }
 }
@@ -196,8 +198,11 @@ fn address(text: &str, before: usize, rel: LinkRel<'_>) -> Option<(String, usize
         (close, end) = (close - 1, last);
     }
     let url = esc_url(&text[start..end]);
-    (!url.is_empty())
-        .then(|| (format!("<a href=\"{url}\"{}>{url}</a>{}", rel.attribute(&url), &text[end..whole]), whole))
+    if url.is_empty() {
+        // Used up all the same: no address is looked for inside.
+        return Some((text[start..whole].to_owned(), whole));
+    }
+    Some((format!("<a href=\"{url}\"{}>{url}</a>{}", rel.attribute(&url), &text[end..whole]), whole))
 }
 
 /// A host name that begins like one of a page, after white space or a tag.

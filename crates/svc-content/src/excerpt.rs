@@ -32,11 +32,11 @@ pub fn html_excerpt(text: &str, n_chars: usize, more: &str) -> String {
     let plain = strip_all_tags(text, true);
     let end = plain.char_indices().nth(n_chars).map_or(plain.len(), |(at, _)| at);
     let mut short = &plain[..end];
-    if let Some(reference) = short.rfind('&') {
-        let tail = &short[reference + 1..];
-        if tail.len() <= 6 && !tail.bytes().any(|b| b == b';' || crate::markup::is_white(b)) {
-            short = &short[..reference];
-        }
+    // A reference may be cut through: its beginning goes, from the first ampersand it could be.
+    let plain_tail = |at: &usize| !short.bytes().skip(*at).any(|b| b == b';' || crate::markup::is_white(b));
+    let mut near = short.match_indices('&').map(|(at, _)| at).filter(|at| short.len() - at <= 7);
+    if let Some(reference) = near.find(plain_tail) {
+        short = &short[..reference];
     }
     if short == plain { plain } else { format!("{}{more}", svc_text::trim(short)) }
 }

@@ -109,21 +109,27 @@ impl Shortcodes {
         self.handlers.contains_key(name)
     }
 
+    /// The registered names, in no order.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.handlers.keys().map(String::as_str)
+    }
+
     /// Text with its shortcodes replaced. Source: `do_shortcode`.
     pub fn run(&self, text: &str, page: &Page) -> String {
         let depth = page.depth.get();
-        if depth >= MAX_DEPTH || !self.any_in(text) {
+        let names = scan::present(text, self);
+        if depth >= MAX_DEPTH || names.is_empty() {
             return text.to_owned();
         }
         page.depth.set(depth + 1);
-        let text = tags::hide_brackets(text, |part| Some(self.replace(part, page)));
-        let out = tags::show_brackets(self.replace(&text, page));
+        let text = tags::hide_brackets(text, |part| Some(self.replace(part, &names, page)));
+        let out = tags::show_brackets(self.replace(&text, &names, page));
         page.depth.set(depth);
         out
     }
 
-    fn replace(&self, text: &str, page: &Page) -> String {
-        self.rewrite(text, |found, out| match self.handlers.get(found.name) {
+    fn replace(&self, text: &str, names: &[&str], page: &Page) -> String {
+        self.rewrite(text, names, |found, out| match self.handlers.get(found.name) {
             Some(handler) => out.push_str(&handler(&found.call(self, page))),
             None => out.push_str(found.whole),
         })
@@ -133,27 +139,30 @@ impl Shortcodes {
     pub(crate) fn run_one(name: &str, text: &str, page: &Page, handler: &dyn Fn(&Call<'_>) -> String) -> String {
         let mut one = Self::new();
         one.register(name, |_| String::new());
-        if !one.any_in(text) {
+        let names = scan::present(text, &one);
+        if names.is_empty() {
             return text.to_owned();
         }
-        let replace = |text: &str| one.rewrite(text, |found, out| out.push_str(&handler(&found.call(&one, page))));
+        let replace =
+            |text: &str| one.rewrite(text, &names, |found, out| out.push_str(&handler(&found.call(&one, page))));
         let text = tags::hide_brackets(text, |part| Some(replace(part)));
         tags::show_brackets(replace(&text))
     }
 
     /// Text without its shortcodes and their contents. Source: `strip_shortcodes`.
     pub fn strip<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        if !self.any_in(text) {
+        let names = scan::present(text, self);
+        if names.is_empty() {
             return text.into();
         }
-        let text = tags::hide_brackets(text, |_| None);
-        tags::show_brackets(self.rewrite(&text, |_, _| {})).into()
+        let hidden = tags::hide_brackets(text, |_| None);
+        tags::show_brackets(self.rewrite(&hidden, &names, |_, _| {})).into()
     }
 
     /// Puts something in the place of each shortcode, and of escaped ones what they stand for.
-    fn rewrite(&self, text: &str, mut put: impl FnMut(&scan::Found<'_>, &mut String)) -> String {
+    fn rewrite(&self, text: &str, names: &[&str], mut put: impl FnMut(&scan::Found<'_>, &mut String)) -> String {
         let mut out = String::with_capacity(text.len());
-        let mut scanner = Scanner::new(text, self);
+        let mut scanner = Scanner::new(text, self, names.to_vec());
         let mut kept = 0;
         while let Some(found) = scanner.next(kept) {
             out.push_str(&text[kept..found.start]);
@@ -169,16 +178,11 @@ impl Shortcodes {
         out.push_str(&text[kept..]);
         out
     }
-
-    /// Whether a registered name follows a bracket anywhere.
-    fn any_in(&self, text: &str) -> bool {
-        !self.handlers.is_empty() && text.match_indices('[').any(|(at, _)| self.contains(scan::name_at(text, at + 1)))
-    }
 }
 
 impl fmt::Debug for Shortcodes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut names: Vec<_> = self.handlers.keys().collect();
+        let mut names: Vec<_> = self.names().collect();
         names.sort();
         f.debug_tuple("Shortcodes").field(&names).finish()
     }

@@ -43,6 +43,18 @@ pub(super) fn name_at(text: &str, at: usize) -> &str {
     if len > MAX_NAME { "" } else { rest.get(..len).unwrap_or_default() }
 }
 
+/// The registered names that stand in full after some bracket of a text: only these are looked for.
+pub(super) fn present<'t>(text: &'t str, shortcodes: &Shortcodes) -> Vec<&'t str> {
+    let mut names: Vec<&str> = Vec::new();
+    for (at, _) in text.match_indices('[') {
+        let name = name_at(text, at + 1);
+        if shortcodes.contains(name) && !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names
+}
+
 /// Bytes of a name that are looked at.
 const MAX_NAME: usize = 200;
 
@@ -59,13 +71,28 @@ pub(super) struct Scanner<'t> {
     text: &'t str,
     shortcodes: &'t Shortcodes,
     brackets: Ahead<'t>,
+    /// Names that may also end at a character that could be part of a name, such as the point in `[name.x]`.
+    loose: Vec<&'t str>,
     /// Where the next closing tag of each name is, for all places before it.
     closings: HashMap<&'t str, Option<usize>>,
 }
 
 impl<'t> Scanner<'t> {
-    pub(super) fn new(text: &'t str, shortcodes: &'t Shortcodes) -> Self {
-        Scanner { text, shortcodes, brackets: Ahead::new(text, "]"), closings: HashMap::new() }
+    /// Finds shortcodes; those of the names given also where they only begin what stands there.
+    pub(super) fn new(text: &'t str, shortcodes: &'t Shortcodes, loose: Vec<&'t str>) -> Self {
+        Scanner { text, shortcodes, brackets: Ahead::new(text, "]"), loose, closings: HashMap::new() }
+    }
+
+    /// The registered name that begins here.
+    fn name(&self, at: usize) -> Option<&'t str> {
+        let run = name_at(self.text, at);
+        if self.shortcodes.contains(run) {
+            return Some(run);
+        }
+        let word = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-');
+        let rest = &self.text[at..];
+        let ends = |name: &&&str| rest.starts_with(**name) && !rest.as_bytes().get(name.len()).is_some_and(word);
+        self.loose.iter().find(ends).map(|name| &rest[..name.len()])
     }
 
     /// The first shortcode at or after a place.
@@ -95,10 +122,7 @@ impl<'t> Scanner<'t> {
     }
 
     fn opening(&mut self, at: usize) -> Option<Opening<'t>> {
-        let name = name_at(self.text, at + 1);
-        if !self.shortcodes.contains(name) {
-            return None;
-        }
+        let name = self.name(at + 1)?;
         let start = at + 1 + name.len();
         let end = self.brackets.next(start)?;
         let attributes = &self.text[start..end];
@@ -126,7 +150,7 @@ impl<'t> Scanner<'t> {
 /// Takes the paragraph away around a shortcode that stands alone in it. Source: `shortcode_unautop`.
 pub fn unautop(text: &str, shortcodes: &Shortcodes) -> String {
     let mut out = String::with_capacity(text.len());
-    let mut scanner = Scanner::new(text, shortcodes);
+    let mut scanner = Scanner::new(text, shortcodes, shortcodes.names().collect());
     let (mut kept, mut from) = (0, 0);
     while let Some(at) = find(text, from, "<p>") {
         from = at + 3;

@@ -8,7 +8,7 @@ use svc_content::{
     clickable::{LinkRel, make_clickable},
     display::{self, TextBlocks, standard_shortcodes},
     excerpt,
-    markup::html_split,
+    markup::{Kind, html_split},
     shortcodes, smilies, texturize,
 };
 
@@ -46,9 +46,19 @@ pub(super) fn call(vector: &Vector) -> Option<Outcome> {
     })
 }
 
-/// The pieces of the reference have text and markup in turn, so that text may be empty.
+/// The reference gives text and markup in turn, so text may be empty.
 fn split(text: &str) -> Vec<Value> {
-    html_split(text).map(|(_, part)| part.into()).collect()
+    let mut out: Vec<Value> = Vec::new();
+    for (kind, part) in html_split(text) {
+        if kind != Kind::Text && out.len().is_multiple_of(2) {
+            out.push("".into());
+        }
+        out.push(part.into());
+    }
+    if out.len().is_multiple_of(2) {
+        out.push("".into());
+    }
+    out
 }
 
 fn in_context(name: &str, vector: &Vector, context: &RenderContext<'_>) -> Option<Outcome> {
