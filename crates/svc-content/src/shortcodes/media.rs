@@ -40,7 +40,7 @@ fn caption(call: &Call<'_>) -> String {
     };
     let width = whole_number(attr("width").unwrap_or_default());
     if width < 1 || text.is_empty() || text == "0" {
-        return call.render(content);
+        return content.to_owned();
     }
     let (mut id, mut caption_id) = (String::new(), attr("caption_id").unwrap_or_default().to_owned());
     if let Some(own) = attr("id").filter(|id| !id.is_empty()) {

@@ -135,7 +135,7 @@ impl Shortcodes {
         })
     }
 
-    /// Text with the shortcodes of one name replaced, whatever else is registered.
+    /// Text with the shortcodes of one name replaced, but not in tags, whatever else is registered.
     pub(crate) fn run_one(name: &str, text: &str, page: &Page, handler: &dyn Fn(&Call<'_>) -> String) -> String {
         let mut one = Self::new();
         one.register(name, |_| String::new());
@@ -143,10 +143,8 @@ impl Shortcodes {
         if names.is_empty() {
             return text.to_owned();
         }
-        let replace =
-            |text: &str| one.rewrite(text, &names, |found, out| out.push_str(&handler(&found.call(&one, page))));
-        let text = tags::hide_brackets(text, |part| Some(replace(part)));
-        tags::show_brackets(replace(&text))
+        let hidden = tags::hide_brackets(text, |_| None);
+        tags::show_brackets(one.rewrite(&hidden, &names, |found, out| out.push_str(&handler(&found.call(&one, page)))))
     }
 
     /// Text without its shortcodes and their contents. Source: `strip_shortcodes`.
