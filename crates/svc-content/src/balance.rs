@@ -116,7 +116,7 @@ fn next_tag(html: &str, mut from: usize) -> Option<Tag<'_>> {
                 // White space before the end is dropped.
                 ("", &html[after..after + slash], after + slash + 1)
             } else if after > end {
-                let Some(close) = find(html, after, ">") else { return None };
+                let close = find(html, after, ">")?;
                 (&html[end..after], svc_text::trim(&html[after..close]), close + 1)
             } else {
                 continue;

@@ -17,7 +17,7 @@ impl LinkRel<'_> {
     fn attribute(&self, url: &str) -> &'static str {
         let lower = url.get(..8).unwrap_or(url).to_ascii_lowercase();
         let scheme = ["http://", "https://"].into_iter().find(|scheme| lower.starts_with(scheme));
-        let host = scheme.and_then(|_| svc_text::parse_url(&url.replace("&#038;", "&"))).and_then(|parts| parts.host);
+        let host = scheme.and_then(|_| svc_text::parse_url(url)).and_then(|parts| parts.host);
         let own = host.is_none_or(|host| host.eq_ignore_ascii_case(self.own_host));
         match (own, self.ugc) {
             (true, true) => " rel=\"ugc\"",

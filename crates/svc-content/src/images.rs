@@ -1,13 +1,49 @@
 //! Images and frames of shown content: loaded late, decoded aside.
 
-use crate::markup::find;
+use std::ops::Range;
+
+use crate::{
+    markup::{find, is_white},
+    srcset::Image,
+};
 
 /// What a site knows about the images in its content.
 pub trait Images {
-    /// The tag with what the attachment adds (dimensions, `srcset`, `sizes`); nothing when it adds nothing.
-    ///
-    /// `id` is the number of the class `wp-image-NUMBER`.
-    fn complete(&self, id: u64, tag: &str) -> Option<String>;
+    /// The attachment that the class `wp-image-ID` names; nothing when there is none or it is no image.
+    fn image(&self, id: u64) -> Option<Image>;
+}
+
+/// The ids of attachments that images in a text name, to load them at once.
+pub fn attachment_ids(html: &str) -> Vec<u64> {
+    let mut ids: Vec<u64> = tags(html).filter_map(|(range, _)| attachment(&html[range])).collect();
+    ids.sort_unstable();
+    ids.dedup();
+    ids
+}
+
+/// Images and frames of a text: where their tags are, and whether it is an image.
+fn tags(html: &str) -> impl Iterator<Item = (Range<usize>, bool)> {
+    let mut from = 0;
+    std::iter::from_fn(move || {
+        while let Some(at) = find(html, from, "<") {
+            from = at + 1;
+            let is_image = html[at..].starts_with("<img");
+            let name = match is_image {
+                true => 4,
+                false if html[at..].starts_with("<iframe") => 7,
+                false => continue,
+            };
+            if !html.as_bytes().get(at + name).is_some_and(|b| is_white(*b)) {
+                continue;
+            }
+            let end = find(html, at, ">")?;
+            if end > at + name + 1 {
+                from = end + 1;
+                return Some((at..from, is_image));
+            }
+        }
+        None
+    })
 }
 
 /// HTML with `loading` and `decoding` on images and frames that leave them open. Source: `wp_filter_content_tags`.
@@ -15,28 +51,12 @@ pub trait Images {
 /// No image is taken to be in view at first, as on pages of the interface.
 pub fn content_tags(html: &str, images: Option<&dyn Images>) -> String {
     let mut out = String::with_capacity(html.len());
-    let (mut kept, mut from) = (0, 0);
-    while let Some(at) = find(html, from, "<") {
-        from = at + 1;
-        let is_image = html[at..].starts_with("<img");
-        let name = if is_image {
-            4
-        } else if html[at..].starts_with("<iframe") {
-            7
-        } else {
-            continue;
-        };
-        if !html.as_bytes().get(at + name).is_some_and(|b| crate::markup::is_white(*b)) {
-            continue;
-        }
-        let Some(end) = find(html, at, ">") else { break };
-        if end <= at + name + 1 {
-            continue;
-        }
-        let tag = &html[at..=end];
-        out.push_str(&html[kept..at]);
+    let mut kept = 0;
+    for (range, is_image) in tags(html) {
+        out.push_str(&html[kept..range.start]);
+        kept = range.end;
+        let tag = &html[range];
         out.push_str(&if is_image { image(tag, images) } else { frame(tag) });
-        (kept, from) = (end + 1, end + 1);
     }
     out.push_str(&html[kept..]);
     out
@@ -51,7 +71,8 @@ fn frame(tag: &str) -> String {
 }
 
 fn image(tag: &str, images: Option<&dyn Images>) -> String {
-    let mut tag = images.and_then(|images| images.complete(attachment(tag)?, tag)).unwrap_or_else(|| tag.to_owned());
+    let known = images.and_then(|images| images.image(attachment(tag)?));
+    let mut tag = known.map_or_else(|| tag.to_owned(), |known| known.complete(tag));
     if tag.contains(" src=\"") {
         let (has_decoding, has_loading) = (word(&tag, "decoding").is_some(), word(&tag, "loading").is_some());
         let first = word(&tag, "fetchpriority") == Some("high");

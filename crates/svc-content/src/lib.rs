@@ -8,9 +8,11 @@ pub mod display;
 pub mod embeds;
 pub mod excerpt;
 pub mod images;
+pub mod links;
 pub mod markup;
 pub mod shortcodes;
 pub mod smilies;
+pub mod srcset;
 pub mod texturize;
 
 pub use autop::autop;

@@ -98,7 +98,7 @@ fn image_and_rest(content: &str) -> Option<(&str, &str)> {
         from = at + 1;
         let mut image = at;
         if lower[at..].starts_with("<a ") {
-            let Some(end) = tag_end(at, "<a ") else { return None };
+            let end = tag_end(at, "<a ")?;
             image = skip_white(&lower, end);
         }
         if !lower[image..].starts_with("<img ") {

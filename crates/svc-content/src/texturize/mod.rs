@@ -81,8 +81,7 @@ fn pieces<'t>(text: &'t str, shortcodes: &Shortcodes) -> impl Iterator<Item = Pi
     std::iter::from_fn(move || {
         let start = at;
         let mut look = start;
-        loop {
-            let Some(found) = text[look..].find(['<', '[']).map(|n| look + n) else { break };
+        while let Some(found) = text[look..].find(['<', '[']).map(|n| look + n) {
             let is_tag = text.as_bytes()[found] == b'<';
             let end = match is_tag {
                 true if text[found..].starts_with("<!--") => Some(comment_end(text, found)),

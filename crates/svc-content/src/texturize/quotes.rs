@@ -44,7 +44,7 @@ pub(super) fn single(text: &str) -> String {
         out.push(APOSTROPHE);
         Some(1)
     });
-    let text = decide(text, b'\'', |text, at, out| quoted_number(text, at, out));
+    let text = decide(text, b'\'', quoted_number);
     let text = decide(text, b'\'', |text, at, out| {
         let before = &text[..at];
         let opens = matches!(before, [] | [.., b'(' | b'[' | b'{' | b'"' | b'-'])
@@ -70,7 +70,7 @@ pub(super) fn single(text: &str) -> String {
 /// Decides all double quotes of a text.
 pub(super) fn double(text: &str) -> String {
     let text = text.as_bytes().to_vec();
-    let text = decide(text, b'"', |text, at, out| quoted_number(text, at, out));
+    let text = decide(text, b'"', quoted_number);
     let text = decide(text, b'"', |text, at, out| {
         let before = &text[..at];
         let opens = matches!(before, [] | [.., b'(' | b'[' | b'{' | b'-'])

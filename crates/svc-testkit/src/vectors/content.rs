@@ -8,6 +8,7 @@ use svc_content::{
     clickable::{LinkRel, make_clickable},
     display::{self, TextBlocks, standard_shortcodes},
     excerpt,
+    links::{add_rel, add_target},
     markup::{Kind, html_split},
     shortcodes, smilies, texturize,
 };
@@ -16,6 +17,9 @@ use super::{Outcome, Vector};
 
 /// Where the recorded site keeps images of smilies.
 const SMILIES_URL: &str = "http://example.org/wp-includes/images/smilies/";
+
+/// The recorded site's host.
+const OWN_HOST: &str = "example.org";
 
 /// Calls the function of this group that the vector names.
 pub(super) fn call(vector: &Vector) -> Option<Outcome> {
@@ -29,7 +33,7 @@ pub(super) fn call(vector: &Vector) -> Option<Outcome> {
         "convert_smilies" => smilies::smilies(text, SMILIES_URL).into(),
         "convert_chars" => display::convert_chars(text).into(),
         "capital_P_dangit" => display::capital_p(text).into(),
-        "make_clickable" => make_clickable(text, LinkRel { own_host: "example.org", ugc: false }).into(),
+        "make_clickable" => make_clickable(text, LinkRel { own_host: OWN_HOST, ugc: false }).into(),
         "force_balance_tags" => balance_tags(text).into(),
         "balanceTags" if vector.arg(1) == true => balance_tags(text).into(),
         "wp_trim_words" => {
@@ -41,9 +45,21 @@ pub(super) fn call(vector: &Vector) -> Option<Outcome> {
             excerpt::html_excerpt(text, chars, vector.text(2)).into()
         }
         "wp_html_split" => split(text).into(),
+        "wp_rel_nofollow" => slashed(text, |text| add_rel(text, "nofollow", OWN_HOST)),
+        "wp_rel_ugc" => slashed(text, |text| add_rel(text, "nofollow ugc", OWN_HOST)),
+        "links_add_target" => {
+            let names = vector.arg(2).as_array().map(Vec::as_slice).unwrap_or_default();
+            let names: Vec<&str> = names.iter().filter_map(Value::as_str).collect();
+            add_target(text, vector.arg(1).as_str().unwrap_or("_blank"), &names).into()
+        }
         "filter:the_title" => display::render_title(text).into(),
         name => return with_context(|context| in_context(name, vector, context)),
     })
+}
+
+/// Calls a function without slashes as the reference calls its own.
+fn slashed(text: &str, call: impl FnOnce(&str) -> String) -> Outcome {
+    svc_text::slash(&call(&svc_text::unslash(text))).into()
 }
 
 /// The reference gives text and markup in turn, so text may be empty.
@@ -86,6 +102,6 @@ fn with_context<T>(run: impl FnOnce(&RenderContext<'_>) -> T) -> T {
     };
     let dynamic = TextBlocks(&StaticOnly);
     let mut context = RenderContext::new(Renderer::new(&theme, &dynamic), standard_shortcodes());
-    (context.smilies_url, context.own_host) = (SMILIES_URL, "example.org");
+    (context.smilies_url, context.own_host) = (SMILIES_URL, OWN_HOST);
     run(&context)
 }
