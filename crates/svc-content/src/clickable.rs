@@ -313,7 +313,7 @@ mod tests {
     #[test]
     fn long_texts_stay_linear() {
         for part in ["http://a", "(http://a)", "a.b@", "<a <a ", "www.", "a@a.", "http://((((", ")))"] {
-            let text = part.repeat(400_000 / part.len());
+            let text = part.repeat(60_000 / part.len());
             assert!(make_clickable(&text, LinkRel::default()).len() >= text.len());
         }
     }

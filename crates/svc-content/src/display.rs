@@ -319,6 +319,8 @@ mod tests {
             render_term_description(&text, &context);
             context.shortcodes.strip(&text);
             crate::excerpt::html_excerpt(&text, 7, "");
+            crate::links::add_rel(&text, "nofollow ugc", "a.b");
+            crate::links::add_target(&text, "_blank", &[]);
         }
     }
 }

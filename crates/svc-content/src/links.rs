@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use svc_text::{ALLOWED_PROTOCOLS, bad_protocol, esc_attr};
 
-use crate::markup::{find, is_white, skip_white};
+use crate::markup::{Ahead, find, is_white, skip_white};
 
 /// HTML whose links carry these `rel` words, such as `nofollow` or `nofollow ugc`; links to the host `own` go without
 /// `nofollow`.
@@ -47,6 +47,7 @@ fn is_own_address(url: &str, own: &str) -> bool {
 /// Puts something in the place of each opening tag of a link that stands on one line; `put` gets what is inside it.
 fn links(html: &str, put: impl Fn(&str) -> String) -> String {
     let mut out = String::with_capacity(html.len() + html.len() / 8);
+    let (mut closings, mut lines) = (Ahead::new(html, ">"), Ahead::new(html, "\n"));
     let (mut kept, mut from) = (0, 0);
     while let Some(at) = find(html, from, "<") {
         from = at + 1;
@@ -56,8 +57,8 @@ fn links(html: &str, put: impl Fn(&str) -> String) -> String {
         // Something must stand inside, if only an end of a tag.
         let Some(first) = html[at + 3..].chars().next().filter(|c| *c != '\n') else { continue };
         let start = at + 3 + first.len_utf8();
-        let Some(end) = html[start..].find(['>', '\n']).map(|n| start + n) else { continue };
-        if html.as_bytes()[end] == b'>' {
+        let Some(end) = closings.next(start) else { break };
+        if lines.next(start).is_none_or(|line| line > end) {
             out.push_str(&html[kept..at]);
             out.push_str(&put(&html[at + 3..end]));
             (kept, from) = (end + 1, end + 1);
@@ -180,6 +181,15 @@ mod tests {
             ("<abbr title=x>", "<abbr title=x>"),
         ] {
             assert_eq!(add_rel(html, "nofollow ugc", "own.org"), expected, "{html}");
+        }
+    }
+
+    #[test]
+    fn long_texts_stay_linear() {
+        for part in ["<a ", "<a x\n", "<a target='"] {
+            let text = part.repeat(40_000);
+            assert_eq!(add_rel(&text, "nofollow", ""), text);
+            assert_eq!(add_target(&text, "x", &[]), text);
         }
     }
 

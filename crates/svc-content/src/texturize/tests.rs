@@ -59,7 +59,7 @@ fn markup_and_shortcodes_stay() {
 #[test]
 fn long_texts_stay_linear() {
     for part in ["'", "\"1'", "<", "[gallery ", "[gallery <", "&", "1x2", "'1", "- ", "<pre>", "\"a 5\""] {
-        let text = part.repeat(300_000 / part.len());
+        let text = part.repeat(40_000 / part.len());
         assert!(!texturize(&text, standard_shortcodes()).is_empty());
     }
 }
