@@ -1,6 +1,28 @@
 //! Raw text to HTML: blocks, shortcodes, paragraphs, typography, allowed HTML, excerpts.
 
+pub mod autop;
+pub mod balance;
 pub mod blocks;
+pub mod clickable;
 pub mod css;
+pub mod display;
+pub mod embeds;
+pub mod excerpt;
+pub mod images;
 pub mod kses;
+pub mod links;
+pub mod markup;
 pub mod save;
+pub mod shortcodes;
+pub mod smilies;
+pub mod srcset;
+pub mod texturize;
+
+pub use autop::autop;
+pub use display::{
+    RenderContext, render_comment, render_content, render_excerpt, render_term_description, render_title,
+    render_widget_text,
+};
+pub use excerpt::trim_excerpt;
+pub use shortcodes::Shortcodes;
+pub use texturize::texturize;

@@ -1,8 +1,107 @@
 //! Functions of svc-content, texts.
 
+use serde_json::Value;
+use svc_content::{
+    RenderContext, autop,
+    balance::balance_tags,
+    blocks::{Renderer, StaticOnly, Theme},
+    clickable::{LinkRel, make_clickable},
+    display::{self, TextBlocks, standard_shortcodes},
+    excerpt,
+    links::{add_rel, add_target},
+    markup::{Kind, html_split},
+    shortcodes, smilies, texturize,
+};
+
 use super::{Outcome, Vector};
 
+/// Where the recorded site keeps images of smilies.
+const SMILIES_URL: &str = "http://example.org/wp-includes/images/smilies/";
+
+/// The recorded site's host.
+const OWN_HOST: &str = "example.org";
+
 /// Calls the function of this group that the vector names.
-pub(super) fn call(_vector: &Vector) -> Option<Outcome> {
-    None
+pub(super) fn call(vector: &Vector) -> Option<Outcome> {
+    let text = vector.text(0);
+    let known = standard_shortcodes();
+    Some(match vector.function.as_str() {
+        "wptexturize" => texturize(text, known).into(),
+        "wpautop" => autop(text, vector.arg(1).as_bool().unwrap_or(true)).into(),
+        "shortcode_unautop" => shortcodes::unautop(text, known).into(),
+        "strip_shortcodes" => known.strip(text).into_owned().into(),
+        "convert_smilies" => smilies::smilies(text, SMILIES_URL).into(),
+        "convert_chars" => display::convert_chars(text).into(),
+        "capital_P_dangit" => display::capital_p(text).into(),
+        "make_clickable" => make_clickable(text, LinkRel { own_host: OWN_HOST, ugc: false }).into(),
+        "force_balance_tags" => balance_tags(text).into(),
+        "balanceTags" if vector.arg(1) == true => balance_tags(text).into(),
+        "wp_trim_words" => {
+            let words = vector.arg(1).as_u64().unwrap_or(55) as usize;
+            excerpt::trim_words(text, words, vector.arg(2).as_str().unwrap_or("&hellip;")).into()
+        }
+        "wp_html_excerpt" => {
+            let chars = vector.arg(1).as_u64().unwrap_or(0) as usize;
+            excerpt::html_excerpt(text, chars, vector.text(2)).into()
+        }
+        "wp_html_split" => split(text).into(),
+        "wp_rel_nofollow" => slashed(text, |text| add_rel(text, "nofollow", OWN_HOST)),
+        "wp_rel_ugc" => slashed(text, |text| add_rel(text, "nofollow ugc", OWN_HOST)),
+        "links_add_target" => {
+            let names = vector.arg(2).as_array().map(Vec::as_slice).unwrap_or_default();
+            let names: Vec<&str> = names.iter().filter_map(Value::as_str).collect();
+            add_target(text, vector.arg(1).as_str().unwrap_or("_blank"), &names).into()
+        }
+        "filter:the_title" => display::render_title(text).into(),
+        name => return with_context(|context| in_context(name, vector, context)),
+    })
+}
+
+/// Calls a function without slashes as the reference calls its own.
+fn slashed(text: &str, call: impl FnOnce(&str) -> String) -> Outcome {
+    svc_text::slash(&call(&svc_text::unslash(text))).into()
+}
+
+/// The reference gives text and markup in turn, so text may be empty.
+fn split(text: &str) -> Vec<Value> {
+    let mut out: Vec<Value> = Vec::new();
+    for (kind, part) in html_split(text) {
+        if kind != Kind::Text && out.len().is_multiple_of(2) {
+            out.push("".into());
+        }
+        out.push(part.into());
+    }
+    if out.len().is_multiple_of(2) {
+        out.push("".into());
+    }
+    out
+}
+
+fn in_context(name: &str, vector: &Vector, context: &RenderContext<'_>) -> Option<Outcome> {
+    let (text, second) = (vector.text(0), vector.text(1));
+    Some(match name {
+        "filter:the_content" => display::render_content(text, context).into(),
+        "filter:the_excerpt" => display::render_given_excerpt(text, context).into(),
+        "filter:comment_text" => display::render_comment(text, context).into(),
+        "filter:term_description" => display::render_term_description(text, context).into(),
+        "filter:widget_text_content" => display::render_widget_text(text, context).into(),
+        "wp_trim_excerpt" if !svc_text::trim(text).is_empty() => text.into(),
+        "wp_trim_excerpt" => excerpt::trim_excerpt(second, context.excerpt_length, context).into(),
+        "rendered_excerpt" => display::render_excerpt(text, second, context).into(),
+        _ => return None,
+    })
+}
+
+/// Renders as the recorded site does, whose theme is Twenty Twenty-Five.
+fn with_context<T>(run: impl FnOnce(&RenderContext<'_>) -> T) -> T {
+    let gap = |name: &str, gap: &str| (name.to_owned(), gap.to_owned());
+    let theme = Theme {
+        block_gap: Some("1.2rem".to_owned()),
+        block_gaps: [gap("core/columns", "var(--wp--preset--spacing--50)")].into(),
+        root_padding: true,
+    };
+    let dynamic = TextBlocks(&StaticOnly);
+    let mut context = RenderContext::new(Renderer::new(&theme, &dynamic), standard_shortcodes());
+    (context.smilies_url, context.own_host) = (SMILIES_URL, OWN_HOST);
+    run(&context)
 }

@@ -1,0 +1,326 @@
+//! The chains of rules that texts pass before they are shown: titles, content, excerpts, comments, descriptions.
+
+use std::{cell::Cell, fmt, sync::LazyLock};
+
+use crate::{
+    autop::autop,
+    balance::balance_tags,
+    blocks::{self, Block, DynamicBlocks, Renderer, StaticOnly, Theme, has_blocks},
+    clickable::{LinkRel, make_clickable},
+    embeds::{Known, autoembed, embed_shortcodes},
+    excerpt::trim_excerpt,
+    images::{Images, content_tags},
+    shortcodes::{Page, Shortcodes, unautop},
+    smilies::smilies,
+    texturize::texturize,
+};
+
+/// What rendering depends on beside the text. One for each response: numbers in ids run on over its texts.
+pub struct RenderContext<'r> {
+    /// Renders blocks.
+    pub renderer: Renderer<'r>,
+    /// Shortcodes that are known.
+    pub shortcodes: &'r Shortcodes,
+    /// What goes on over the shortcodes of the response; set the post's id here before rendering it.
+    pub page: Page,
+    /// Words of a made excerpt.
+    pub excerpt_length: usize,
+    /// Whether smilies become pictures (option `use_smilies`).
+    pub smilies: bool,
+    /// Address of the folder with images of smilies, with a slash at its end.
+    pub smilies_url: &'r str,
+    /// The site's own host: links to it are not marked.
+    pub own_host: &'r str,
+    /// Attachments behind images in content.
+    pub images: Option<&'r dyn Images>,
+    /// HTML kept for addresses of other sites.
+    pub embeds: Known<'r>,
+    depth: Cell<usize>,
+}
+
+static PLAIN_THEME: LazyLock<Theme> = LazyLock::new(Theme::default);
+static STANDARD_SHORTCODES: LazyLock<Shortcodes> = LazyLock::new(Shortcodes::standard);
+
+/// The shortcodes of a bare site. See [`Shortcodes::standard`].
+pub fn standard_shortcodes() -> &'static Shortcodes {
+    &STANDARD_SHORTCODES
+}
+
+impl<'r> RenderContext<'r> {
+    /// With a renderer of blocks and shortcodes, and a bare site's settings otherwise.
+    pub fn new(renderer: Renderer<'r>, shortcodes: &'r Shortcodes) -> Self {
+        RenderContext {
+            renderer,
+            shortcodes,
+            page: Page::default(),
+            excerpt_length: 55,
+            smilies: true,
+            smilies_url: "",
+            own_host: "",
+            images: None,
+            embeds: None,
+            depth: Cell::new(0),
+        }
+    }
+
+    fn smilies(&self, html: &str) -> String {
+        if self.smilies { smilies(html, self.smilies_url) } else { html.to_owned() }
+    }
+}
+
+impl Default for RenderContext<'_> {
+    fn default() -> Self {
+        RenderContext::new(Renderer::new(&PLAIN_THEME, &TextBlocks(&StaticOnly)), standard_shortcodes())
+    }
+}
+
+impl fmt::Debug for RenderContext<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RenderContext")
+            .field("renderer", &self.renderer)
+            .field("shortcodes", self.shortcodes)
+            .field("excerpt_length", &self.excerpt_length)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The dynamic blocks that need nothing but their own text, before others: `core/shortcode`, whose text gets paragraphs.
+#[derive(Clone, Copy)]
+pub struct TextBlocks<'d>(pub &'d dyn DynamicBlocks);
+
+impl DynamicBlocks for TextBlocks<'_> {
+    fn render(&self, renderer: &Renderer<'_>, block: &Block<'_>, content: &str) -> Option<String> {
+        match block.name.as_deref() {
+            Some("core/shortcode") => Some(autop(content, true)),
+            _ => self.0.render(renderer, block, content),
+        }
+    }
+
+    fn renders_inner_blocks(&self, name: &str) -> bool {
+        self.0.renders_inner_blocks(name)
+    }
+}
+
+impl fmt::Debug for TextBlocks<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("TextBlocks")
+    }
+}
+
+/// A title as it is shown. Source: filter `the_title`.
+pub fn render_title(title: &str) -> String {
+    let title = convert_chars(&texturize(title, standard_shortcodes()));
+    svc_text::trim(&title).replace("Wordpress", "WordPress")
+}
+
+/// A post's content as it is shown. Source: filter `the_content`.
+pub fn render_content(content: &str, context: &RenderContext<'_>) -> String {
+    // Dynamic blocks may show the content of other posts, and these that of yet others.
+    let depth = context.depth.get();
+    if depth >= blocks::MAX_DEPTH {
+        return String::new();
+    }
+    context.depth.set(depth + 1);
+    let html = content_filters(content, context, true);
+    context.depth.set(depth);
+    html
+}
+
+/// The chain of content; without `whole`, as excerpts use it: no blocks and nothing on images.
+pub(crate) fn content_filters(content: &str, context: &RenderContext<'_>, whole: bool) -> String {
+    let mut html = with_embeds(content, context);
+    let mut is_blocks = false;
+    if whole {
+        is_blocks = has_blocks(&html);
+        html = context.renderer.render(&blocks::parse(&html));
+    }
+    formatted(&html, context, whole, !is_blocks)
+}
+
+/// The text of a text widget as it is shown. Source: filter `widget_text_content`.
+pub fn render_widget_text(text: &str, context: &RenderContext<'_>) -> String {
+    formatted(&with_embeds(text, context), context, true, true)
+}
+
+fn with_embeds(text: &str, context: &RenderContext<'_>) -> String {
+    autoembed(&embed_shortcodes(text, &context.page, context.embeds), context.embeds)
+}
+
+fn formatted(html: &str, context: &RenderContext<'_>, images: bool, paragraphs: bool) -> String {
+    let mut html = texturize(html, context.shortcodes);
+    if paragraphs {
+        html = autop(&html, true);
+    }
+    html = unautop(&html, context.shortcodes);
+    html = context.shortcodes.run(&capital_p(&html), &context.page);
+    if images {
+        html = content_tags(&html, context.images);
+    }
+    context.smilies(&html)
+}
+
+/// What `excerpt.rendered` shows of a published post: the given excerpt, or one made of the content.
+///
+/// Source: filters `get_the_excerpt` and `the_excerpt`.
+pub fn render_excerpt(excerpt: &str, content: &str, context: &RenderContext<'_>) -> String {
+    if svc_text::trim(excerpt).is_empty() {
+        let made = trim_excerpt(content, context.excerpt_length, context);
+        return render_given_excerpt(&made, context);
+    }
+    render_given_excerpt(excerpt, context)
+}
+
+/// An excerpt as it is shown. Source: filter `the_excerpt`.
+pub fn render_given_excerpt(excerpt: &str, context: &RenderContext<'_>) -> String {
+    let html = context.smilies(&texturize(excerpt, context.shortcodes));
+    let html = autop(&convert_chars(&html), true);
+    content_tags(&unautop(&html, context.shortcodes), context.images)
+}
+
+/// A comment as it is shown. Source: filter `comment_text`.
+pub fn render_comment(text: &str, context: &RenderContext<'_>) -> String {
+    let html = make_clickable(text, LinkRel { own_host: context.own_host, ugc: true });
+    let html = convert_chars(&texturize(&html, context.shortcodes));
+    let html = autop(&balance_tags(&context.smilies(&html)), true);
+    capital_p(&html)
+}
+
+/// A term's description as it is shown. Source: filter `term_description`.
+pub fn render_term_description(text: &str, context: &RenderContext<'_>) -> String {
+    let html = autop(&convert_chars(&texturize(text, context.shortcodes)), true);
+    unautop(&html, context.shortcodes)
+}
+
+/// Ampersands that begin no reference become `&#038;`. Source: `convert_chars`.
+///
+/// The test is the reference's own odd one: the character after the ampersand is not part of the name that it looks for.
+pub fn convert_chars(text: &str) -> String {
+    let bytes = text.as_bytes();
+    let mut out = String::with_capacity(text.len());
+    let (mut kept, mut at) = (0, 0);
+    while let Some(amp) = crate::markup::find(text, at, "&") {
+        at = amp + 1;
+        let Some(first) = bytes.get(amp + 1).filter(|b| **b != b'#') else { continue };
+        let name = bytes[amp + 2..].iter().take_while(|b| b.is_ascii_alphabetic() || matches!(b, b'1'..=b'4'));
+        let len = name.take(9).count();
+        if (1..=8).contains(&len) && bytes.get(amp + 2 + len) == Some(&b';') {
+            continue;
+        }
+        out.push_str(&text[kept..amp]);
+        out.push_str("&#038;");
+        kept = amp + 1;
+        // The next character is used up, be it an ampersand itself.
+        at = amp + 1 + usize::from(*first == b'&');
+    }
+    out.push_str(&text[kept..]);
+    out
+}
+
+/// The product's name with its capital P, after a space, a bracket or a quote. Source: `capital_P_dangit`.
+pub fn capital_p(text: &str) -> String {
+    if !text.contains("Wordpress") {
+        return text.to_owned();
+    }
+    let mut out = text.to_owned();
+    for before in [" ", "&#8216;", "&#8220;", ">", "("] {
+        out = out.replace(&format!("{before}Wordpress"), &format!("{before}WordPress"));
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn titles() {
+        for (title, expected) in [
+            (" it's  Wordpress ", "it&#8217;s  WordPress"),
+            ("a & b", "a &#038; b"),
+            ("<b>x", "<b>x"),
+            ("[gallery id='1']", "[gallery id='1']"),
+        ] {
+            assert_eq!(render_title(title), expected, "{title}");
+        }
+    }
+
+    #[test]
+    fn content() {
+        for (content, expected) in [
+            ("a\n\nb", "<p>a</p>\n<p>b</p>\n"),
+            (
+                "<!-- wp:paragraph -->\n<p>a\n'b'</p>\n<!-- /wp:paragraph -->",
+                "\n<p class=\"wp-block-paragraph\">a\n&#8216;b&#8217;</p>\n",
+            ),
+            ("<!-- wp:shortcode -->a\n\nb<!-- /wp:shortcode -->", "<p>a</p>\n<p>b</p>\n"),
+            (
+                "[embed]http://e.com/?a=1&b=2[/embed]",
+                "<p><a href=\"http://e.com/?a=1&#038;b=2\">http://e.com/?a=1&amp;b=2</a></p>\n",
+            ),
+            ("http://e.com/page?a=1&amp;b", "<p>http://e.com/page?a=1&#038;b</p>\n"),
+            ("https://www.youtube.com/embed/abc", "<p>https://youtube.com/watch?v=abc</p>\n"),
+            ("[caption width=\"100\"]x[/caption]", "x\n"),
+            (
+                "<img src=\"a\" width=\"1\" height=\"1\">",
+                "<p><img loading=\"lazy\" decoding=\"async\" src=\"a\" width=\"1\" height=\"1\"></p>\n",
+            ),
+            ("Wordpress :)", "<p>WordPress 🙂</p>\n"),
+        ] {
+            assert_eq!(render_content(content, &RenderContext::default()), expected, "{content}");
+        }
+    }
+
+    #[test]
+    fn excerpts() {
+        let context = RenderContext { excerpt_length: 3, ..RenderContext::default() };
+        for (excerpt, content, expected) in [
+            ("own <b>e</b>", "x", "<p>own <b>e</b></p>\n"),
+            ("", "one [gallery] <b>two</b>\n\nthree four", "<p>one two three [&hellip;]</p>\n"),
+            (" ", "a<!--more-->b", "<p>a</p>\n"),
+            ("", "", ""),
+        ] {
+            assert_eq!(render_excerpt(excerpt, content, &context), expected, "{content}");
+        }
+    }
+
+    #[test]
+    fn ampersands() {
+        for (text, expected) in [
+            ("a & b &amp; &copy &a; &#1; &", "a &#038; b &amp; &#038;copy &#038;a; &#1; &"),
+            ("& amp; &&amp; &&x", "& amp; &&amp; &#038;&x"),
+        ] {
+            assert_eq!(convert_chars(text), expected, "{text}");
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(300))]
+
+        /// Texts of the pieces that the rules look for, and of anything.
+        #[test]
+        fn no_text_panics(parts in proptest::collection::vec(prop_oneof![
+            "[\\PC\n]{0,6}",
+            proptest::sample::select(vec![
+                "<p>", "</p>", "<li>", "<br>", "<!--", "-->", "<![CDATA[", "<pre>", "</pre>", "[gallery", "[caption width=5]",
+                "[/caption]", "[[", "]]", "]", "<img src=\"", "\" width=\"1\" height=\"2\"", ">", "http://a.b/", "www.a", "a@b.co",
+                "(", ")", "'", "\"", "99", "--", "x", "&", "&nbsp;", "&#91;", "\u{a0}", ":)", "<!-- wp:paragraph -->", "\r\n",
+                "<!--more-->", "<!--nextpage-->", "[audio src=a.mp3]", "<sup data-fn=\"", "\\", "\\x", "=", "<script>", "<a ", "/",
+            ]).prop_map(str::to_owned),
+        ], 0..24)) {
+            let text = parts.concat();
+            let context = RenderContext::default();
+            render_title(&text);
+            render_content(&text, &context);
+            render_excerpt("", &text, &context);
+            render_excerpt(&text, "", &context);
+            render_comment(&text, &context);
+            render_term_description(&text, &context);
+            context.shortcodes.strip(&text);
+            crate::excerpt::html_excerpt(&text, 7, "");
+            crate::links::add_rel(&text, "nofollow ugc", "a.b");
+            crate::links::add_target(&text, "_blank", &[]);
+        }
+    }
+}

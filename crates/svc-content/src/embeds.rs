@@ -1,0 +1,127 @@
+//! Addresses of sounds, films and other pages' content, alone on a line or in `[embed]`.
+
+use svc_text::{esc_html, esc_url};
+
+use crate::{
+    markup::{Kind, find, html_split, is_white, skip_white, trim_white_end},
+    shortcodes::{Page, Shortcodes, media_kind},
+};
+
+/// HTML for an address, when the site knows some: what was fetched before and kept.
+pub type Known<'e> = Option<&'e dyn Fn(&str) -> Option<String>>;
+
+/// What to show for an address: HTML, or a shortcode for a player.
+fn embed(url: &str, known: Known<'_>) -> Option<String> {
+    if let Some(kind) = media_kind(url).filter(|_| web_address(url, 0).is_some()) {
+        return Some(format!("[{kind} src=\"{}\" /]", esc_url(url)));
+    }
+    if let Some(film) = film_page(url) {
+        return Some(known.and_then(|known| known(&film)).unwrap_or(film));
+    }
+    known.and_then(|known| known(url))
+}
+
+/// The page of a film whose player was given.
+fn film_page(url: &str) -> Option<String> {
+    let (host, rest) = web_address(url, 0).map(|end| &url[end..])?.split_once('/')?;
+    let host = host.to_ascii_lowercase();
+    let rest = rest.strip_prefix("v/").or_else(|| rest.strip_prefix("embed/"))?;
+    let id = rest.split('/').next().filter(|id| !id.is_empty())?;
+    matches!(host.as_str(), "youtube.com" | "www.youtube.com").then(|| format!("https://youtube.com/watch?v={id}"))
+}
+
+/// The place past `http://` or `https://`, in any case.
+fn web_address(text: &str, at: usize) -> Option<usize> {
+    ["http://", "https://"].into_iter().find_map(|scheme| {
+        let own = text.get(at..at + scheme.len())?;
+        own.eq_ignore_ascii_case(scheme).then_some(at + scheme.len())
+    })
+}
+
+/// Text with its `[embed]` shortcodes replaced: by a link where nothing better is known. Source: `WP_Embed::run_shortcode`.
+pub(crate) fn embed_shortcodes(text: &str, page: &Page, known: Known<'_>) -> String {
+    if !text.contains("[embed") {
+        return text.to_owned();
+    }
+    Shortcodes::run_one("embed", text, page, &|call| {
+        let content = call.content.filter(|content| !content.is_empty());
+        let url = content.or(call.attributes.get("src")).unwrap_or_default().replace("&amp;", "&");
+        if url.is_empty() {
+            return String::new();
+        }
+        embed(&url, known).unwrap_or_else(|| format!("<a href=\"{}\">{}</a>", esc_url(&url), esc_html(&url)))
+    })
+}
+
+/// Stands for a line end inside a tag meanwhile.
+const LINE_IN_TAG: &str = "<!-- wp-line-break -->";
+
+/// Text with what is known put in the place of addresses that stand alone on a line or in a paragraph.
+///
+/// Source: `WP_Embed::autoembed`.
+pub(crate) fn autoembed(text: &str, known: Known<'_>) -> String {
+    if !text.contains("://") {
+        return text.to_owned();
+    }
+    let mut hidden = String::with_capacity(text.len());
+    for (kind, part) in html_split(text) {
+        match kind {
+            Kind::Text => hidden.push_str(part),
+            _ => hidden.push_str(&part.replace('\n', LINE_IN_TAG)),
+        }
+    }
+    let mut out = String::with_capacity(hidden.len());
+    for (n, line) in hidden.split('\n').enumerate() {
+        if n > 0 {
+            out.push('\n');
+        }
+        let url = trim_white_end(line);
+        let start = skip_white(url, 0);
+        match alone(&url[start..], known) {
+            Some(shown) => {
+                out.push_str(&line[..start]);
+                out.push_str(&shown);
+                out.push_str(&line[url.len()..]);
+            }
+            None => out.push_str(line),
+        }
+    }
+    in_paragraphs(&out, known).replace(LINE_IN_TAG, "\n")
+}
+
+/// What to show for a text that is one address: itself, with references read, where nothing is known.
+fn alone(text: &str, known: Known<'_>) -> Option<String> {
+    let host = web_address(text, 0)?;
+    let whole = text.len() > host && !text.bytes().any(|b| is_white(b) || matches!(b, b'<' | b'>' | b'"'));
+    let url = text.replace("&amp;", "&");
+    whole.then(|| embed(&url, known).unwrap_or(url))
+}
+
+fn in_paragraphs(text: &str, known: Known<'_>) -> String {
+    let mut out = String::with_capacity(text.len());
+    let (mut kept, mut from) = (0, 0);
+    while let Some(at) = find(text, from, "<") {
+        from = at + 1;
+        let is =
+            |at: usize, word: &str| text.get(at..at + word.len()).is_some_and(|own| own.eq_ignore_ascii_case(word));
+        let open = match () {
+            () if is(at, "<p>") => Some(at + 3),
+            () if is(at, "<p ") => text[at..].find('>').map(|n| at + n + 1),
+            () => None,
+        };
+        let Some(open) = open else { continue };
+        let start = skip_white(text, open);
+        let end = text[start..].find('<').map_or(text.len(), |n| start + n);
+        let url = trim_white_end(&text[start..end]);
+        if is(end, "</p>")
+            && let Some(shown) = alone(url, known)
+        {
+            out.push_str(&text[kept..start]);
+            out.push_str(&shown);
+            kept = start + url.len();
+        }
+        from = end.max(from);
+    }
+    out.push_str(&text[kept..]);
+    out
+}

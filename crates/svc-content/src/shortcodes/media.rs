@@ -1,0 +1,275 @@
+//! The shortcodes of a bare site that need nothing but their own text: captions and players.
+
+use svc_text::{esc_attr, esc_html, esc_url, sanitize_html_class, strip_all_tags, trim};
+
+use super::{Call, Shortcodes};
+use crate::markup::{find, skip_white};
+
+/// Registers them, and those that show nothing without the site's data.
+pub(super) fn register(all: &mut Shortcodes) {
+    all.register("caption", caption);
+    all.register("wp_caption", caption);
+    all.register("audio", audio);
+    all.register("video", video);
+    // Embeds are made before other shortcodes; what is left of them shows nothing.
+    for silent in ["embed", "gallery", "playlist"] {
+        all.register(silent, |_| String::new());
+    }
+}
+
+/// PHP's reading of a text as a whole number: leading digits, else 0.
+fn whole_number(text: &str) -> i64 {
+    let text = text.trim_start();
+    let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
+    let len = digits.bytes().take_while(u8::is_ascii_digit).count();
+    let number: i64 = if len == 0 { 0 } else { digits[..len].parse().unwrap_or(i64::MAX) };
+    if text.starts_with('-') { -number } else { number }
+}
+
+/// An image with the text below it. Source: `img_caption_shortcode`.
+fn caption(call: &Call<'_>) -> String {
+    let content = call.content.unwrap_or_default();
+    let attr = |name: &str| call.attributes.get(name);
+    let (content, text) = match attr("caption") {
+        Some(text) if text.contains('<') => (content, strip_all_tags(text, false)),
+        Some(text) => (content, text.to_owned()),
+        None => match image_and_rest(content) {
+            Some((image, rest)) => (image, trim(rest).to_owned()),
+            None => (content, String::new()),
+        },
+    };
+    let width = whole_number(attr("width").unwrap_or_default());
+    if width < 1 || text.is_empty() || text == "0" {
+        return content.to_owned();
+    }
+    let (mut id, mut caption_id) = (String::new(), attr("caption_id").unwrap_or_default().to_owned());
+    if let Some(own) = attr("id").filter(|id| !id.is_empty()) {
+        id = unique(call, &sanitize_html_class(own, ""));
+        if caption_id.is_empty() {
+            caption_id = format!("caption-{}", id.replace('_', "-"));
+        }
+    }
+    let describes = if caption_id.is_empty() {
+        String::new()
+    } else {
+        caption_id = sanitize_html_class(&caption_id, "");
+        format!("aria-describedby=\"{}\" ", esc_attr(&caption_id))
+    };
+    let id = if id.is_empty() { id } else { format!("id=\"{}\" ", esc_attr(&id)) };
+    let caption_id = if caption_id.is_empty() { caption_id } else { format!("id=\"{}\" ", esc_attr(&caption_id)) };
+    let align = attr("align").unwrap_or("alignnone");
+    let class = format!("wp-caption {align} {}", attr("class").unwrap_or_default());
+    let class = esc_attr(trim(&class));
+    let content = call.render(content);
+    if call.page.html5.get() {
+        return format!(
+            "<figure {id}{describes}style=\"width: {width}px\" class=\"{class}\">{content}<figcaption {caption_id}\
+             class=\"wp-caption-text\">{text}</figcaption></figure>"
+        );
+    }
+    let content = content.replace("<img ", &format!("<img {describes}"));
+    format!(
+        "<div {id}style=\"width: {}px\" class=\"{class}\">{content}<p {caption_id}class=\"wp-caption-text\">{text}\
+         </p></div>",
+        width.saturating_add(10)
+    )
+}
+
+/// An id that no other caption of the page has.
+fn unique(call: &Call<'_>, id: &str) -> String {
+    match call.page.number(&format!("id {id}")) {
+        1 => id.to_owned(),
+        n => format!("{id}-{n}"),
+    }
+}
+
+/// The first image, with the link around it, and what follows.
+fn image_and_rest(content: &str) -> Option<(&str, &str)> {
+    let lower = content.to_ascii_lowercase();
+    let tag_end = |at: usize, open: &str| {
+        // The tag holds at least one character.
+        let inside = at + open.len();
+        let end = find(&lower, inside, ">")?;
+        (end > inside).then_some(end + 1)
+    };
+    let mut from = 0;
+    loop {
+        let at = find(&lower, from, "<")?;
+        from = at + 1;
+        let mut image = at;
+        if lower[at..].starts_with("<a ") {
+            let end = tag_end(at, "<a ")?;
+            image = skip_white(&lower, end);
+        }
+        if !lower[image..].starts_with("<img ") {
+            continue;
+        }
+        let mut end = tag_end(image, "<img ")?;
+        let close = skip_white(&lower, end);
+        if lower[close..].starts_with("</a>") {
+            end = close + 4;
+        }
+        return Some((&content[at..end], &content[end..]));
+    }
+}
+
+const AUDIO: [(&str, &str); 5] =
+    [("mp3", "audio/mpeg"), ("ogg", "audio/ogg"), ("flac", "audio/flac"), ("m4a", "audio/mpeg"), ("wav", "audio/wav")];
+const VIDEO: [(&str, &str); 5] =
+    [("mp4", "video/mp4"), ("m4v", "video/mp4"), ("webm", "video/webm"), ("ogv", "video/ogg"), ("flv", "video/x-flv")];
+
+/// The media type of an address by the end of its name.
+fn media_type(url: &str, types: &[(&str, &'static str)]) -> Option<&'static str> {
+    let (_, end) = url.rsplit_once('.')?;
+    types.iter().find(|(name, _)| end.eq_ignore_ascii_case(name)).map(|(_, mime)| *mime)
+}
+
+/// Whether an address ends with the name of a sound or film: the kind, which is also its shortcode's name.
+pub(crate) fn media_kind(url: &str) -> Option<&'static str> {
+    let found = |types, kind| media_type(url, types).map(|_| kind);
+    found(&AUDIO, "audio").or_else(|| found(&VIDEO, "video"))
+}
+
+/// The sources of a player, the first one first: addresses and media types.
+fn sources<'c>(call: &'c Call<'_>, types: &[(&'c str, &'static str)]) -> Vec<(&'c str, &'static str)> {
+    let names = std::iter::once("src").chain(types.iter().map(|(name, _)| *name));
+    let given = names.filter_map(|name| call.attributes.get(name).filter(|url| !url.is_empty()));
+    given.map(|url| (url, media_type(url, types).unwrap_or_default())).collect()
+}
+
+/// A switch of a player: on, unless it is left out, empty or says no.
+fn is_on(value: Option<&str>) -> bool {
+    value.is_some_and(|value| !matches!(value, "" | "0") && !value.eq_ignore_ascii_case("false"))
+}
+
+/// Attributes of a player: those without value are left out, and a switch has only its name.
+fn player_attributes(
+    named: &[(&str, Option<String>)],
+    switches: [(&str, bool); 3],
+    last: &[(&str, Option<String>)],
+) -> String {
+    let write = |(name, value): &(&str, Option<String>)| {
+        let value = value.as_ref().filter(|value| !matches!(value.as_str(), "" | "0"))?;
+        Some(format!("{name}=\"{}\"", esc_attr(value)))
+    };
+    let switches = switches.iter().filter(|(_, on)| *on).map(|(name, _)| (*name).to_owned());
+    let all: Vec<String> =
+        named.iter().filter_map(write).chain(switches).chain(last.iter().filter_map(write)).collect();
+    all.join(" ")
+}
+
+/// An address with one more query argument, before its fragment.
+fn with_query(url: &str, name: &str, value: &str) -> String {
+    let (address, fragment) = url.split_once('#').map_or((url, ""), |(address, _)| (address, &url[address.len()..]));
+    let glue = if address.contains('?') { '&' } else { '?' };
+    format!("{address}{glue}{name}={value}{fragment}")
+}
+
+fn source_tags(sources: &[(&str, &str)], number: u64) -> String {
+    let tag = |(url, mime): &(&str, &str)| {
+        let url = with_query(url, "_", &number.to_string());
+        format!("<source type=\"{mime}\" src=\"{}\" />", esc_url(&url))
+    };
+    sources.iter().map(tag).collect()
+}
+
+/// A link for those whose browser shows no player.
+fn fallback(url: &str) -> String {
+    let url = esc_url(url);
+    format!("<a href=\"{url}\">{url}</a>")
+}
+
+fn embedded_link(kind: &str, url: &str) -> String {
+    format!("<a class=\"wp-embedded-{kind}\" href=\"{}\">{}</a>", esc_url(url), esc_html(url))
+}
+
+/// What stands inside a player beside its sources.
+fn inner(content: Option<&str>) -> String {
+    trim(&content.unwrap_or_default().replace(['\r', '\n', '\t'], "")).to_owned()
+}
+
+/// A sound player. Source: `wp_audio_shortcode`.
+fn audio(call: &Call<'_>) -> String {
+    let number = call.page.number("audio");
+    let attr = |name: &str| call.attributes.get(name).map(str::to_owned);
+    let own = call.attributes.get("src").filter(|url| !url.is_empty());
+    if let Some(url) = own.filter(|url| media_type(url, &AUDIO).is_none()) {
+        return embedded_link("audio", url);
+    }
+    let sources = sources(call, &AUDIO);
+    let Some((first, _)) = sources.first().filter(|(_, mime)| !mime.is_empty()) else { return String::new() };
+    let or = |name: &str, default: &str| attr(name).or_else(|| Some(default.to_owned()));
+    let attributes = player_attributes(
+        &[
+            ("class", or("class", "wp-audio-shortcode")),
+            ("id", Some(format!("audio-{}-{number}", call.page.post.get()))),
+        ],
+        ["loop", "autoplay", "muted"].map(|name| (name, is_on(call.attributes.get(name)))),
+        &[("preload", or("preload", "none")), ("style", or("style", "width: 100%;"))],
+    );
+    format!("<audio {attributes} controls=\"controls\">{}{}</audio>", source_tags(&sources, number), fallback(first))
+}
+
+/// A film player. Source: `wp_video_shortcode`.
+fn video(call: &Call<'_>) -> String {
+    let number = call.page.number("video");
+    let attr = |name: &str| call.attributes.get(name).map(str::to_owned);
+    let mut all = sources(call, &VIDEO);
+    let own = call.attributes.get("src").filter(|url| !url.is_empty());
+    let service = own.and_then(film_service);
+    let looped = is_on(call.attributes.get("loop"));
+    let with_loop;
+    if let Some(url) = own {
+        match service {
+            Some("video/vimeo") => {
+                with_loop = with_query(url, "loop", if looped { "1" } else { "0" });
+                all[0] = (with_loop.as_str(), "video/vimeo");
+            }
+            Some(mime) => all[0].1 = mime,
+            None if media_type(url, &VIDEO).is_none() => return embedded_link("video", url),
+            None => {}
+        }
+    }
+    let Some((first, _)) = all.first().filter(|(_, mime)| !mime.is_empty()) else { return String::new() };
+    let or = |name: &str, default: &str| attr(name).or_else(|| Some(default.to_owned()));
+    let width = attr("width").unwrap_or_else(|| "640".to_owned());
+    let attributes = player_attributes(
+        &[
+            ("class", or("class", "wp-video-shortcode")),
+            ("id", Some(format!("video-{}-{number}", call.page.post.get()))),
+            ("width", Some(whole_number(&width).unsigned_abs().to_string())),
+            (
+                "height",
+                Some(whole_number(&attr("height").unwrap_or_else(|| "360".to_owned())).unsigned_abs().to_string()),
+            ),
+            ("poster", attr("poster").map(|url| esc_url(&url))),
+        ],
+        [
+            ("loop", looped),
+            ("autoplay", is_on(call.attributes.get("autoplay"))),
+            ("muted", is_on(call.attributes.get("muted"))),
+        ],
+        &[("preload", or("preload", "metadata"))],
+    );
+    let rule = match whole_number(&width) {
+        0 => String::new(),
+        width => format!("width: {width}px;"),
+    };
+    format!(
+        "<div style=\"{rule}\" class=\"wp-video\"><video {attributes} controls=\"controls\">{}{}{}</video></div>",
+        source_tags(&all, number),
+        inner(call.content),
+        fallback(first)
+    )
+}
+
+/// The type of a film that a known service shows.
+fn film_service(url: &str) -> Option<&'static str> {
+    let rest = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://"))?;
+    let host = rest.strip_prefix("www.").unwrap_or(rest);
+    if host.starts_with("youtube.com/watch") || host.starts_with("youtu.be/") {
+        return Some("video/youtube");
+    }
+    let at = rest.find("vimeo.com/")?;
+    (at == 0 || at > 1 && rest.as_bytes()[at - 1] == b'.').then_some("video/vimeo")
+}

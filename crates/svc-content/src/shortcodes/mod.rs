@@ -1,0 +1,190 @@
+//! Shortcodes: `[name attribute="value"]content[/name]`, replaced by what registered code makes of them.
+//!
+//! `[[name]]` is an escaped one. The first closing tag of a name ends it: equal names do not nest. Inside HTML tags
+//! shortcodes are replaced outside quoted values only.
+
+mod attributes;
+mod media;
+mod scan;
+mod tags;
+
+use std::{
+    borrow::Cow,
+    cell::{Cell, RefCell},
+    collections::HashMap,
+    fmt,
+    sync::Arc,
+};
+
+pub use attributes::Attributes;
+pub(crate) use media::media_kind;
+use scan::Scanner;
+pub use scan::unautop;
+
+/// How deep shortcodes may bring in further content with shortcodes; deeper ones stay as text.
+pub const MAX_DEPTH: usize = 32;
+
+/// One shortcode to make HTML of.
+#[derive(Debug)]
+pub struct Call<'c> {
+    /// Its name as registered.
+    pub name: &'c str,
+    /// Its attributes.
+    pub attributes: Attributes,
+    /// What stands between opening and closing tag; nothing without a closing one.
+    pub content: Option<&'c str>,
+    /// The shortcodes that are known, to run the content's own: see [`Call::render`].
+    pub shortcodes: &'c Shortcodes,
+    /// What goes on over all shortcodes of a page.
+    pub page: &'c Page,
+}
+
+impl Call<'_> {
+    /// Text with its shortcodes replaced, for content inside.
+    pub fn render(&self, text: &str) -> String {
+        self.shortcodes.run(text, self.page)
+    }
+}
+
+/// Counters and marks of one page or response: numbers run on over all the texts on it.
+#[derive(Debug)]
+pub struct Page {
+    /// The post whose text it is; 0 outside of posts. It shows in ids.
+    pub post: Cell<u64>,
+    /// Whether captions are `figure` elements, as in themes that ask for HTML 5; else `div`.
+    pub html5: Cell<bool>,
+    depth: Cell<usize>,
+    counters: RefCell<HashMap<String, u64>>,
+}
+
+impl Default for Page {
+    fn default() -> Self {
+        Page { post: Cell::new(0), html5: Cell::new(true), depth: Cell::new(0), counters: RefCell::default() }
+    }
+}
+
+impl Page {
+    /// The next number of a kind of thing, from 1.
+    pub fn number(&self, kind: &str) -> u64 {
+        let mut counters = self.counters.borrow_mut();
+        let counter = counters.entry(kind.to_owned()).or_default();
+        *counter += 1;
+        *counter
+    }
+}
+
+type Handler = Arc<dyn Fn(&Call<'_>) -> String + Send + Sync>;
+
+/// The shortcodes that a site knows.
+#[derive(Clone, Default)]
+pub struct Shortcodes {
+    handlers: HashMap<String, Handler>,
+}
+
+impl Shortcodes {
+    /// None at all.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Those of a bare site: `caption`, `audio`, `video`, `embed`, and `gallery` and `playlist`, which show nothing
+    /// until code that knows the site's attachments is registered for them.
+    pub fn standard() -> Self {
+        let mut all = Self::new();
+        media::register(&mut all);
+        all
+    }
+
+    /// Registers code for a name, instead of what was there. A name that no text could hold is not taken.
+    ///
+    /// Source: `add_shortcode`.
+    pub fn register(&mut self, name: &str, handler: impl Fn(&Call<'_>) -> String + Send + Sync + 'static) {
+        if !name.is_empty() && !name.bytes().any(scan::ends_name) {
+            self.handlers.insert(name.to_owned(), Arc::new(handler));
+        }
+    }
+
+    /// Whether a name is registered. Source: `shortcode_exists`.
+    pub fn contains(&self, name: &str) -> bool {
+        self.handlers.contains_key(name)
+    }
+
+    /// The registered names, in no order.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.handlers.keys().map(String::as_str)
+    }
+
+    /// Text with its shortcodes replaced. Source: `do_shortcode`.
+    pub fn run(&self, text: &str, page: &Page) -> String {
+        let depth = page.depth.get();
+        let names = scan::present(text, self);
+        if depth >= MAX_DEPTH || names.is_empty() {
+            return text.to_owned();
+        }
+        page.depth.set(depth + 1);
+        let text = tags::hide_brackets(text, |part| Some(self.replace(part, &names, page)));
+        let out = tags::show_brackets(self.replace(&text, &names, page));
+        page.depth.set(depth);
+        out
+    }
+
+    fn replace(&self, text: &str, names: &[&str], page: &Page) -> String {
+        self.rewrite(text, names, |found, out| match self.handlers.get(found.name) {
+            Some(handler) => out.push_str(&handler(&found.call(self, page))),
+            None => out.push_str(found.whole),
+        })
+    }
+
+    /// Text with the shortcodes of one name replaced, but not in tags, whatever else is registered.
+    pub(crate) fn run_one(name: &str, text: &str, page: &Page, handler: &dyn Fn(&Call<'_>) -> String) -> String {
+        let mut one = Self::new();
+        one.register(name, |_| String::new());
+        let names = scan::present(text, &one);
+        if names.is_empty() {
+            return text.to_owned();
+        }
+        let hidden = tags::hide_brackets(text, |_| None);
+        tags::show_brackets(one.rewrite(&hidden, &names, |found, out| out.push_str(&handler(&found.call(&one, page)))))
+    }
+
+    /// Text without its shortcodes and their contents. Source: `strip_shortcodes`.
+    pub fn strip<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        let names = scan::present(text, self);
+        if names.is_empty() {
+            return text.into();
+        }
+        let hidden = tags::hide_brackets(text, |_| None);
+        tags::show_brackets(self.rewrite(&hidden, &names, |_, _| {})).into()
+    }
+
+    /// Puts something in the place of each shortcode, and of escaped ones what they stand for.
+    fn rewrite(&self, text: &str, names: &[&str], mut put: impl FnMut(&scan::Found<'_>, &mut String)) -> String {
+        let mut out = String::with_capacity(text.len());
+        let mut scanner = Scanner::new(text, self, names.to_vec());
+        let mut kept = 0;
+        while let Some(found) = scanner.next(kept) {
+            out.push_str(&text[kept..found.start]);
+            if found.extra == (true, true) {
+                out.push_str(&text[found.start + 1..found.end - 1]);
+            } else {
+                out.push_str(if found.extra.0 { "[" } else { "" });
+                put(&found, &mut out);
+                out.push_str(if found.extra.1 { "]" } else { "" });
+            }
+            kept = found.end;
+        }
+        out.push_str(&text[kept..]);
+        out
+    }
+}
+
+impl fmt::Debug for Shortcodes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut names: Vec<_> = self.names().collect();
+        names.sort();
+        f.debug_tuple("Shortcodes").field(&names).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests;
