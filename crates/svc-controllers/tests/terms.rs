@@ -62,9 +62,10 @@ async fn a_longer_list_takes_no_more_queries() {
 #[tokio::test(flavor = "multi_thread")]
 async fn lists_are_those_of_the_peer() {
     let h = Harness::new();
-    // Route, query; ids, number of all, Link header's relations.
+    /// Route, query; ids, number of all, relations of the Link header.
+    type Row = (&'static str, &'static str, &'static [i64], &'static str, &'static [&'static str]);
     #[rustfmt::skip]
-    let rows: [(&str, &str, &[i64], &str, &[&str]); 20] = [
+    let rows: [Row; 20] = [
         (CATEGORIES, "", &[8, 7, 5, 6, 4, 2, 1, 3], "8", &[]),
         (CATEGORIES, "per_page=3&page=2", &[6, 4, 2], "8", &["prev", "next"]),
         // A page beyond the last is empty, and no error.
