@@ -42,7 +42,29 @@ pub(crate) fn save_term_name(text: &str) -> String {
     out
 }
 
-/// A term's description as it is stored: the little HTML that anybody may use.
+/// A term's description as it is stored: without markup, as long as there is no filter that leaves the little of it that
+/// anybody may use.
 pub(crate) fn save_term_description(text: &str) -> String {
     svc_text::normalize_entities(&svc_text::strip_all_tags(text, false))
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn names_of_terms_are_plain_text() {
+        let rows = [
+            ("A & B <i>c</i>", "A &amp; B c"),
+            ("Café &amp; Thé", "Café &amp; Thé"),
+            ("x > y < z", "x &gt; y &lt; z"),
+            (r#"O'Neil "x" \ 50% &lt;b&gt; &copy; &bogus;"#, r#"O'Neil "x" \ 50% &lt;b&gt; &copy; &amp;bogus;"#),
+            ("a%20b %zz", "ab %zz"),
+            ("  Two   sp\tace\n", "Two sp ace"),
+            ("<script>x</script>", ""),
+            ("'", "'"),
+        ];
+        for (given, stored) in rows {
+            assert_eq!(super::save_term_name(given), stored, "{given}");
+            assert_eq!(super::save_term_name(stored), stored, "again: {given}");
+        }
+    }
 }

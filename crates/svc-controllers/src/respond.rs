@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 use svc_resource::View;
-use svc_routing::{ExtraField, ExtraFields, Links, Map, Request, Result};
+use svc_routing::{ExtraField, ExtraFields, Links, Map, Request, Response, Result};
 
 /// What this request wants to see of items.
 pub(crate) fn view(req: &Request) -> View {
@@ -51,12 +51,18 @@ pub(crate) fn with_links(mut item: Map, links: Option<Links>, req: &Request) -> 
     if item.is_empty() { Value::Array(Vec::new()) } else { Value::Object(item) }
 }
 
-/// A map of items by name, as the families of what is registered answer; an item without any member is an empty list, as
-/// PHP prints it.
+/// A map of items by name, as the families of what is registered answer.
 pub(crate) fn keyed(items: impl IntoIterator<Item = (String, Map, Option<Links>)>, req: &Request) -> Value {
-    let shown = |item: Map, links| match with_links(item, links, req) {
-        Value::Object(item) if item.is_empty() => Value::Array(Vec::new()),
-        item => item,
-    };
-    Value::Object(items.into_iter().map(|(name, item, links)| (name, shown(item, links))).collect())
+    Value::Object(items.into_iter().map(|(name, item, links)| (name, with_links(item, links, req))).collect())
+}
+
+/// A response that shows one item.
+pub(crate) fn single(item: Map, links: Option<Links>) -> Response {
+    let links = links.unwrap_or_default();
+    // Nothing of it is wanted, and there is nothing to link: PHP's empty map again.
+    let is_empty = item.is_empty() && links.is_empty();
+    let data = if is_empty { Value::Array(Vec::new()) } else { Value::Object(item) };
+    let mut response = Response::new(data);
+    response.links = links;
+    response
 }

@@ -120,9 +120,7 @@ impl Statuses {
             return Ok(Response::new(Value::Null));
         }
         let (data, links) = self.show(&status, &req).await?;
-        let mut response = Response::new(Value::Object(data));
-        response.links = links;
-        Ok(response)
+        Ok(respond::single(data, Some(links)))
     }
 }
 

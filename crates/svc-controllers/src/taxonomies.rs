@@ -168,9 +168,7 @@ impl TaxonomyFamily {
             return Ok(Response::new(Value::Null));
         }
         let (data, links) = self.show(&taxonomy, &req).await?;
-        let mut response = Response::new(Value::Object(data));
-        response.links = links.unwrap_or_default();
-        Ok(response)
+        Ok(respond::single(data, links))
     }
 }
 

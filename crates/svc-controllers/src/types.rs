@@ -175,9 +175,7 @@ impl Types {
             return Ok(Response::new(Value::Null));
         }
         let (data, links) = self.show(kind, &req).await?;
-        let mut response = Response::new(Value::Object(data));
-        response.links = links.unwrap_or_default();
-        Ok(response)
+        Ok(respond::single(data, links))
     }
 }
 

@@ -243,6 +243,31 @@ async fn hints_follow_the_caller() {
 }
 
 #[tokio::test]
+async fn allow_is_that_of_the_context_that_is_answered_in() {
+    async fn may_read(req: Request) -> Result<()> {
+        if req.context() == "edit" { Err(svc_routing::forbidden(&req, "no", "No.")) } else { Ok(()) }
+    }
+    async fn make(req: Request) -> Result {
+        let made = Response::new("made");
+        Ok(if req.has_param("plain") { made } else { made.in_context("edit") })
+    }
+    let mut registry = Registry::new();
+    let route = Route::new("/x").endpoint(get(ok, may_read)).endpoint(on(Method::POST, make, public));
+    registry.route("a/v1", route).unwrap();
+    let server = registry.build();
+    let rows = [
+        (Method::GET, "", "GET, POST"),
+        (Method::GET, "context=edit", "POST"),
+        (Method::POST, "", "POST"),
+        (Method::POST, "plain=1", "GET, POST"),
+    ];
+    for (method, query, allow) in rows {
+        let res = server.dispatch(Request::new(method.clone(), "/a/v1/x").with_query_string(query)).await;
+        assert_eq!(res.headers.get("Allow"), Some(allow), "{method} {query}");
+    }
+}
+
+#[tokio::test]
 async fn refusals_are_401_or_403_by_who_calls() {
     let (server, _) = books();
     let delete = || Request::new(Method::DELETE, "/a/v1/books/1");

@@ -40,8 +40,10 @@ mod tests {
 
     #[test]
     fn only_what_stands_above_posts_is_kept() {
-        // Id, parent, posts; what is kept.
-        let rows: [(&[(i64, i64, i64)], &[i64]); 5] = [
+        /// Id, parent, posts.
+        type Term = (i64, i64, i64);
+        // Terms; those that are kept.
+        let rows: [(&[Term], &[i64]); 5] = [
             (&[], &[]),
             (&[(1, 0, 0), (2, 1, 0)], &[]),
             (&[(1, 0, 0), (2, 1, 0), (3, 2, 4)], &[1, 2]),

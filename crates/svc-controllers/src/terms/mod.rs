@@ -130,9 +130,7 @@ impl Terms {
         })?;
         let Some(Loaded { item, links }) = loaded else { return Err(errors::not_found()) };
         let data = plan.prepare(&item);
-        let mut response = Response::new(Value::Object(self.finish(data, req, &view).await?));
-        response.links = links.unwrap_or_default();
-        Ok(response)
+        Ok(respond::single(self.finish(data, req, &view).await?, links))
     }
 
     // List

@@ -57,6 +57,8 @@ impl Harness {
         let book = PostType::new("book").labelled("Books", "Book").public().rest("books");
         site.types.register(book.supporting(&["title", "editor", "author", "custom-fields", "revisions", "thumbnail"]));
         site.taxonomies.register(Taxonomy::new("genre", &["book"]).hierarchical().rest("genres"));
+        site.meta.register("term", "category", MetaField::new("fx_rank", "integer"));
+        site.meta.register("term", "", MetaField::new("fx_any_term", "boolean"));
         site.meta.register("post", "post", MetaField::new("fx_string", "string"));
         site.meta.register("post", "post", MetaField::new("fx_integer", "integer"));
         site.meta.register("post", "post", MetaField::new("fx_strings", "string").list());
@@ -122,5 +124,7 @@ pub(crate) const NOBODY: i64 = 0;
 pub(crate) const ADMIN: i64 = 1;
 /// An author.
 pub(crate) const AUTHOR: i64 = 3;
+/// An editor.
+pub(crate) const EDITOR: i64 = 2;
 /// A contributor.
 pub(crate) const CONTRIBUTOR: i64 = 5;

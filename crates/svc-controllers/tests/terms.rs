@@ -1,0 +1,343 @@
+//! Terms, in process, over the recorded fixture. Categories of it: News (2) over World (3) and archives (8), World over
+//! Europe (4) and Asia (7); Uncategorized (1) is the one that posts get by default.
+
+mod harness;
+
+use harness::{ADMIN, AUTHOR, CONTRIBUTOR, EDITOR, Harness, NOBODY};
+use serde_json::{Value, json};
+use svc_routing::Method;
+use svc_schema::Schema;
+
+const CATEGORIES: &str = "/svc/v2/categories";
+const TAGS: &str = "/svc/v2/tags";
+
+fn ids(body: &Value) -> Vec<i64> {
+    body.as_array().into_iter().flatten().filter_map(|t| t["id"].as_i64()).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_item_is_as_its_schema_says_in_every_context() {
+    let h = Harness::new();
+    for (base, title) in [("categories", "category"), ("tags", "tag"), ("genres", "genre")] {
+        let route = format!("/svc/v2/{base}");
+        let source = h.json(ADMIN, Method::OPTIONS, &route, json!({})).await.body["schema"].clone();
+        assert_eq!(source["title"], title);
+        let schema = Schema::compile(source.clone());
+        for context in ["view", "embed", "edit"] {
+            let list = h.get(ADMIN, &route, &format!("context={context}&per_page=100")).await;
+            assert!(list.status == 200 && !ids(&list.body).is_empty(), "{:?}", list.body);
+            for item in list.body.as_array().unwrap() {
+                let mut item = item.clone();
+                item.as_object_mut().unwrap().remove("_links");
+                schema.validate(&item, "item").unwrap_or_else(|e| panic!("{base} {context} {}: {e}", item["id"]));
+                let shown: Vec<&String> = item.as_object().unwrap().keys().collect();
+                for (name, member) in source["properties"].as_object().unwrap() {
+                    let visible = member["context"].as_array().unwrap().contains(&json!(context));
+                    assert_eq!(shown.contains(&name), visible, "{base} {context} {name}");
+                }
+            }
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_longer_list_takes_no_more_queries() {
+    let h = Harness::new();
+    for (user, query) in
+        [(NOBODY, ""), (ADMIN, "&context=edit"), (NOBODY, "&hide_empty=1"), (NOBODY, "&orderby=id&order=desc")]
+    {
+        let mut counts = Vec::new();
+        for per_page in [2, 100] {
+            let query = format!("per_page={per_page}{query}");
+            h.get(user, CATEGORIES, &query).await;
+            let before = h.statements();
+            let list = h.get(user, CATEGORIES, &query).await;
+            counts.push(h.statements() - before);
+            assert_eq!(list.status, 200);
+        }
+        assert_eq!(counts[0], counts[1], "{query}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn lists_are_those_of_the_peer() {
+    let h = Harness::new();
+    /// Route, query; ids, number of all, relations of the Link header.
+    type Row = (&'static str, &'static str, &'static [i64], &'static str, &'static [&'static str]);
+    #[rustfmt::skip]
+    let rows: [Row; 20] = [
+        (CATEGORIES, "", &[8, 7, 5, 6, 4, 2, 1, 3], "8", &[]),
+        (CATEGORIES, "per_page=3&page=2", &[6, 4, 2], "8", &["prev", "next"]),
+        // A page beyond the last is empty, and no error.
+        (CATEGORIES, "page=9", &[], "8", &["prev"]),
+        (CATEGORIES, "search=o", &[4, 1, 3], "3", &[]),
+        (CATEGORIES, "search=Caf%C3%A9", &[5], "1", &[]),
+        (CATEGORIES, "search=%26", &[5], "1", &[]),
+        (CATEGORIES, "search=+", &[8, 7, 5, 6, 4, 2, 1, 3], "8", &[]),
+        (CATEGORIES, "include=3,2,3&orderby=include", &[3, 2], "2", &[]),
+        (CATEGORIES, "include=2,3&exclude=2", &[2, 3], "2", &[]),
+        (CATEGORIES, "include=10", &[], "0", &[]),
+        (CATEGORIES, "parent=0", &[5, 6, 2, 1], "4", &[]),
+        (CATEGORIES, "parent=3&post=1025", &[4], "1", &[]),
+        (CATEGORIES, "post=1002&per_page=1&page=2", &[3], "2", &["prev"]),
+        (CATEGORIES, "slug=world,alpha,news&orderby=include_slugs&order=asc", &[3, 2], "2", &[]),
+        (CATEGORIES, "slug=W%C3%B6rld", &[3], "1", &[]),
+        (CATEGORIES, "hide_empty=true", &[7, 5, 6, 4, 2, 1, 3], "7", &[]),
+        (CATEGORIES, "orderby=term_group&order=desc&offset=2", &[8, 7, 6, 5, 4, 3, 2, 1], "8", &[]),
+        (TAGS, "offset=2&per_page=2", &[11, 14], "8", &["prev", "next"]),
+        (TAGS, "offset=-1", &[10, 11, 14, 12, 15, 17, 13], "8", &[]),
+        (TAGS, "parent=5&orderby=count&order=desc&per_page=4", &[10, 11, 12, 14], "8", &["next"]),
+    ];
+    for (route, query, expected, total, relations) in rows {
+        let list = h.get(NOBODY, route, query).await;
+        assert_eq!((list.status, ids(&list.body)), (200, expected.to_vec()), "{query}");
+        assert_eq!(list.header("X-SVC-Total"), Some(total), "{query}");
+        let link = list.header("Link").unwrap_or_default();
+        for relation in ["prev", "next"] {
+            assert_eq!(link.contains(&format!("rel=\"{relation}\"")), relations.contains(&relation), "{query}: {link}");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn empty_terms_above_others_are_not_hidden_and_not_counted() {
+    let h = Harness::new();
+    let moved = h.json(ADMIN, Method::PATCH, &format!("{CATEGORIES}/7"), json!({"parent": 8})).await;
+    assert_eq!(moved.body["parent"], 8);
+    for (query, expected, total) in [
+        ("", &[8, 7, 5, 6, 4, 2, 1, 3][..], "7"),
+        ("&per_page=3&page=3", &[1, 3], "7"),
+        ("&parent=2", &[8, 3], "1"),
+        ("&exclude=7", &[8, 5, 6, 4, 2, 1, 3], "6"),
+        ("&slug=archives-2", &[8], "0"),
+    ] {
+        let list = h.get(NOBODY, CATEGORIES, &format!("hide_empty=1{query}")).await;
+        assert_eq!((ids(&list.body).as_slice(), list.header("X-SVC-Total")), (expected, Some(total)), "{query}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_may_do_what() {
+    let h = Harness::new();
+    let (news, alpha) = (format!("{CATEGORIES}/2"), format!("{TAGS}/10"));
+    let (name, force) = (json!({"name": "N"}), json!({"force": true}));
+    // Method, route, body; code for nobody, a contributor, an editor ("" is success).
+    #[rustfmt::skip]
+    let rows = [
+        (Method::GET, CATEGORIES, json!({"context": "edit"}), ["rest_forbidden_context", "rest_forbidden_context", ""]),
+        (Method::GET, &news, json!({"context": "edit"}), ["rest_forbidden_context", "rest_forbidden_context", ""]),
+        (Method::GET, &news, json!({}), ["", "", ""]),
+        (Method::POST, CATEGORIES, name.clone(), ["rest_cannot_create", "rest_cannot_create", ""]),
+        // Flat taxonomies grow by use.
+        (Method::POST, TAGS, name.clone(), ["rest_cannot_create", "", "term_exists"]),
+        (Method::PATCH, &alpha, json!({}), ["rest_cannot_update", "rest_cannot_update", ""]),
+        (Method::DELETE, &news, json!({}), ["rest_cannot_delete", "rest_cannot_delete", "rest_trash_not_supported"]),
+        (Method::DELETE, &news, force.clone(), ["rest_cannot_delete", "rest_cannot_delete", ""]),
+        (Method::GET, &news, json!({}), ["rest_term_invalid", "rest_term_invalid", "rest_term_invalid"]),
+        (Method::DELETE, "/svc/v2/categories/1", force.clone(), ["rest_cannot_delete", "rest_cannot_delete", "rest_cannot_delete"]),
+        // A term of another taxonomy, and none.
+        (Method::GET, "/svc/v2/categories/10", json!({}), ["rest_term_invalid", "rest_term_invalid", "rest_term_invalid"]),
+        (Method::PATCH, "/svc/v2/categories/0", json!({}), ["rest_term_invalid", "rest_term_invalid", "rest_term_invalid"]),
+        // The terms of a post are for those who may see it: one that is no post, a draft, a page.
+        (Method::GET, TAGS, json!({"post": 999_999}), ["rest_post_invalid_id", "rest_post_invalid_id", "rest_post_invalid_id"]),
+        (Method::GET, TAGS, json!({"post": 1016}), ["rest_forbidden_context", "rest_forbidden_context", ""]),
+        (Method::GET, TAGS, json!({"post": 1100}), ["rest_forbidden_context", "rest_forbidden_context", "rest_forbidden_context"]),
+    ];
+    for (method, route, body, codes) in rows {
+        for (user, code) in [NOBODY, CONTRIBUTOR, EDITOR].into_iter().zip(codes) {
+            let query: String = body.as_object().unwrap().iter().map(|(k, v)| format!("&{k}={v}")).collect();
+            let answer = match method {
+                Method::GET => h.get(user, route, &query.replace('"', "")).await,
+                _ => h.json(user, method.clone(), route, body.clone()).await,
+            };
+            assert_eq!(answer.code(), code, "{user} {method} {route} {body}: {:?}", answer.body);
+            if answer.code().starts_with("rest_cannot") || answer.code() == "rest_forbidden_context" {
+                assert_eq!(answer.status, if user == NOBODY { 401 } else { 403 }, "{user} {method} {route}");
+            }
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn names_and_slugs_of_new_terms() {
+    let h = Harness::new();
+    let exists =
+        |id: i64| json!({"code": "term_exists", "data": {"status": 400, "term_id": id}, "additional_data": [id, id]});
+    let made = |name: &str, slug: &str| json!({"name": name, "slug": slug});
+    let long = "x".repeat(201);
+    // Each in turn on one site: what is given; name and slug, or the error. Recorded of the peer.
+    #[rustfmt::skip]
+    let rows = [
+        (CATEGORIES, json!({"name": "News"}), exists(2)),
+        (CATEGORIES, json!({"name": "news"}), exists(2)),
+        (CATEGORIES, json!({"name": "News", "slug": "other-news"}), made("News", "other-news")),
+        (CATEGORIES, json!({"name": "N\u{c9}WS"}), made("N\u{c9}WS", "news-2")),
+        (CATEGORIES, json!({"name": "News", "parent": 3}), made("News", "news-world")),
+        (CATEGORIES, json!({"name": "World"}), made("World", "world-2")),
+        (CATEGORIES, json!({"name": "World", "parent": 2}), exists(3)),
+        (CATEGORIES, json!({"name": "World", "slug": "zzz", "parent": 2}), made("World", "zzz")),
+        (CATEGORIES, json!({"name": "Neu", "slug": "world", "parent": 2}), made("Neu", "world-news")),
+        (CATEGORIES, json!({"name": "Caf\u{e9} & Th\u{e9}"}), exists(5)),
+        // A slug of another taxonomy is free.
+        (CATEGORIES, json!({"name": "A", "slug": "alpha"}), made("A", "alpha")),
+        (CATEGORIES, json!({"name": "S", "slug": "Bad Slug!"}), made("S", "bad-slug")),
+        (CATEGORIES, json!({"name": "0"}), made("0", "0")),
+        (CATEGORIES, json!({"name": "   "}), json!({"code": "empty_term_name", "data": null})),
+        (CATEGORIES, json!({"name": "<b></b>"}), json!({"code": "empty_term_name", "data": null})),
+        (CATEGORIES, json!({"name": long}), json!({"code": "db_insert_error"})),
+        (CATEGORIES, json!({"name": null}), json!({"code": "rest_missing_callback_param"})),
+        (CATEGORIES, json!({"name": "P", "parent": 999}), json!({"code": "rest_term_invalid", "data": {"status": 400}})),
+        (CATEGORIES, json!({"name": "P", "parent": -2}), json!({"code": "rest_term_invalid", "data": {"status": 400}})),
+        (CATEGORIES, json!({"name": "P", "parent": 10}), json!({"code": "rest_term_invalid", "data": {"status": 400}})),
+        (CATEGORIES, json!({"name": "P", "parent": null}), made("P", "p")),
+        (TAGS, json!({"name": "ALPHA"}), exists(10)),
+        (TAGS, json!({"name": "alpha", "slug": "world"}), exists(10)),
+        (TAGS, json!({"name": "alpha", "slug": "0"}), exists(10)),
+        (TAGS, json!({"name": "alpha", "slug": "other"}), made("alpha", "other")),
+        (TAGS, json!({"name": "Neu", "slug": "alpha"}), made("Neu", "alpha-2")),
+        (TAGS, json!({"name": "P", "parent": 0}), json!({"code": "rest_taxonomy_not_hierarchical", "data": {"status": 400}})),
+        (TAGS, json!({"name": "P", "parent": "x"}), json!({"code": "rest_taxonomy_not_hierarchical", "data": {"status": 400}})),
+    ];
+    for (route, given, expected) in rows {
+        let answer = h.json(ADMIN, Method::POST, route, given.clone()).await;
+        for (name, value) in expected.as_object().unwrap() {
+            assert_eq!(&answer.body[name], value, "{given} {name}: {:?}", answer.body);
+        }
+        let is_made = expected.get("slug").is_some();
+        assert_eq!((answer.status == 201, answer.header("Location").is_some()), (is_made, is_made), "{given}");
+    }
+    // A name without letters gives no slug: the number stands for it.
+    let numbered = h.json(ADMIN, Method::POST, CATEGORIES, json!({"name": "!!!"})).await;
+    assert_eq!(numbered.body["slug"], numbered.body["id"].to_string());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn terms_that_differ_in_case_share_a_name_only_with_slugs_of_their_own() {
+    let h = Harness::new();
+    let post = async |given: Value| h.json(ADMIN, Method::POST, CATEGORIES, given).await.body;
+    let first = post(json!({"name": "Foo", "slug": "bar"})).await["id"].clone();
+    assert_eq!(post(json!({"name": "foo"})).await["slug"], "foo");
+    assert_eq!(post(json!({"name": "FOO", "slug": "bar"})).await["data"]["term_id"], first);
+    assert_eq!(post(json!({"name": "FOO", "slug": "news"})).await["data"]["term_id"], 2);
+    // The slug is taken, but not beside the new term.
+    assert_eq!(post(json!({"name": "Foo", "slug": "asia"})).await["slug"], "asia-2");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn changes_of_terms() {
+    let h = Harness::new();
+    // Each in turn on one site: term, what is given; what comes of it.
+    #[rustfmt::skip]
+    let rows = [
+        ("categories/5", json!({"name": "World"}), json!({"name": "World", "slug": "cafe-the"})),
+        ("categories/5", json!({"slug": "world"}), json!({"code": "duplicate_term_slug", "data": null})),
+        // Where the place changes, the slug may change with it.
+        ("categories/5", json!({"slug": "asia", "parent": 3}), json!({"slug": "asia-world", "parent": 3})),
+        ("categories/5", json!({"slug": ""}), json!({"slug": "world-world"})),
+        ("categories/5", json!({"parent": null, "description": null}), json!({"parent": 0, "description": ""})),
+        ("categories/5", json!({"name": "<b></b>"}), json!({"code": "empty_term_name"})),
+        ("categories/5", json!({"name": "y".repeat(201), "slug": "zz", "description": "d"}), json!({"name": "World", "slug": "world-world", "description": "d"})),
+        ("categories/5", json!({"name": "0"}), json!({"name": "0"})),
+        // Nothing stands below itself.
+        ("categories/2", json!({"parent": 2}), json!({"parent": 0})),
+        ("categories/3", json!({"parent": 4}), json!({"parent": 0})),
+        ("categories/4", json!({"parent": 7}), json!({"parent": 7})),
+        ("categories/4", json!({"parent": 999}), json!({"code": "rest_term_invalid", "data": {"status": 400}})),
+        // Read-only members are passed over.
+        ("categories/4", json!({"taxonomy": "post_tag", "count": 9, "link": "x"}), json!({"taxonomy": "category", "count": 7})),
+        ("tags/16", json!({"slug": "", "name": "!!!"}), json!({"slug": "16", "name": "!!!"})),
+        ("tags/16", json!({"slug": "alpha"}), json!({"code": "duplicate_term_slug"})),
+        ("tags/16", json!({"slug": "", "name": "alpha"}), json!({"slug": "alpha-2"})),
+        ("tags/16", json!({"parent": null}), json!({"id": 16})),
+        ("tags/16", json!({"parent": 0}), json!({"code": "rest_taxonomy_not_hierarchical"})),
+    ];
+    for (term, given, expected) in rows {
+        let answer = h.json(ADMIN, Method::PATCH, &format!("/svc/v2/{term}"), given.clone()).await;
+        for (name, value) in expected.as_object().unwrap() {
+            assert_eq!(&answer.body[name], value, "{term} {given} {name}: {:?}", answer.body);
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn meta_is_stored_after_its_term() {
+    let h = Harness::new();
+    let made = h.json(ADMIN, Method::POST, CATEGORIES, json!({"name": "M", "meta": {"fx_rank": "x"}})).await;
+    assert_eq!((made.status, made.code()), (400, "rest_invalid_type"), "{:?}", made.body);
+    assert_eq!(made.body["additional_data"], json!([{"param": "meta.fx_rank"}]));
+    // The term is there and whole, as on the peer.
+    let list = h.get(NOBODY, CATEGORIES, "slug=m").await;
+    assert_eq!((list.body[0]["name"].as_str(), &list.body[0]["meta"]["fx_rank"]), (Some("M"), &json!(0)));
+
+    let own = format!("{CATEGORIES}/{}", list.body[0]["id"]);
+    #[rustfmt::skip]
+    let rows = [
+        (json!({"fx_rank": 4, "fx_any_term": true, "unknown": 1}), 200, json!({"fx_any_term": true, "fx_rank": 4})),
+        (json!({"fx_rank": null}), 200, json!({"fx_any_term": true, "fx_rank": 0})),
+        // Nothing is stored any more, and nothing is no number.
+        (json!({"fx_rank": null}), 500, json!("rest_invalid_stored_value")),
+        (json!("x"), 400, json!("rest_invalid_param")),
+        (json!([]), 200, json!({"fx_any_term": true, "fx_rank": 0})),
+    ];
+    for (meta, status, expected) in rows {
+        let answer = h.json(ADMIN, Method::PATCH, &own, json!({"meta": meta})).await;
+        let found = if status == 200 { &answer.body["meta"] } else { &answer.body["code"] };
+        assert_eq!((answer.status, found), (status, &expected), "{meta}");
+    }
+    // Who may make a tag may not give it meta: that takes the right to change it.
+    let tag = h.json(CONTRIBUTOR, Method::POST, TAGS, json!({"name": "T", "meta": {"fx_any_term": true}})).await;
+    assert_eq!((tag.status, tag.code(), &tag.body["data"]["key"]), (403, "rest_cannot_update", &json!("fx_any_term")));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn deleting_moves_children_up_and_posts_to_the_default() {
+    let h = Harness::new();
+    let posts = |category: i64| format!("categories={category}&per_page=100&_fields=id");
+    let had = ids(&h.get(ADMIN, "/svc/v2/posts", &posts(2)).await.body);
+    let gone = h.json(EDITOR, Method::DELETE, &format!("{CATEGORIES}/2"), json!({"force": true})).await;
+    assert_eq!((gone.status, &gone.body["deleted"]), (200, &json!(true)));
+    assert_eq!((&gone.body["previous"]["name"], gone.body["previous"].get("_links")), (&json!("News"), None));
+    assert_eq!(gone.header("Allow"), None, "nothing can be done with what is gone");
+
+    let world = h.get(NOBODY, &format!("{CATEGORIES}/3"), "").await;
+    assert_eq!(world.body["parent"], 0);
+    assert!(world.body["link"].as_str().unwrap().ends_with("/category/world/"), "{}", world.body["link"]);
+    let default = h.get(NOBODY, &format!("{CATEGORIES}/1"), "").await;
+    let left = ids(&h.get(ADMIN, "/svc/v2/posts", &posts(1)).await.body);
+    assert_eq!((default.body["count"].as_i64(), left.len()), (Some(20), 20));
+    assert!(had.iter().any(|id| left.contains(id)));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn links_tell_where_a_term_is_and_what_the_caller_may_do() {
+    let h = Harness::new();
+    let hrefs = |body: &Value, relation: &str| -> Vec<String> {
+        let links = body["_links"][relation].as_array().cloned().unwrap_or_default();
+        links.iter().filter_map(|l| Some(l["href"].as_str()?.split_once("/svc-json")?.1.to_owned())).collect()
+    };
+    let all = json!(["GET", "POST", "PUT", "PATCH", "DELETE"]);
+    for (user, id, allow) in [
+        (NOBODY, 3, json!(["GET"])),
+        (AUTHOR, 3, json!(["GET"])),
+        (EDITOR, 3, all.clone()),
+        // What posts get by default cannot be deleted.
+        (EDITOR, 1, json!(["GET", "POST", "PUT", "PATCH"])),
+    ] {
+        let term = h.get(user, &format!("{CATEGORIES}/{id}"), "").await.body;
+        assert_eq!(term["_links"]["self"][0]["targetHints"]["allow"], allow, "{user} {id}");
+        assert_eq!(hrefs(&term, "collection"), [CATEGORIES]);
+        assert_eq!(hrefs(&term, "about"), ["/svc/v2/taxonomies/category"]);
+        assert_eq!(hrefs(&term, "svc:post_type"), [format!("/svc/v2/posts?categories={id}")]);
+        let up: Vec<String> = if id == 3 { vec![format!("{CATEGORIES}/2")] } else { Vec::new() };
+        assert_eq!(hrefs(&term, "up"), up);
+    }
+    let embedded = h.get(NOBODY, &format!("{CATEGORIES}/4"), "_embed=up&_fields=id,link,_links,_embedded").await.body;
+    assert_eq!(embedded["_embedded"]["up"][0]["slug"], "world");
+    assert!(embedded["link"].as_str().unwrap().ends_with("/category/news/world/europe/"), "{}", embedded["link"]);
+    // What was just written is answered as editors see it: so Allow leaves out GET for those who are none.
+    let tag = h.json(CONTRIBUTOR, Method::POST, TAGS, json!({"name": "T"})).await;
+    assert_eq!((tag.status, tag.header("Allow")), (201, Some("POST")));
+    assert_eq!(tag.body["_links"]["self"][0]["targetHints"]["allow"], json!(["GET"]));
+    let tag = h.json(EDITOR, Method::POST, TAGS, json!({"name": "T2"})).await;
+    assert_eq!(tag.header("Allow"), Some("GET, POST"));
+}
