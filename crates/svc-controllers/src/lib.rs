@@ -5,6 +5,8 @@
 //! rendered from memory.
 
 mod access;
+pub mod application_passwords;
+mod avatars;
 mod errors;
 mod fail;
 mod labels;
@@ -21,6 +23,7 @@ pub mod templates;
 pub mod terms;
 pub mod types;
 pub mod urls;
+pub mod users;
 mod zone;
 
 pub use access::{Access, AppPassword, caller};

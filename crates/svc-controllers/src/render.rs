@@ -46,3 +46,13 @@ pub(crate) fn save_term_name(text: &str) -> String {
 pub(crate) fn save_term_description(text: &str) -> String {
     svc_text::normalize_entities(&svc_text::strip_all_tags(text, false))
 }
+
+/// A name of a user as it is stored: as that of a term.
+pub(crate) fn save_user_name(text: &str) -> String {
+    save_term_name(text)
+}
+
+/// What a user says of himself, as it is stored: the little HTML that anybody may use.
+pub(crate) fn save_user_description(text: &str) -> String {
+    save_term_description(text)
+}

@@ -13,9 +13,10 @@ use svc_schema::Error;
 use svc_store::{Db, Store, Tx, options};
 
 use crate::{
-    Fail, MetaField, MetaRegistry, Settings, Stored,
+    Fail, MetaField, MetaRegistry, Settings, Stored, avatars,
     templates::{PageTemplate, page_templates},
     urls::Urls,
+    users,
 };
 
 /// The present moment in UTC; tests bring their own.
@@ -39,6 +40,8 @@ pub struct Site {
     pub url_hooks: svc_discovery::Hooks,
     /// Folder with uploads, themes and plugins.
     pub content_dir: PathBuf,
+    /// Widths in pixels of the avatars whose addresses the interface gives.
+    pub avatar_sizes: Vec<u32>,
     clock: Clock,
     /// What the options were understood as, beside the options as they were read.
     settings: ArcSwapOption<(Arc<options::Options>, Arc<Settings>)>,
@@ -58,6 +61,7 @@ impl Site {
             meta: MetaRegistry::default(),
             url_hooks: svc_discovery::Hooks::default(),
             content_dir: content_dir.to_owned(),
+            avatar_sizes: avatars::SIZES.to_vec(),
             clock: || Utc::now().naive_utc(),
             settings: ArcSwapOption::empty(),
             address: None,
@@ -78,7 +82,7 @@ impl Site {
     }
 
     /// The site with everything registered: adds the meta that the core blocks keep, for every type whose posts have
-    /// blocks, meta and revisions.
+    /// blocks, meta and revisions, and what the editor remembers of its users.
     pub fn finish(mut self) -> Arc<Self> {
         let noted: Vec<String> = self
             .types
@@ -88,6 +92,10 @@ impl Site {
             .collect();
         for post_type in noted {
             self.meta.register("post", &post_type, MetaField::new("footnotes", "string").with_revisions());
+        }
+        match self.store.read(|db| Ok(db.prefix().to_owned())) {
+            Ok(prefix) => self.meta.register("user", "", users::preferences(&prefix)),
+            Err(error) => tracing::error!(%error, "the store cannot be read: no preferences of users"),
         }
         Arc::new(self)
     }

@@ -312,7 +312,7 @@ impl Job {
 
 /// Keeps the texts as a revision, with the meta that goes with revisions: the first time a post is changed, and whenever
 /// they differ from those of the latest one.
-fn revise(tx: &mut Tx, site: &Site, post_type: &PostType, row: &Post, author: UserId) -> Stored<()> {
+pub(super) fn revise(tx: &mut Tx, site: &Site, post_type: &PostType, row: &Post, author: UserId) -> Stored<()> {
     if !post_type.supports("revisions") || row.status == "auto-draft" {
         return Ok(());
     }
