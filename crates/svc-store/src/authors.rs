@@ -56,15 +56,14 @@ mod tests {
                 ids
             };
             // Types of which published and private posts count; authors in the fixture.
-            let rows: [(&[&str], &[&str], &[i64]); 6] = [
-                (&["post", "page"], &[], &[1, 2, 3, 4]),
+            for (published, private, expected) in [
+                (&["post", "page"][..], &[][..], &[1, 2, 3, 4][..]),
                 (&["page"], &[], &[1, 2]),
                 (&[], &["post"], &[1, 3]),
                 (&["page"], &["post"], &[1, 2, 3]),
                 (&["nosuch"], &[], &[]),
                 (&[], &[], &[]),
-            ];
-            for (published, private, expected) in rows {
+            ] {
                 assert_eq!(of(&all, published, private), expected, "{published:?} {private:?}");
             }
             assert_eq!(of(&[UserId(2), UserId(6)], &["post", "page"], &[]), [2]);

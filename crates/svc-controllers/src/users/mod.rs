@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use svc_model::{User, UserId};
-use svc_resource::{Paging, Params, View, total_headers};
+use svc_resource::{Paging, Params, Plan, View, total_headers};
 use svc_routing::{
     CREATABLE, Controller, DELETABLE, EDITABLE, ExtraFields, Map, Request, Response, Result, Route, get, on,
 };
@@ -28,7 +28,7 @@ use svc_store::users;
 
 pub(crate) use self::fields::preferences;
 use self::{
-    fields::{OBJECT, UserFields},
+    fields::{OBJECT, UserDraft, UserFields, UserItem},
     load::{Loaded, Loading},
     params::UserList,
     rights::UserRights,
@@ -158,10 +158,23 @@ impl Users {
         self.find(req, UserId(req.require("id")?))
     }
 
-    /// The wire form of a loaded user, without its links.
-    async fn finish(&self, mut item: Map, req: &Request, view: &View) -> Result<Map> {
-        respond::add_extra(&self.extra, OBJECT, &mut item, req, view).await?;
-        Ok(item)
+    /// The wire form of a loaded user, without its links. Additional fields are told whose they are, also where the number
+    /// is not asked for.
+    async fn finish(
+        &self,
+        item: &UserItem,
+        plan: &Plan<'_, UserItem, UserDraft>,
+        req: &Request,
+        view: &View,
+    ) -> Result<Map> {
+        let mut members = plan.prepare(item);
+        let is_shown = members.contains_key("id");
+        members.entry("id").or_insert_with(|| item.user.id.0.into());
+        respond::add_extra(&self.extra, OBJECT, &mut members, req, view).await?;
+        if !is_shown {
+            members.remove("id");
+        }
+        Ok(members)
     }
 
     /// A response that shows one user.
@@ -172,7 +185,7 @@ impl Users {
         let loading = Loading { site: &self.site, settings: &settings, caller: &caller, view: &view };
         let loaded = self.site.read(|db| Ok(loading.load(db, vec![user], &plan)?.pop()))?;
         let Some(Loaded { item, links }) = loaded else { return Err(errors::not_found()) };
-        let data = self.finish(plan.prepare(&item), req, &view).await?;
+        let data = self.finish(&item, &plan, req, &view).await?;
         let mut response = Response::new(Value::Object(data));
         response.links = links.unwrap_or_default();
         Ok(response)
@@ -181,8 +194,7 @@ impl Users {
     // List
 
     async fn can_list(self: Arc<Self>, req: Request) -> Result<()> {
-        let list = self.params.read(|name| req.param(name).cloned())?;
-        list.check(&self.site, &caller(&req), &req)
+        params::check(&self.site, &caller(&req), &req)
     }
 
     async fn list(self: Arc<Self>, req: Request) -> Result<Response> {
@@ -205,7 +217,7 @@ impl Users {
         })?;
         let mut items = Vec::with_capacity(loaded.len());
         for Loaded { item, links } in loaded {
-            let data = self.finish(plan.prepare(&item), &req, &view).await?;
+            let data = self.finish(&item, &plan, &req, &view).await?;
             items.push(respond::with_links(data, links, &req));
         }
         // A page beyond the last one is empty, and no error, unlike those of posts.
