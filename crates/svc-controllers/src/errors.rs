@@ -121,6 +121,12 @@ pub(crate) fn already_trashed() -> Error {
     error("rest_already_trashed", "The post is in the trash already.", 410)
 }
 
+/// A stored setting that does not fit its schema would be lost.
+pub(crate) fn invalid_stored_setting(name: &str) -> Error {
+    let text = format!("The stored value of the setting {name} does not fit its type, so it cannot be taken away.");
+    Error::new("rest_invalid_stored_value", text).with_status(500)
+}
+
 /// Things of this kind go at once.
 pub(crate) fn trash_not_supported() -> Error {
     error("rest_trash_not_supported", "There is no trash for this. Set `force` to delete it for good.", 501)

@@ -9,8 +9,9 @@ use svc_schema::Error;
 use svc_store::{MetaKind, meta};
 
 use crate::{
-    LINK_RELATION, Settings, Site, application_passwords::ApplicationPasswords, posts::Posts, statuses::Statuses,
-    taxonomies::TaxonomyFamily, terms::Terms, types::Types, users::Users,
+    LINK_RELATION, Settings, Site, application_passwords::ApplicationPasswords, posts::Posts,
+    site_settings::SiteSettings, statuses::Statuses, taxonomies::TaxonomyFamily, terms::Terms, types::Types,
+    users::Users,
 };
 
 /// What the framework has to know of a site: its addresses and the first members of its index.
@@ -61,6 +62,8 @@ pub fn mount(registry: &mut Registry, site: &Arc<Site>, app_passwords: bool) {
             registry.mount(&namespace, move |extra| Posts::new(&site, &post_type, extra));
         }
     }
+    let settings = Arc::clone(site);
+    registry.mount(&namespace, move |_| SiteSettings::new(&settings));
     let [types, statuses, taxonomies] = [(); 3].map(|()| Arc::clone(site));
     registry.mount(&namespace, move |extra| Types::new(&types, extra));
     registry.mount(&namespace, move |extra| Statuses::new(&statuses, extra));

@@ -13,7 +13,7 @@ use svc_schema::Error;
 use svc_store::{Db, Store, Tx, options};
 
 use crate::{
-    Fail, MetaField, MetaRegistry, Settings, Stored, avatars,
+    Fail, MetaField, MetaRegistry, RegisteredSetting, Settings, Stored, avatars,
     templates::{PageTemplate, page_templates},
     urls::Urls,
     users,
@@ -36,6 +36,8 @@ pub struct Site {
     pub statuses: PostStatuses,
     /// Registered meta.
     pub meta: MetaRegistry,
+    /// Settings that the interface shows.
+    pub registered_settings: Vec<RegisteredSetting>,
     /// Changes to generated addresses and routes.
     pub url_hooks: svc_discovery::Hooks,
     /// Folder with uploads, themes and plugins.
@@ -59,6 +61,7 @@ impl Site {
             taxonomies: Taxonomies::default(),
             statuses: PostStatuses::default(),
             meta: MetaRegistry::default(),
+            registered_settings: crate::site_settings::core(),
             url_hooks: svc_discovery::Hooks::default(),
             content_dir: content_dir.to_owned(),
             avatar_sizes: avatars::SIZES.to_vec(),

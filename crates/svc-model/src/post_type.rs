@@ -473,7 +473,6 @@ impl Default for PostTypes {
             t.caps.read = "edit_theme_options".to_owned();
             t.caps.delete_private_posts = "delete_private_posts".to_owned();
             t.caps.edit_private_posts = "edit_private_posts".to_owned();
-            t.caps.read_private_posts = "read_private_posts".to_owned();
             t
         };
 

@@ -237,7 +237,8 @@ impl Terms {
         let term = self.save(&req, None).await?;
         let route = format!("{}/{}", self.site.route_of_taxonomy(&self.taxonomy), term.id);
         let location = self.site.settings()?.urls.rest(&route);
-        Ok(self.show(&req, term, "edit").await?.status(201).header("Location", location))
+        let response = self.show(&req, term, "edit").await?.in_context("edit");
+        Ok(response.status(201).header("Location", location))
     }
 
     // Update
@@ -248,7 +249,7 @@ impl Terms {
 
     async fn update(self: Arc<Self>, req: Request, term: Term) -> Result<Response> {
         let term = self.save(&req, Some(term.id)).await?;
-        self.show(&req, term, "edit").await
+        Ok(self.show(&req, term, "edit").await?.in_context("edit"))
     }
 
     // Delete

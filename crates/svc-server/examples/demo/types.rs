@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use svc_controllers::{MetaField, Site};
+use svc_controllers::{MetaField, RegisteredSetting, Site};
 use svc_model::{PostId, PostType, Taxonomy};
 use svc_routing::{ExtraField, ObjectId, Registry};
 use svc_schema::{Error, build, dates::SiteZone};
@@ -32,6 +32,17 @@ pub(crate) fn register(site: &mut Site) {
     post_types(site);
     post_meta(site);
     other_meta(site);
+    settings(site);
+}
+
+fn settings(site: &mut Site) {
+    let motto = build::string().title("Motto").describe("Motto of the site.").default("Onward");
+    let clean: fn(Value) -> Option<Value> = |value| Some(svc_text::sanitize_text_field(value.as_str()?).into());
+    site.registered_settings.push(RegisteredSetting::new("fx_motto", motto).cleaned_by(clean));
+    let columns = build::integer().range(1..=6);
+    let layout = build::object([("columns", columns), ("wide", build::boolean())]);
+    let layout = layout.default(json!({"columns": 2, "wide": false}));
+    site.registered_settings.push(RegisteredSetting::new("fx_layout", layout).named("fx_site_layout"));
 }
 
 fn taxonomies(site: &mut Site) {

@@ -383,10 +383,9 @@ fn mail(utc: NaiveDateTime) -> String {
 
 /// The beginning of a text, cut at a word.
 fn shortened(text: &str) -> String {
-    let text = svc_text::normalize_whitespace(text);
-    let text = text.trim();
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     if text.chars().count() <= DESCRIPTION_LENGTH {
-        return text.to_owned();
+        return text;
     }
     let cut: String = text.chars().take(DESCRIPTION_LENGTH).collect();
     let end = cut.rfind(' ').unwrap_or(cut.len());
