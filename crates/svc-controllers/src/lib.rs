@@ -5,13 +5,15 @@
 //! rendered from memory.
 
 mod access;
+pub mod application_passwords;
+mod avatars;
 mod errors;
 mod fail;
 mod labels;
 pub mod meta;
 mod mount;
 pub mod posts;
-mod render;
+pub mod render;
 mod respond;
 mod settings;
 mod site;
@@ -22,6 +24,7 @@ pub mod templates;
 pub mod terms;
 pub mod types;
 pub mod urls;
+pub mod users;
 mod zone;
 
 pub use access::{Access, AppPassword, caller};

@@ -9,8 +9,9 @@ use svc_schema::Error;
 use svc_store::{MetaKind, meta};
 
 use crate::{
-    LINK_RELATION, Settings, Site, posts::Posts, site_settings::SiteSettings, statuses::Statuses,
-    taxonomies::TaxonomyFamily, terms::Terms, types::Types,
+    LINK_RELATION, Settings, Site, application_passwords::ApplicationPasswords, posts::Posts,
+    site_settings::SiteSettings, statuses::Statuses, taxonomies::TaxonomyFamily, terms::Terms, types::Types,
+    users::Users,
 };
 
 /// What the framework has to know of a site: its addresses and the first members of its index.
@@ -71,6 +72,9 @@ pub fn mount(registry: &mut Registry, site: &Arc<Site>, app_passwords: bool) {
         let (site, taxonomy) = (Arc::clone(site), taxonomy.clone());
         registry.mount(&namespace, move |extra| Terms::new(&site, &taxonomy, extra));
     }
+    let [users, passwords] = [(); 2].map(|()| Arc::clone(site));
+    registry.mount(&namespace, move |extra| Users::new(&users, extra));
+    registry.mount(&namespace, move |extra| ApplicationPasswords::new(&passwords, app_passwords, extra));
     let site = Arc::clone(site);
     registry.hooks.index(10, move |response, req| {
         let response = complete_index(response, &req, &site, app_passwords);

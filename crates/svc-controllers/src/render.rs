@@ -1,70 +1,101 @@
-//! Texts of posts: for display, and on their way into the store.
+//! Texts of the site: for display, and on their way into the store.
+//!
+//! What the rules of `svc-content` ask of a site (its theme's gaps, whether smilies become pictures, its own host) is
+//! filled in here, and only here.
+
+use svc_content::{
+    RenderContext,
+    blocks::{Renderer, StaticOnly},
+    display::{self, TextBlocks, standard_shortcodes},
+    links, save,
+};
+use svc_model::{Comment, Post};
+
+use crate::{Settings, Site};
+
+/// What links of strangers are marked with.
+const STRANGERS: &str = "nofollow ugc";
+
+/// Runs a rendering with what this site has. Images, embeds and blocks that ask the store are shown as far as their own
+/// text goes.
+fn with_context<T>(site: &Site, settings: &Settings, post: &Post, run: impl FnOnce(&mut RenderContext<'_>) -> T) -> T {
+    let theme = site.theme(settings);
+    let dynamic = TextBlocks(&StaticOnly);
+    let smilies_url = settings.urls.site.site_url("wp-includes/images/smilies/");
+    let mut context = RenderContext::new(Renderer::new(&theme.blocks, &dynamic), standard_shortcodes());
+    context.smilies = svc_php::cast::truthy(&settings.option("use_smilies").into());
+    context.smilies_url = &smilies_url;
+    context.own_host = host(settings.option("home"));
+    context.page.post.set(u64::try_from(post.id.0).unwrap_or_default());
+    run(&mut context)
+}
+
+/// The host of an address, with its port.
+fn host(address: &str) -> &str {
+    let rest = address.split_once("://").map_or(address, |(_, rest)| rest);
+    rest.split(['/', '?', '#']).next().unwrap_or_default()
+}
 
 /// A title as HTML.
-pub(crate) fn title(raw: &str) -> String {
-    svc_text::esc_html(raw)
+pub fn title(raw: &str) -> String {
+    display::render_title(raw)
 }
 
-/// Content as HTML.
-pub(crate) fn content(raw: &str) -> String {
-    raw.to_owned()
+/// A post's content as HTML.
+pub fn content(site: &Site, settings: &Settings, post: &Post) -> String {
+    with_context(site, settings, post, |context| display::render_content(&post.content, context))
 }
 
-/// An excerpt as HTML: the one written, or one of this many words made of the content.
-pub(crate) fn excerpt(raw: &str, content: &str, _words: usize) -> String {
-    if raw.is_empty() { content.to_owned() } else { raw.to_owned() }
+/// A post's excerpt as HTML: the one written, or one of this many words made of the content.
+pub fn excerpt(site: &Site, settings: &Settings, post: &Post, words: usize) -> String {
+    with_context(site, settings, post, |context| {
+        context.excerpt_length = words;
+        display::render_excerpt(&post.excerpt, &post.content, context)
+    })
+}
+
+/// A comment as HTML.
+pub fn comment(site: &Site, settings: &Settings, comment: &Comment) -> String {
+    let post = Post { id: comment.post, ..Post::default() };
+    with_context(site, settings, &post, |context| display::render_comment(&comment.content, context))
 }
 
 /// A title as it is stored. `filtered` is for those who may not use any HTML.
 pub(crate) fn save_title(text: &str, filtered: bool) -> String {
-    if filtered { svc_text::strip_all_tags(text, false) } else { text.to_owned() }
+    save::title(text, filtered)
 }
 
 /// Content as it is stored.
 pub(crate) fn save_content(text: &str, filtered: bool) -> String {
-    if filtered { svc_text::strip_all_tags(text, false) } else { text.to_owned() }
+    save::content(text, filtered)
 }
 
 /// An excerpt as it is stored.
 pub(crate) fn save_excerpt(text: &str, filtered: bool) -> String {
-    save_content(text, filtered)
+    save::excerpt(text, filtered)
 }
 
-/// A term's name as it is stored: plain text as HTML, with quotes as they are.
+/// A comment as it is stored: links of strangers lend no weight.
+pub(crate) fn save_comment(settings: &Settings, text: &str, filtered: bool) -> String {
+    links::add_rel(&save::comment_content(text, filtered), STRANGERS, host(settings.option("home")))
+}
+
+/// A term's name as it is stored.
 pub(crate) fn save_term_name(text: &str) -> String {
-    let plain = svc_text::sanitize_text_field(text);
-    let mut out = String::with_capacity(plain.len());
-    for piece in plain.split_inclusive(['"', '\'']) {
-        let end = piece.len() - usize::from(piece.ends_with(['"', '\'']));
-        out.push_str(&svc_text::esc_html(&piece[..end]));
-        out.push_str(&piece[end..]);
-    }
-    out
+    save::term_name(text)
 }
 
-/// A term's description as it is stored: without markup, as long as there is no filter that leaves the little of it that
-/// anybody may use.
+/// A term's description as it is stored.
 pub(crate) fn save_term_description(text: &str) -> String {
-    svc_text::normalize_entities(&svc_text::strip_all_tags(text, false))
+    save::term_description(text)
 }
 
-#[cfg(test)]
-mod tests {
-    #[test]
-    fn names_of_terms_are_plain_text() {
-        let rows = [
-            ("A & B <i>c</i>", "A &amp; B c"),
-            ("Café &amp; Thé", "Café &amp; Thé"),
-            ("x > y < z", "x &gt; y &lt; z"),
-            (r#"O'Neil "x" \ 50% &lt;b&gt; &copy; &bogus;"#, r#"O'Neil "x" \ 50% &lt;b&gt; &copy; &amp;bogus;"#),
-            ("a%20b %zz", "ab %zz"),
-            ("  Two   sp\tace\n", "Two sp ace"),
-            ("<script>x</script>", ""),
-            ("'", "'"),
-        ];
-        for (given, stored) in rows {
-            assert_eq!(super::save_term_name(given), stored, "{given}");
-            assert_eq!(super::save_term_name(stored), stored, "again: {given}");
-        }
-    }
+/// A name of a user as it is stored: as that of a term.
+pub(crate) fn save_user_name(text: &str) -> String {
+    save::term_name(text)
+}
+
+/// What a user says of himself, as it is stored: the little HTML that anybody may use.
+pub(crate) fn save_user_description(text: &str) -> String {
+    save::user_description(text)
 }

@@ -13,9 +13,8 @@ use svc_schema::Error;
 use svc_store::{Db, Store, Tx, options};
 
 use crate::{
-    Fail, MetaField, MetaRegistry, RegisteredSetting, Settings, Stored,
-    templates::{PageTemplate, page_templates},
-    urls::Urls,
+    Fail, MetaField, MetaRegistry, RegisteredSetting, Settings, Stored, avatars, templates::ActiveTheme, urls::Urls,
+    users,
 };
 
 /// The present moment in UTC; tests bring their own.
@@ -41,11 +40,13 @@ pub struct Site {
     pub url_hooks: svc_discovery::Hooks,
     /// Folder with uploads, themes and plugins.
     pub content_dir: PathBuf,
+    /// Widths in pixels of the avatars whose addresses the interface gives.
+    pub avatar_sizes: Vec<u32>,
     clock: Clock,
     /// What the options were understood as, beside the options as they were read.
     settings: ArcSwapOption<(Arc<options::Options>, Arc<Settings>)>,
     address: Option<String>,
-    templates: ArcSwapOption<(String, Vec<PageTemplate>)>,
+    theme: ArcSwapOption<ActiveTheme>,
 }
 
 impl Site {
@@ -61,10 +62,11 @@ impl Site {
             registered_settings: crate::site_settings::core(),
             url_hooks: svc_discovery::Hooks::default(),
             content_dir: content_dir.to_owned(),
+            avatar_sizes: avatars::SIZES.to_vec(),
             clock: || Utc::now().naive_utc(),
             settings: ArcSwapOption::empty(),
             address: None,
-            templates: ArcSwapOption::empty(),
+            theme: ArcSwapOption::empty(),
         }
     }
 
@@ -81,7 +83,7 @@ impl Site {
     }
 
     /// The site with everything registered: adds the meta that the core blocks keep, for every type whose posts have
-    /// blocks, meta and revisions.
+    /// blocks, meta and revisions, and what the editor remembers of its users.
     pub fn finish(mut self) -> Arc<Self> {
         let noted: Vec<String> = self
             .types
@@ -91,6 +93,10 @@ impl Site {
             .collect();
         for post_type in noted {
             self.meta.register("post", &post_type, MetaField::new("footnotes", "string").with_revisions());
+        }
+        match self.store.read(|db| Ok(db.prefix().to_owned())) {
+            Ok(prefix) => self.meta.register("user", "", users::preferences(&prefix)),
+            Err(error) => tracing::error!(%error, "the store cannot be read: no preferences of users"),
         }
         Arc::new(self)
     }
@@ -169,19 +175,20 @@ impl Site {
         self.statuses.iter().filter(|s| !s.internal).map(|s| s.name.clone()).collect()
     }
 
-    /// The templates that the active theme offers. Read from disk once per theme.
-    pub fn page_templates(&self, settings: &Settings) -> Arc<(String, Vec<PageTemplate>)> {
-        let theme = settings.option("stylesheet");
-        if let Some(known) = &*self.templates.load()
-            && known.0 == theme
+    /// What the active theme says. Read from disk once per theme.
+    pub fn theme(&self, settings: &Settings) -> Arc<ActiveTheme> {
+        let name = settings.option("stylesheet");
+        if let Some(known) = &*self.theme.load()
+            && known.name == name
         {
             return Arc::clone(known);
         }
         // The option names a folder, never a path.
-        let is_name = !theme.is_empty() && !theme.contains(['/', '\\', '\0']) && !theme.starts_with('.');
-        let found = if is_name { page_templates(&self.content_dir.join("themes").join(theme)) } else { Vec::new() };
-        let found = Arc::new((theme.to_owned(), found));
-        self.templates.store(Some(Arc::clone(&found)));
+        let is_name = !name.is_empty() && !name.contains(['/', '\\', '\0']) && !name.starts_with('.');
+        let read = || ActiveTheme::read(name, &self.content_dir.join("themes").join(name));
+        let found =
+            Arc::new(if is_name { read() } else { ActiveTheme { name: name.to_owned(), ..ActiveTheme::default() } });
+        self.theme.store(Some(Arc::clone(&found)));
         found
     }
 }

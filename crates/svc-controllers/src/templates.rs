@@ -1,14 +1,17 @@
-//! Templates that a theme offers for single posts: `customTemplates` of its `theme.json`, and the `Template Name` header
+//! What the active theme says that posts depend on. Templates for single posts: `customTemplates` of its `theme.json`, and the `Template Name` header
 //! of a classic theme's files. Read once, when the site is opened or its theme changes.
 
 use std::{fs, io::Read, path::Path};
 
 use serde_json::Value;
+use svc_content::blocks::Theme;
 
 /// Largest `theme.json` read, in bytes.
 const MAX_THEME_JSON: u64 = 4 << 20;
 /// Header comments stand at the beginning of a file; this many bytes are looked at.
 const HEADER_BYTES: u64 = 8 << 10;
+/// The gap of themes that name none.
+const DEFAULT_GAP: &str = "24px";
 /// Files of a classic theme looked at.
 const MAX_FILES: usize = 2_000;
 
@@ -21,12 +24,42 @@ pub struct PageTemplate {
     pub post_types: Vec<String>,
 }
 
-/// The templates of a theme folder; a folder that is not there, or not readable, offers none.
-pub fn page_templates(theme: &Path) -> Vec<PageTemplate> {
-    let mut out = from_theme_json(&theme.join("theme.json")).unwrap_or_default();
-    let mut seen = 0;
-    from_headers(theme, theme, 1, &mut seen, &mut out);
-    out
+/// What a theme folder says that posts depend on.
+#[derive(Clone, Debug, Default)]
+pub struct ActiveTheme {
+    /// The folder's name, as the option `stylesheet` has it.
+    pub name: String,
+    /// Templates for single posts.
+    pub templates: Vec<PageTemplate>,
+    /// What its blocks look like, as far as their HTML tells.
+    pub blocks: Theme,
+}
+
+impl ActiveTheme {
+    /// Reads a theme's folder; one that is not there, or not readable, offers nothing.
+    pub fn read(name: &str, folder: &Path) -> Self {
+        let json: Value = head_of(&folder.join("theme.json"), MAX_THEME_JSON)
+            .and_then(|text| serde_json::from_slice(&text).ok())
+            .unwrap_or_default();
+        let mut templates = custom_templates(&json);
+        from_headers(folder, folder, 1, &mut 0, &mut templates);
+        ActiveTheme { name: name.to_owned(), templates, blocks: blocks(&json) }
+    }
+}
+
+/// Gaps between blocks and the padding of the page, for themes that let blocks set them.
+fn blocks(theme: &Value) -> Theme {
+    let settings = &theme["settings"];
+    let gaps = &settings["spacing"]["blockGap"];
+    let has_gaps = gaps == &Value::Bool(true) || (gaps.is_null() && settings["appearanceTools"] == true);
+    let gap = |styles: &Value| styles["spacing"]["blockGap"].as_str().map(str::to_owned);
+    let of_blocks = theme["styles"]["blocks"].as_object().into_iter().flatten();
+    Theme {
+        block_gap: has_gaps.then(|| gap(&theme["styles"]).unwrap_or_else(|| DEFAULT_GAP.to_owned())),
+        block_gaps: of_blocks.filter_map(|(name, styles)| Some((name.clone(), gap(styles)?))).collect(),
+        root_padding: settings["useRootPaddingAwareAlignments"] == true,
+        ..Theme::default()
+    }
 }
 
 fn head_of(path: &Path, bytes: u64) -> Option<Vec<u8>> {
@@ -35,22 +68,20 @@ fn head_of(path: &Path, bytes: u64) -> Option<Vec<u8>> {
     Some(head)
 }
 
-fn from_theme_json(path: &Path) -> Option<Vec<PageTemplate>> {
-    let theme: Value = serde_json::from_slice(&head_of(path, MAX_THEME_JSON)?).ok()?;
-    let templates = theme.get("customTemplates")?.as_array()?;
-    Some(
-        templates
-            .iter()
-            .filter_map(|template| {
-                let types = template.get("postTypes").and_then(Value::as_array);
-                let post_types = types.map_or_else(
-                    || vec!["page".to_owned()],
-                    |types| types.iter().filter_map(|t| t.as_str().map(str::to_owned)).collect(),
-                );
-                Some(PageTemplate { name: template.get("name")?.as_str()?.to_owned(), post_types })
-            })
-            .collect(),
-    )
+fn custom_templates(theme: &Value) -> Vec<PageTemplate> {
+    theme["customTemplates"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(|template| {
+            let types = template.get("postTypes").and_then(Value::as_array);
+            let post_types = types.map_or_else(
+                || vec!["page".to_owned()],
+                |types| types.iter().filter_map(|t| t.as_str().map(str::to_owned)).collect(),
+            );
+            Some(PageTemplate { name: template.get("name")?.as_str()?.to_owned(), post_types })
+        })
+        .collect()
 }
 
 /// Looks through the theme's folder and the folders in it, one level deep, as the peer does.

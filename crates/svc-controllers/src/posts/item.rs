@@ -87,14 +87,14 @@ impl PostItem {
     }
 
     pub(crate) fn content_rendered(&self) -> String {
-        if self.locked() { String::new() } else { render::content(&self.post.content) }
+        if self.locked() { String::new() } else { render::content(&self.site, &self.settings, &self.post) }
     }
 
     pub(crate) fn excerpt_rendered(&self) -> String {
         if self.locked() {
             String::new()
         } else {
-            render::excerpt(&self.post.excerpt, &self.post.content, self.excerpt_length)
+            render::excerpt(&self.site, &self.settings, &self.post, self.excerpt_length)
         }
     }
 

@@ -10,6 +10,7 @@ pub(crate) mod item;
 mod links;
 mod load;
 mod params;
+mod removal;
 pub(crate) mod rights;
 mod rules;
 mod write;
@@ -32,6 +33,7 @@ use svc_store::{
 
 pub use item::Place;
 pub(crate) use links::{create_term_cap, with_query};
+pub(crate) use removal::remove;
 
 use self::{
     fields::PostFields,

@@ -122,10 +122,10 @@ impl Posts {
     /// A template must be one that the theme offers, or the one that the post has.
     fn check_template(&self, draft: &PostDraft, existing: Option<&Post>, settings: &Settings) -> Result<()> {
         let Some(template) = draft.template.as_deref().filter(|t| !t.is_empty()) else { return Ok(()) };
-        let offered = self.site.page_templates(settings);
+        let offered = self.site.theme(settings);
         let fits =
             |t: &crate::templates::PageTemplate| t.name == template && t.post_types.contains(&self.post_type.name);
-        if offered.1.iter().any(fits) {
+        if offered.templates.iter().any(fits) {
             return Ok(());
         }
         if let Some(post) = existing {
@@ -312,7 +312,7 @@ impl Job {
 
 /// Keeps the texts as a revision, with the meta that goes with revisions: the first time a post is changed, and whenever
 /// they differ from those of the latest one.
-fn revise(tx: &mut Tx, site: &Site, post_type: &PostType, row: &Post, author: UserId) -> Stored<()> {
+pub(super) fn revise(tx: &mut Tx, site: &Site, post_type: &PostType, row: &Post, author: UserId) -> Stored<()> {
     if !post_type.supports("revisions") || row.status == "auto-draft" {
         return Ok(());
     }

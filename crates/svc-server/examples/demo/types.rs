@@ -5,9 +5,15 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use svc_controllers::{MetaField, RegisteredSetting, Site};
 use svc_model::{PostId, PostType, Taxonomy};
-use svc_routing::{ExtraField, Registry};
-use svc_schema::{build, dates::SiteZone};
-use svc_store::posts;
+use svc_routing::{ExtraField, ObjectId, Registry};
+use svc_schema::{Error, build, dates::SiteZone};
+use svc_store::{
+    meta::{self, MetaKind},
+    posts,
+};
+
+/// Meta and field in which a user's nickname is kept.
+const NICK: &str = "fx_nick";
 
 /// The site's time zone as its options name it.
 pub(crate) fn zone(site: &Site) -> SiteZone {
@@ -114,6 +120,7 @@ fn other_meta(site: &mut Site) {
 /// Fields that responses get beside their own.
 pub(crate) fn fields(registry: &mut Registry, site: &Arc<Site>) {
     let schema = build::integer().describe("Words in the raw content.").context(&["view", "edit"]).readonly();
+    nick(registry, site);
     let site = Arc::clone(site);
     let words = ExtraField::new(schema.compile()).get(move |item, _req| {
         let counted = item.get("id").and_then(Value::as_i64).map_or(Ok(0), |id| {
@@ -124,6 +131,30 @@ pub(crate) fn fields(registry: &mut Registry, site: &Arc<Site>) {
         std::future::ready(counted.map(Value::from))
     });
     registry.field(&["post", "book"], "fx_words", words);
+}
+
+/// A field of users that is kept in their meta.
+fn nick(registry: &mut Registry, site: &Arc<Site>) {
+    let schema = build::string().describe("Nickname.").max_length(12).context(&["view", "edit", "embed"]);
+    let (reads, writes) = (Arc::clone(site), Arc::clone(site));
+    let nick = ExtraField::new(schema.compile())
+        .get(move |item, _req| {
+            let id = item.get("id").and_then(Value::as_i64).unwrap_or_default();
+            let found = reads.read(|db| Ok(meta::get(db, MetaKind::User, id, NICK)?));
+            std::future::ready(found.map(|nick| Value::from(nick.unwrap_or_default())))
+        })
+        .update(move |value, id, _req| {
+            let (site, nick) = (Arc::clone(&writes), value.as_str().unwrap_or_default().to_owned());
+            async move {
+                if nick == "bad" {
+                    return Err(Error::new("fx_bad_nick", "That nick is not allowed.").with_status(422));
+                }
+                let ObjectId::Number(id) = id else { return Ok(()) };
+                let id = i64::try_from(id).unwrap_or_default();
+                site.write(move |tx| Ok(meta::update(tx, MetaKind::User, id, NICK, &nick).map(drop)?)).await
+            }
+        });
+    registry.field(&["user"], NICK, nick);
 }
 
 /// Words as PHP's `str_word_count` sees them: runs of ASCII letters, with apostrophes inside and hyphens inside.

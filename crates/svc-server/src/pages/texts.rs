@@ -1,5 +1,8 @@
 //! How stored texts look on pages.
 
+use std::sync::Arc;
+
+use svc_controllers::{Settings, Site, render};
 use svc_model::{Comment, Post};
 
 /// Turns stored texts into HTML for people. The site's own rendering stands behind it; a site of one's own may put
@@ -15,33 +18,37 @@ pub trait Texts: Send + Sync + 'static {
     fn comment(&self, comment: &Comment) -> String;
 }
 
-/// The rendering that every site has.
-pub(crate) struct SiteTexts;
+/// The rendering that every site has: that of the interface. Where the options cannot be read, texts stay as stored
+/// without their markup.
+pub(crate) struct SiteTexts(pub(crate) Arc<Site>);
 
 /// Words in an excerpt made of the content.
 const EXCERPT_WORDS: usize = 55;
 
+impl SiteTexts {
+    fn rendered(&self, raw: &str, render: impl FnOnce(&Site, &Settings) -> String) -> String {
+        match self.0.settings() {
+            Ok(settings) => render(&self.0, &settings),
+            Err(_) => svc_text::esc_html(&plain(raw)),
+        }
+    }
+}
+
 impl Texts for SiteTexts {
     fn title(&self, raw: &str) -> String {
-        svc_text::esc_html(raw)
+        render::title(raw)
     }
 
     fn content(&self, post: &Post) -> String {
-        post.content.clone()
+        self.rendered(&post.content, |site, settings| render::content(site, settings, post))
     }
 
     fn excerpt(&self, post: &Post) -> String {
-        if !post.excerpt.trim().is_empty() {
-            return format!("<p>{}</p>", svc_text::esc_html(&plain(&post.excerpt)));
-        }
-        let text = plain(&post.content);
-        let words: Vec<&str> = text.split_whitespace().take(EXCERPT_WORDS + 1).collect();
-        let more = if words.len() > EXCERPT_WORDS { " …" } else { "" };
-        format!("<p>{}{more}</p>", svc_text::esc_html(&words[..words.len().min(EXCERPT_WORDS)].join(" ")))
+        self.rendered(&post.content, |site, settings| render::excerpt(site, settings, post, EXCERPT_WORDS))
     }
 
     fn comment(&self, comment: &Comment) -> String {
-        format!("<p>{}</p>", svc_text::esc_html(&plain(&comment.content)))
+        self.rendered(&comment.content, |site, settings| render::comment(site, settings, comment))
     }
 }
 

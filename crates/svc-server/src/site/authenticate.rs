@@ -26,6 +26,7 @@ use svc_php::serialize;
 use svc_routing::BoxFuture;
 use svc_schema::Error;
 use svc_store::{Db, Meta, MetaKind, StoreError, meta, options, users};
+use tokio::task::JoinHandle;
 
 use crate::serving::FORWARDED_FOR;
 
@@ -88,7 +89,7 @@ impl SignIn {
         Ok(known)
     }
 
-    fn decide(&self, credentials: &Credentials) -> Result<Outcome, Error> {
+    fn decide(&self, credentials: &Credentials, noting: &mut Option<JoinHandle<()>>) -> Result<Outcome, Error> {
         // Without either header nobody can be found, and nothing needs to be looked up.
         let has = |name| credentials.headers.contains_key(name);
         if !has(header::AUTHORIZATION) && !has(header::COOKIE) && credentials.nonce.is_none() {
@@ -101,7 +102,7 @@ impl SignIn {
             if let Some(sent) = basic_credentials(&credentials.headers)
                 && self.passwords_available
                 && in_use(db)?
-                && let Some(outcome) = self.by_password(db, &known, &sent, &credentials.headers)?
+                && let Some(outcome) = self.by_password(db, &known, &sent, &credentials.headers, noting)?
             {
                 return Ok(outcome);
             }
@@ -123,6 +124,7 @@ impl SignIn {
         known: &Known,
         sent: &basic::Credentials,
         headers: &HeaderMap,
+        noting: &mut Option<JoinHandle<()>>,
     ) -> Stored<Option<Outcome>> {
         let is_email = svc_text::is_email(&sent.login);
         let subject = match find(db, &sent.login)? {
@@ -136,23 +138,30 @@ impl SignIn {
         let signed_in = Outcome::caller(caller(known, *id, &subject.meta, db.prefix()));
         Ok(Some(match uuid {
             Some(uuid) => {
-                self.note_use(*id, uuid, &passwords, headers);
+                *noting = self.note_use(*id, uuid, &passwords, headers);
                 signed_in.with_extension(AppPassword(uuid.clone()))
             }
             None => signed_in,
         }))
     }
 
-    /// Notes when a password was last used, at most once a day, without keeping the request waiting.
-    fn note_use(&self, user: UserId, uuid: &str, passwords: &[ApplicationPassword], headers: &HeaderMap) {
+    /// Notes when a password was last used, at most once a day; the request that is the first of its day waits for it, so
+    /// that whoever asks next is told.
+    fn note_use(
+        &self,
+        user: UserId,
+        uuid: &str,
+        passwords: &[ApplicationPassword],
+        headers: &HeaderMap,
+    ) -> Option<JoinHandle<()>> {
         let now = Utc::now().timestamp();
         let ip = headers.get(FORWARDED_FOR).and_then(|v| v.to_str().ok()).unwrap_or_default().to_owned();
         let is_due = |p: &ApplicationPassword| p.uuid == uuid && p.clone().record_use(now, &ip);
         if !passwords.iter().any(is_due) {
-            return;
+            return None;
         }
         let (store, uuid) = (self.site.store.clone(), uuid.to_owned());
-        tokio::spawn(async move {
+        Some(tokio::spawn(async move {
             let written = store.write(move |tx| {
                 let Some(stored) = meta::get(tx, MetaKind::User, user.0, APPLICATION_PASSWORDS)? else { return Ok(()) };
                 let mut list = application_password::list_from_value(&unserialized(&stored));
@@ -165,7 +174,7 @@ impl SignIn {
             if let Err(error) = written.await {
                 tracing::warn!("the use of an application password was not noted: {error}");
             }
-        });
+        }))
     }
 
     fn by_cookie(&self, db: &mut Db, known: &Known, value: &str, credentials: &Credentials) -> Stored<Outcome> {
@@ -221,10 +230,18 @@ impl SignIn {
 
 impl Authenticator for SignIn {
     fn authenticate(&self, credentials: Credentials) -> BoxFuture<Outcome> {
-        // The look-up runs in place, as all reads of the store do; there is nothing to wait for. The cause of a failure is
-        // logged where the store's error became one of the interface.
-        let outcome = self.decide(&credentials).unwrap_or_else(|error| Outcome::refused(error, false));
-        Box::pin(std::future::ready(outcome))
+        // The look-up runs in place, as all reads of the store do. The cause of a failure is logged where the store's error
+        // became one of the interface.
+        let mut noting = None;
+        let outcome = self.decide(&credentials, &mut noting).unwrap_or_else(|error| Outcome::refused(error, false));
+        Box::pin(async move {
+            if let Some(noting) = noting
+                && let Err(error) = noting.await
+            {
+                tracing::warn!("the use of an application password was not noted: {error}");
+            }
+            outcome
+        })
     }
 }
 

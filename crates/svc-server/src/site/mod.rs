@@ -112,7 +112,7 @@ impl SiteBuilder {
         let passwords = home.is_tls() || config.environment_for(&home) == Environment::Local;
         let sign_in = Arc::new(SignIn::new(Arc::clone(&site), keys, passwords));
         let rest = Rest::build(Arc::clone(&site), self.register.clone(), config.debug, passwords)?;
-        let texts = self.texts.clone().unwrap_or_else(|| Arc::new(pages::SiteTexts));
+        let texts = self.texts.clone().unwrap_or_else(|| Arc::new(pages::SiteTexts(Arc::clone(&site))));
         Ok(OpenSite { site, rest, sign_in, texts, home, created, config: config.clone() })
     }
 }

@@ -99,6 +99,7 @@ fn with_context<T>(run: impl FnOnce(&RenderContext<'_>) -> T) -> T {
         block_gap: Some("1.2rem".to_owned()),
         block_gaps: [gap("core/columns", "var(--wp--preset--spacing--50)")].into(),
         root_padding: true,
+        ..Theme::default()
     };
     let dynamic = TextBlocks(&StaticOnly);
     let mut context = RenderContext::new(Renderer::new(&theme, &dynamic), standard_shortcodes());

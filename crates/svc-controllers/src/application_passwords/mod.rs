@@ -1,0 +1,327 @@
+//! Application passwords of a user: list, create, fetch, update, delete, delete all, and the one in use.
+//!
+//! Whoever may change a user may manage the user's application passwords. A password is told once, in the answer to its
+//! creation; everything after that shows the record without it.
+
+mod errors;
+mod stored;
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use svc_auth::{
+    Caller, Secret,
+    application_password::{self, ApplicationPassword},
+    caps::Object,
+};
+use svc_model::{User, UserId};
+use svc_resource::{Fields, View};
+use svc_routing::{
+    CREATABLE, Controller, DELETABLE, EDITABLE, ExtraFields, Link, Links, ObjectId, Request, Response, Result, Route,
+    get, on,
+};
+use svc_schema::{
+    Args, MethodKind, Schema,
+    build::{string, types},
+};
+use svc_store::{Db, users};
+
+use crate::{
+    Access, AppPassword, Settings, Site, Stored, caller,
+    posts::context_param,
+    respond,
+    users::{
+        errors::{not_found as user_not_found, not_logged_in},
+        route as users_route,
+    },
+};
+
+/// What additional fields and the item schema call an application password.
+const OBJECT: &str = "application-password";
+
+/// Contexts in which a member is seen.
+const ALL: &[&str] = &["view", "edit", "embed"];
+const VIEW_EDIT: &[&str] = &["view", "edit"];
+
+/// A record, and the password itself when it was made just now.
+struct Item {
+    record: ApplicationPassword,
+    plain: Option<Secret>,
+}
+
+/// What a request says of an application password.
+#[derive(Clone, Debug, Default)]
+struct Draft {
+    app_id: String,
+    name: Option<String>,
+}
+
+/// The family of application passwords.
+pub struct ApplicationPasswords {
+    site: Arc<Site>,
+    /// The site lets application passwords be used.
+    available: bool,
+    fields: Fields<Item, Draft>,
+    extra: ExtraFields,
+}
+
+/// A moment as the interface shows it, in UTC.
+fn moment(seconds: i64) -> String {
+    chrono::DateTime::from_timestamp(seconds, 0).unwrap_or_default().format("%Y-%m-%dT%H:%M:%S").to_string()
+}
+
+#[rustfmt::skip]
+fn fields() -> Fields<Item, Draft> {
+    let mut f = Fields::<Item, Draft>::new(OBJECT);
+    let app_id = string().keyword("oneOf", json!([{"type": "string", "format": "uuid"}, {"type": "string", "enum": [""]}]));
+    f.add("uuid", string().describe("Identifies the application password.").format("uuid").context(ALL).readonly()).get(|p| p.record.uuid.clone());
+    f.add("app_id", app_id.describe("UUID by which the application knows itself, when it has one.").context(ALL))
+        .get(|p| p.record.app_id.clone()).set(|d, v| d.app_id = v);
+    f.add("name", string().describe("What the user calls the application.").required().context(ALL).min_length(1).pattern(r".*\S.*"))
+        .get(|p| p.record.name.clone()).set(|d, v: String| d.name = Some(svc_text::sanitize_text_field(&v)));
+    f.add("password", string().describe("The password. It is shown only when it is made.").context(&["edit"]).readonly())
+        .get(|p| p.plain.as_ref().map(|plain| application_password::chunk(plain.expose())));
+    f.add("created", string().describe("When it was made, in UTC.").format("date-time").context(VIEW_EDIT).readonly()).get(|p| moment(p.record.created));
+    f.add("last_used", types(["string", "null"]).describe("When it was last used, in UTC, to the day.").format("date-time").context(VIEW_EDIT).readonly())
+        .get(|p| p.record.last_used.map(moment));
+    f.add("last_ip", types(["string", "null"]).describe("Address that last used it.").format("ip").context(VIEW_EDIT).readonly())
+        .get(|p| p.record.last_ip.clone().filter(|ip| !ip.is_empty()));
+    f
+}
+
+impl ApplicationPasswords {
+    /// The family of this site; `available` says whether application passwords may be used on it.
+    pub fn new(site: &Arc<Site>, available: bool, extra: &ExtraFields) -> Self {
+        let fields = fields().with_extra(extra, OBJECT);
+        ApplicationPasswords { site: Arc::clone(site), available, fields, extra: extra.clone() }
+    }
+}
+
+impl Controller for ApplicationPasswords {
+    fn routes(&self) -> Vec<Route<Self>> {
+        const BASE: &str = r"/users/(?P<user_id>(?:[\d]+|me))/application-passwords";
+        let schema = Schema::compile(self.fields.item_schema());
+        let args = |kind| self.fields.args(kind);
+        let context = || Args::from([("context", context_param())]);
+        vec![
+            Route::new(BASE)
+                .schema(schema.clone())
+                .endpoint(get(Self::list, Self::can_list).args(context()))
+                .endpoint(on(CREATABLE, Self::create, Self::can_create).args(args(MethodKind::Creatable)))
+                .endpoint(on(DELETABLE, Self::delete_all, Self::can_delete_all)),
+            Route::new(format!("{BASE}/introspect"))
+                .schema(schema.clone())
+                .endpoint(get(Self::introspect, Self::can_introspect).args(context())),
+            Route::new(format!(r"{BASE}/(?P<uuid>[\w\-]+)"))
+                .schema(schema)
+                .endpoint(get(Self::fetch, Self::can_fetch).args(context()))
+                .endpoint(on(EDITABLE, Self::update, Self::can_update).args(args(MethodKind::Editable)))
+                .endpoint(on(DELETABLE, Self::delete, Self::can_delete)),
+        ]
+    }
+}
+
+/// The user whose application passwords a permission has opened.
+pub(crate) struct Owner {
+    user: User,
+    settings: Arc<Settings>,
+}
+
+impl ApplicationPasswords {
+    /// The user that the route names, `me` or by number.
+    fn owner(&self, db: &mut Db, req: &Request, caller: &Caller) -> Stored<User> {
+        if !self.available {
+            return Err(errors::disabled().into());
+        }
+        let named = req.param("user_id").map(svc_php::cast::to_text).unwrap_or_default();
+        let id = match named.as_ref() {
+            "me" if caller.is_logged_in() => caller.id,
+            "me" => return Err(not_logged_in().into()),
+            number => UserId(number.parse().unwrap_or(0)),
+        };
+        let found = if id.0 > 0 { users::get(db, id)? } else { None };
+        found.ok_or_else(|| user_not_found().into())
+    }
+
+    /// The owner, if `judge` lets the caller through.
+    fn opened(&self, req: &Request, judge: impl FnOnce(&Caller, &Access<'_>, &User) -> Result<()>) -> Result<Owner> {
+        let caller = caller(req);
+        self.site.read(|db| {
+            let user = self.owner(db, req, &caller)?;
+            let settings = self.site.settings_in(db)?;
+            let access = Access::new(&self.site, &settings).with_users([user.id]);
+            judge(&caller, &access, &user)?;
+            drop(access);
+            Ok(Owner { user, settings })
+        })
+    }
+
+    /// The owner, if the caller has this capability over him.
+    fn granted(&self, req: &Request, cap: &str, refusal: fn(&Request) -> svc_schema::Error) -> Result<Owner> {
+        self.opened(
+            req,
+            |caller, access, user| {
+                if caller.can(cap, Object::User(user.id), access) { Ok(()) } else { Err(refusal(req)) }
+            },
+        )
+    }
+
+    /// The record that the route names.
+    fn named(&self, req: &Request, owner: &Owner) -> Result<ApplicationPassword> {
+        let uuid: String = req.require("uuid")?;
+        let list = self.site.read(|db| stored::list(db, owner.user.id))?;
+        stored::find(list, &uuid).ok_or_else(errors::not_found)
+    }
+
+    /// The relations of a record; `caller` may do everything with it or nothing.
+    fn links(&self, owner: &Owner, record: &ApplicationPassword, caller: &Caller) -> Links {
+        let access = Access::new(&self.site, &owner.settings).with_users([owner.user.id]);
+        let manages = caller.can("edit_app_password", Object::User(owner.user.id), &access);
+        let methods = if manages { &["GET", "POST", "PUT", "PATCH", "DELETE"][..] } else { &["GET"] };
+        let mut links = Links::new();
+        links.add("self", Link::new(self.address(owner, record)).allow(methods.iter().copied()));
+        links
+    }
+
+    fn address(&self, owner: &Owner, record: &ApplicationPassword) -> String {
+        let route = format!("{}/{}/application-passwords/{}", users_route(&self.site), owner.user.id, record.uuid);
+        owner.settings.urls.rest(&route)
+    }
+
+    /// The members of a record that this view shows.
+    async fn members(&self, req: &Request, item: &Item, view: &View) -> Result<svc_routing::Map> {
+        let mut members = self.fields.plan(view).prepare(item);
+        if item.plain.is_none() {
+            members.remove("password");
+        }
+        respond::add_extra(&self.extra, OBJECT, &mut members, req, view).await?;
+        Ok(members)
+    }
+
+    /// A response that shows one record.
+    async fn show(&self, req: &Request, owner: &Owner, item: Item, view: &View) -> Result<Response> {
+        let members = self.members(req, &item, view).await?;
+        let mut response = Response::new(Value::Object(members));
+        if view.wants_links() {
+            response.links = self.links(owner, &item.record, &caller(req));
+        }
+        Ok(response)
+    }
+
+    async fn set_extra(&self, req: &Request, record: &ApplicationPassword) -> Result<()> {
+        self.extra.update(OBJECT, &ObjectId::from(record.uuid.as_str()), req).await
+    }
+
+    // List
+
+    async fn can_list(self: Arc<Self>, req: Request) -> Result<Owner> {
+        self.granted(&req, "list_app_passwords", errors::cannot_list)
+    }
+
+    async fn list(self: Arc<Self>, req: Request, owner: Owner) -> Result<Response> {
+        if req.is_head() {
+            return Ok(Response::new(json!([])));
+        }
+        let records = self.site.read(|db| stored::list(db, owner.user.id))?;
+        let (view, caller) = (respond::view(&req), caller(&req));
+        let mut items = Vec::with_capacity(records.len());
+        for record in records {
+            let links = view.wants_links().then(|| self.links(&owner, &record, &caller));
+            let members = self.members(&req, &Item { record, plain: None }, &view).await?;
+            items.push(respond::with_links(members, links, &req));
+        }
+        Ok(Response::new(Value::Array(items)))
+    }
+
+    // Fetch
+
+    async fn can_fetch(self: Arc<Self>, req: Request) -> Result<Owner> {
+        self.granted(&req, "read_app_password", errors::cannot_read)
+    }
+
+    async fn fetch(self: Arc<Self>, req: Request, owner: Owner) -> Result<Response> {
+        let record = self.named(&req, &owner)?;
+        self.show(&req, &owner, Item { record, plain: None }, &respond::view(&req)).await
+    }
+
+    // Introspect
+
+    async fn can_introspect(self: Arc<Self>, req: Request) -> Result<Owner> {
+        self.opened(&req, |caller, _, user| {
+            if caller.is_logged_in() && caller.id == user.id { Ok(()) } else { Err(errors::not_of_caller(&req)) }
+        })
+    }
+
+    /// The application password that this very request was signed in with.
+    async fn introspect(self: Arc<Self>, req: Request, owner: Owner) -> Result<Response> {
+        let used = req.extensions().get::<AppPassword>().ok_or_else(errors::none_in_use)?;
+        let list = self.site.read(|db| stored::list(db, owner.user.id))?;
+        let record = stored::find(list, &used.0).ok_or_else(errors::not_found)?;
+        self.show(&req, &owner, Item { record, plain: None }, &respond::view(&req)).await
+    }
+
+    // Create
+
+    async fn can_create(self: Arc<Self>, req: Request) -> Result<Owner> {
+        self.granted(&req, "create_app_password", errors::cannot_create)
+    }
+
+    async fn create(self: Arc<Self>, req: Request, owner: Owner) -> Result<Response> {
+        let draft = self.fields.read(|name| respond::given(&req, name))?;
+        let name = draft.name.filter(|name| !name.is_empty()).ok_or_else(errors::empty_name)?;
+        let now = self.site.now().and_utc().timestamp();
+        let (record, plain) =
+            ApplicationPassword::generate(&name, &draft.app_id, now).map_err(|_| errors::no_randomness())?;
+        let (user, made) = (owner.user.id, record.clone());
+        self.site.write(move |tx| stored::add(tx, user, made.clone())).await?;
+        self.set_extra(&req, &record).await?;
+        let location = self.address(&owner, &record);
+        let item = Item { record, plain: Some(plain) };
+        let response = self.show(&req, &owner, item, &respond::edit_view(&req)).await?;
+        Ok(response.status(201).header("Location", location))
+    }
+
+    // Update
+
+    async fn can_update(self: Arc<Self>, req: Request) -> Result<Owner> {
+        self.granted(&req, "edit_app_password", errors::cannot_edit)
+    }
+
+    /// Only the name changes; the application stays what it was.
+    async fn update(self: Arc<Self>, req: Request, owner: Owner) -> Result<Response> {
+        let record = self.named(&req, &owner)?;
+        let draft = self.fields.read(|name| respond::given(&req, name))?;
+        let (user, uuid) = (owner.user.id, record.uuid);
+        let name = draft.name.filter(|name| !name.is_empty());
+        let record = self.site.write(move |tx| stored::rename(tx, user, &uuid, name.as_deref())).await?;
+        self.set_extra(&req, &record).await?;
+        self.show(&req, &owner, Item { record, plain: None }, &respond::edit_view(&req)).await
+    }
+
+    // Delete
+
+    async fn can_delete(self: Arc<Self>, req: Request) -> Result<Owner> {
+        self.granted(&req, "delete_app_password", errors::cannot_delete)
+    }
+
+    async fn delete(self: Arc<Self>, req: Request, owner: Owner) -> Result<Response> {
+        let record = self.named(&req, &owner)?;
+        let (user, uuid) = (owner.user.id, record.uuid.clone());
+        let view = View::whole("edit").without_links();
+        let previous = self.members(&req, &Item { record, plain: None }, &view).await?;
+        self.site.write(move |tx| stored::remove(tx, user, &uuid)).await?;
+        Ok(Response::new(json!({"deleted": true, "previous": previous})))
+    }
+
+    // Delete all
+
+    async fn can_delete_all(self: Arc<Self>, req: Request) -> Result<Owner> {
+        self.granted(&req, "delete_app_passwords", errors::cannot_delete_all)
+    }
+
+    async fn delete_all(self: Arc<Self>, _: Request, owner: Owner) -> Result<Response> {
+        let user = owner.user.id;
+        let count = self.site.write(move |tx| stored::clear(tx, user)).await?;
+        Ok(Response::new(json!({"deleted": true, "count": count})))
+    }
+}

@@ -1,0 +1,84 @@
+//! The list of a user's application passwords in its meta, read and changed as a whole.
+
+use svc_auth::application_password::{ApplicationPassword, META_KEY, list_from_value, list_to_value};
+use svc_model::UserId;
+use svc_store::{
+    Db, Tx,
+    meta::{self, MetaKind},
+    options,
+};
+
+use super::errors;
+use crate::Stored;
+
+/// Option that says whether anybody ever made an application password: without it none is looked for.
+const IN_USE: &str = "using_application_passwords";
+
+/// Most that one user may have: each use of one tries them in turn.
+const MAX_PER_USER: usize = 1_000;
+
+/// The user's application passwords, oldest first.
+pub(super) fn list(db: &mut Db, user: UserId) -> Stored<Vec<ApplicationPassword>> {
+    let stored = meta::get(db, MetaKind::User, user.0, META_KEY)?;
+    Ok(stored.map(|text| list_from_value(&svc_php::serialize::from_stored(text.as_bytes()).into())).unwrap_or_default())
+}
+
+/// The one of this UUID.
+pub(super) fn find(list: Vec<ApplicationPassword>, uuid: &str) -> Option<ApplicationPassword> {
+    list.into_iter().find(|record| !record.uuid.is_empty() && record.uuid == uuid)
+}
+
+fn put(tx: &mut Tx, user: UserId, list: &[ApplicationPassword]) -> Stored<()> {
+    let value = svc_php::serialize::to_stored(list_to_value(list).into());
+    meta::update(tx, MetaKind::User, user.0, META_KEY, &String::from_utf8_lossy(&value))?;
+    Ok(())
+}
+
+/// Adds a record. Two may have the same name, as on the peer.
+pub(super) fn add(tx: &mut Tx, user: UserId, record: ApplicationPassword) -> Stored<()> {
+    let mut list = list(tx, user)?;
+    if list.len() >= MAX_PER_USER {
+        return Err(errors::too_many().into());
+    }
+    list.push(record);
+    put(tx, user, &list)?;
+    if options::get(tx, IN_USE)?.as_deref() != Some("1") {
+        options::set(tx, IN_USE, "1", false)?;
+    }
+    Ok(())
+}
+
+/// Gives a record another name, or none; tells what it is then.
+pub(super) fn rename(tx: &mut Tx, user: UserId, uuid: &str, name: Option<&str>) -> Stored<ApplicationPassword> {
+    let mut list = list(tx, user)?;
+    let record = list.iter_mut().find(|record| record.uuid == uuid).ok_or_else(errors::not_found)?;
+    let changes = name.is_some_and(|name| name != record.name);
+    if let Some(name) = name {
+        name.clone_into(&mut record.name);
+    }
+    let record = record.clone();
+    if changes {
+        put(tx, user, &list)?;
+    }
+    Ok(record)
+}
+
+/// Takes a record away.
+pub(super) fn remove(tx: &mut Tx, user: UserId, uuid: &str) -> Stored<()> {
+    let mut list = list(tx, user)?;
+    let before = list.len();
+    list.retain(|record| record.uuid != uuid);
+    if list.len() == before {
+        return Err(errors::not_found().into());
+    }
+    put(tx, user, &list)
+}
+
+/// Takes all records away; gives how many there were.
+pub(super) fn clear(tx: &mut Tx, user: UserId) -> Stored<usize> {
+    let n_records = list(tx, user)?.len();
+    if n_records > 0 {
+        put(tx, user, &[])?;
+    }
+    Ok(n_records)
+}

@@ -1,0 +1,96 @@
+//! Loads, for a whole page of users at once, what the members that are asked for read.
+
+use std::{collections::HashMap, sync::Arc};
+
+use serde_json::Value;
+use svc_auth::{
+    Caller,
+    roles::{Roles, UserCaps},
+};
+use svc_model::User;
+use svc_resource::{Plan, View};
+use svc_routing::{Link, Links};
+use svc_store::{
+    Db, Meta,
+    meta::{self, MetaKind},
+};
+
+use super::{
+    fields::{UserDraft, UserItem},
+    rights::UserRights,
+    route,
+};
+use crate::{Settings, Site, Stored};
+
+/// What a request may see of the users that it loads.
+pub(super) struct Loading<'a> {
+    pub(super) site: &'a Site,
+    pub(super) settings: &'a Arc<Settings>,
+    pub(super) caller: &'a Caller,
+    pub(super) view: &'a View,
+}
+
+/// A user ready to be rendered, with its links when they are asked for.
+pub(super) struct Loaded {
+    pub(super) item: UserItem,
+    pub(super) links: Option<Links>,
+}
+
+/// Members that are kept in the user's meta.
+const IN_META: [&str; 9] = [
+    "first_name",
+    "last_name",
+    "description",
+    "locale",
+    "nickname",
+    "meta",
+    "roles",
+    "capabilities",
+    "extra_capabilities",
+];
+
+impl Loading<'_> {
+    /// Loads what the plan reads: one query, whatever the number of users.
+    pub(super) fn load(
+        &self,
+        db: &mut Db,
+        rows: Vec<User>,
+        plan: &Plan<'_, UserItem, UserDraft>,
+    ) -> Stored<Vec<Loaded>> {
+        let numbers: Vec<i64> = rows.iter().map(|u| u.id.0).collect();
+        let mut meta =
+            if plan.wants_any(&IN_META) { meta::load(db, MetaKind::User, &numbers)? } else { HashMap::new() };
+        let wants_caps = plan.wants_any(&["roles", "capabilities", "extra_capabilities"]);
+        let roles = self.settings.roles(db.prefix());
+        Ok(rows
+            .into_iter()
+            .map(|user| {
+                let meta = meta.remove(&user.id.0).unwrap_or_default();
+                let caps = if wants_caps { caps(&meta, roles, db.prefix()) } else { UserCaps::default() };
+                let links = self.view.wants_links().then(|| self.links(&user));
+                Loaded { item: UserItem { user, meta, caps, settings: Arc::clone(self.settings) }, links }
+            })
+            .collect())
+    }
+
+    /// The relations of one user.
+    fn links(&self, user: &User) -> Links {
+        let rights = UserRights::of(self.caller, self.site, self.settings, user.id);
+        let collection = self.settings.urls.rest(&route(self.site));
+        let mut links = Links::new();
+        links.add("self", Link::new(format!("{collection}/{}", user.id)).allow(rights.allowed_methods()));
+        links.add("collection", Link::new(&collection));
+        links
+    }
+}
+
+/// A stored value that is not plain text.
+pub(super) fn unserialized(stored: &str) -> Value {
+    svc_php::serialize::from_stored(stored.as_bytes()).into()
+}
+
+/// What a user with this meta may do.
+pub(super) fn caps(meta: &Meta, roles: &Roles, prefix: &str) -> UserCaps {
+    let stored = meta.first(&format!("{prefix}capabilities")).map(unserialized).unwrap_or_default();
+    roles.caps_of(&stored)
+}

@@ -1,0 +1,380 @@
+//! Users: list, create, fetch, update, delete, and `me`.
+//!
+//! The public sees authors: users with published posts of a type that the interface serves. Context `edit`, with e-mail
+//! addresses, names and rights, is for the user and for those who may change users.
+
+pub(crate) mod errors;
+mod fields;
+mod load;
+mod locales;
+mod params;
+mod rights;
+mod rules;
+mod write;
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use svc_model::{User, UserId};
+use svc_resource::{Paging, Params, Plan, View, total_headers};
+use svc_routing::{
+    CREATABLE, Controller, DELETABLE, EDITABLE, ExtraFields, Map, Request, Response, Result, Route, get, on,
+};
+use svc_schema::{
+    Arg, Args, Error, MethodKind, Sanitizer, Validator,
+    build::{boolean, integer},
+};
+use svc_store::users;
+
+pub(crate) use self::fields::preferences;
+use self::{
+    fields::{OBJECT, UserDraft, UserFields, UserItem},
+    load::{Loaded, Loading},
+    params::UserList,
+    rights::UserRights,
+};
+use crate::{
+    Access, Settings, Site,
+    access::only_reads,
+    avatars, caller,
+    errors::{forbidden_context, trash_not_supported},
+    posts::context_param,
+    respond,
+};
+
+/// Route of the collection.
+pub(crate) fn route(site: &Site) -> String {
+    format!("/{}/users", site.brand.namespace())
+}
+
+/// The family of users.
+pub struct Users {
+    site: Arc<Site>,
+    fields: Arc<Tables>,
+    params: Params<UserList>,
+    extra: ExtraFields,
+}
+
+/// The table with addresses of avatars, and the one without them: a setting chooses, which may change at any time.
+struct Tables {
+    with_avatars: UserFields,
+    without_avatars: UserFields,
+}
+
+impl Tables {
+    fn of(&self, settings: &Settings) -> &UserFields {
+        if avatars::are_shown(settings) { &self.with_avatars } else { &self.without_avatars }
+    }
+}
+
+impl Users {
+    /// The family of this site.
+    pub fn new(site: &Arc<Site>, extra: &ExtraFields) -> Self {
+        let table = |with_avatars| fields::fields(site, with_avatars).with_extra(extra, OBJECT);
+        Users {
+            site: Arc::clone(site),
+            fields: Arc::new(Tables { with_avatars: table(true), without_avatars: table(false) }),
+            params: params::params(site),
+            extra: extra.clone(),
+        }
+    }
+
+    /// Arguments of a request that creates or changes a user: avatars are not among them.
+    fn args(&self, kind: MethodKind) -> Args {
+        self.fields.with_avatars.args(kind)
+    }
+
+    /// The item schema as the settings have it when it is asked for.
+    fn schema(&self) -> impl Fn() -> Value + Send + Sync + 'static {
+        let (site, fields) = (Arc::clone(&self.site), Arc::clone(&self.fields));
+        move || site.settings().map_or_else(|_| fields.without_avatars.item_schema(), |s| fields.of(&s).item_schema())
+    }
+}
+
+/// Arguments of a request to delete a user.
+fn delete_args() -> Args {
+    let force = boolean().describe("Must be true: users have no trash.").default(false);
+    let reassign = integer().describe("Number of the user who gets the posts.").required();
+    let reassign = Arg { validate: Validator::None, sanitize: Sanitizer::None, ..Arg::new(reassign.compile()) };
+    Args::from([("force", Arg::new(force.compile())), ("reassign", reassign.sanitize_with(heir))])
+}
+
+/// Who gets the posts: a number, or 0 for nobody where PHP sees nothing or the text is `false`.
+fn heir(value: Value, _: &str) -> std::result::Result<Value, Error> {
+    if value == "false" || !svc_php::cast::truthy(&value) {
+        Ok(json!(0))
+    } else if svc_php::numeric::is_numeric(&value) {
+        Ok(json!(svc_php::cast::to_int(&value).saturating_abs()))
+    } else {
+        Err(errors::unreadable_reassign())
+    }
+}
+
+impl Controller for Users {
+    fn routes(&self) -> Vec<Route<Self>> {
+        let id = Args::from([("id", integer().describe("Number that identifies the user."))]);
+        let context = || Args::from([("context", context_param())]);
+        vec![
+            Route::new("/users")
+                .schema_with(self.schema())
+                .allow_batch()
+                .endpoint(get(Self::list, Self::can_list).args(self.params.query_args()))
+                .endpoint(on(CREATABLE, Self::create, Self::can_create).args(self.args(MethodKind::Creatable))),
+            Route::new(r"/users/(?P<id>[\d]+)")
+                .schema_with(self.schema())
+                .args(id)
+                .allow_batch()
+                .endpoint(get(Self::fetch, Self::can_fetch).args(context()))
+                .endpoint(on(EDITABLE, Self::update, Self::can_update).args(self.args(MethodKind::Editable)))
+                .endpoint(on(DELETABLE, Self::delete, Self::can_delete).args(delete_args())),
+            Route::new("/users/me")
+                .schema_with(self.schema())
+                .endpoint(get(Self::fetch_me, svc_routing::public).args(context()))
+                .endpoint(on(EDITABLE, Self::update, Self::can_update_me).args(self.args(MethodKind::Editable)))
+                .endpoint(on(DELETABLE, Self::delete, Self::can_delete_me).args(delete_args())),
+        ]
+    }
+}
+
+/// A user that a permission has let through.
+pub(crate) struct Granted {
+    user: User,
+}
+
+impl Users {
+    /// A user by number, with what the caller may do with it; 404 when there is none.
+    fn find(&self, req: &Request, id: UserId) -> Result<(User, UserRights)> {
+        self.site.read(|db| {
+            let found = if id.0 > 0 { users::get(db, id)? } else { None };
+            let user = found.ok_or_else(errors::not_found)?;
+            let settings = self.site.settings_in(db)?;
+            let rights = UserRights::of(&caller(req), &self.site, &settings, user.id);
+            Ok((user, rights))
+        })
+    }
+
+    /// The user that the route names.
+    fn named(&self, req: &Request) -> Result<(User, UserRights)> {
+        self.find(req, UserId(req.require("id")?))
+    }
+
+    /// The wire form of a loaded user, without its links. Additional fields are told whose they are, also where the number
+    /// is not asked for.
+    async fn finish(
+        &self,
+        item: &UserItem,
+        plan: &Plan<'_, UserItem, UserDraft>,
+        req: &Request,
+        view: &View,
+    ) -> Result<Map> {
+        let mut members = plan.prepare(item);
+        let is_shown = members.contains_key("id");
+        members.entry("id").or_insert_with(|| item.user.id.0.into());
+        respond::add_extra(&self.extra, OBJECT, &mut members, req, view).await?;
+        if !is_shown {
+            members.remove("id");
+        }
+        Ok(members)
+    }
+
+    /// A response that shows one user.
+    async fn show(&self, req: &Request, user: User, view: View) -> Result<Response> {
+        let caller = caller(req);
+        let settings = self.site.settings()?;
+        let plan = self.fields.of(&settings).plan(&view);
+        let loading = Loading { site: &self.site, settings: &settings, caller: &caller, view: &view };
+        let loaded = self.site.read(|db| Ok(loading.load(db, vec![user], &plan)?.pop()))?;
+        let Some(Loaded { item, links }) = loaded else { return Err(errors::not_found()) };
+        let data = self.finish(&item, &plan, req, &view).await?;
+        let mut response = Response::new(Value::Object(data));
+        response.links = links.unwrap_or_default();
+        Ok(response)
+    }
+
+    // List
+
+    async fn can_list(self: Arc<Self>, req: Request) -> Result<()> {
+        params::check(&self.site, &caller(&req), &req)
+    }
+
+    async fn list(self: Arc<Self>, req: Request) -> Result<Response> {
+        let list = self.params.read(|name| req.param(name).cloned())?;
+        let (page, per_page) = (list.standing(), list.per_page);
+        let view = respond::view(&req);
+        let caller = caller(&req);
+        let settings = self.site.settings()?;
+        let plan = self.fields.of(&settings).plan(&view);
+        let (found, loaded) = self.site.read(|db| {
+            let query = list.into_query(&self.site, settings.roles(db.prefix()), &caller);
+            let found = users::query(db, &query)?;
+            if req.is_head() {
+                return Ok((found, Vec::new()));
+            }
+            let rows = users::get_many(db, &found.ids)?;
+            let loading = Loading { site: &self.site, settings: &settings, caller: &caller, view: &view };
+            let loaded = loading.load(db, rows, &plan)?;
+            Ok((found, loaded))
+        })?;
+        let mut items = Vec::with_capacity(loaded.len());
+        for Loaded { item, links } in loaded {
+            let data = self.finish(&item, &plan, &req, &view).await?;
+            items.push(respond::with_links(data, links, &req));
+        }
+        // A page beyond the last one is empty, and no error, unlike those of posts.
+        let paging = Paging { total: found.total.unwrap_or_default(), per_page, page };
+        let mut response = Response::new(Value::Array(items));
+        for (name, value) in total_headers(paging.total, paging.pages()) {
+            response = response.header(&self.site.brand.header(name), value);
+        }
+        let collection = settings.urls.rest(&route(&self.site));
+        for (relation, href) in paging.links(&collection, &req.params().query) {
+            response = response.link_header(relation, &href, &[]);
+        }
+        Ok(response)
+    }
+
+    // Fetch
+
+    async fn can_fetch(self: Arc<Self>, req: Request) -> Result<Granted> {
+        let (user, rights) = self.named(&req)?;
+        if rights.own {
+            return Ok(Granted { user });
+        }
+        if req.context() == "edit" && !rights.edit {
+            return Err(forbidden_context(&req));
+        }
+        let caller = caller(&req);
+        let sees = rights.edit
+            || rights::lists_users(&caller)
+            || self.site.read(|db| rights::sees_author(db, &self.site, &caller, user.id))?;
+        if sees { Ok(Granted { user }) } else { Err(errors::cannot_view(&req)) }
+    }
+
+    async fn fetch(self: Arc<Self>, req: Request, granted: Granted) -> Result<Response> {
+        if req.is_head() {
+            return Ok(Response::new(Value::Null));
+        }
+        self.show(&req, granted.user, respond::view(&req)).await
+    }
+
+    async fn fetch_me(self: Arc<Self>, req: Request) -> Result<Response> {
+        let caller = caller(&req);
+        if !caller.is_logged_in() {
+            return Err(errors::not_logged_in());
+        }
+        let (user, _) = self.find(&req, caller.id)?;
+        Arc::clone(&self).fetch(req, Granted { user }).await
+    }
+
+    // Create
+
+    async fn can_create(self: Arc<Self>, req: Request) -> Result<()> {
+        if only_reads(&req) {
+            return Err(errors::cannot_create(&req));
+        }
+        let settings = self.site.settings()?;
+        if Access::new(&self.site, &settings).can(&caller(&req), "create_users") {
+            Ok(())
+        } else {
+            Err(errors::cannot_create(&req))
+        }
+    }
+
+    async fn create(self: Arc<Self>, req: Request) -> Result<Response> {
+        if req.param("id").is_some_and(svc_php::cast::truthy) {
+            return Err(errors::exists());
+        }
+        let id = self.save(&req, None).await?;
+        let location = self.site.settings()?.urls.rest(&format!("{}/{id}", route(&self.site)));
+        let (user, _) = self.find(&req, id)?;
+        Ok(self.show(&req, user, respond::edit_view(&req)).await?.status(201).header("Location", location))
+    }
+
+    // Update
+
+    async fn can_update(self: Arc<Self>, req: Request) -> Result<Granted> {
+        if only_reads(&req) {
+            return Err(errors::cannot_edit(&req));
+        }
+        let found = self.named(&req)?;
+        Self::may_update(&req, found)
+    }
+
+    async fn can_update_me(self: Arc<Self>, req: Request) -> Result<Granted> {
+        let found = self.find(&req, caller(&req).id)?;
+        Self::may_update(&req, found)
+    }
+
+    fn may_update(req: &Request, (user, rights): (User, UserRights)) -> Result<Granted> {
+        if req.param("roles").is_some_and(svc_php::cast::truthy) && !rights.promote {
+            return Err(errors::cannot_edit_roles(req));
+        }
+        if rights.edit { Ok(Granted { user }) } else { Err(errors::cannot_edit(req)) }
+    }
+
+    async fn update(self: Arc<Self>, req: Request, granted: Granted) -> Result<Response> {
+        let id = self.save(&req, Some(granted.user)).await?;
+        let (user, _) = self.find(&req, id)?;
+        self.show(&req, user, respond::edit_view(&req)).await
+    }
+
+    // Delete
+
+    async fn can_delete(self: Arc<Self>, req: Request) -> Result<Granted> {
+        if only_reads(&req) {
+            return Err(errors::cannot_delete(&req));
+        }
+        let found = self.named(&req)?;
+        Self::may_delete(&req, found)
+    }
+
+    async fn can_delete_me(self: Arc<Self>, req: Request) -> Result<Granted> {
+        let found = self.find(&req, caller(&req).id)?;
+        Self::may_delete(&req, found)
+    }
+
+    fn may_delete(req: &Request, (user, rights): (User, UserRights)) -> Result<Granted> {
+        if rights.delete { Ok(Granted { user }) } else { Err(errors::cannot_delete(req)) }
+    }
+
+    async fn delete(self: Arc<Self>, req: Request, granted: Granted) -> Result<Response> {
+        if !req.arg::<bool>("force")?.unwrap_or(false) {
+            return Err(trash_not_supported());
+        }
+        let heir = UserId(req.arg::<i64>("reassign")?.unwrap_or_default());
+        let (id, heir) = (granted.user.id, Some(heir).filter(|heir| !heir.is_none()));
+        if heir == Some(id) {
+            return Err(errors::invalid_reassign());
+        }
+        let previous = self.show(&req, granted.user, View::whole("edit").without_links()).await?.data;
+        self.remove(id, heir, caller(&req).id).await?;
+        Ok(Response::new(json!({"deleted": true, "previous": previous})))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn heirs_are_numbers_or_nobody() {
+        // Recorded of the peer.
+        for (given, expected) in [
+            (json!(""), Some(0)),
+            (json!("0"), Some(0)),
+            (json!(0), Some(0)),
+            (json!(false), Some(0)),
+            (json!("false"), Some(0)),
+            (json!([]), Some(0)),
+            (json!("3"), Some(3)),
+            (json!(-1), Some(1)),
+            (json!("1.5"), Some(1)),
+            (json!("x"), None),
+            (json!("true"), None),
+            (json!(true), None),
+            (json!([1]), None),
+        ] {
+            assert_eq!(heir(given.clone(), "").ok(), expected.map(Value::from), "{given}");
+        }
+    }
+}

@@ -1,0 +1,357 @@
+//! Parameters of a list of users, each named once, and the query that they make.
+
+use serde_json::{Map, Value, json};
+use svc_auth::{Caller, roles::Roles};
+use svc_model::UserId;
+use svc_resource::Params;
+use svc_routing::Request;
+use svc_schema::{
+    Error,
+    build::{array, integer, string, types},
+};
+use svc_store::{
+    Order,
+    users::{UserColumn, UserOrderBy, UserQuery},
+};
+
+use super::{errors, rights};
+use crate::{Site, errors::forbidden_context, posts::context_param};
+
+/// Largest number of items on a page.
+const MAX_PER_PAGE: i64 = 100;
+
+/// The parameters of a list as a request gives them, before they are understood.
+#[derive(Clone, Debug, Default)]
+pub(super) struct UserList {
+    page: u64,
+    pub(super) per_page: u64,
+    offset: Option<i64>,
+    search: String,
+    columns: Vec<UserColumn>,
+    slugs: Vec<String>,
+    roles: Vec<String>,
+    capabilities: Vec<String>,
+    authors: bool,
+    published: Published,
+    orderby: String,
+    query: UserQuery,
+}
+
+/// What `has_published_posts` says.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+enum Published {
+    /// Nothing.
+    #[default]
+    Any,
+    /// Users with a post of a public type.
+    Public,
+    /// Users with a post of one of these types.
+    Types(Vec<String>),
+}
+
+impl From<Value> for Published {
+    fn from(value: Value) -> Self {
+        match value {
+            Value::Bool(true) => Published::Public,
+            Value::Array(types) if !types.is_empty() => {
+                Published::Types(types.iter().filter_map(Value::as_str).map(str::to_owned).collect())
+            }
+            _ => Published::Any,
+        }
+    }
+}
+
+fn ids(ids: Vec<i64>) -> Vec<UserId> {
+    ids.into_iter().map(|id| UserId(id.saturating_abs())).collect()
+}
+
+/// The parameters of the list.
+#[rustfmt::skip]
+pub(super) fn params(site: &Site) -> Params<UserList> {
+    let mut p = Params::<UserList>::new("users");
+    // The types are a map in the schema, as PHP keeps them.
+    let types_shown: Map<String, Value> = rights::types_shown(site).map(|t| (t.to_owned(), t.into())).collect();
+    let published = types(["boolean", "array"]).keyword("items", json!({"type": "string", "enum": types_shown}));
+    p.add("context", context_param());
+    p.add("page", integer().describe("Page of the list.").default(1).minimum(1)).set(|l, n| l.page = n);
+    p.add("per_page", integer().describe("Items on a page.").default(10).range(1..=MAX_PER_PAGE)).set(|l, n| l.per_page = n);
+    p.add("search", string().describe("Only users that match this text.")).set(|l, s| l.search = s);
+    p.add("exclude", array(integer()).describe("No users with these numbers.").default(json!([]))).set(|l, v| l.query.exclude = ids(v));
+    p.add("include", array(integer()).describe("Only users with these numbers.").default(json!([]))).set(|l, v| l.query.include = ids(v));
+    p.add("offset", integer().describe("Leave out this many items at the beginning.")).set(|l, n| l.offset = Some(n));
+    p.add("order", string().describe("Direction of the order.").default("asc").one_of(["asc", "desc"]))
+        .set(|l, o: String| l.query.order = if o == "asc" { Order::Asc } else { Order::Desc });
+    p.add("orderby", string().describe("What the list is ordered by.").default("name").one_of(ORDERS)).set(|l, o| l.orderby = o);
+    p.add("slug", array(string()).describe("Only users with these slugs.")).set(|l, v| l.slugs = v);
+    p.add("roles", array(string()).describe("Only users with one of these roles.")).set(|l, v| l.roles = v);
+    p.add("capabilities", array(string()).describe("Only users with one of these capabilities.")).set(|l, v| l.capabilities = v);
+    p.add("who", string().describe("Only users who can write.").one_of(["authors"])).set(|l, _: String| l.authors = true);
+    p.add("has_published_posts", published.describe("Only users who have published something, of these types when they are named."))
+        .set(|l, v: Value| l.published = v.into());
+    p.add("search_columns", array(string().one_of(["email", "name", "id", "username", "slug"])).default(json!([])).describe("What the search looks into."))
+        .set(|l, v: Vec<String>| l.columns = v.iter().filter_map(|c| column(c)).collect());
+    p
+}
+
+const ORDERS: [&str; 8] = ["id", "include", "name", "registered_date", "slug", "include_slugs", "email", "url"];
+
+fn column(name: &str) -> Option<UserColumn> {
+    match name {
+        "email" => Some(UserColumn::Email),
+        "name" => Some(UserColumn::Name),
+        "id" => Some(UserColumn::Id),
+        "username" => Some(UserColumn::Login),
+        "slug" => Some(UserColumn::Slug),
+        _ => None,
+    }
+}
+
+/// Whether the caller may see a list like the one asked for. Looks at the parameters as they were sent: those that were
+/// refused do not change who may ask.
+///
+/// # Errors
+/// 401 or 403: what users may do, and what only context `edit` shows, is for those who may list users.
+pub(super) fn check(site: &Site, caller: &Caller, req: &Request) -> Result<(), Error> {
+    let lists = rights::lists_users(caller);
+    let given = |name: &str| req.param(name).is_some_and(svc_php::cast::truthy);
+    let says =
+        |name: &str, values: &[&str]| req.param(name).and_then(Value::as_str).is_some_and(|v| values.contains(&v));
+    if !lists && (given("roles") || given("capabilities")) {
+        return Err(errors::cannot_view(req));
+    }
+    if !lists && req.context() == "edit" {
+        return Err(forbidden_context(req));
+    }
+    if !lists && says("orderby", &["email", "registered_date"]) {
+        return Err(errors::forbidden_orderby(req));
+    }
+    if says("who", &["authors"]) && !rights::lists_authors(site, caller) {
+        return Err(errors::forbidden_who(req));
+    }
+    Ok(())
+}
+
+impl UserList {
+    /// How many users are skipped: a given offset wins over the page.
+    fn skipped(&self) -> u64 {
+        self.offset
+            .map_or_else(
+                || self.page.saturating_sub(1).saturating_mul(self.per_page),
+                |offset| u64::try_from(offset).unwrap_or(0),
+            )
+            .min(i64::MAX as u64)
+    }
+
+    /// The page that the links to the pages beside are counted from.
+    pub(super) fn standing(&self) -> u64 {
+        self.skipped().div_ceil(self.per_page.max(1)).saturating_add(1)
+    }
+
+    /// The query for one page of the list, as this caller may see it.
+    pub(super) fn into_query(self, site: &Site, roles: &Roles, caller: &Caller) -> UserQuery {
+        let lists = rights::lists_users(caller);
+        let (limit, offset) = (Some(self.per_page), self.skipped());
+        let shown = |public: bool| -> Vec<String> {
+            let types =
+                site.types.iter().filter(|t| t.show_in_rest || (public && lists)).filter(|t| t.public || !public);
+            types.map(|t| t.name.clone()).collect()
+        };
+        let published = match self.published {
+            Published::Types(types) => Some(types),
+            Published::Public => Some(shown(true)),
+            // Who may not list users sees authors; who chooses among them sees those to be as well.
+            Published::Any if !lists && !self.authors => Some(shown(false)),
+            Published::Any => None,
+        };
+        let search = svc_text::trim(&self.search).trim_matches('*').to_owned();
+        let columns = columns(self.columns, &search, lists);
+        let order_by = match self.orderby.as_str() {
+            "id" => UserOrderBy::Id,
+            "include" if !self.query.include.is_empty() => UserOrderBy::Include,
+            "include_slugs" if !self.slugs.is_empty() => UserOrderBy::IncludeSlugs,
+            "registered_date" => UserOrderBy::Registered,
+            "slug" => UserOrderBy::Slug,
+            "email" => UserOrderBy::Email,
+            "url" => UserOrderBy::Url,
+            // An order that the request gives nothing for is that by login.
+            "include" | "include_slugs" => UserOrderBy::Login,
+            _ => UserOrderBy::Name,
+        };
+        UserQuery {
+            capabilities: any_of(self.capabilities, roles).into_iter().collect(),
+            roles: self.roles,
+            authors_only: self.authors,
+            published,
+            slugs: self.slugs,
+            // PHP takes a zero for nothing.
+            search: Some(search).filter(|s| !s.is_empty() && s != "0"),
+            search_columns: columns,
+            order_by,
+            // The order of a list of slugs is that of the list, whatever the direction.
+            order: if order_by == UserOrderBy::IncludeSlugs { Order::Asc } else { self.query.order },
+            limit,
+            offset,
+            total: true,
+            ..self.query
+        }
+    }
+}
+
+/// One of several capabilities, as the store takes it: one of them with all that stands for it.
+fn any_of(capabilities: Vec<String>, roles: &Roles) -> Option<(String, Vec<String>)> {
+    let grant = |caps: &svc_auth::roles::CapSet| capabilities.iter().any(|cap| caps.grants(cap));
+    let granting: Vec<String> =
+        roles.iter().filter(|(_, role)| grant(&role.capabilities)).map(|(key, _)| key.to_owned()).collect();
+    let mut capabilities = capabilities.into_iter();
+    let first = capabilities.next()?;
+    Some((first, granting.into_iter().chain(capabilities).collect()))
+}
+
+/// What a search looks into. Who may not list users does not find them by e-mail address or web site; for others the text
+/// itself tells what it is, unless the request does.
+fn columns(given: Vec<UserColumn>, text: &str, lists: bool) -> Vec<UserColumn> {
+    use UserColumn::{Email, Id, Login, Name, Slug, Url};
+    if !lists {
+        let open: Vec<UserColumn> = given.into_iter().filter(|column| *column != Email).collect();
+        return if open.is_empty() { vec![Id, Login, Slug, Name] } else { open };
+    }
+    if !given.is_empty() {
+        return given;
+    }
+    let is_address = ["http://", "https://"].iter().any(|scheme| text.starts_with(scheme));
+    match text {
+        _ if text.contains('@') => vec![Email],
+        _ if svc_php::numeric::is_numeric(&text.into()) => vec![Login, Id],
+        _ if is_address => vec![Url],
+        _ => vec![Login, Url, Email, Slug, Name],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use svc_auth::roles::UserCaps;
+    use svc_brand::Brand;
+    use svc_store::{DatabaseUrl, Store, StoreConfig};
+
+    use super::*;
+
+    fn site() -> Site {
+        Site::new(Store::open(&StoreConfig::new(DatabaseUrl::Temporary)).unwrap(), Brand::default(), Path::new("none"))
+    }
+
+    fn caller(role: &str) -> Caller {
+        let roles = Roles::default();
+        let caps: UserCaps = roles.caps_of(&json!({role: true}));
+        if role.is_empty() { Caller::anonymous() } else { Caller::new(UserId(9), caps) }
+    }
+
+    fn list(site: &Site, given: &Value) -> UserList {
+        let params = params(site);
+        let defaults = params.query_args().defaults();
+        params.read(|name| given.get(name).or_else(|| defaults.get(name)).cloned()).unwrap()
+    }
+
+    #[test]
+    fn who_may_see_which_list() {
+        let site = site();
+        // Role, parameters, code of the refusal. Recorded of the peer.
+        #[rustfmt::skip]
+        let rows = [
+            ("", json!({}), ""),
+            ("", json!({"roles": ["author"], "who": "authors", "context": "edit"}), "rest_user_cannot_view"),
+            ("editor", json!({"capabilities": ["edit_posts"]}), "rest_user_cannot_view"),
+            ("", json!({"orderby": "email", "context": "edit"}), "rest_forbidden_context"),
+            ("", json!({"orderby": "email", "who": "authors"}), "rest_forbidden_orderby"),
+            ("", json!({"orderby": "registered_date"}), "rest_forbidden_orderby"),
+            ("", json!({"orderby": "url"}), ""),
+            ("", json!({"who": "authors"}), "rest_forbidden_who"),
+            ("subscriber", json!({"who": "authors"}), "rest_forbidden_who"),
+            ("contributor", json!({"who": "authors"}), ""),
+            ("administrator", json!({"roles": ["author"], "who": "authors", "context": "edit", "orderby": "email"}), ""),
+        ];
+        for (role, given, code) in rows {
+            let query = given.as_object().unwrap().clone();
+            let refused = check(&site, &caller(role), &Request::get("/svc/v2/users").with_query(query)).err();
+            assert_eq!(refused.as_ref().map_or("", |e| e.code()), code, "{role} {given}");
+        }
+    }
+
+    #[test]
+    fn pages_and_offsets() {
+        let site = site();
+        for (given, skipped, standing) in [
+            (json!({}), 0, 1),
+            (json!({"page": 3, "per_page": 2}), 4, 3),
+            (json!({"offset": 2}), 2, 2),
+            (json!({"offset": 1, "page": 2, "per_page": 2}), 1, 2),
+            (json!({"offset": -1, "page": 2}), 0, 1),
+            (json!({"page": i64::MAX, "per_page": 100}), i64::MAX as u64, 92_233_720_368_547_760),
+        ] {
+            let list = list(&site, &given);
+            assert_eq!((list.skipped(), list.standing()), (skipped, standing), "{given}");
+        }
+    }
+
+    #[test]
+    fn the_public_sees_authors_only() {
+        let site = site();
+        let query = |role: &str, given: Value| list(&site, &given).into_query(&site, &Roles::default(), &caller(role));
+        let n_types = |q: &UserQuery| q.published.as_ref().map_or(0, Vec::len);
+        let all = rights::types_shown(&site).count();
+        for (role, given, expected) in [
+            ("", json!({}), all),
+            ("editor", json!({}), all),
+            ("editor", json!({"who": "authors"}), 0),
+            ("", json!({"has_published_posts": false}), all),
+            ("", json!({"has_published_posts": ["page"]}), 1),
+            ("administrator", json!({}), 0),
+            ("administrator", json!({"has_published_posts": []}), 0),
+            ("administrator", json!({"has_published_posts": true}), 3),
+        ] {
+            assert_eq!(n_types(&query(role, given.clone())), expected, "{role} {given}");
+        }
+    }
+
+    #[test]
+    fn searches_look_into_what_the_caller_may_see() {
+        use UserColumn::{Email, Id, Login, Name, Slug, Url};
+        let rows: [(&[UserColumn], &str, bool, &[UserColumn]); 9] = [
+            (&[], "x", true, &[Login, Url, Email, Slug, Name]),
+            (&[], "a@b", true, &[Email]),
+            (&[], "12", true, &[Login, Id]),
+            (&[], "https://x", true, &[Url]),
+            (&[Name], "12", true, &[Name]),
+            (&[], "a@b", false, &[Id, Login, Slug, Name]),
+            (&[Email], "x", false, &[Id, Login, Slug, Name]),
+            (&[Email, Name], "x", false, &[Name]),
+            (&[Slug], "x", false, &[Slug]),
+        ];
+        for (given, text, lists, expected) in rows {
+            assert_eq!(columns(given.to_vec(), text, lists), expected, "{given:?} {text}");
+        }
+    }
+
+    #[test]
+    fn texts_orders_and_capabilities() {
+        let site = site();
+        let query = |given: Value| list(&site, &given).into_query(&site, &Roles::default(), &caller("administrator"));
+        for (text, expected) in [("*one*", Some("one")), (" x", Some("x")), ("*", None), ("0", None), ("", None)] {
+            assert_eq!(query(json!({"search": text})).search.as_deref(), expected, "{text}");
+        }
+        for (given, expected) in [
+            (json!({}), UserOrderBy::Name),
+            (json!({"orderby": "include"}), UserOrderBy::Login),
+            (json!({"orderby": "include", "include": [3]}), UserOrderBy::Include),
+            (json!({"orderby": "include_slugs"}), UserOrderBy::Login),
+            (json!({"orderby": "include_slugs", "slug": ["x"]}), UserOrderBy::IncludeSlugs),
+        ] {
+            assert_eq!(query(given.clone()).order_by, expected, "{given}");
+        }
+        let caps = query(json!({"capabilities": ["publish_posts", "x"]})).capabilities;
+        let names = ["administrator", "editor", "author", "x"].map(str::to_owned).to_vec();
+        assert_eq!(caps, [("publish_posts".to_owned(), names)]);
+        assert_eq!(query(json!({"capabilities": []})).capabilities, []);
+    }
+}
