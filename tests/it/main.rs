@@ -1,1 +1,11 @@
-//! Integration tests of the workspace.
+//! Integration tests of the workspace: real servers on real sockets, each on a folder of its own.
+
+#![expect(clippy::unwrap_used, reason = "a helper that fails fails its test")]
+
+mod bytes;
+mod client;
+mod first_run;
+mod import;
+mod interface;
+mod pages;
+mod site;

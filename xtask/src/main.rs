@@ -1,20 +1,80 @@
 //! The project's tasks. `cargo xtask` lists them.
 
+mod bench;
+mod checks;
+mod conformance;
+mod tidy;
 mod vectors;
 
-use anyhow::{Result, bail};
+use std::{path::PathBuf, process::ExitCode};
+
+use anyhow::{Context, Result, bail};
 
 const USAGE: &str = "\
 usage: cargo xtask TASK
 
-  vectors FILE…      run recorded functions, print passed and failed per function";
+  test-all           every check below, in this order; stops at the first that fails
+  fmt                formatting
+  clippy             lints, warnings denied
+  test               unit, integration and documentation tests
+  doc                the documentation builds without warnings
+  tidy               crates use only what their layer may, files keep to one idea
+  vectors [--all] FILE…
+                     run recorded functions, print passed and failed per function
+  conformance [--brand WORD] [--shared DIR] [--all] [--release] [SCENARIO…]
+                     run the recorded HTTP scenarios against the demo server on the recorded site
+  bench [NAME…]      benchmarks, all or those of these crates";
 
-fn main() -> Result<()> {
+fn main() -> ExitCode {
+    match task() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            use std::io::Write;
+            // Without a standard error there is nobody to tell.
+            drop(writeln!(std::io::stderr(), "xtask: {error:#}"));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn task() -> Result<()> {
     let mut args = std::env::args().skip(1);
     let task = args.next().unwrap_or_default();
     let rest: Vec<String> = args.collect();
     match task.as_str() {
         "vectors" => vectors::run(&rest),
-        _ => bail!("{USAGE}"),
+        "conformance" => conformance::run(&rest),
+        "bench" => bench::run(&rest),
+        "test-all" => checks::run_all(),
+        task => match checks::find(task) {
+            Some(check) => check.run(),
+            None => bail!("{USAGE}"),
+        },
     }
+}
+
+/// The folder of the workspace.
+fn root() -> Result<PathBuf> {
+    let own = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+    Ok(own.parent().context("xtask lies in the workspace")?.to_owned())
+}
+
+/// Writes a line to standard output.
+fn say(line: &str) -> Result<()> {
+    use std::io::Write;
+    writeln!(std::io::stdout().lock(), "{line}").context("cannot write to standard output")
+}
+
+/// Runs a command, its output shown.
+fn run(command: &mut std::process::Command) -> Result<()> {
+    let status = command.status().with_context(|| format!("cannot run {command:?}"))?;
+    if status.success() { Ok(()) } else { bail!("{command:?}: {status}") }
+}
+
+/// The cargo that runs this, in the workspace's folder.
+fn cargo() -> Result<std::process::Command> {
+    let program = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let mut command = std::process::Command::new(program);
+    command.current_dir(root()?);
+    Ok(command)
 }

@@ -7,7 +7,7 @@ use svc_auth::{
     caps::{CapContext, MetaAccess, Object, PostFacts, SitePolicy},
 };
 use svc_model::{CommentId, Post, PostId, PostStatuses, PostTypes, Taxonomies, TermId, UserId};
-use svc_routing::Request;
+use svc_routing::{Method, Request};
 use svc_store::{
     Db,
     meta::{self, MetaKind},
@@ -23,6 +23,12 @@ pub struct AppPassword(pub String);
 /// Who calls; nobody when the request says nothing.
 pub fn caller(req: &Request) -> Caller {
     req.caller::<Caller>().cloned().unwrap_or_default()
+}
+
+/// Whether a permission to write can be refused without a look at its object: it is asked only so that `Allow` is
+/// complete, and nobody is signed in.
+pub(crate) fn only_reads(req: &Request) -> bool {
+    !req.is_authenticated() && matches!(*req.method(), Method::GET | Method::HEAD | Method::OPTIONS)
 }
 
 /// What the capability rules look up, loaded before they are asked.

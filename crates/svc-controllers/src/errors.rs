@@ -121,9 +121,15 @@ pub(crate) fn already_trashed() -> Error {
     error("rest_already_trashed", "The post is in the trash already.", 410)
 }
 
-/// Posts of this type go at once.
+/// A stored setting that does not fit its schema would be lost.
+pub(crate) fn invalid_stored_setting(name: &str) -> Error {
+    let text = format!("The stored value of the setting {name} does not fit its type, so it cannot be taken away.");
+    Error::new("rest_invalid_stored_value", text).with_status(500)
+}
+
+/// Things of this kind go at once.
 pub(crate) fn trash_not_supported() -> Error {
-    error("rest_trash_not_supported", "Posts of this type have no trash. Set `force` to delete them for good.", 501)
+    error("rest_trash_not_supported", "There is no trash for this. Set `force` to delete it for good.", 501)
 }
 
 /// A wrong password was given for the content.

@@ -7,6 +7,7 @@
 mod access;
 mod errors;
 mod fail;
+mod labels;
 pub mod meta;
 mod mount;
 pub mod posts;
@@ -14,7 +15,12 @@ mod render;
 mod respond;
 mod settings;
 mod site;
+pub mod site_settings;
+pub mod statuses;
+pub mod taxonomies;
 pub mod templates;
+pub mod terms;
+pub mod types;
 pub mod urls;
 mod zone;
 
@@ -24,5 +30,6 @@ pub use meta::{MetaField, MetaRegistry};
 pub use mount::{mount, site_info};
 pub use settings::Settings;
 pub use site::{Clock, Site};
+pub use site_settings::RegisteredSetting;
 pub use svc_discovery::LINK_RELATION;
 pub use zone::Zone;

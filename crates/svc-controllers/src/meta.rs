@@ -6,9 +6,10 @@
 use std::sync::Arc;
 
 use indexmap::IndexMap;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use svc_auth::Caller;
-use svc_schema::{Error, Schema};
+use svc_resource::{Field, Fields};
+use svc_schema::{Error, Schema, build::object};
 use svc_store::{Meta, MetaKind, Tx};
 
 use crate::{Stored, errors};
@@ -34,6 +35,8 @@ pub struct MetaField {
     pub single: bool,
     /// Value shown when none is stored.
     pub default: Value,
+    /// Whether the default was registered, and is not just what the type implies.
+    has_default: bool,
     /// Kept with revisions.
     pub revisions: bool,
     /// Who may write.
@@ -67,6 +70,7 @@ impl MetaField {
             name: key.to_owned(),
             single: true,
             default: empty_of(kind),
+            has_default: false,
             revisions: false,
             guard: MetaGuard::ByKey,
             sanitize: None,
@@ -98,6 +102,7 @@ impl MetaField {
     /// The value when none is stored.
     pub fn default(mut self, value: Value) -> Self {
         self.default = value.clone();
+        self.has_default = true;
         self.schema(json!({"default": value}))
     }
 
@@ -139,13 +144,23 @@ impl MetaField {
     }
 
     /// Schema of the member, as OPTIONS shows it.
-    fn source(&self) -> Value {
+    pub fn source(&self) -> Value {
         self.whole.source().clone()
     }
 
     /// The type of one value.
     fn kind(&self) -> &str {
         self.item_source["type"].as_str().unwrap_or("string")
+    }
+
+    /// The member's value of an object with these stored values.
+    pub fn read(&self, stored: &Meta) -> Value {
+        let values = stored.all(&self.key);
+        if self.single {
+            values.first().map_or_else(|| self.default.clone(), |text| self.value_of(text))
+        } else {
+            values.iter().map(|text| self.value_of(text)).collect()
+        }
     }
 
     /// A stored text as a value of the schema; null when it does not fit.
@@ -182,37 +197,33 @@ impl MetaRegistry {
     pub fn fields(&self, kind: &str, subtype: &str) -> impl Iterator<Item = &Arc<MetaField>> {
         let of = |subtype: &str| self.by_kind.get(&(kind.to_owned(), subtype.to_owned()));
         let own = if subtype.is_empty() { None } else { of(subtype) };
-        own.into_iter().chain(of("")).flat_map(IndexMap::values)
+        of("").into_iter().chain(own).flat_map(IndexMap::values)
     }
+}
 
-    /// The schema of the member `meta`.
-    pub fn schema(&self, kind: &str, subtype: &str) -> Value {
-        let members: Map<String, Value> =
-            self.fields(kind, subtype).map(|field| (field.name.clone(), field.source())).collect();
-        json!({
-            "description": "Further values kept with the item.",
-            "type": "object",
-            "context": ["view", "edit"],
-            "properties": members,
-        })
+/// Adds the member `meta` to a table: a member for each registered value, read from the stored meta that `stored` finds
+/// in an item. The caller says what `set` does.
+pub(crate) fn add_member<'f, I: 'static, D: 'static>(
+    fields: &'f mut Fields<I, D>,
+    registry: &MetaRegistry,
+    kind: &str,
+    subtype: &str,
+    stored: fn(&I) -> &Meta,
+) -> &'f mut Field<I, D> {
+    const NOTHING: [(&str, Value); 0] = [];
+    let schema = object(NOTHING).describe("Further values kept with it.").context(&["view", "edit"]);
+    let member = fields.add("meta", schema);
+    for field in registry.fields(kind, subtype) {
+        let read = Arc::clone(field);
+        member.member(&field.name, field.source()).get(move |item| read.read(stored(item)));
     }
+    // Without registered meta the member is there all the same, as an empty map prints.
+    member.checked_by(is_map).get(|_| Value::Array(Vec::new()))
+}
 
-    /// The member `meta` of an object with these stored values.
-    pub fn read(&self, kind: &str, subtype: &str, stored: &Meta) -> Value {
-        let mut out = Map::new();
-        for field in self.fields(kind, subtype) {
-            let values = stored.all(&field.key);
-            let value = if field.single {
-                values.first().map_or_else(|| field.default.clone(), |v| field.value_of(v))
-            } else if values.is_empty() {
-                json!([])
-            } else {
-                values.iter().map(|v| field.value_of(v)).collect()
-            };
-            out.insert(field.name.clone(), value);
-        }
-        if out.is_empty() { json!([]) } else { Value::Object(out) }
-    }
+/// Meta is a map; the registrations check what is in it.
+fn is_map(value: &Value, _: &str) -> Result<bool, Error> {
+    Ok(value.is_object() || value.is_array())
 }
 
 /// Who may write which stored key.
@@ -249,7 +260,13 @@ impl MetaField {
     }
 
     /// A value that the interface can show: stored texts that do not fit the schema must not be lost unseen.
+    ///
+    /// Where nothing is stored, the empty text stands for it unless a default was registered, and that is no number and
+    /// no truth value: the peer refuses to take such a value away.
     fn is_intact(&self, stored: &[String]) -> bool {
+        if stored.is_empty() && !self.has_default {
+            return !matches!(self.kind(), "integer" | "number" | "boolean");
+        }
         stored.iter().all(|text| !self.value_of(text).is_null())
     }
 }
@@ -288,7 +305,7 @@ impl MetaRegistry {
                 }
                 continue;
             }
-            let values = field.read(value)?;
+            let values = field.texts_of(value)?;
             if values == now {
                 continue;
             }
@@ -303,10 +320,13 @@ impl MetaRegistry {
 
 impl MetaField {
     /// The stored texts of a member of the request.
-    fn read(&self, value: &Value) -> Result<Vec<String>, Error> {
+    fn texts_of(&self, value: &Value) -> Result<Vec<String>, Error> {
         let param = format!("meta.{}", self.name);
         let schema = &self.whole;
-        let bad = |error: Error| error.with_data(json!({"status": 400}));
+        let bad = |mut error: Error| {
+            error.add_data(json!({"status": 400}), None);
+            error
+        };
         schema.validate(value, &param).map_err(bad)?;
         let clean = schema.sanitize(value.clone(), &param).map_err(bad)?;
         Ok(match clean {

@@ -8,7 +8,10 @@ use svc_routing::{Link, Map, ParamOrder, Registry, Request, Response, SiteInfo};
 use svc_schema::Error;
 use svc_store::{MetaKind, meta};
 
-use crate::{LINK_RELATION, Settings, Site, posts::Posts};
+use crate::{
+    LINK_RELATION, Settings, Site, posts::Posts, site_settings::SiteSettings, statuses::Statuses,
+    taxonomies::TaxonomyFamily, terms::Terms, types::Types,
+};
 
 /// What the framework has to know of a site: its addresses and the first members of its index.
 ///
@@ -58,6 +61,16 @@ pub fn mount(registry: &mut Registry, site: &Arc<Site>, app_passwords: bool) {
             registry.mount(&namespace, move |extra| Posts::new(&site, &post_type, extra));
         }
     }
+    let settings = Arc::clone(site);
+    registry.mount(&namespace, move |_| SiteSettings::new(&settings));
+    let [types, statuses, taxonomies] = [(); 3].map(|()| Arc::clone(site));
+    registry.mount(&namespace, move |extra| Types::new(&types, extra));
+    registry.mount(&namespace, move |extra| Statuses::new(&statuses, extra));
+    registry.mount(&namespace, move |extra| TaxonomyFamily::new(&taxonomies, extra));
+    for taxonomy in site.taxonomies.iter().filter(|t| t.show_in_rest && t.standard_controller) {
+        let (site, taxonomy) = (Arc::clone(site), taxonomy.clone());
+        registry.mount(&namespace, move |extra| Terms::new(&site, &taxonomy, extra));
+    }
     let site = Arc::clone(site);
     registry.hooks.index(10, move |response, req| {
         let response = complete_index(response, &req, &site, app_passwords);
@@ -91,13 +104,16 @@ fn complete_index(mut response: Response, req: &Request, site: &Site, app_passwo
         let url = file.map_or(String::new(), |file| format!("{}/{file}", settings.uploads_url()));
         data.insert("site_icon_url".to_owned(), json!(url));
     }
-    if req.wants("_links") {
-        for (kind, id) in [("site_logo", logo), ("site_icon", icon)] {
-            if id > 0 {
-                let href = settings.urls.rest(&format!("/{}/media/{id}", site.brand.namespace()));
-                let link = Link::new(href).embeddable().attr("type", kind);
-                response.links.add(format!("{LINK_RELATION}featuredmedia"), link);
-            }
+    // The links come with the members that they are about, whether or not `_links` is asked for.
+    let wanted = |names: &[&str]| names.iter().any(|name| req.wants(name));
+    for (kind, id, asked) in [
+        ("site_logo", logo, wanted(&["site_logo", "_links"])),
+        ("site_icon", icon, wanted(&["site_icon", "site_icon_url", "_links"])),
+    ] {
+        if id > 0 && asked {
+            let href = settings.urls.rest(&format!("/{}/media/{id}", site.brand.namespace()));
+            let link = Link::new(href).embeddable().attr("type", kind);
+            response.links.add(format!("{LINK_RELATION}featuredmedia"), link);
         }
     }
     response

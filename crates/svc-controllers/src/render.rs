@@ -29,3 +29,20 @@ pub(crate) fn save_content(text: &str, filtered: bool) -> String {
 pub(crate) fn save_excerpt(text: &str, filtered: bool) -> String {
     save_content(text, filtered)
 }
+
+/// A term's name as it is stored: plain text as HTML, with quotes as they are.
+pub(crate) fn save_term_name(text: &str) -> String {
+    let plain = svc_text::sanitize_text_field(text);
+    let mut out = String::with_capacity(plain.len());
+    for piece in plain.split_inclusive(['"', '\'']) {
+        let end = piece.len() - usize::from(piece.ends_with(['"', '\'']));
+        out.push_str(&svc_text::esc_html(&piece[..end]));
+        out.push_str(&piece[end..]);
+    }
+    out
+}
+
+/// A term's description as it is stored: the little HTML that anybody may use.
+pub(crate) fn save_term_description(text: &str) -> String {
+    svc_text::normalize_entities(&svc_text::strip_all_tags(text, false))
+}

@@ -2,11 +2,21 @@
 
 use serde_json::Value;
 use svc_resource::View;
-use svc_routing::{ExtraField, ExtraFields, Links, Map, Request, Response, Result};
+use svc_routing::{ExtraField, ExtraFields, Links, Map, Request, Result};
 
 /// What this request wants to see of items.
 pub(crate) fn view(req: &Request) -> View {
-    View { context: req.context().to_owned(), fields: req.fields().cloned(), embed: req.has_param("_embed") }
+    View {
+        context: req.context().to_owned(),
+        fields: req.fields().cloned(),
+        embed: req.has_param("_embed"),
+        links: true,
+    }
+}
+
+/// [`view`] in context `edit`: what a request that writes is answered.
+pub(crate) fn edit_view(req: &Request) -> View {
+    View { context: "edit".to_owned(), ..view(req) }
 }
 
 /// A parameter as the request gives it: null counts, absence does not.
@@ -37,13 +47,16 @@ pub(crate) fn with_links(mut item: Map, links: Option<Links>, req: &Request) -> 
     {
         item.insert("_links".to_owned(), Value::Object(links));
     }
-    Value::Object(item)
+    // An item of which nothing is wanted prints as PHP's empty map.
+    if item.is_empty() { Value::Array(Vec::new()) } else { Value::Object(item) }
 }
 
-/// The data of a response with its links in it.
-pub(crate) fn inline_links(response: Response, req: &Request) -> Value {
-    match response.data {
-        Value::Object(item) => with_links(item, Some(response.links), req),
-        other => other,
-    }
+/// A map of items by name, as the families of what is registered answer; an item without any member is an empty list, as
+/// PHP prints it.
+pub(crate) fn keyed(items: impl IntoIterator<Item = (String, Map, Option<Links>)>, req: &Request) -> Value {
+    let shown = |item: Map, links| match with_links(item, links, req) {
+        Value::Object(item) if item.is_empty() => Value::Array(Vec::new()),
+        item => item,
+    };
+    Value::Object(items.into_iter().map(|(name, item, links)| (name, shown(item, links))).collect())
 }

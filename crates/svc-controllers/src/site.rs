@@ -13,7 +13,7 @@ use svc_schema::Error;
 use svc_store::{Db, Store, Tx, options};
 
 use crate::{
-    Fail, MetaField, MetaRegistry, Settings, Stored,
+    Fail, MetaField, MetaRegistry, RegisteredSetting, Settings, Stored,
     templates::{PageTemplate, page_templates},
     urls::Urls,
 };
@@ -35,12 +35,16 @@ pub struct Site {
     pub statuses: PostStatuses,
     /// Registered meta.
     pub meta: MetaRegistry,
+    /// Settings that the interface shows.
+    pub registered_settings: Vec<RegisteredSetting>,
     /// Changes to generated addresses and routes.
     pub url_hooks: svc_discovery::Hooks,
     /// Folder with uploads, themes and plugins.
     pub content_dir: PathBuf,
     clock: Clock,
-    settings: ArcSwapOption<Settings>,
+    /// What the options were understood as, beside the options as they were read.
+    settings: ArcSwapOption<(Arc<options::Options>, Arc<Settings>)>,
+    address: Option<String>,
     templates: ArcSwapOption<(String, Vec<PageTemplate>)>,
 }
 
@@ -54,10 +58,12 @@ impl Site {
             taxonomies: Taxonomies::default(),
             statuses: PostStatuses::default(),
             meta: MetaRegistry::default(),
+            registered_settings: crate::site_settings::core(),
             url_hooks: svc_discovery::Hooks::default(),
             content_dir: content_dir.to_owned(),
             clock: || Utc::now().naive_utc(),
             settings: ArcSwapOption::empty(),
+            address: None,
             templates: ArcSwapOption::empty(),
         }
     }
@@ -65,6 +71,12 @@ impl Site {
     /// Sets the clock.
     pub fn with_clock(mut self, clock: Clock) -> Self {
         self.clock = clock;
+        self
+    }
+
+    /// Serves the site at this address (without a slash at its end), whatever address its options hold.
+    pub fn at(mut self, address: &str) -> Self {
+        self.address = Some(address.to_owned());
         self
     }
 
@@ -113,14 +125,24 @@ impl Site {
     /// Those of the store.
     pub fn settings_in(&self, db: &mut Db) -> Stored<Arc<Settings>> {
         let options = options::autoloaded(db)?;
-        if let Some(settings) = &*self.settings.load()
-            && Arc::ptr_eq(&settings.options, &options)
+        if let Some(known) = &*self.settings.load()
+            && Arc::ptr_eq(&known.0, &options)
         {
-            return Ok(Arc::clone(settings));
+            return Ok(Arc::clone(&known.1));
         }
-        let urls = Urls::new(&options, &self.brand, &self.types, &self.taxonomies, &self.url_hooks);
-        let settings = Arc::new(Settings::new(options, urls));
-        self.settings.store(Some(Arc::clone(&settings)));
+        let in_force = match &self.address {
+            Some(address) => {
+                let mut changed = options::Options::clone(&options);
+                for name in ["home", "siteurl"] {
+                    changed.insert(name.to_owned(), address.clone());
+                }
+                Arc::new(changed)
+            }
+            None => Arc::clone(&options),
+        };
+        let urls = Urls::new(&in_force, &self.brand, &self.types, &self.taxonomies, &self.url_hooks);
+        let settings = Arc::new(Settings::new(in_force, urls));
+        self.settings.store(Some(Arc::new((options, Arc::clone(&settings)))));
         Ok(settings)
     }
 

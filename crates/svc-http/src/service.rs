@@ -123,7 +123,7 @@ impl RestService {
             }
             Jsonp::Callback(name) => Some(name),
             Jsonp::Invalid => {
-                let error = Error::new("rest_callback_invalid", "The JSONP callback is not the name of a function.");
+                let error = Error::new("rest_callback_invalid", "Invalid JSONP callback function.");
                 return plain(server, true, &error.with_status(400));
             }
         };

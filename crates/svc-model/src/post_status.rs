@@ -19,7 +19,7 @@ pub struct PostStatus {
     pub private: bool,
     /// May be asked for in public queries.
     pub publicly_queryable: bool,
-    /// Listed among the statuses that an editor filters by.
+    /// Its posts stand in the list of all posts that editors see.
     pub show_in_list: bool,
     /// The date moves along until the post is published.
     pub date_floating: bool,
@@ -41,7 +41,7 @@ impl Default for PostStatuses {
             ("draft", "Draft", false, false, true, false, false, true, true),
             ("pending", "Pending", false, false, true, false, false, true, true),
             ("private", "Private", false, false, false, true, false, true, false),
-            ("trash", "Trash", false, true, false, false, false, true, false),
+            ("trash", "Trash", false, true, false, false, false, false, false),
             ("auto-draft", "auto-draft", false, true, false, false, false, false, true),
             ("inherit", "inherit", false, true, false, false, false, false, false),
             ("request-pending", "Pending", false, true, false, false, false, false, false),

@@ -391,6 +391,10 @@ impl Default for PostTypes {
         };
         changeset.delete_with_user = Some(false);
 
+        // Flat types that are labelled as if their posts had parents.
+        let parent_label =
+            |singular: &str| IndexMap::from([("parent_item_colon".to_owned(), format!("{singular} above:"))]);
+
         let internal = |name: &str, plural: &str, singular: &str| {
             let mut t = PostType::new(name).labelled(plural, singular).supporting(&["title", "editor", "autosave"]);
             t.delete_with_user = Some(false);
@@ -430,6 +434,8 @@ impl Default for PostTypes {
             t.rest_controller = RestController::Templates;
             t.caps = themed(PostTypeCaps::of(kind, &format!("{kind}s")));
             t.caps.read = "edit_theme_options".to_owned();
+            t.description = format!("{plural} of the theme, as the site has changed them.");
+            t.labels = parent_label(singular);
             t
         };
 
@@ -438,6 +444,7 @@ impl Default for PostTypes {
             .rest("global-styles")
             .supporting(&["title", "editor", "revisions"]);
         global_styles.rest_controller = RestController::GlobalStyles;
+        global_styles.description = "How the site looks as a whole.".to_owned();
         global_styles.caps.read = "edit_posts".to_owned();
         for slot in [
             &mut global_styles.caps.edit_posts,
@@ -456,6 +463,8 @@ impl Default for PostTypes {
             .supporting(&["title", "editor", "revisions", "autosave"]);
         navigation.show_ui = true;
         navigation.caps = themed(caps());
+        navigation.description = "Menus that can be put on the site's pages.".to_owned();
+        navigation.labels = parent_label("Navigation Menu");
 
         let fonts = |name: &str, plural: &str, singular: &str, base: &str, controller: RestController| {
             let mut t = PostType::new(name).labelled(plural, singular).rest(base).supporting(&["title"]);
@@ -464,7 +473,6 @@ impl Default for PostTypes {
             t.caps.read = "edit_theme_options".to_owned();
             t.caps.delete_private_posts = "delete_private_posts".to_owned();
             t.caps.edit_private_posts = "edit_private_posts".to_owned();
-            t.caps.read_private_posts = "read_private_posts".to_owned();
             t
         };
 

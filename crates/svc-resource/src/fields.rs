@@ -3,7 +3,7 @@
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 use svc_routing::ExtraFields;
-use svc_schema::{Arg, Args, Error, MethodKind, Schema, endpoint_args};
+use svc_schema::{Arg, Args, Error, MethodKind, Sanitizer, Schema, Validator, endpoint_args};
 
 type Get<I> = Box<dyn Fn(&I) -> Value + Send + Sync>;
 type Set<D> = Box<dyn Fn(&mut D, Value) -> Result<(), Error> + Send + Sync>;
@@ -15,13 +15,23 @@ pub struct Field<I, D> {
     pub(crate) get: Option<Get<I>>,
     pub(crate) set: Option<Set<D>>,
     pub(crate) accepts_null: bool,
+    /// How the argument differs from the one that the schema makes.
+    argument: Option<Box<dyn Fn(Arg) -> Arg + Send + Sync>>,
     /// Members of this member; then `get` is not used.
     pub(crate) members: Vec<Field<I, D>>,
 }
 
 impl<I, D> Field<I, D> {
     fn new(name: &str, schema: Value) -> Self {
-        Field { name: name.to_owned(), schema, get: None, set: None, accepts_null: false, members: Vec::new() }
+        Field {
+            name: name.to_owned(),
+            schema,
+            get: None,
+            set: None,
+            accepts_null: false,
+            argument: None,
+            members: Vec::new(),
+        }
     }
 
     /// How the member is read from an item that is already loaded.
@@ -47,6 +57,26 @@ impl<I, D> Field<I, D> {
     ) -> &mut Self {
         self.set::<Option<V>>(apply);
         self.accepts_null = true;
+        self
+    }
+
+    /// Takes any value as the argument, neither checked nor cleaned by the schema: `set` understands it.
+    pub fn unchecked(&mut self) -> &mut Self {
+        self.argument(|arg| Arg { validate: Validator::None, sanitize: Sanitizer::None, ..arg })
+    }
+
+    /// Checks the argument by this function instead of the schema, and does not clean it.
+    pub fn checked_by(&mut self, check: fn(&Value, &str) -> Result<bool, Error>) -> &mut Self {
+        self.argument(move |arg| Arg { sanitize: Sanitizer::None, ..arg.validate_with(check) })
+    }
+
+    /// Cleans the argument by this function instead of the schema.
+    pub fn cleaned_by(&mut self, clean: fn(Value, &str) -> Result<Value, Error>) -> &mut Self {
+        self.argument(move |arg| arg.sanitize_with(clean))
+    }
+
+    fn argument(&mut self, change: impl Fn(Arg) -> Arg + Send + Sync + 'static) -> &mut Self {
+        self.argument = Some(Box::new(change));
         self
     }
 
@@ -156,7 +186,13 @@ impl<I, D> Fields<I, D> {
 
     /// The arguments of an endpoint that creates or updates an item (specification, "Endpoint arguments").
     pub fn args(&self, kind: MethodKind) -> Args {
-        endpoint_args(&self.item_schema(), kind)
+        let mut args = endpoint_args(&self.item_schema(), kind);
+        for row in &self.rows {
+            if let (Some(change), Some(arg)) = (&row.argument, args.0.get_mut(&row.name)) {
+                *arg = change(std::mem::take(arg));
+            }
+        }
+        args
     }
 
     /// Applies the given values, in the order of the table, to a draft. `value_of` gives the validated value of a

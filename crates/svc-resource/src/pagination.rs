@@ -55,6 +55,6 @@ impl Paging {
 }
 
 /// Names, without the brand, and values of the two headers that tell a collection's size.
-pub fn total_headers(total: u64, pages: u64) -> [(&'static str, String); 2] {
-    [("Total", total.to_string()), ("TotalPages", pages.to_string())]
+pub fn total_headers(total: u64, pages: u64) -> [(&'static str, u64); 2] {
+    [("Total", total), ("TotalPages", pages)]
 }

@@ -14,17 +14,25 @@ pub struct View {
     pub fields: Option<FieldSet>,
     /// `_embed` is among the parameters.
     pub embed: bool,
+    /// Items carry `_links`, where the fields let them through.
+    pub links: bool,
 }
 
 impl View {
     /// Everything of this context.
     pub fn whole(context: &str) -> Self {
-        View { context: context.to_owned(), fields: None, embed: false }
+        View { context: context.to_owned(), fields: None, embed: false, links: true }
     }
 
     /// The view narrowed to these members.
     pub fn only(mut self, names: &[&str]) -> Self {
         self.fields = Some(FieldSet::parse(&Value::from(names.to_vec())));
+        self
+    }
+
+    /// The view without `_links`.
+    pub fn without_links(mut self) -> Self {
+        self.links = false;
         self
     }
 
@@ -40,7 +48,7 @@ impl View {
 
     /// Whether items carry `_links`: asked for, or needed for `_embedded`.
     pub fn wants_links(&self) -> bool {
-        self.includes("_links") || (self.embed && self.includes("_embedded"))
+        self.links && (self.includes("_links") || (self.embed && self.includes("_embedded")))
     }
 }
 

@@ -132,6 +132,8 @@ pub struct Response {
     pub data: Value,
     /// A body that goes out instead of the data.
     pub raw: Option<RawBody>,
+    /// The context that the data is of, where it is not the request's.
+    pub(crate) context: Option<&'static str>,
     pub(crate) error: Option<Box<Error>>,
     pub(crate) route: Option<Arc<RouteEntry>>,
     pub(crate) endpoint: Option<usize>,
@@ -156,6 +158,14 @@ impl Response {
     #[must_use]
     pub fn status(mut self, status: u16) -> Self {
         self.status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        self
+    }
+
+    /// Says which context the data is of, where it is not the request's: what was just written is answered in `edit`.
+    /// `Allow` then names what the caller could do had he asked for this context, as the peer's does.
+    #[must_use]
+    pub fn in_context(mut self, context: &'static str) -> Self {
+        self.context = Some(context);
         self
     }
 

@@ -305,7 +305,8 @@ impl Server {
         let hooks = &self.frozen.hooks;
         let mut res = hooks.run_post_dispatch(res, req, true);
         if let Some(route) = res.route.clone() {
-            let allowed = self.allowed(&route, req, res.known_grant(req)).await;
+            let shown = res.context.map(|context| req.clone().with_param("context", context));
+            let allowed = self.allowed(&route, shown.as_ref().unwrap_or(req), res.known_grant(req)).await;
             if !allowed.is_empty() {
                 res.headers.set("Allow", allowed.join(", "));
             }

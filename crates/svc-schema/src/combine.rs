@@ -8,6 +8,7 @@ use crate::{
     Error,
     compile::{Node, TypeName, Types},
     path::Path,
+    property_map::has_member,
     raise,
     run::{Fail, Run},
 };
@@ -42,18 +43,20 @@ impl Run<'_> {
         value: &Value,
         path: &Path<'_>,
     ) -> Result<usize, Fail> {
-        let matching: Vec<usize> = self.quietly(|run| {
-            let fits = |(position, branch): (usize, &Node)| {
+        // Nearly always one matches or none does, so that no list of them is made before there is a second.
+        let (first, others) = self.quietly(|run| {
+            let mut matching = branches.iter().enumerate().filter_map(|(position, branch)| {
                 run.check(branch, branch.types.or(inherited), value, path).is_ok().then_some(position)
-            };
-            branches.iter().enumerate().filter_map(fits).collect()
+            });
+            (matching.next(), matching.collect::<Vec<usize>>())
         });
-        match matching.as_slice() {
-            [] => self.explain(branches, inherited, value, path),
-            [position] => Ok(*position),
-            several => Err(self.fail(|| {
-                let titles: Option<Vec<&str>> = several.iter().map(|p| branches[*p].title.as_deref()).collect();
-                raise::multiple_matches(path, titles.as_deref(), several)
+        match (first, others.as_slice()) {
+            (None, _) => self.explain(branches, inherited, value, path),
+            (Some(position), []) => Ok(position),
+            (Some(first), others) => Err(self.fail(|| {
+                let all: Vec<usize> = std::iter::once(first).chain(others.iter().copied()).collect();
+                let titles: Option<Vec<&str>> = all.iter().map(|p| branches[*p].title.as_deref()).collect();
+                raise::multiple_matches(path, titles.as_deref(), &all)
             })),
         }
     }
@@ -137,7 +140,7 @@ fn nearest<'m, 's>(misses: &'m [Miss<'s>], value: &Value) -> Option<&'m Miss<'s>
     let mut best = (0, None);
     for miss in misses {
         let Some(rules) = &miss.branch.object else { continue };
-        let shared = rules.properties.keys().filter(|name| members.contains_key(&***name)).count();
+        let shared = rules.properties.names().filter(|name| has_member(members, name)).count();
         if shared > best.0 {
             best = (shared, Some(miss));
         }

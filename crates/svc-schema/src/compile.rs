@@ -4,14 +4,13 @@
 
 use std::borrow::Cow;
 
-use indexmap::IndexMap;
 use serde_json::{Map, Value};
 use svc_php::{
     cast::{to_text, truthy},
     numeric::{Num, number},
 };
 
-use crate::{formats::Format, pattern::Pattern};
+use crate::{formats::Format, pattern::Pattern, property_map::PropertyMap};
 
 /// The deepest nesting of schemas that is followed; what lies deeper takes any value. It bounds every recursion here.
 pub(crate) const MAX_DEPTH: usize = 64;
@@ -123,7 +122,7 @@ pub(crate) struct ObjectRules {
     pub(crate) required: Option<Box<[Box<str>]>>,
     /// Members marked `required: true`.
     pub(crate) marked_required: Box<[Box<str>]>,
-    pub(crate) properties: IndexMap<Box<str>, Node>,
+    pub(crate) properties: PropertyMap,
     pub(crate) patterns: Box<[(Pattern, Node)]>,
     pub(crate) additional: Additional,
     pub(crate) min: Option<Bound>,

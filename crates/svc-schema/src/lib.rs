@@ -1,4 +1,5 @@
-//! Schemas compiled once: validate, sanitize, filter by context, build arguments.
+#![doc = include_str!("../README.md")]
+//!
 //!
 //! Everything here is pure: no I/O, no clock, no HTTP. Values are JSON as PHP decodes it: `{}` and `[]` are one value, and a
 //! map whose keys are all integers is a list.
@@ -17,10 +18,12 @@ mod formats;
 mod notice;
 mod path;
 mod pattern;
+mod property_map;
 mod raise;
 mod run;
 mod sanitize;
 mod schema;
+mod unique;
 mod validate;
 pub mod values;
 

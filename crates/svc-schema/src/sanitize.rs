@@ -9,7 +9,8 @@ use crate::{
     path::Path,
     raise,
     run::{Fail, Run, Use},
-    validate::{MemberRule, has_duplicates},
+    unique::has_duplicates,
+    validate::MemberRule,
     values::{sanitize_array, sanitize_boolean, sanitize_object},
 };
 

@@ -1,6 +1,6 @@
 //! Whether a value fits a schema. Source: specification, "Validation (against a schema)".
 
-use std::{cmp::Ordering, collections::HashSet};
+use std::{borrow::Borrow, cmp::Ordering};
 
 use serde_json::{Map, Value};
 use svc_php::{
@@ -14,9 +14,11 @@ use crate::{
     compile::{Additional, ArrayRules, Bound, Node, NumberRules, ObjectRules, TextRules, TypeName, Types},
     path::Path,
     pattern::{Match, Pattern},
+    property_map::has_member,
     raise,
     run::{Fail, NoTypeFits, Run, STEPS_OF_GIVEN_UP_MATCH, Use},
-    values::{are_values_equal, is_array, is_boolean, is_object, stable_key},
+    unique::has_duplicates,
+    values::{are_values_equal, is_array, is_boolean, is_object},
 };
 
 impl Run<'_> {
@@ -51,7 +53,11 @@ impl Run<'_> {
                 types = branches[found].types.get();
             }
         }
-        let kind = match self.settle(types, value, path, Use::Validate) {
+        let kind = match types {
+            Types::One(kind) if !kind.is_unknown() => Ok(Some(kind)),
+            types => self.settle(types, value, path, Use::Validate),
+        };
+        let kind = match kind {
             Ok(kind) => kind,
             Err(NoTypeFits) => return Err(self.fail(|| raise::invalid_type(path, listed(types)))),
         };
@@ -161,7 +167,7 @@ impl Run<'_> {
         let none = Map::new();
         let members = value.as_object().unwrap_or(&none);
         let required = rules.required.as_deref().unwrap_or(&rules.marked_required);
-        if let Some(name) = required.iter().find(|name| !members.contains_key(&***name)) {
+        if let Some(name) = required.iter().find(|name| !has_member(members, name)) {
             return Err(self.fail(|| raise::property_required(path, name)));
         }
         for (name, member) in members {
@@ -197,28 +203,23 @@ impl Run<'_> {
     }
 
     fn check_array(&mut self, rules: &ArrayRules, value: &Value, path: &Path<'_>) -> Result<(), Fail> {
-        let split: Vec<Value>;
-        let items: Vec<&Value> = match value {
-            Value::Array(items) => return self.check_items(rules, items, path),
-            Value::Object(map) => map.values().collect(),
+        match value {
+            Value::Array(items) => self.check_items(rules, items, path),
+            Value::Object(map) => self.check_items(rules, &map.values().collect::<Vec<_>>(), path),
             other => {
-                split = split_list(&svc_php::cast::to_text(other)).map(Value::from).collect();
-                split.iter().collect()
-            }
-        };
-        self.check_items(rules, items, path)
-    }
-
-    fn check_items<'v, I>(&mut self, rules: &ArrayRules, items: I, path: &Path<'_>) -> Result<(), Fail>
-    where
-        I: IntoIterator<Item = &'v Value> + Clone + HasLen,
-    {
-        if let Some(schema) = &rules.items {
-            for (index, item) in items.clone().into_iter().enumerate() {
-                self.check(schema, schema.types.get(), item, &Path::Item(path, index))?;
+                let split: Vec<Value> = split_list(&svc_php::cast::to_text(other)).map(Value::from).collect();
+                self.check_items(rules, &split, path)
             }
         }
-        let n_items = items.n_items();
+    }
+
+    fn check_items<V: Borrow<Value>>(&mut self, rules: &ArrayRules, items: &[V], path: &Path<'_>) -> Result<(), Fail> {
+        if let Some(schema) = &rules.items {
+            for (index, item) in items.iter().enumerate() {
+                self.check(schema, schema.types.get(), item.borrow(), &Path::Item(path, index))?;
+            }
+        }
+        let n_items = items.len();
         if let Some(min) = rules.min.as_ref().filter(|min| count_is(n_items, min, Ordering::Less)) {
             return Err(self.fail(|| raise::too_few_items(path, &min.source)));
         }
@@ -294,23 +295,6 @@ pub(crate) enum MemberRule<'s> {
     Any,
 }
 
-/// A collection that knows how many it holds without walking it.
-trait HasLen {
-    fn n_items(&self) -> usize;
-}
-
-impl HasLen for &Vec<Value> {
-    fn n_items(&self) -> usize {
-        self.len()
-    }
-}
-
-impl HasLen for Vec<&Value> {
-    fn n_items(&self) -> usize {
-        self.len()
-    }
-}
-
 /// The listed types as the message shows them.
 fn listed(types: Types<'_>) -> String {
     match types {
@@ -328,10 +312,4 @@ fn count_is(n: usize, bound: &Bound, side: Ordering) -> bool {
         None => loose(&Value::from(n), &bound.source),
     };
     order == Some(side)
-}
-
-/// Whether two of the items are equal, ignoring the order of members; `1` and `1.0` are two values here.
-pub(crate) fn has_duplicates<'v>(items: impl IntoIterator<Item = &'v Value>) -> bool {
-    let mut seen = HashSet::new();
-    !items.into_iter().all(|item| seen.insert(stable_key(item)))
 }

@@ -1,1 +1,22 @@
 //! A content server: configuration, composition, pages.
+
+mod accounts;
+mod cli;
+pub mod config;
+pub mod error;
+pub mod first_run;
+mod logs;
+mod pages;
+pub mod serving;
+mod site;
+pub mod uploads;
+
+pub use pages::Texts;
+pub use site::{OpenSite, SiteBuilder};
+
+// What a program that builds its own site names, so that it needs no other crate of ours.
+pub use svc_auth as auth;
+pub use svc_controllers as controllers;
+pub use svc_model as model;
+pub use svc_routing as routing;
+pub use svc_schema as schema;

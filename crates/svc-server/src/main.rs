@@ -1,1 +1,5 @@
-fn main() {}
+//! The server as a program: a site with what every site has.
+
+fn main() -> std::process::ExitCode {
+    svc_server::SiteBuilder::new().command_line()
+}

@@ -3,6 +3,7 @@
 //! An entry is found only by the counts of changes that it was made under ([`crate::schema::EPOCHS`]), which are read
 //! in the same snapshot as the rows. So no entry is ever older than the snapshot of the reader, whoever wrote.
 
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::db::Db;
@@ -49,11 +50,16 @@ impl Family {
 pub(crate) struct Shared {
     totals: quick_cache::sync::Cache<String, u64>,
     options: Mutex<Option<(i64, Arc<Options>)>>,
+    pub(crate) statements: AtomicU64,
 }
 
 impl Shared {
     pub(crate) fn new() -> Self {
-        Shared { totals: quick_cache::sync::Cache::new(4_096), options: Mutex::new(None) }
+        Shared {
+            totals: quick_cache::sync::Cache::new(4_096),
+            options: Mutex::new(None),
+            statements: AtomicU64::new(0),
+        }
     }
 }
 

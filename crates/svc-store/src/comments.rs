@@ -370,6 +370,7 @@ mod tests {
     #[test]
     #[rustfmt::skip]
     fn lists_are_those_of_the_peer() {
+        fixture::on_each(|store| {
         use CommentOrderBy as By;
         let texts = |list: &[&str]| list.iter().map(|t| (*t).to_owned()).collect::<Vec<String>>();
         let base = || CommentQuery {
@@ -393,39 +394,40 @@ mod tests {
             ("all types", CommentQuery { types: vec![], types_not: vec![], ..base() }, &[516, 515, 514, 511, 510], 26),
             ("of posts that are published", CommentQuery { post_statuses: texts(&["publish"]), posts: vec![PostId(1014), PostId(1000)], ..base() }, &[502, 501, 500], 3),
         ];
-        let (store, _folder) = fixture::store();
         for (name, q, expected, total) in rows {
             let page = store.read(|db| query(db, &q)).unwrap();
             assert_eq!((page.ids, page.total), (ids(expected), Some(total)), "{name}");
         }
+        });
     }
 
     #[test]
     fn posts_know_how_many_they_have() {
-        let (store, _folder) = fixture::store();
-        let count = || store.read(|db| Ok(crate::posts::get(db, PostId(1001))?.unwrap().comment_count)).unwrap();
-        let before = count();
-        let comment = Comment {
-            post: PostId(1001),
-            approved: "1".to_owned(),
-            comment_type: "comment".to_owned(),
-            ..Comment::default()
-        };
-        let id = store
-            .write_blocking({
-                let c = comment.clone();
-                move |tx| insert(tx, &c)
-            })
-            .unwrap();
-        assert_eq!((id.0, count()), (200_001, before + 1));
-        let reply = Comment { parent: id, approved: "0".to_owned(), ..comment.clone() };
-        let reply = store.write_blocking(move |tx| insert(tx, &reply)).unwrap();
-        assert_eq!(count(), before + 1, "held comments do not count");
-        let held = Comment { id, approved: "0".to_owned(), ..comment };
-        store.write_blocking(move |tx| update(tx, &held)).unwrap();
-        assert_eq!(count(), before);
-        store.write_blocking(move |tx| delete(tx, id)).unwrap();
-        assert_eq!(store.read(|db| get(db, reply)).unwrap().unwrap().parent.0, 0, "replies move up");
-        assert_eq!(store.read(|db| counts(db, Some(PostId(1001)))).unwrap()["0"], 1);
+        fixture::on_each(|store| {
+            let count = || store.read(|db| Ok(crate::posts::get(db, PostId(1001))?.unwrap().comment_count)).unwrap();
+            let before = count();
+            let comment = Comment {
+                post: PostId(1001),
+                approved: "1".to_owned(),
+                comment_type: "comment".to_owned(),
+                ..Comment::default()
+            };
+            let id = store
+                .write_blocking({
+                    let c = comment.clone();
+                    move |tx| insert(tx, &c)
+                })
+                .unwrap();
+            assert_eq!((id.0, count()), (200_001, before + 1));
+            let reply = Comment { parent: id, approved: "0".to_owned(), ..comment.clone() };
+            let reply = store.write_blocking(move |tx| insert(tx, &reply)).unwrap();
+            assert_eq!(count(), before + 1, "held comments do not count");
+            let held = Comment { id, approved: "0".to_owned(), ..comment };
+            store.write_blocking(move |tx| update(tx, &held)).unwrap();
+            assert_eq!(count(), before);
+            store.write_blocking(move |tx| delete(tx, id)).unwrap();
+            assert_eq!(store.read(|db| get(db, reply)).unwrap().unwrap().parent.0, 0, "replies move up");
+            assert_eq!(store.read(|db| counts(db, Some(PostId(1001)))).unwrap()["0"], 1);
+        });
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::ops::{Deref, DerefMut};
-use std::sync::Arc;
+use std::sync::{Arc, atomic::Ordering};
 
 use sea_query::{Alias, DynIden, IntoIden as _, SelectStatement, Value};
 
@@ -43,6 +43,16 @@ impl Db {
         &self.prefix
     }
 
+    /// How many statements this store has run since it was opened: what tests of query counts and metrics read.
+    pub fn statements(&self) -> u64 {
+        self.shared.statements.load(Ordering::Relaxed)
+    }
+
+    /// Counts a statement that is about to run.
+    pub(crate) fn count(&self) {
+        self.shared.statements.fetch_add(1, Ordering::Relaxed);
+    }
+
     /// A table's whole name.
     pub(crate) fn table(&self, name: &str) -> DynIden {
         Alias::new(format!("{}{name}", self.prefix)).into_iden()
@@ -58,6 +68,7 @@ impl Db {
         if values.0.len() > MAX_VALUES {
             return Err(StoreError::TooMany);
         }
+        self.count();
         self.conn.query(&sql, &values.0, &mut each)
     }
 
@@ -108,6 +119,7 @@ impl Db {
                 text
             }
         };
+        self.count();
         self.conn.query(&sql, values, &mut each)
     }
 
@@ -186,6 +198,7 @@ impl Tx {
         if values.0.len() > MAX_VALUES {
             return Err(StoreError::TooMany);
         }
+        self.count();
         self.conn.execute(&sql, &values.0)
     }
 

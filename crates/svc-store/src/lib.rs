@@ -21,6 +21,8 @@ mod writer;
 #[cfg(test)]
 mod fixture;
 #[cfg(test)]
+mod mysql_tests;
+#[cfg(test)]
 mod store_tests;
 
 pub mod comments;
@@ -31,6 +33,7 @@ pub mod options;
 pub mod posts;
 pub mod schema;
 pub mod stamp;
+pub mod term_tree;
 pub mod terms;
 pub mod users;
 

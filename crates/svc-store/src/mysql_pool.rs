@@ -4,6 +4,7 @@
 //! write is not counted, and totals are kept only as long as the settings allow ([`StoreConfig::staleness`]).
 
 use std::collections::HashMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -92,7 +93,10 @@ impl MySqlPool {
             let mut lease = self.begin("START TRANSACTION")?;
             let Some(db) = lease.db.take() else { return Err(StoreError::Busy.into()) };
             let mut tx = Tx(db);
-            let outcome = f(&mut tx);
+            // As on SQLite, a panic is one caller's misfortune, and a failure of the write.
+            let outcome = catch_unwind(AssertUnwindSafe(|| f(&mut tx)));
+            let outcome =
+                outcome.unwrap_or_else(|_| Err(StoreError::Other("a transaction panicked".to_owned()).into()));
             let done = match outcome {
                 // When the connection breaks here, nobody knows whether the commit was done; it is not acknowledged.
                 Ok(value) => tx.conn.execute("COMMIT", &[]).map(|_| value).map_err(E::from),

@@ -51,6 +51,7 @@ pub(crate) fn total(db: &mut Db, families: &[Family], filtered: &SelectStatement
     let key = key(&sql, &values.0);
     db.cached_total(families, &key, |db| {
         let mut n = 0;
+        db.count();
         db.conn.query(&sql, &values.0, &mut |row| {
             n = u64::try_from(row.int(0)?).unwrap_or(0);
             Ok(())
@@ -78,6 +79,11 @@ pub(crate) fn place<V: Into<Value>>(column: &Expr, values: impl Iterator<Item = 
 /// A pattern for texts that contain this one.
 pub(crate) fn contains(text: &str) -> LikeExpr {
     LikeExpr::new(format!("%{}%", escaped(text))).escape('\\')
+}
+
+/// A pattern for this text alone, compared as the collation does.
+pub(crate) fn equals(text: &str) -> LikeExpr {
+    LikeExpr::new(escaped(text)).escape('\\')
 }
 
 /// A pattern for texts that begin with this one.

@@ -426,6 +426,12 @@ pub fn install(tx: &mut Tx) -> Result<()> {
     Ok(())
 }
 
+/// The statements of a dump that make the tables of a site under this prefix, for programs that make up sites.
+pub fn dump_head(prefix: &str) -> String {
+    let tables = TABLES.iter().map(|t| t.create(Dialect::MySql, &format!("{prefix}{}", t.name)) + ";\n");
+    tables.collect()
+}
+
 /// Creates SQLite's private table of change counts and its triggers, and moves every count on.
 pub(crate) fn watch(tx: &mut Tx, prefix: &str) -> Result<()> {
     let epochs = quoted(&format!("{prefix}{EPOCH_TABLE}"));

@@ -8,87 +8,91 @@ use crate::{DatabaseUrl, Store, StoreConfig, StoreError, fixture, options};
 
 #[test]
 fn a_read_sees_one_state() {
-    let (store, _folder) = fixture::store();
-    let seen = store
-        .read(|db| {
-            let before = options::get_many(db, &["blogname"])?;
-            store.write_blocking(|tx| options::set(tx, "blogname", "changed", true))?;
-            let after = options::get_many(db, &["blogname"])?;
-            Ok(before == after)
-        })
-        .unwrap();
-    assert!(seen, "a write during a read is not seen by it");
-    assert_eq!(store.read(|db| options::get(db, "blogname")).unwrap().as_deref(), Some("changed"));
+    fixture::on_each(|store| {
+        let seen = store
+            .read(|db| {
+                let before = options::get_many(db, &["blogname"])?;
+                store.write_blocking(|tx| options::set(tx, "blogname", "changed", true))?;
+                let after = options::get_many(db, &["blogname"])?;
+                Ok(before == after)
+            })
+            .unwrap();
+        assert!(seen, "a write during a read is not seen by it");
+        assert_eq!(store.read(|db| options::get(db, "blogname")).unwrap().as_deref(), Some("changed"));
+    });
 }
 
 #[test]
 fn a_failed_write_changes_nothing_and_others_go_on() {
-    let (store, _folder) = fixture::store();
-    let failed: Result<(), StoreError> = store.write_blocking(|tx| {
-        options::set(tx, "half", "1", true)?;
-        Err(StoreError::Other("no".to_owned()))
+    fixture::on_each(|store| {
+        let failed: Result<(), StoreError> = store.write_blocking(|tx| {
+            options::set(tx, "half", "1", true)?;
+            Err(StoreError::Other("no".to_owned()))
+        });
+        assert!(failed.is_err());
+        let panicked: Result<(), StoreError> = store.write_blocking(|tx| {
+            options::set(tx, "half", "2", true)?;
+            panic!("a mistake")
+        });
+        assert!(panicked.is_err());
+        assert_eq!(store.read(|db| options::get(db, "half")).unwrap(), None);
+        store.write_blocking(|tx| options::set(tx, "whole", "1", true)).unwrap();
+        assert_eq!(store.read(|db| options::get(db, "whole")).unwrap().as_deref(), Some("1"));
     });
-    assert!(failed.is_err());
-    let panicked: Result<(), StoreError> = store.write_blocking(|tx| {
-        options::set(tx, "half", "2", true)?;
-        panic!("a mistake")
-    });
-    assert!(panicked.is_err());
-    assert_eq!(store.read(|db| options::get(db, "half")).unwrap(), None);
-    store.write_blocking(|tx| options::set(tx, "whole", "1", true)).unwrap();
-    assert_eq!(store.read(|db| options::get(db, "whole")).unwrap().as_deref(), Some("1"));
 }
 
 #[test]
 fn an_error_of_the_caller_undoes_its_write() {
-    #[derive(Debug, PartialEq)]
-    enum Mine {
-        Refused,
-        Store,
-    }
-    impl From<StoreError> for Mine {
-        fn from(_: StoreError) -> Self {
-            Mine::Store
+    fixture::on_each(|store| {
+        #[derive(Debug, PartialEq)]
+        enum Mine {
+            Refused,
+            Store,
         }
-    }
-    let (store, _folder) = fixture::store();
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).build().unwrap();
-    let answer: Result<(), Mine> = runtime.block_on(store.write_or(|tx| {
-        options::set(tx, "mine", "1", true)?;
-        Err(Mine::Refused)
-    }));
-    assert_eq!(answer, Err(Mine::Refused));
-    assert_eq!(store.read(|db| options::get(db, "mine")).unwrap(), None);
+        impl From<StoreError> for Mine {
+            fn from(_: StoreError) -> Self {
+                Mine::Store
+            }
+        }
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).build().unwrap();
+        let answer: Result<(), Mine> = runtime.block_on(store.write_or(|tx| {
+            options::set(tx, "mine", "1", true)?;
+            Err(Mine::Refused)
+        }));
+        assert_eq!(answer, Err(Mine::Refused));
+        assert_eq!(store.read(|db| options::get(db, "mine")).unwrap(), None);
+    });
 }
 
 #[test]
 fn many_writers_and_readers_at_once() {
-    let (store, _folder) = fixture::store();
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(4).build().unwrap();
-    let runs = Arc::new(AtomicUsize::new(0));
-    runtime.block_on(async {
-        let mut tasks = Vec::new();
-        for i in 0..100 {
-            let (store, runs) = (store.clone(), runs.clone());
-            tasks.push(tokio::spawn(async move {
-                let write = store.write(move |tx| {
-                    runs.fetch_add(1, Ordering::Relaxed);
-                    options::set(tx, &format!("n{i}"), "x", false)?;
-                    // Every tenth fails, within a group with others.
-                    if i % 10 == 0 { Err(StoreError::Other("no".to_owned())) } else { Ok(()) }
-                });
-                let wrote = write.await.is_ok();
-                // What was acknowledged is seen at once.
-                let there = store.read(|db| options::get(db, &format!("n{i}"))).unwrap().is_some();
-                assert_eq!((wrote, there), (i % 10 != 0, i % 10 != 0));
-            }));
-        }
-        for task in tasks {
-            task.await.unwrap();
-        }
+    fixture::on_each(|store| {
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(4).build().unwrap();
+        let runs = Arc::new(AtomicUsize::new(0));
+        runtime.block_on(async {
+            let mut tasks = Vec::new();
+            for i in 0..100 {
+                let (store, runs) = (store.clone(), runs.clone());
+                tasks.push(tokio::spawn(async move {
+                    let write = store.write(move |tx| {
+                        runs.fetch_add(1, Ordering::Relaxed);
+                        options::set(tx, &format!("n{i}"), "x", false)?;
+                        // Every tenth fails, within a group with others.
+                        if i % 10 == 0 { Err(StoreError::Other("no".to_owned())) } else { Ok(()) }
+                    });
+                    let wrote = write.await.is_ok();
+                    // What was acknowledged is seen at once.
+                    let there = store.read(|db| options::get(db, &format!("n{i}"))).unwrap().is_some();
+                    assert_eq!((wrote, there), (i % 10 != 0, i % 10 != 0));
+                }));
+            }
+            for task in tasks {
+                task.await.unwrap();
+            }
+        });
+        assert_eq!(runs.load(Ordering::Relaxed), 100);
+        store.check().unwrap();
     });
-    assert_eq!(runs.load(Ordering::Relaxed), 100);
-    store.check().unwrap();
 }
 
 #[test]

@@ -203,6 +203,8 @@ pub struct TermQuery {
     pub exclude: Vec<TermId>,
     /// Only terms with posts.
     pub hide_empty: bool,
+    /// Terms that count as not empty all the same ([`crate::term_tree::empty_above_others`]).
+    pub keep_empty: Vec<TermId>,
     /// Only those right under this term; zero is those without parent.
     pub parent: Option<TermId>,
     /// Only terms of these posts.
@@ -271,7 +273,11 @@ fn conditions(db: &Db, q: &TermQuery, s: &mut SelectStatement) {
         s.and_where(Expr::col(("t", "term_id")).is_not_in(q.exclude.iter().map(|id| id.0)));
     }
     if q.hide_empty {
-        s.and_where(Expr::col(("tt", "count")).gt(0));
+        let mut counted = Cond::any().add(Expr::col(("tt", "count")).gt(0));
+        if !q.keep_empty.is_empty() {
+            counted = counted.add(Expr::col(("t", "term_id")).is_in(q.keep_empty.iter().map(|id| id.0)));
+        }
+        s.cond_where(counted);
     }
     if let Some(parent) = q.parent {
         s.and_where(Expr::col(("tt", "parent")).eq(parent.0));
@@ -538,6 +544,7 @@ mod tests {
     #[test]
     #[rustfmt::skip]
     fn lists_are_those_of_the_peer() {
+        fixture::on_each(|store| {
         use TermOrderBy as By;
         let (category, tag) = (base("category"), base("post_tag"));
         let text = |t: &str| vec![t.to_owned()];
@@ -553,74 +560,79 @@ mod tests {
             ("unknown", base("nope"), &[], 0),
             ("several", TermQuery { taxonomies: ["category", "post_tag", "genre"].map(str::to_owned).to_vec(), search: Some("a".to_owned()), ..category.clone() }, &[10, 8, 7, 11, 5, 14, 52, 12, 1, 13], 10),
         ];
-        let (store, _folder) = fixture::store();
         for (name, q, expected, total) in rows {
             let page = store.read(|db| query(db, &q)).unwrap();
             assert_eq!((page.ids, page.total), (ids(expected), Some(total)), "{name}");
         }
+        });
     }
 
     #[test]
     fn terms_of_a_post_are_set_and_counted() {
-        let (store, _folder) = fixture::store();
-        let of = |id: i64| {
-            store.read(|db| Ok(of_objects(db, &[PostId(id)])?.remove(&PostId(id)).unwrap_or_default())).unwrap()
-        };
-        let count = |id: i64| store.read(|db| Ok(get(db, TermId(id), None)?.unwrap().count)).unwrap();
-        let (two, ten) = (count(2), count(10));
-        assert_eq!(of(1000).iter().filter(|t| t.taxonomy == "category").map(|t| t.id.0).collect::<Vec<_>>(), [1]);
-        // A term of another taxonomy and an unknown one are left out; one given twice counts once.
-        store.write_blocking(|tx| set_object_terms(tx, PostId(1000), "category", &[2, 10, 99, 2].map(TermId))).unwrap();
-        assert_eq!(of(1000).iter().filter(|t| t.taxonomy == "category").map(|t| t.id.0).collect::<Vec<_>>(), [2]);
-        assert_eq!((count(2), count(10)), (two + 1, ten));
-        // Drafts do not count.
-        store.write_blocking(|tx| set_object_terms(tx, PostId(1016), "category", &[TermId(2)])).unwrap();
-        assert_eq!(count(2), two + 1);
-        store.write_blocking(|tx| set_object_terms(tx, PostId(1000), "category", &[])).unwrap();
-        assert_eq!(count(2), two);
+        fixture::on_each(|store| {
+            let of = |id: i64| {
+                store.read(|db| Ok(of_objects(db, &[PostId(id)])?.remove(&PostId(id)).unwrap_or_default())).unwrap()
+            };
+            let count = |id: i64| store.read(|db| Ok(get(db, TermId(id), None)?.unwrap().count)).unwrap();
+            let (two, ten) = (count(2), count(10));
+            assert_eq!(of(1000).iter().filter(|t| t.taxonomy == "category").map(|t| t.id.0).collect::<Vec<_>>(), [1]);
+            // A term of another taxonomy and an unknown one are left out; one given twice counts once.
+            store
+                .write_blocking(|tx| set_object_terms(tx, PostId(1000), "category", &[2, 10, 99, 2].map(TermId)))
+                .unwrap();
+            assert_eq!(of(1000).iter().filter(|t| t.taxonomy == "category").map(|t| t.id.0).collect::<Vec<_>>(), [2]);
+            assert_eq!((count(2), count(10)), (two + 1, ten));
+            // Drafts do not count.
+            store.write_blocking(|tx| set_object_terms(tx, PostId(1016), "category", &[TermId(2)])).unwrap();
+            assert_eq!(count(2), two + 1);
+            store.write_blocking(|tx| set_object_terms(tx, PostId(1000), "category", &[])).unwrap();
+            assert_eq!(count(2), two);
+        });
     }
 
     #[test]
     fn a_term_goes_and_its_posts_get_the_default() {
-        let (store, _folder) = fixture::store();
-        let (term, default) =
-            store.read(|db| Ok((get(db, TermId(2), None)?.unwrap(), get(db, TermId(1), None)?.unwrap()))).unwrap();
-        let posts = store.write_blocking(move |tx| delete(tx, &term, Some(&default))).unwrap();
-        store
-            .read(|db| {
-                assert!(get(db, TermId(2), None)?.is_none());
-                assert_eq!(get(db, TermId(3), None)?.unwrap().parent, TermId(0), "children move up");
-                for (_, terms) in of_objects(db, &posts)? {
-                    assert!(terms.iter().any(|t| t.taxonomy == "category"));
-                }
-                Ok(())
-            })
-            .unwrap();
+        fixture::on_each(|store| {
+            let (term, default) =
+                store.read(|db| Ok((get(db, TermId(2), None)?.unwrap(), get(db, TermId(1), None)?.unwrap()))).unwrap();
+            let posts = store.write_blocking(move |tx| delete(tx, &term, Some(&default))).unwrap();
+            store
+                .read(|db| {
+                    assert!(get(db, TermId(2), None)?.is_none());
+                    assert_eq!(get(db, TermId(3), None)?.unwrap().parent, TermId(0), "children move up");
+                    for (_, terms) in of_objects(db, &posts)? {
+                        assert!(terms.iter().any(|t| t.taxonomy == "category"));
+                    }
+                    Ok(())
+                })
+                .unwrap();
+        });
     }
 
     #[test]
     fn new_terms_and_slugs() {
-        let (store, _folder) = fixture::store();
-        let term = Term {
-            name: "Größe".to_owned(),
-            slug: "groesse".to_owned(),
-            taxonomy: "post_tag".to_owned(),
-            ..Term::default()
-        };
-        let new = store.write_blocking(move |tx| insert(tx, &term)).unwrap();
-        assert_eq!((new.id.0, new.taxonomy_id.0), (300_001, 350_001));
-        store
-            .read(|db| {
-                assert_eq!(by_name(db, "GROSSE", "post_tag")?[0].id, new.id);
-                assert_eq!(unique_slug(db, "groesse", "post_tag", TermId(0), TermId(0))?, "groesse-2");
-                assert_eq!(unique_slug(db, "groesse", "post_tag", TermId(0), new.id)?, "groesse");
-                assert_eq!(unique_slug(db, "groesse", "category", TermId(0), TermId(0))?, "groesse");
-                let parent = get(db, TermId(2), None)?.unwrap();
-                let child = get(db, TermId(3), None)?.unwrap();
-                let expected = format!("{}-{}", child.slug, parent.slug);
-                assert_eq!(unique_slug(db, &child.slug, "category", parent.id, TermId(0))?, expected);
-                Ok(())
-            })
-            .unwrap();
+        fixture::on_each(|store| {
+            let term = Term {
+                name: "Größe".to_owned(),
+                slug: "groesse".to_owned(),
+                taxonomy: "post_tag".to_owned(),
+                ..Term::default()
+            };
+            let new = store.write_blocking(move |tx| insert(tx, &term)).unwrap();
+            assert_eq!((new.id.0, new.taxonomy_id.0), (300_001, 350_001));
+            store
+                .read(|db| {
+                    assert_eq!(by_name(db, "GROSSE", "post_tag")?[0].id, new.id);
+                    assert_eq!(unique_slug(db, "groesse", "post_tag", TermId(0), TermId(0))?, "groesse-2");
+                    assert_eq!(unique_slug(db, "groesse", "post_tag", TermId(0), new.id)?, "groesse");
+                    assert_eq!(unique_slug(db, "groesse", "category", TermId(0), TermId(0))?, "groesse");
+                    let parent = get(db, TermId(2), None)?.unwrap();
+                    let child = get(db, TermId(3), None)?.unwrap();
+                    let expected = format!("{}-{}", child.slug, parent.slug);
+                    assert_eq!(unique_slug(db, &child.slug, "category", parent.id, TermId(0))?, expected);
+                    Ok(())
+                })
+                .unwrap();
+        });
     }
 }

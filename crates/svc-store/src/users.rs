@@ -377,6 +377,7 @@ mod tests {
     #[test]
     #[rustfmt::skip]
     fn lists_are_those_of_the_peer() {
+        fixture::on_each(|store| {
         use UserOrderBy as By;
         let base = || UserQuery { order: Order::Asc, limit: Some(10), total: true, ..UserQuery::default() };
         let texts = |list: &[&str]| list.iter().map(|t| (*t).to_owned()).collect::<Vec<String>>();
@@ -398,35 +399,38 @@ mod tests {
             ("slug order", by(By::Slug), &[1, 3, 4, 5, 2, 8, 7, 6]),
             ("url", by(By::Url), &[2, 4, 5, 6, 7, 8, 1, 3]),
         ];
-        let (store, _folder) = fixture::store();
         for (name, q, expected) in rows {
             let page = store.read(|db| query(db, &q)).unwrap();
             assert_eq!(page.ids.iter().map(|id| id.0).collect::<Vec<_>>(), expected, "{name}");
             assert_eq!(page.total, Some(expected.len() as u64), "{name}");
         }
+        });
     }
 
     #[test]
     fn a_user_comes_changes_and_goes() {
-        let (store, _folder) = fixture::store();
-        let user = User {
-            login: "new".to_owned(),
-            nicename: "admin-2".to_owned(),
-            email: "N@example.org".to_owned(),
-            ..User::default()
-        };
-        let id = store.write_blocking(move |tx| insert(tx, &user)).unwrap();
-        assert_eq!(id.0, 400_001);
-        let slug = store.read(|db| unique_slug(db, "admin", UserId(0))).unwrap();
-        assert_eq!(slug, "admin-3");
-        let found = store.read(|db| by_email(db, "n@EXAMPLE.org")).unwrap().unwrap();
-        assert_eq!(found.id, id);
-        assert!(!format!("{found:?}").contains("example"), "no secrets in logs");
-        store.write_blocking(move |tx| update(tx, &User { display_name: "N".to_owned(), ..found.clone() })).unwrap();
-        assert_eq!(store.read(|db| get(db, id)).unwrap().unwrap().display_name, "N");
-        let of_three = store.read(|db| posts_of(db, UserId(3), &["post"])).unwrap();
-        store.write_blocking(move |tx| delete(tx, UserId(3), Some(id))).unwrap();
-        assert_eq!(store.read(|db| posts_of(db, id, &["post"])).unwrap(), of_three);
-        assert!(store.read(|db| meta::load_one(db, MetaKind::User, 3)).unwrap().0.is_empty());
+        fixture::on_each(|store| {
+            let user = User {
+                login: "new".to_owned(),
+                nicename: "admin-2".to_owned(),
+                email: "N@example.org".to_owned(),
+                ..User::default()
+            };
+            let id = store.write_blocking(move |tx| insert(tx, &user)).unwrap();
+            assert_eq!(id.0, 400_001);
+            let slug = store.read(|db| unique_slug(db, "admin", UserId(0))).unwrap();
+            assert_eq!(slug, "admin-3");
+            let found = store.read(|db| by_email(db, "n@EXAMPLE.org")).unwrap().unwrap();
+            assert_eq!(found.id, id);
+            assert!(!format!("{found:?}").contains("example"), "no secrets in logs");
+            store
+                .write_blocking(move |tx| update(tx, &User { display_name: "N".to_owned(), ..found.clone() }))
+                .unwrap();
+            assert_eq!(store.read(|db| get(db, id)).unwrap().unwrap().display_name, "N");
+            let of_three = store.read(|db| posts_of(db, UserId(3), &["post"])).unwrap();
+            store.write_blocking(move |tx| delete(tx, UserId(3), Some(id))).unwrap();
+            assert_eq!(store.read(|db| posts_of(db, id, &["post"])).unwrap(), of_three);
+            assert!(store.read(|db| meta::load_one(db, MetaKind::User, 3)).unwrap().0.is_empty());
+        });
     }
 }

@@ -2,10 +2,13 @@
 
 use std::sync::Arc;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 use svc_model::PostType;
 use svc_resource::{Field, Fields};
-use svc_schema::build::{array, boolean, integer, object, string, types};
+use svc_schema::{
+    Error,
+    build::{array, boolean, integer, object, string, types},
+};
 
 use super::{draft::PostDraft, item::PostItem};
 use crate::Site;
@@ -54,14 +57,14 @@ pub(crate) fn fields(site: &Arc<Site>, post_type: &PostType) -> PostFields {
 
     let guid = f.add("guid", object(NOTHING).describe("A name of the post that never changes.").context(VIEW_EDIT).readonly());
     guid.member("raw", string().describe("The name as stored.").context(EDIT).readonly()).get(|p| p.post.guid.clone());
-    guid.member("rendered", string().describe("The name, fit for display.").context(VIEW_EDIT).readonly()).get(PostItem::guid_rendered);
+    guid.member("rendered", string().describe("The name, fit for display.").context(VIEW_EDIT).readonly()).get(|p| p.post.guid.clone());
 
     f.add("id", integer().describe("Number that identifies the post.").context(ALL).readonly()).get(|p| p.post.id);
     f.add("link", string().describe("Address of the post's page.").format("uri").context(ALL).readonly()).get(PostItem::link);
     f.add("modified", string().describe("When the post was last changed, in the site's time zone.").format("date-time").context(VIEW_EDIT).readonly()).get(PostItem::modified);
     f.add("modified_gmt", string().describe("When the post was last changed, in UTC.").format("date-time").context(VIEW_EDIT).readonly()).get(PostItem::modified_gmt);
-    f.add("slug", string().describe("Name of the post within its type, as it stands in addresses.").context(ALL).arg_options(json!({"sanitize": "title"})))
-        .get(|p| p.post.slug.clone()).set(|d, v| d.slug = Some(v));
+    f.add("slug", string().describe("Name of the post within its type, as it stands in addresses.").context(ALL))
+        .cleaned_by(slug).get(|p| p.post.slug.clone()).set(|d, v| d.slug = Some(v));
     f.add("status", string().describe("The post's status.").one_of(site.writable_statuses()).context(VIEW_EDIT))
         .get(|p| p.post.status.clone()).set(|d, v| d.status = Some(v));
     f.add("type", string().describe("The post's type.").context(ALL).readonly()).get(|p| p.post.post_type.clone());
@@ -80,7 +83,8 @@ pub(crate) fn fields(site: &Arc<Site>, post_type: &PostType) -> PostFields {
         let title = f.add("title", object(NOTHING).describe("The post's title.").context(ALL));
         raw(title, "The title as stored.").get(|p| p.post.title.clone());
         title.member("rendered", string().describe("The title as HTML.").context(ALL).readonly()).get(PostItem::title_rendered);
-        title.set(|d, v| d.title = text(v));
+        // An object with an empty title changes nothing; an empty text does.
+        title.unchecked().set(|d, v: Value| d.title = if v.is_object() { text(v).filter(|t| !t.is_empty()) } else { text(v) });
     }
     if has("editor") {
         let content = f.add("content", object(NOTHING).describe("The post's content.").context(VIEW_EDIT));
@@ -88,7 +92,7 @@ pub(crate) fn fields(site: &Arc<Site>, post_type: &PostType) -> PostFields {
         content.member("rendered", string().describe("The content as HTML.").context(VIEW_EDIT).readonly()).get(PostItem::content_rendered);
         content.member("block_version", integer().describe("Version of the block format of the content.").context(EDIT).readonly()).get(PostItem::block_version);
         protected(content, "Whether a password guards the content.");
-        content.set(|d, v| d.content = text(v));
+        content.unchecked().set(|d, v| d.content = text(v));
     }
     if has("author") {
         f.add("author", integer().describe("Number of the user who wrote the post.").context(ALL)).get(|p| p.post.author).set(|d, v| d.author = Some(v));
@@ -98,7 +102,7 @@ pub(crate) fn fields(site: &Arc<Site>, post_type: &PostType) -> PostFields {
         raw(excerpt, "The excerpt as stored.").get(|p| p.post.excerpt.clone());
         excerpt.member("rendered", string().describe("The excerpt as HTML.").context(ALL).readonly()).get(PostItem::excerpt_rendered);
         protected(excerpt, "Whether a password guards the excerpt.");
-        excerpt.set(|d, v| d.excerpt = text(v));
+        excerpt.unchecked().set(|d, v| d.excerpt = text(v));
     }
     if has("thumbnail") {
         f.add("featured_media", integer().describe("Number of the post's featured image.").context(ALL)).get(PostItem::featured_media).set(|d, v| d.featured_media = Some(v));
@@ -116,7 +120,8 @@ pub(crate) fn fields(site: &Arc<Site>, post_type: &PostType) -> PostFields {
         f.add("format", string().describe("The post's format.").one_of(FORMATS).context(VIEW_EDIT)).get(PostItem::format).set(|d, v| d.format = Some(v));
     }
     if has("custom-fields") {
-        f.add("meta", site.meta.schema("post", &post_type.name)).get(PostItem::meta).set(|d, v| d.meta = Some(v));
+        crate::meta::add_member(&mut f, &site.meta, "post", &post_type.name, |p| &p.stored_meta)
+            .set(|d, v| d.meta = Some(v));
     }
     if post_type.name == "post" {
         f.add("sticky", boolean().describe("Whether the post stays on top.").context(VIEW_EDIT)).get(PostItem::sticky).set(|d, v| d.sticky = Some(v));
@@ -145,15 +150,17 @@ fn protected(field: &mut PostField, description: &str) {
         .get(|p| !p.post.password.is_empty());
 }
 
-/// A text member is written as text or as an object with `raw`; an object without it changes nothing.
+/// A text member is written as text or as an object with `raw`; anything else changes nothing.
 fn text(value: Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text),
-        Value::Object(mut members) => match members.remove("raw") {
-            Some(Value::String(text)) => Some(text),
-            Some(other) => Some(svc_php::cast::to_text(&other).into_owned()),
-            None => None,
-        },
-        other => Some(svc_php::cast::to_text(&other).into_owned()),
+        Value::Object(mut members) => {
+            members.remove("raw").filter(|raw| !raw.is_null()).map(|raw| svc_php::cast::to_text(&raw).into_owned())
+        }
+        _ => None,
     }
+}
+
+fn slug(value: Value, _: &str) -> Result<Value, Error> {
+    Ok(svc_text::sanitize_title(&svc_php::cast::to_text(&value)).into())
 }

@@ -69,10 +69,6 @@ impl PostItem {
         wire(self.post.modified_gmt.or_else(|| self.post.modified.map(|d| self.settings.zone.to_utc(d))))
     }
 
-    pub(crate) fn guid_rendered(&self) -> String {
-        svc_text::esc_url(&self.post.guid)
-    }
-
     pub(crate) fn link(&self) -> String {
         self.settings.urls.post(&self.post, &self.post_type, &self.place)
     }
@@ -107,7 +103,7 @@ impl PostItem {
     }
 
     pub(crate) fn featured_media(&self) -> i64 {
-        self.stored_meta.first("_thumbnail_id").map_or(0, |id| svc_php::numeric::text_to_int(id))
+        self.stored_meta.first("_thumbnail_id").map_or(0, svc_php::numeric::text_to_int)
     }
 
     /// The terms in this taxonomy.
@@ -135,10 +131,6 @@ impl PostItem {
             None | Some("default") => String::new(),
             Some(template) => template.to_owned(),
         }
-    }
-
-    pub(crate) fn meta(&self) -> Value {
-        self.site.meta.read("post", &self.post.post_type, &self.stored_meta)
     }
 
     /// Class names in the peer's order: the post itself, its state, then its terms.

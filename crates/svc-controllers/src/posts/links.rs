@@ -71,7 +71,7 @@ pub(crate) fn links(item: &PostItem, rights: &PostRights, revisions: Revisions, 
 }
 
 /// Adds a parameter to an address that may have some already (the shape without permalinks).
-fn with_query(address: &str, name: &str, value: i64) -> String {
+pub(crate) fn with_query(address: &str, name: &str, value: impl std::fmt::Display) -> String {
     let joint = if address.contains('?') { '&' } else { '?' };
     format!("{address}{joint}{name}={value}")
 }

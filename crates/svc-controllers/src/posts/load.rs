@@ -175,26 +175,7 @@ pub(super) fn category_paths<'t>(
     db: &mut Db,
     categories: impl Iterator<Item = &'t Term>,
 ) -> Stored<HashMap<TermId, Vec<String>>> {
-    let wanted: Vec<&Term> = categories.collect();
-    if wanted.iter().all(|t| t.parent.is_none()) {
-        return Ok(wanted.into_iter().map(|t| (t.id, vec![t.slug.clone()])).collect());
-    }
-    let parents: HashMap<TermId, TermId> = terms::hierarchy(db, "category")?.into_iter().collect();
-    let chain = |term: &Term| {
-        let mut ids = vec![term.id];
-        while let Some(parent) = ids.last().and_then(|id| parents.get(id)).filter(|p| !p.is_none() && !ids.contains(p))
-        {
-            ids.push(*parent);
-        }
-        ids.reverse();
-        ids
-    };
-    let chains: Vec<(TermId, Vec<TermId>)> = wanted.iter().map(|t| (t.id, chain(t))).collect();
-    let mut all: Vec<TermId> = chains.iter().flat_map(|(_, ids)| ids.iter().copied()).collect();
-    all.sort_unstable();
-    all.dedup();
-    let slugs: HashMap<TermId, String> = terms::get_many(db, &all)?.into_iter().map(|t| (t.id, t.slug)).collect();
-    Ok(chains.into_iter().map(|(id, ids)| (id, ids.iter().filter_map(|id| slugs.get(id).cloned()).collect())).collect())
+    crate::terms::slug_paths(db, "category", categories)
 }
 
 /// The category that stands in a post's address: the one with the lowest number.

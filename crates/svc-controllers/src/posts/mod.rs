@@ -31,18 +31,19 @@ use svc_store::{
 };
 
 pub use item::Place;
+pub(crate) use links::{create_term_cap, with_query};
 
 use self::{
     fields::PostFields,
     load::{Loaded, Loading},
     params::PostList,
 };
-use crate::{Access, Settings, Site, Stored, caller, errors, respond};
+use crate::{Access, Settings, Site, Stored, access::only_reads, caller, errors, respond};
 
 /// Words in an excerpt made of the content, unless the request says otherwise.
 const EXCERPT_WORDS: usize = 55;
 /// Longest excerpt that a request may ask for, in words.
-const MAX_EXCERPT_WORDS: i64 = 100;
+const MAX_EXCERPT_WORDS: i64 = 1_000;
 
 /// The family of one post type.
 pub struct Posts {
@@ -75,7 +76,7 @@ impl Posts {
     fn item_args(&self) -> Args {
         Args::from([
             ("context", context_param()),
-            ("excerpt_length", integer().describe("Words in an excerpt made of the content.").range(0..=MAX_EXCERPT_WORDS)),
+            ("excerpt_length", integer().describe("Words in an excerpt made of the content.")),
             ("password", string().describe("Password that guards the content.")),
         ])
     }
@@ -151,8 +152,7 @@ impl Posts {
     }
 
     /// A response that shows one post as this request may see it.
-    async fn show(&self, req: &Request, post: Post, context: &str, unlocked: bool) -> Result<Response> {
-        let view = View { context: context.to_owned(), ..respond::view(req) };
+    async fn show(&self, req: &Request, post: Post, view: View, unlocked: bool) -> Result<Response> {
         let caller = caller(req);
         let plan = self.fields.plan(&view);
         let excerpt: Option<i64> = req.arg("excerpt_length")?;
@@ -162,7 +162,7 @@ impl Posts {
             let mut loading = self.loading(&settings, &caller, &view);
             loading.unlocked = unlocked;
             if let Some(words) = excerpt {
-                loading.excerpt_length = usize::try_from(words).unwrap_or(EXCERPT_WORDS);
+                loading.excerpt_length = usize::try_from(words.clamp(0, MAX_EXCERPT_WORDS)).unwrap_or(EXCERPT_WORDS);
             }
             Ok(loading.load(db, &access, vec![post], &plan)?.pop())
         })?;
@@ -188,7 +188,7 @@ impl Posts {
         let view = respond::view(&req);
         let caller = caller(&req);
         let plan = self.fields.plan(&view);
-        let (found, settings, loaded) = self.site.read(|db| {
+        let (mut found, settings, loaded) = self.site.read(|db| {
             let settings = self.site.settings_in(db)?;
             list.check_statuses(&self.post_type, &caller, &Access::new(&self.site, &settings), &req)?;
             let query = list.into_query(db, &self.site, &settings, &self.post_type, &caller)?;
@@ -206,6 +206,10 @@ impl Posts {
             drop(access);
             Ok((found, settings, loaded))
         })?;
+        // A page beyond the end that was not asked for by number is that of an empty list.
+        if found.ids.is_empty() && page == 1 {
+            found.total = Some(0);
+        }
         let paging = Paging { total: found.total.unwrap_or_default(), per_page, page };
         paging.check("rest_post_invalid_page_number")?;
 
@@ -228,7 +232,7 @@ impl Posts {
     // Fetch
 
     async fn can_fetch(self: Arc<Self>, req: Request) -> Result<Granted> {
-        let password: Option<String> = req.arg("password")?;
+        let password = query_password(&req);
         self.granted(&req, |caller, access, post| {
             if req.context() == "edit" && !caller.can_post(PostCap::Edit, post, access) {
                 return Err(errors::forbidden_context(&req));
@@ -243,15 +247,15 @@ impl Posts {
     }
 
     async fn fetch(self: Arc<Self>, req: Request, granted: Granted) -> Result<Response> {
-        if req.is_head() {
-            return Ok(Response::new(Value::Null));
-        }
-        let given: Option<String> = req.arg("password")?;
         // The permission has compared it.
-        let unlocked = given.is_some_and(|p| !p.is_empty());
+        let unlocked = query_password(&req).is_some_and(|p| !p.is_empty());
         let alternate = granted.post.clone();
-        let context = req.context().to_owned();
-        let response = self.show(&req, granted.post, &context, unlocked).await?;
+        let view = respond::view(&req);
+        let response = if req.is_head() {
+            Response::new(Value::Null)
+        } else {
+            self.show(&req, granted.post, view, unlocked).await?
+        };
         if self.post_type.is_viewable() {
             let href = self.address_of(&granted.settings, alternate)?;
             return Ok(response.link_header("alternate", &href, &[("type", "text/html")]));
@@ -273,6 +277,9 @@ impl Posts {
     // Create
 
     async fn can_create(self: Arc<Self>, req: Request) -> Result<()> {
+        if only_reads(&req) {
+            return Err(errors::cannot_create(&req));
+        }
         if req.param("id").is_some_and(svc_php::cast::truthy) {
             return Err(errors::post_exists());
         }
@@ -286,12 +293,15 @@ impl Posts {
         let post = self.saved(id)?;
         let route = format!("{}/{id}", self.site.route_of_type(&self.post_type));
         let location = self.site.settings()?.urls.rest(&route);
-        Ok(self.show(&req, post, "edit", false).await?.status(201).header("Location", location))
+        Ok(self.show(&req, post, respond::edit_view(&req), false).await?.status(201).header("Location", location))
     }
 
     // Update
 
     async fn can_update(self: Arc<Self>, req: Request) -> Result<Granted> {
+        if only_reads(&req) {
+            return Err(errors::cannot_edit(&req));
+        }
         let granted = self.granted(&req, |caller, access, post| {
             if caller.can_post(PostCap::Edit, post, access) { Ok(()) } else { Err(errors::cannot_edit(&req)) }
         })?;
@@ -302,12 +312,15 @@ impl Posts {
     async fn update(self: Arc<Self>, req: Request, granted: Granted) -> Result<Response> {
         let id = self.save(&req, Some(granted.post)).await?;
         let post = self.saved(id)?;
-        self.show(&req, post, "edit", false).await
+        self.show(&req, post, respond::edit_view(&req), false).await
     }
 
     // Delete
 
     async fn can_delete(self: Arc<Self>, req: Request) -> Result<Granted> {
+        if only_reads(&req) {
+            return Err(errors::cannot_delete(&req));
+        }
         self.granted(&req, |caller, access, post| {
             if caller.can_post(PostCap::Delete, post, access) { Ok(()) } else { Err(errors::cannot_delete(&req)) }
         })
@@ -317,7 +330,7 @@ impl Posts {
         let force: bool = req.arg("force")?.unwrap_or(false);
         let post = granted.post;
         if force {
-            let previous = self.show(&req, post.clone(), "edit", false).await?;
+            let previous = self.show(&req, post.clone(), View::whole("edit").without_links(), false).await?;
             let id = post.id;
             self.site
                 .write(move |tx| {
@@ -325,15 +338,15 @@ impl Posts {
                     Ok(posts::delete(tx, id)?)
                 })
                 .await?;
-            return Ok(Response::new(json!({"deleted": true, "previous": respond::inline_links(previous, &req)})));
+            return Ok(Response::new(json!({"deleted": true, "previous": previous.data})));
         }
         if post.status == "trash" {
             return Err(errors::already_trashed());
         }
         let (id, now) = (post.id, self.site.now().and_utc().timestamp());
-        self.site.write(move |tx| Ok(posts::trash(tx, id, now)?)).await?;
+        self.trash(id, now, caller(&req).id).await?;
         let post = self.saved(id)?;
-        self.show(&req, post, "edit", false).await
+        self.show(&req, post, respond::edit_view(&req), false).await
     }
 }
 
@@ -354,6 +367,11 @@ fn lift_sticky(db: &mut Db, query: &PostQuery, sticky: &[PostId], ids: &mut Vec<
     top.extend(rest);
     *ids = top;
     Ok(())
+}
+
+/// The password that the address gives; a member of the body is the password to set.
+fn query_password(req: &Request) -> Option<String> {
+    req.params().query.get("password").map(|p| svc_php::cast::to_text(p).into_owned())
 }
 
 /// Compares in a time that tells nothing of the right one.

@@ -207,28 +207,27 @@ impl PostList {
         caller: &Caller,
     ) -> Stored<PostQuery> {
         let order_by = self.order_by()?;
+        let statuses = self.statuses(site);
         let mut q = self.query;
         q.post_types = vec![kind.name.clone()];
         q.order_by = vec![(order_by, self.order.unwrap_or(Order::Desc))];
         q.limit = Some(self.per_page);
         q.offset = self.offset.unwrap_or_else(|| (self.page - 1).saturating_mul(self.per_page)).min(i64::MAX as u64);
         q.total = true;
+        q.search = q.search.filter(|text| !text.is_empty());
+        q.search_exact = self.exact;
         // A search must not tell what a password guards.
         q.without_password = q.search.is_some() && !caller.is_logged_in();
-        if self.exact {
-            q.search = q.search.map(|s| format!("\"{}\"", s.replace('"', "")));
-        }
         let local =
             |text: &Option<String>| text.as_ref().and_then(|t| settings.zone.pair(t, false)).map(|(local, _)| local);
         [q.after, q.before, q.modified_after, q.modified_before] = [0, 1, 2, 3].map(|i| local(&self.dates[i]));
-        (q.statuses, q.own_statuses) = split_statuses(site, kind, caller, &self.status);
+        q.statuses = statuses;
 
         let clause = |taxonomy: &String, terms: &Terms, operator| TaxClause {
             taxonomy: taxonomy.clone(),
             terms: terms.ids.clone(),
             operator,
             include_children: terms.include_children,
-            ..TaxClause::default()
         };
         let wanted = self
             .terms
@@ -258,6 +257,20 @@ impl PostList {
         !self.ignore_sticky && self.page == 1 && self.offset.is_none() && self.sticky.is_none()
     }
 
+    /// The statuses asked for; `any` is all but those that no search finds. Posts that the caller may not read are
+    /// counted and then left out, as the peer does.
+    fn statuses(&self, site: &Site) -> Vec<String> {
+        if self.status.iter().any(|s| s == "any") {
+            site.statuses
+                .iter()
+                .filter(|s| s.name != "trash" && s.name != "auto-draft")
+                .map(|s| s.name.clone())
+                .collect()
+        } else {
+            self.status.clone()
+        }
+    }
+
     fn order_by(&self) -> Result<PostOrderBy, Error> {
         Ok(match self.orderby.as_str() {
             "author" => PostOrderBy::Author,
@@ -277,30 +290,6 @@ impl PostList {
             _ => PostOrderBy::Date,
         })
     }
-}
-
-/// Statuses for everybody's posts, and those for the caller's own only: private ones, unless he may read others'.
-fn split_statuses(
-    site: &Site,
-    kind: &PostType,
-    caller: &Caller,
-    asked: &[String],
-) -> (Vec<String>, Option<(UserId, Vec<String>)>) {
-    let mut statuses: Vec<String> = if asked.iter().any(|s| s == "any") {
-        site.statuses.iter().filter(|s| !s.internal).map(|s| s.name.clone()).collect()
-    } else {
-        asked.to_vec()
-    };
-    let mut own = None;
-    if !caller.has(&kind.caps.read_private_posts)
-        && let Some(at) = statuses.iter().position(|s| s == "private")
-    {
-        let private = statuses.remove(at);
-        if caller.is_logged_in() {
-            own = Some((caller.id, vec![private]));
-        }
-    }
-    (statuses, own)
 }
 
 /// Formats are terms `post-format-NAME`; `standard` is having none of them.

@@ -48,6 +48,10 @@ pub(crate) fn apply(
         post.status.clone_from(status);
     }
     guard_password(&mut post, draft, settings)?;
+    if post.status == "private" {
+        // What only few may read needs no password.
+        post.password.clear();
+    }
     if let Some(author) = draft.author {
         post.author = UserId(author);
     }
@@ -87,15 +91,15 @@ fn blank(post_type: &PostType, settings: &Settings, writer: &Writer) -> Post {
 
 fn texts(post: &mut Post, draft: &PostDraft, writer: &Writer) {
     let filtered = !writer.unfiltered_html;
-    if let Some(title) = &draft.title {
-        post.title = render::save_title(title, filtered);
-    }
-    if let Some(content) = &draft.content {
-        post.content = render::save_content(content, filtered);
-    }
-    if let Some(excerpt) = &draft.excerpt {
-        post.excerpt = render::save_excerpt(excerpt, filtered);
-    }
+    // Whoever may not use any HTML cannot leave another's in a post that he saves either.
+    let save = |kept: &mut String, given: &Option<String>, clean: fn(&str, bool) -> String| match given {
+        Some(text) => *kept = clean(text, filtered),
+        None if filtered => *kept = clean(kept, filtered),
+        None => {}
+    };
+    save(&mut post.title, &draft.title, render::save_title);
+    save(&mut post.content, &draft.content, render::save_content);
+    save(&mut post.excerpt, &draft.excerpt, render::save_excerpt);
 }
 
 /// A post cannot be sticky and guarded by a password at once.

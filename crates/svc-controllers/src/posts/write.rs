@@ -1,6 +1,6 @@
 //! Stores what a request makes of a post: one transaction, all of it or nothing.
 
-use std::sync::Arc;
+use std::{collections::HashMap, sync::Arc};
 
 use svc_auth::{
     Caller,
@@ -44,7 +44,7 @@ impl Posts {
         }
         if req.arg::<bool>("sticky")? == Some(true)
             && self.fields.has("sticky")
-            && !(others || caller.has(&caps.publish_posts) && others)
+            && !(others && caller.has(&caps.publish_posts))
         {
             return Err(errors::cannot_assign_sticky(req));
         }
@@ -102,6 +102,18 @@ impl Posts {
         Ok(id)
     }
 
+    /// Moves a post to the trash, with a revision of what it was.
+    pub(super) async fn trash(&self, id: PostId, now: i64, author: UserId) -> Result<()> {
+        let (site, post_type) = (Arc::clone(&self.site), Arc::clone(&self.post_type));
+        let write = move |tx: &mut Tx| {
+            if let Some(row) = posts::trash(tx, id, now)? {
+                revise(tx, &site, &post_type, &row, author)?;
+            }
+            Ok(())
+        };
+        self.site.write(write).await
+    }
+
     /// A post that this request has just written.
     pub(super) fn saved(&self, id: PostId) -> Result<Post> {
         self.site.read(|db| posts::get(db, id)?.ok_or_else(|| errors::post_not_found().into()))
@@ -144,13 +156,15 @@ impl Job {
             row.slug = load::unique_slug(tx, &row, &self.post_type)?;
         }
         match &existing {
-            Some(before) => {
+            Some(_) => {
                 posts::update(tx, &row)?;
-                self.revise(tx, before, &row)?;
             }
             None => row.id = self.insert(tx, &mut row)?,
         }
         self.members(tx, &row)?;
+        if existing.is_some() {
+            revise(tx, &self.site, &self.post_type, &row, self.caller.id)?;
+        }
         let was_public = existing.as_ref().is_some_and(|p| p.status == "publish");
         if existing.is_none() || was_public != (row.status == "publish") || !self.draft.terms.is_empty() {
             terms::recount_of_post(tx, row.id)?;
@@ -294,23 +308,36 @@ impl Job {
         }
         Ok(())
     }
+}
 
-    /// Keeps the new texts as a revision, when they differ from those of the latest one.
-    fn revise(&self, tx: &mut Tx, before: &Post, row: &Post) -> Stored<()> {
-        let same = |a: &Post, b: &Post| a.title == b.title && a.content == b.content && a.excerpt == b.excerpt;
-        if !self.post_type.supports("revisions") || row.status == "auto-draft" {
-            return Ok(());
-        }
-        let latest = posts::latest_revision(tx, row.id)?;
-        let changed = match &latest {
-            Some(latest) => !same(latest, row),
-            None => !same(before, row),
-        };
-        if changed {
-            posts::insert(tx, &revision(row, self.caller.id))?;
-        }
-        Ok(())
+/// Keeps the texts as a revision, with the meta that goes with revisions: the first time a post is changed, and whenever
+/// they differ from those of the latest one.
+fn revise(tx: &mut Tx, site: &Site, post_type: &PostType, row: &Post, author: UserId) -> Stored<()> {
+    if !post_type.supports("revisions") || row.status == "auto-draft" {
+        return Ok(());
     }
+    let keys: Vec<&str> =
+        site.meta.fields("post", &post_type.name).filter(|f| f.revisions).map(|f| f.key.as_str()).collect();
+    let latest = posts::latest_revision(tx, row.id)?;
+    let mut numbers = vec![row.id.0];
+    numbers.extend(latest.iter().map(|l| l.id.0));
+    let meta = if keys.is_empty() { HashMap::new() } else { meta::load(tx, MetaKind::Post, &numbers)? };
+    let kept = |id: PostId, key: &str| meta.get(&id.0).map_or(&[][..], |m| m.all(key));
+    if let Some(latest) = &latest
+        && latest.title == row.title
+        && latest.content == row.content
+        && latest.excerpt == row.excerpt
+        && keys.iter().all(|key| kept(latest.id, key) == kept(row.id, key))
+    {
+        return Ok(());
+    }
+    let id = posts::insert(tx, &revision(row, author))?;
+    let rows: Vec<(&str, &str)> =
+        keys.iter().flat_map(|key| kept(row.id, key).iter().map(move |value| (*key, value.as_str()))).collect();
+    if !rows.is_empty() {
+        meta::add_many(tx, MetaKind::Post, id.0, &rows)?;
+    }
+    Ok(())
 }
 
 /// A copy of a post's texts, kept under it.

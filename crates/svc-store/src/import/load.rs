@@ -28,6 +28,9 @@ const NEEDED: [&str; 9] =
 /// The most tables that a dump may have.
 const MAX_TABLES: usize = 10_000;
 
+/// Rows that are sent to a server at once, and the size from which fewer are.
+const BATCH: (usize, usize) = (100, 1 << 20);
+
 /// Rows between two calls of the progress.
 const STEP: u64 = 1_000;
 
@@ -45,11 +48,22 @@ struct Staged {
     rows: u64,
 }
 
+/// Rows that wait to be sent to a server together.
+#[derive(Default)]
+struct Waiting {
+    table: String,
+    columns: Vec<String>,
+    /// With the lines that they begin in.
+    rows: Vec<(u64, Vec<Value>)>,
+    bytes: usize,
+}
+
 struct Loader<'a, 'o> {
     tx: &'a mut Tx,
     staged: IndexMap<String, Staged>,
     skipped: IndexMap<String, u64>,
     replacer: Replacer,
+    waiting: Waiting,
     options: &'a mut ImportOptions<'o>,
     bytes: &'a AtomicU64,
     rows: u64,
@@ -66,8 +80,16 @@ pub(super) fn load(
         return Err(ImportError::NotEmpty);
     }
     let replacer = Replacer::new(&options.search_replace);
-    let mut loader =
-        Loader { tx, staged: IndexMap::new(), skipped: IndexMap::new(), replacer, options, bytes, rows: 0 };
+    let mut loader = Loader {
+        tx,
+        staged: IndexMap::new(),
+        skipped: IndexMap::new(),
+        replacer,
+        waiting: Waiting::default(),
+        options,
+        bytes,
+        rows: 0,
+    };
     let mut lexer = Lexer::new(dump);
     let outcome = loader.all(&mut lexer).and_then(|()| loader.site());
     match outcome {
@@ -94,6 +116,7 @@ fn has_rows(tx: &mut Tx, prefix: &str) -> Result<bool, StoreError> {
 impl Loader<'_, '_> {
     fn all<R: Read>(&mut self, lexer: &mut Lexer<R>) -> Result<(), ImportError> {
         while self.statement(lexer)? {}
+        self.flush()?;
         self.tell();
         Ok(())
     }
@@ -138,6 +161,7 @@ impl Loader<'_, '_> {
     }
 
     fn create<R: Read>(&mut self, lexer: &mut Lexer<R>) -> Result<(), ImportError> {
+        self.flush()?;
         let mut name = lexer.name()?;
         if name.eq_ignore_ascii_case("if") {
             lexer.word()?;
@@ -231,7 +255,11 @@ impl Loader<'_, '_> {
         if !lexer.word()?.eq_ignore_ascii_case("values") {
             return Err(lexer.error("VALUES was expected"));
         }
-        let sql = self.insert_sql(&name, &columns);
+        if self.waiting.table != name || self.waiting.columns != columns {
+            self.flush()?;
+            self.waiting.table.clone_from(&name);
+            self.waiting.columns.clone_from(&columns);
+        }
         let kinds = kinds(self.staged.get(&name), &columns);
         loop {
             lexer.expect(b'(')?;
@@ -249,10 +277,12 @@ impl Loader<'_, '_> {
                 return Err(lexer.error(format!("a row of {name} has not as many values as there are columns")));
             }
             lexer.expect(b')')?;
-            self.tx.conn.execute(&sql, &values).map_err(|e| match e {
-                e @ (StoreError::Full | StoreError::ReadOnly | StoreError::Unavailable(_)) => ImportError::Store(e),
-                e => ImportError::Dump { line, what: format!("a row of {name} is refused: {e}") },
-            })?;
+            self.waiting.bytes += values.iter().map(size).sum::<usize>();
+            self.waiting.rows.push((line, values));
+            let (n_rows, n_bytes) = if self.tx.dialect() == Dialect::Sqlite { (1, 0) } else { BATCH };
+            if self.waiting.rows.len() >= n_rows || self.waiting.bytes >= n_bytes {
+                self.flush()?;
+            }
             self.count(&name);
             if !lexer.take(b',')? {
                 break;
@@ -261,18 +291,48 @@ impl Loader<'_, '_> {
         if lexer.take_end()? { Ok(()) } else { Err(lexer.error("the end of the statement was expected")) }
     }
 
-    fn insert_sql(&mut self, name: &str, columns: &[String]) -> String {
-        let Some(staged) = self.staged.get_mut(name) else { return String::new() };
-        if let Some((of, sql)) = &staged.insert
-            && of == columns
-        {
-            return sql.clone();
+    /// Writes the rows that wait; when the server refuses them together, one by one, to know which it is.
+    fn flush(&mut self) -> Result<(), ImportError> {
+        let rows = std::mem::take(&mut self.waiting.rows);
+        let small = self.waiting.bytes < BATCH.1;
+        self.waiting.bytes = 0;
+        if rows.len() == BATCH.0 && small {
+            let sql = self.insert_sql(rows.len());
+            let (lines, rows): (Vec<u64>, Vec<Vec<Value>>) = rows.into_iter().unzip();
+            let n_columns = self.waiting.columns.len();
+            let values: Vec<Value> = rows.into_iter().flatten().collect();
+            return match self.tx.conn.execute(&sql, &values) {
+                Ok(_) => Ok(()),
+                Err(_) => lines.iter().zip(values.chunks(n_columns)).try_for_each(|(line, row)| self.write(*line, row)),
+            };
         }
+        rows.iter().try_for_each(|(line, row)| self.write(*line, row))
+    }
+
+    fn write(&mut self, line: u64, row: &[Value]) -> Result<(), ImportError> {
+        let sql = match self.staged.get(&self.waiting.table).and_then(|s| s.insert.as_ref()) {
+            Some((columns, sql)) if *columns == self.waiting.columns => sql.clone(),
+            _ => {
+                let sql = self.insert_sql(1);
+                if let Some(staged) = self.staged.get_mut(&self.waiting.table) {
+                    staged.insert = Some((self.waiting.columns.clone(), sql.clone()));
+                }
+                sql
+            }
+        };
+        self.tx.conn.execute(&sql, row).map(drop).map_err(|e| match e {
+            e @ (StoreError::Full | StoreError::ReadOnly | StoreError::Unavailable(_)) => ImportError::Store(e),
+            e => ImportError::Dump { line, what: format!("a row of {} is refused: {e}", self.waiting.table) },
+        })
+    }
+
+    /// The statement for so many of the rows that wait.
+    fn insert_sql(&self, n_rows: usize) -> String {
+        let stage = self.staged.get(&self.waiting.table).map_or("", |s| s.stage.as_str());
+        let columns = &self.waiting.columns;
         let names: Vec<String> = columns.iter().map(|c| quoted(c)).collect();
-        let marks = vec!["?"; columns.len()].join(",");
-        let sql = format!("INSERT INTO {} ({}) VALUES ({marks})", quoted(&staged.stage), names.join(","));
-        staged.insert = Some((columns.to_vec(), sql.clone()));
-        sql
+        let row = format!("({})", vec!["?"; columns.len()].join(","));
+        format!("INSERT INTO {} ({}) VALUES {}", quoted(stage), names.join(","), vec![row; n_rows].join(","))
     }
 
     fn value(&self, literal: Literal, kind: Option<Kind>) -> Value {
@@ -456,6 +516,15 @@ impl Loader<'_, '_> {
 
 /// Stands for the one column whose texts are never replaced.
 const GUID: Kind = Kind::Varchar(0);
+
+/// About how many bytes a value has.
+fn size(value: &Value) -> usize {
+    match value {
+        Value::Bytes(Some(bytes)) => bytes.len(),
+        Value::String(Some(text)) => text.len(),
+        _ => 8,
+    }
+}
 
 fn kinds(staged: Option<&Staged>, columns: &[String]) -> Vec<Option<Kind>> {
     let Some(staged) = staged else { return Vec::new() };

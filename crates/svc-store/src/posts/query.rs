@@ -172,6 +172,8 @@ pub struct PostQuery {
     pub mime_types: Vec<String>,
     /// Text to search for.
     pub search: Option<String>,
+    /// A column must be a word of the search, not only hold it.
+    pub search_exact: bool,
     /// Columns that the search looks into; empty is all.
     pub search_columns: Vec<SearchColumn>,
     /// The search looks into the names of attached files too.
@@ -309,7 +311,7 @@ fn conditions(db: &Db, q: &PostQuery, tax: &[plan::Resolved], drive: plan::Drive
     if let Some(text) = &q.search {
         let columns = if q.search_columns.is_empty() { &SearchColumn::ALL[..] } else { &q.search_columns };
         let file_name = q.search_file_names.then(|| meta_value(db, "_wp_attached_file"));
-        s.cond_where(SearchTerms::parse(text).condition(columns, file_name.as_ref()));
+        s.cond_where(SearchTerms::parse(text).condition(columns, file_name.as_ref(), q.search_exact));
     }
     dates(q, s);
     plan::tax_condition(db, q.tax.relation, tax, drive, s);

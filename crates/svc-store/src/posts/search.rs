@@ -72,22 +72,25 @@ impl SearchTerms {
     }
 
     /// Posts that have all wanted words and none of the excluded ones.
-    pub(super) fn condition(&self, columns: &[SearchColumn], file_name: Option<&Expr>) -> Cond {
+    ///
+    /// With `exact` a column must be the word, not only hold it.
+    pub(super) fn condition(&self, columns: &[SearchColumn], file_name: Option<&Expr>, exact: bool) -> Cond {
+        let pattern = |term: &String| if exact { crate::query::equals(term) } else { contains(term) };
         let mut all = Cond::all();
         for term in &self.wanted {
             let mut any = Cond::any();
             for column in columns {
-                any = any.add(column_of(*column).like(contains(term)));
+                any = any.add(column_of(*column).like(pattern(term)));
             }
             if let Some(file_name) = file_name {
-                any = any.add(file_name.clone().like(contains(term)));
+                any = any.add(file_name.clone().like(pattern(term)));
             }
             all = all.add(any);
         }
         for term in &self.excluded {
             let mut none = Cond::all();
             for column in columns {
-                none = none.add(column_of(*column).not_like(contains(term)));
+                none = none.add(column_of(*column).not_like(pattern(term)));
             }
             all = all.add(none);
         }

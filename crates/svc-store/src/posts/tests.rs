@@ -49,6 +49,7 @@ fn meta_is(key: &str, values: &[&str], compare: MetaCompare, value_type: MetaTyp
 #[test]
 #[rustfmt::skip]
 fn lists_are_those_of_the_peer() {
+    fixture::on_each(|store| {
     use PostOrderBy as By;
     use Relation::{And, Or};
     use TaxOperator as Op;
@@ -117,7 +118,6 @@ fn lists_are_those_of_the_peer() {
         ("meta order", PostQuery { order_by: vec![(By::MetaNumber("pages".to_owned()), Order::Asc)], ..meta_is("pages", &[], MetaCompare::Exists, MetaType::Text) }, &[1301, 1300], 2),
         ("meta missing", PostQuery { post_types: texts(&["book"]), ..meta_is("pages", &[], MetaCompare::NotExists, MetaType::Text) }, &[1302], 1),
     ];
-    let (store, _folder) = fixture::store();
     for (name, q, expected, total) in rows {
         let page = store.read(|db| query(db, &q)).unwrap();
         assert_eq!(page.ids, ids(expected), "{name}");
@@ -126,39 +126,42 @@ fn lists_are_those_of_the_peer() {
         let again = store.read(|db| query(db, &PostQuery { limit: Some(1), ..q })).unwrap();
         assert_eq!(again.total, Some(total), "{name}");
     }
+    });
 }
 
 #[test]
 fn rows_slugs_and_paths() {
-    let (store, _folder) = fixture::store();
-    store
-        .read(|db| {
-            let posts = get_many(db, &ids(&[1003, 9999, 1000, 1003]))?;
-            assert_eq!(posts.iter().map(|p| p.id.0).collect::<Vec<_>>(), [1003, 1000]);
-            assert_eq!(posts[1].title, "Hello world");
-            assert_eq!(crate::stamp::format(posts[1].date), "2024-01-05 09:00:00");
-            assert_eq!(get(db, PostId(1016))?.unwrap().date_gmt, None, "drafts have no date in UTC");
-            assert_eq!(by_slug(db, "Hello-World", &["post"])?[0].id.0, 1000);
-            assert!(by_slug(db, "hello-world", &["page"])?.is_empty());
-            let child = get(db, PostId(1101))?.unwrap();
-            let parent = get(db, child.parent)?.unwrap();
-            let path = format!("/{}/{}/", parent.slug, child.slug);
-            assert_eq!(by_path(db, &path, "page")?.unwrap().id, child.id);
-            for wrong in [child.slug.as_str(), "", "/", "x/y", &format!("x/{}/{}", parent.slug, child.slug)] {
-                assert!(by_path(db, wrong, "page")?.is_none(), "{wrong}");
-            }
-            assert_eq!(ancestors(db, &child)?.iter().map(|p| p.id).collect::<Vec<_>>(), [parent.id]);
-            assert_eq!(counts(db, "post")?["publish"], 51);
-            Ok(())
-        })
-        .unwrap();
+    fixture::on_each(|store| {
+        store
+            .read(|db| {
+                let posts = get_many(db, &ids(&[1003, 9999, 1000, 1003]))?;
+                assert_eq!(posts.iter().map(|p| p.id.0).collect::<Vec<_>>(), [1003, 1000]);
+                assert_eq!(posts[1].title, "Hello world");
+                assert_eq!(crate::stamp::format(posts[1].date), "2024-01-05 09:00:00");
+                assert_eq!(get(db, PostId(1016))?.unwrap().date_gmt, None, "drafts have no date in UTC");
+                assert_eq!(by_slug(db, "Hello-World", &["post"])?[0].id.0, 1000);
+                assert!(by_slug(db, "hello-world", &["page"])?.is_empty());
+                let child = get(db, PostId(1101))?.unwrap();
+                let parent = get(db, child.parent)?.unwrap();
+                let path = format!("/{}/{}/", parent.slug, child.slug);
+                assert_eq!(by_path(db, &path, "page")?.unwrap().id, child.id);
+                for wrong in [child.slug.as_str(), "", "/", "x/y", &format!("x/{}/{}", parent.slug, child.slug)] {
+                    assert!(by_path(db, wrong, "page")?.is_none(), "{wrong}");
+                }
+                assert_eq!(ancestors(db, &child)?.iter().map(|p| p.id).collect::<Vec<_>>(), [parent.id]);
+                assert_eq!(counts(db, "post")?["publish"], 51);
+                Ok(())
+            })
+            .unwrap();
+    });
 }
 
 #[test]
 fn too_many_values_are_refused() {
-    let (store, _folder) = fixture::store();
-    let q = PostQuery { include: (0..40_000).map(PostId).collect(), ..base() };
-    assert!(matches!(store.read(|db| query(db, &q)), Err(crate::StoreError::TooMany)));
+    fixture::on_each(|store| {
+        let q = PostQuery { include: (0..40_000).map(PostId).collect(), ..base() };
+        assert!(matches!(store.read(|db| query(db, &q)), Err(crate::StoreError::TooMany)));
+    });
 }
 
 #[test]
@@ -186,76 +189,79 @@ fn totals_follow_every_write() {
 
 #[test]
 fn slugs_become_unique() {
-    let (store, _folder) = fixture::store();
-    let scope = SlugScope::Type("post".to_owned());
-    let wish = |slug: &str, post: i64| UniqueSlug {
-        slug: slug.to_owned(),
-        post: PostId(post),
-        scope: scope.clone(),
-        reserved: false,
-    };
-    store
-        .write_blocking({
-            let post = Post { slug: "hello-world-2".to_owned(), post_type: "post".to_owned(), ..Post::default() };
-            move |tx| insert(tx, &post).map(drop)
-        })
-        .unwrap();
-    let rows = [
-        (wish("fresh", 0), "fresh"),
-        (wish("hello-world", 1000), "hello-world"),
-        (wish("hello-world", 0), "hello-world-3"),
-        (wish("Hello-World", 0), "Hello-World-3"),
-        (wish("feed", 0), "feed-2"),
-        (UniqueSlug { reserved: true, ..wish("2024", 0) }, "2024-2"),
-        (UniqueSlug { scope: SlugScope::All, ..wish("about", 0) }, "about-2"),
-        (
-            UniqueSlug {
-                scope: SlugScope::Siblings { post_types: texts(&["page", "attachment"]), parent: PostId(7) },
-                ..wish("hello-world", 0)
-            },
-            "hello-world",
-        ),
-    ];
-    for (wish, expected) in rows {
-        assert_eq!(store.read(|db| unique_slug(db, &wish)).unwrap(), expected, "{wish:?}");
-    }
+    fixture::on_each(|store| {
+        let scope = SlugScope::Type("post".to_owned());
+        let wish = |slug: &str, post: i64| UniqueSlug {
+            slug: slug.to_owned(),
+            post: PostId(post),
+            scope: scope.clone(),
+            reserved: false,
+        };
+        store
+            .write_blocking({
+                let post = Post { slug: "hello-world-2".to_owned(), post_type: "post".to_owned(), ..Post::default() };
+                move |tx| insert(tx, &post).map(drop)
+            })
+            .unwrap();
+        let rows = [
+            (wish("fresh", 0), "fresh"),
+            (wish("hello-world", 1000), "hello-world"),
+            (wish("hello-world", 0), "hello-world-3"),
+            (wish("Hello-World", 0), "Hello-World-3"),
+            (wish("feed", 0), "feed-2"),
+            (UniqueSlug { reserved: true, ..wish("2024", 0) }, "2024-2"),
+            (UniqueSlug { scope: SlugScope::All, ..wish("about", 0) }, "about-2"),
+            (
+                UniqueSlug {
+                    scope: SlugScope::Siblings { post_types: texts(&["page", "attachment"]), parent: PostId(7) },
+                    ..wish("hello-world", 0)
+                },
+                "hello-world",
+            ),
+        ];
+        for (wish, expected) in rows {
+            assert_eq!(store.read(|db| unique_slug(db, &wish)).unwrap(), expected, "{wish:?}");
+        }
+    });
 }
 
 #[test]
 fn a_post_goes_with_everything_that_is_its() {
-    let (store, _folder) = fixture::store();
-    let count = |id: i64| store.read(|db| Ok(terms::get(db, TermId(id), None)?.unwrap().count)).unwrap();
-    let with_terms =
-        store.read(|db| Ok(terms::of_objects(db, &[PostId(1003)])?.remove(&PostId(1003)).unwrap())).unwrap();
-    let before: Vec<i64> = with_terms.iter().map(|t| count(t.id.0)).collect();
-    let gone = store.write_blocking(|tx| delete(tx, PostId(1003))).unwrap();
-    assert_eq!(gone.unwrap().id.0, 1003);
-    let after: Vec<i64> = with_terms.iter().map(|t| count(t.id.0)).collect();
-    assert_eq!(after, before.iter().map(|n| n - 1).collect::<Vec<_>>());
-    store.write_blocking(|tx| delete(tx, PostId(1000))).unwrap();
-    store
-        .read(|db| {
-            assert!(get(db, PostId(1000))?.is_none());
-            assert!(meta::load_one(db, MetaKind::Post, 1000)?.0.is_empty());
-            assert!(crate::comments::get(db, svc_model::CommentId(500))?.is_none());
-            assert!(meta::load_one(db, MetaKind::Comment, 500)?.0.is_empty());
-            Ok(())
-        })
-        .unwrap();
-    // Children move up.
-    store.write_blocking(|tx| delete(tx, PostId(1100))).unwrap();
-    assert_eq!(store.read(|db| get(db, PostId(1101))).unwrap().unwrap().parent.0, 0);
-    assert!(store.write_blocking(|tx| delete(tx, PostId(9999))).unwrap().is_none());
+    fixture::on_each(|store| {
+        let count = |id: i64| store.read(|db| Ok(terms::get(db, TermId(id), None)?.unwrap().count)).unwrap();
+        let with_terms =
+            store.read(|db| Ok(terms::of_objects(db, &[PostId(1003)])?.remove(&PostId(1003)).unwrap())).unwrap();
+        let before: Vec<i64> = with_terms.iter().map(|t| count(t.id.0)).collect();
+        let gone = store.write_blocking(|tx| delete(tx, PostId(1003))).unwrap();
+        assert_eq!(gone.unwrap().id.0, 1003);
+        let after: Vec<i64> = with_terms.iter().map(|t| count(t.id.0)).collect();
+        assert_eq!(after, before.iter().map(|n| n - 1).collect::<Vec<_>>());
+        store.write_blocking(|tx| delete(tx, PostId(1000))).unwrap();
+        store
+            .read(|db| {
+                assert!(get(db, PostId(1000))?.is_none());
+                assert!(meta::load_one(db, MetaKind::Post, 1000)?.0.is_empty());
+                assert!(crate::comments::get(db, svc_model::CommentId(500))?.is_none());
+                assert!(meta::load_one(db, MetaKind::Comment, 500)?.0.is_empty());
+                Ok(())
+            })
+            .unwrap();
+        // Children move up.
+        store.write_blocking(|tx| delete(tx, PostId(1100))).unwrap();
+        assert_eq!(store.read(|db| get(db, PostId(1101))).unwrap().unwrap().parent.0, 0);
+        assert!(store.write_blocking(|tx| delete(tx, PostId(9999))).unwrap().is_none());
+    });
 }
 
 #[test]
 fn new_ids_go_on_where_the_dump_says() {
-    let (store, _folder) = fixture::store();
-    let post = Post { post_type: "post".to_owned(), title: "Ünïcode 😀".to_owned(), ..Post::default() };
-    let id = store.write_blocking(move |tx| insert(tx, &post)).unwrap();
-    assert_eq!(id.0, 100_001);
-    let stored = store.read(|db| get(db, id)).unwrap().unwrap();
-    assert_eq!((stored.title.as_str(), stored.date), ("Ünïcode 😀", None));
+    fixture::on_each(|store| {
+        let post = Post { post_type: "post".to_owned(), title: "Ünïcode 😀".to_owned(), ..Post::default() };
+        let id = store.write_blocking(move |tx| insert(tx, &post)).unwrap();
+        assert_eq!(id.0, 100_001);
+        let stored = store.read(|db| get(db, id)).unwrap().unwrap();
+        assert_eq!((stored.title.as_str(), stored.date), ("Ünïcode 😀", None));
+    });
 }
 
 /// What SQLite does for a statement, as its own words.

@@ -1,0 +1,147 @@
+//! Statuses that posts can have: list and fetch.
+//!
+//! Public ones are for all to see; the others that people give posts, and the trash, for those who may write posts of any
+//! type that the interface serves. Those of the machinery are not shown.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+use svc_model::PostStatus;
+use svc_resource::Fields;
+use svc_routing::{Controller, ExtraFields, Link, Links, Map, Request, Response, Result, Route, forbidden, get};
+use svc_schema::{
+    Args, Error, Schema,
+    build::{boolean, string},
+};
+
+use crate::{
+    Access, Site, caller,
+    posts::{context_param, with_query},
+    respond,
+};
+
+/// Contexts in which a member is seen.
+const ALL: &[&str] = &["embed", "view", "edit"];
+const VIEW_EDIT: &[&str] = &["view", "edit"];
+const EDIT: &[&str] = &["edit"];
+
+/// The object type that additional fields name.
+const OBJECT: &str = "status";
+
+/// The caller may not see how editors see statuses.
+fn cannot_view(req: &Request) -> Error {
+    forbidden(req, "rest_cannot_view", "You are not allowed to edit posts of any type.")
+}
+
+/// The status is not for this caller.
+fn cannot_read(req: &Request) -> Error {
+    forbidden(req, "rest_cannot_read_status", "You are not allowed to see this status.")
+}
+
+/// No such status.
+fn not_found() -> Error {
+    Error::new("rest_status_invalid", "There is no such status.").with_status(404)
+}
+
+#[rustfmt::skip]
+fn fields() -> Fields<PostStatus, ()> {
+    let mut f = Fields::<PostStatus, ()>::new(OBJECT);
+    f.add("name", string().describe("What people call the status.").context(ALL).readonly()).get(|s| s.label.clone());
+    f.add("private", boolean().describe("Whether posts with it are for few.").context(EDIT).readonly()).get(|s| s.private);
+    f.add("protected", boolean().describe("Whether posts with it are not published yet.").context(EDIT).readonly()).get(|s| s.protected);
+    f.add("public", boolean().describe("Whether posts with it are for all.").context(VIEW_EDIT).readonly()).get(|s| s.public);
+    f.add("queryable", boolean().describe("Whether anybody may list posts with it.").context(VIEW_EDIT).readonly()).get(|s| s.publicly_queryable);
+    f.add("show_in_list", boolean().describe("Whether editors see posts with it among all posts.").context(EDIT).readonly()).get(|s| s.show_in_list);
+    f.add("slug", string().describe("The status's name for programs.").context(ALL).readonly()).get(|s| s.name.clone());
+    f.add("date_floating", boolean().describe("Whether the date of posts with it moves along until they are published.").context(VIEW_EDIT).readonly()).get(|s| s.date_floating);
+    f
+}
+
+/// The family of post statuses.
+pub struct Statuses {
+    site: Arc<Site>,
+    fields: Fields<PostStatus, ()>,
+    extra: ExtraFields,
+}
+
+impl Statuses {
+    /// The family on this site.
+    pub fn new(site: &Arc<Site>, extra: &ExtraFields) -> Self {
+        Statuses { site: Arc::clone(site), fields: fields().with_extra(extra, OBJECT), extra: extra.clone() }
+    }
+
+    /// Whether the caller may write posts of some type that the interface serves.
+    fn is_writer(&self, req: &Request) -> Result<bool> {
+        let (settings, caller) = (self.site.settings()?, caller(req));
+        let access = Access::new(&self.site, &settings);
+        Ok(self.site.types.iter().any(|t| t.show_in_rest && access.can(&caller, &t.caps.edit_posts)))
+    }
+
+    /// The wire form of a status, and its links: these always, whatever `_fields` says, as the peer.
+    async fn show(&self, status: &PostStatus, req: &Request) -> Result<(Map, Links)> {
+        let view = respond::view(req);
+        let mut data = self.fields.plan(&view).prepare(status);
+        respond::add_extra(&self.extra, OBJECT, &mut data, req, &view).await?;
+        let mut links = Links::new();
+        if let Some(posts) = self.site.types.get("post") {
+            let posts = self.site.settings()?.urls.rest(&self.site.route_of_type(posts));
+            let posts = if status.name == "publish" { posts } else { with_query(&posts, "status", &status.name) };
+            links.add("archives", Link::new(posts));
+        }
+        Ok((data, links))
+    }
+
+    async fn can_list(self: Arc<Self>, req: Request) -> Result<()> {
+        if req.context() == "edit" && !self.is_writer(&req)? { Err(cannot_view(&req)) } else { Ok(()) }
+    }
+
+    async fn list(self: Arc<Self>, req: Request) -> Result<Response> {
+        if req.is_head() {
+            return Ok(Response::new(Value::Null));
+        }
+        let is_writer = self.is_writer(&req)?;
+        let given = self.site.statuses.iter().filter(|s| !s.internal && s.name != "trash");
+        let mut items = Vec::new();
+        for status in given.chain(self.site.statuses.get("trash")).filter(|s| is_shown(s, is_writer)) {
+            let (item, links) = self.show(status, &req).await?;
+            items.push((status.name.clone(), item, Some(links)));
+        }
+        Ok(Response::new(respond::keyed(items, &req)))
+    }
+
+    async fn can_fetch(self: Arc<Self>, req: Request) -> Result<PostStatus> {
+        let name: String = req.require("status")?;
+        let status = self.site.statuses.get(&name).ok_or_else(not_found)?;
+        if is_shown(status, self.is_writer(&req)?) { Ok(status.clone()) } else { Err(cannot_read(&req)) }
+    }
+
+    async fn fetch(self: Arc<Self>, req: Request, status: PostStatus) -> Result<Response> {
+        if req.is_head() {
+            return Ok(Response::new(Value::Null));
+        }
+        let (data, links) = self.show(&status, &req).await?;
+        let mut response = Response::new(Value::Object(data));
+        response.links = links;
+        Ok(response)
+    }
+}
+
+/// Whether a status is shown to those who write posts, or to those who do not.
+fn is_shown(status: &PostStatus, to_writer: bool) -> bool {
+    status.public || (to_writer && (!status.internal || status.name == "trash"))
+}
+
+impl Controller for Statuses {
+    fn routes(&self) -> Vec<Route<Self>> {
+        let schema = Schema::compile(self.fields.item_schema());
+        let context = || Args::from([("context", context_param())]);
+        let name = Args::from([("status", string().describe("Name of the status."))]);
+        vec![
+            Route::new("/statuses").schema(schema.clone()).endpoint(get(Self::list, Self::can_list).args(context())),
+            Route::new(r"/statuses/(?P<status>[\w-]+)")
+                .schema(schema)
+                .args(name)
+                .endpoint(get(Self::fetch, Self::can_fetch).args(context())),
+        ]
+    }
+}

@@ -1,0 +1,80 @@
+//! Members of a term of any taxonomy, each named once: schema, how it is read, how it is written.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+use svc_model::{Taxonomy, Term};
+use svc_resource::Fields;
+use svc_schema::build::{integer, string};
+use svc_store::Meta;
+
+use crate::{Settings, Site};
+
+/// The table of terms.
+pub(super) type TermFields = Fields<TermItem, TermDraft>;
+
+/// Contexts in which a member is seen.
+const ALL: &[&str] = &["view", "embed", "edit"];
+const VIEW_EDIT: &[&str] = &["view", "edit"];
+
+/// A term with everything loaded that its members read.
+pub(super) struct TermItem {
+    /// The row.
+    pub(super) term: Term,
+    /// Its taxonomy.
+    pub(super) taxonomy: Arc<Taxonomy>,
+    /// The site.
+    pub(super) site: Arc<Site>,
+    /// The site's options as of this request.
+    pub(super) settings: Arc<Settings>,
+    /// Stored meta; empty when the plan reads none.
+    pub(super) meta: Meta,
+    /// Slugs from the top down to the term itself; empty when the plan, or the taxonomy's addresses, do not name them.
+    pub(super) path: Vec<String>,
+}
+
+/// What a request wants to change of a term; `None` leaves a member as it is.
+#[derive(Clone, Debug, Default)]
+pub(super) struct TermDraft {
+    pub(super) name: Option<String>,
+    pub(super) slug: Option<String>,
+    pub(super) description: Option<String>,
+    pub(super) parent: Option<i64>,
+    pub(super) meta: Option<Value>,
+}
+
+impl TermItem {
+    /// Address of the term's archive.
+    fn link(&self) -> String {
+        let above = self.path.split_last().map_or(&[][..], |(_, above)| above);
+        let above: Vec<&str> = above.iter().map(String::as_str).collect();
+        self.settings.urls.term(&self.term, &self.taxonomy, &above)
+    }
+}
+
+/// What additional fields and the item schema call terms of a taxonomy.
+pub(super) fn object_type(taxonomy: &Taxonomy) -> &str {
+    if taxonomy.name == "post_tag" { "tag" } else { &taxonomy.name }
+}
+
+/// The table of this taxonomy on this site. Null stands for the empty value, as the peer takes it.
+#[rustfmt::skip]
+pub(super) fn fields(site: &Site, taxonomy: &Taxonomy) -> TermFields {
+    let mut f = TermFields::new(object_type(taxonomy));
+    f.add("id", integer().describe("Number that identifies the term.").context(ALL).readonly()).get(|t| t.term.id);
+    f.add("count", integer().describe("Number of published posts that have the term.").context(VIEW_EDIT).readonly()).get(|t| t.term.count);
+    f.add("description", string().describe("What the term stands for, as HTML.").context(VIEW_EDIT))
+        .get(|t| t.term.description.clone()).set_nullable(|d, v: Option<String>| d.description = Some(v.unwrap_or_default()));
+    f.add("link", string().describe("Address of the term's archive.").format("uri").context(ALL).readonly()).get(TermItem::link);
+    f.add("name", string().describe("The term's name, as HTML.").context(ALL).required())
+        .get(|t| t.term.name.clone()).set_nullable(|d, v: Option<String>| d.name = Some(v.unwrap_or_default()));
+    f.add("slug", string().describe("Name of the term within its taxonomy, as it stands in addresses.").context(ALL))
+        .get(|t| t.term.slug.clone()).set_nullable(|d, v: Option<String>| d.slug = Some(v.unwrap_or_default()));
+    f.add("taxonomy", string().describe("The term's taxonomy.").one_of([taxonomy.name.as_str()]).context(ALL).readonly()).get(|t| t.term.taxonomy.clone());
+    if taxonomy.hierarchical {
+        f.add("parent", integer().describe("Number of the term above this one.").context(VIEW_EDIT))
+            .get(|t| t.term.parent).set_nullable(|d, v: Option<i64>| d.parent = Some(v.unwrap_or_default()));
+    }
+    crate::meta::add_member(&mut f, &site.meta, "term", &taxonomy.name, |t| &t.meta).set(|d, v| d.meta = Some(v));
+    f
+}

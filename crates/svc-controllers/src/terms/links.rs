@@ -1,0 +1,52 @@
+//! Relations of a term: where its collection, its taxonomy, its parent and its posts are.
+
+use svc_auth::{Caller, caps::Object};
+use svc_model::Term;
+use svc_routing::{Link, Links};
+
+use super::fields::TermItem;
+use crate::{Access, LINK_RELATION, posts::with_query};
+
+/// What a caller may do with one term.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct TermRights {
+    /// Change it, and see it in context `edit`.
+    pub(super) edit: bool,
+    /// Delete it: never the one that posts get by default.
+    pub(super) delete: bool,
+}
+
+impl TermRights {
+    /// Asks the rules; `access` knows the term.
+    pub(super) fn of(caller: &Caller, access: &Access<'_>, term: &Term) -> Self {
+        let can = |cap: &str| caller.is_logged_in() && caller.can(cap, Object::Term(term.id), access);
+        TermRights { edit: can("edit_term"), delete: can("delete_term") }
+    }
+
+    /// Methods of the term's own route that the caller may use. Terms that the interface serves are for all to see.
+    fn allowed_methods(self) -> impl Iterator<Item = &'static str> {
+        let rows = [(true, &["GET"][..]), (self.edit, &["POST", "PUT", "PATCH"][..]), (self.delete, &["DELETE"][..])];
+        rows.into_iter().filter(|(may, _)| *may).flat_map(|(_, methods)| methods.iter().copied())
+    }
+}
+
+/// The relations of one term.
+pub(super) fn links(item: &TermItem, rights: TermRights) -> Links {
+    let (site, term, taxonomy) = (&item.site, &item.term, &item.taxonomy);
+    let urls = &item.settings.urls;
+    let collection = urls.rest(&site.route_of_taxonomy(taxonomy));
+    let mut links = Links::new();
+    links.add("self", Link::new(format!("{collection}/{}", term.id)).allow(rights.allowed_methods()));
+    links.add("collection", Link::new(&collection));
+    links.add("about", Link::new(urls.rest(&format!("/{}/taxonomies/{}", site.brand.namespace(), taxonomy.name))));
+    if !term.parent.is_none() {
+        links.add("up", Link::new(format!("{collection}/{}", term.parent)).embeddable());
+    }
+    let types = taxonomy.object_types.iter().filter_map(|name| site.types.get(name));
+    for post_type in types.filter(|t| t.show_in_rest) {
+        let posts = urls.rest(&site.route_of_type(post_type));
+        let href = with_query(&posts, &taxonomy.rest_base, term.id);
+        links.add(format!("{LINK_RELATION}post_type"), Link::new(href));
+    }
+    links
+}

@@ -1,0 +1,270 @@
+//! Terms of each taxonomy: list, create, fetch, update, delete.
+//!
+//! One controller per taxonomy that the interface serves. Terms of such a taxonomy are for all to see; the terms of a
+//! post are for those who may see the post. Menus (taxonomy `nav_menu`) have a family of their own.
+
+mod errors;
+mod fields;
+mod links;
+mod load;
+mod params;
+mod write;
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use svc_model::{PostId, Taxonomy, Term, TermId};
+use svc_resource::{Paging, Params, View, total_headers};
+use svc_routing::{
+    CREATABLE, Controller, DELETABLE, EDITABLE, ExtraFields, Map, Request, Response, Result, Route, get, on,
+};
+use svc_schema::{
+    Args, MethodKind, Schema,
+    build::{boolean, integer},
+};
+use svc_store::{Db, posts, terms};
+
+pub(crate) use self::load::slug_paths;
+use self::{
+    fields::TermFields,
+    links::TermRights,
+    load::{Loaded, Loading},
+    params::TermList,
+};
+use crate::{
+    Access, Site, Stored, caller,
+    errors::{forbidden_context, trash_not_supported},
+    posts::{context_param, create_term_cap},
+    respond,
+};
+
+/// The family of one taxonomy.
+pub struct Terms {
+    site: Arc<Site>,
+    taxonomy: Arc<Taxonomy>,
+    fields: TermFields,
+    params: Params<TermList>,
+    extra: ExtraFields,
+}
+
+impl Terms {
+    /// The family of this taxonomy.
+    pub fn new(site: &Arc<Site>, taxonomy: &Taxonomy, extra: &ExtraFields) -> Self {
+        Terms {
+            site: Arc::clone(site),
+            fields: fields::fields(site, taxonomy).with_extra(extra, fields::object_type(taxonomy)),
+            params: params::params(taxonomy),
+            taxonomy: Arc::new(taxonomy.clone()),
+            extra: extra.clone(),
+        }
+    }
+}
+
+impl Controller for Terms {
+    #[rustfmt::skip]
+    fn routes(&self) -> Vec<Route<Self>> {
+        let base = &self.taxonomy.rest_base;
+        let schema = Schema::compile(self.fields.item_schema());
+        let args = |kind| self.fields.args(kind);
+        let id = integer().describe("Number that identifies the term.");
+        let force = boolean().describe("Must be true: terms have no trash.").default(false);
+        vec![
+            Route::new(format!("/{base}"))
+                .schema(schema.clone())
+                .allow_batch()
+                .endpoint(get(Self::list, Self::can_list).args(self.params.query_args()))
+                .endpoint(on(CREATABLE, Self::create, Self::can_create).args(args(MethodKind::Creatable))),
+            Route::new(format!(r"/{base}/(?P<id>[\d]+)"))
+                .schema(schema)
+                .args(Args::from([("id", id)]))
+                .allow_batch()
+                .endpoint(get(Self::fetch, Self::can_fetch).args(Args::from([("context", context_param())])))
+                .endpoint(on(EDITABLE, Self::update, Self::can_update).args(args(MethodKind::Editable)))
+                .endpoint(on(DELETABLE, Self::delete, Self::can_delete).args(Args::from([("force", force)]))),
+        ]
+    }
+}
+
+impl Terms {
+    /// A term of this taxonomy that `judge` lets through, or 404.
+    fn granted(&self, req: &Request, judge: impl FnOnce(TermRights) -> Result<()>) -> Result<Term> {
+        self.site.read(|db| {
+            let id: i64 = req.require("id")?;
+            let found = if id > 0 { terms::get(db, TermId(id), Some(&self.taxonomy.name))? } else { None };
+            let term = found.ok_or_else(errors::not_found)?;
+            let settings = self.site.settings_in(db)?;
+            let access = load::access(&self.site, &settings, std::slice::from_ref(&term));
+            judge(TermRights::of(&caller(req), &access, &term))?;
+            drop(access);
+            Ok(term)
+        })
+    }
+
+    /// Whether the caller has one of the taxonomy's capabilities.
+    fn can(&self, req: &Request, cap: &str) -> Result<bool> {
+        let settings = self.site.settings()?;
+        Ok(Access::new(&self.site, &settings).can(&caller(req), cap))
+    }
+
+    /// The wire form of a loaded term, without its links.
+    async fn finish(&self, mut item: Map, req: &Request, view: &View) -> Result<Map> {
+        respond::add_extra(&self.extra, fields::object_type(&self.taxonomy), &mut item, req, view).await?;
+        Ok(item)
+    }
+
+    /// A response that shows one term as this request may see it.
+    async fn show(&self, req: &Request, term: Term, context: &str) -> Result<Response> {
+        let view = View { context: context.to_owned(), ..respond::view(req) };
+        let caller = caller(req);
+        let plan = self.fields.plan(&view);
+        let loaded = self.site.read(|db| {
+            let settings = self.site.settings_in(db)?;
+            let loading = Loading {
+                site: &self.site,
+                settings: &settings,
+                taxonomy: &self.taxonomy,
+                caller: &caller,
+                view: &view,
+            };
+            Ok(loading.load(db, vec![term], &plan)?.pop())
+        })?;
+        let Some(Loaded { item, links }) = loaded else { return Err(errors::not_found()) };
+        let data = plan.prepare(&item);
+        let mut response = Response::new(Value::Object(self.finish(data, req, &view).await?));
+        response.links = links.unwrap_or_default();
+        Ok(response)
+    }
+
+    // List
+
+    async fn can_list(self: Arc<Self>, req: Request) -> Result<()> {
+        if req.context() == "edit" && !self.can(&req, &self.taxonomy.caps.edit_terms)? {
+            return Err(forbidden_context(&req));
+        }
+        match req.arg::<i64>("post")? {
+            None | Some(0) => Ok(()),
+            Some(id) => self.can_see_post(&req, PostId(id)),
+        }
+    }
+
+    /// Whether the caller may see the post whose terms he asks for.
+    fn can_see_post(&self, req: &Request, id: PostId) -> Result<()> {
+        self.site.read(|db| {
+            let post = if id.0 > 0 { posts::get(db, id)? } else { None }.ok_or_else(errors::invalid_post)?;
+            let settings = self.site.settings_in(db)?;
+            let is_served = self.site.types.get(&post.post_type).is_some_and(|t| t.show_in_rest)
+                && self.taxonomy.object_types.contains(&post.post_type);
+            let access = Access::of_posts(&self.site, &settings, db, std::slice::from_ref(&post))?;
+            if is_served && access.can_read(&caller(req), &post) {
+                Ok(())
+            } else {
+                Err(errors::forbidden_post(req).into())
+            }
+        })
+    }
+
+    async fn list(self: Arc<Self>, req: Request) -> Result<Response> {
+        let list = self.params.read(|name| req.param(name).cloned())?;
+        let (page, per_page) = (list.standing(), list.per_page);
+        let view = respond::view(&req);
+        let caller = caller(&req);
+        let plan = self.fields.plan(&view);
+        let (found, settings, loaded) = self.site.read(|db| {
+            let settings = self.site.settings_in(db)?;
+            let found = list.find(db, &self.taxonomy)?;
+            if req.is_head() {
+                return Ok((found, settings, Vec::new()));
+            }
+            let rows = self.rows(db, &found.ids)?;
+            let loading = Loading {
+                site: &self.site,
+                settings: &settings,
+                taxonomy: &self.taxonomy,
+                caller: &caller,
+                view: &view,
+            };
+            let loaded = loading.load(db, rows, &plan)?;
+            Ok((found, settings, loaded))
+        })?;
+        let mut items = Vec::with_capacity(loaded.len());
+        for Loaded { item, links } in loaded {
+            let data = self.finish(plan.prepare(&item), &req, &view).await?;
+            items.push(respond::with_links(data, links, &req));
+        }
+        // A page beyond the last one is empty, and no error, unlike those of posts.
+        let paging = Paging { total: found.total.unwrap_or_default(), per_page, page };
+        let mut response = Response::new(Value::Array(items));
+        for (name, value) in total_headers(paging.total, paging.pages()) {
+            response = response.header(&self.site.brand.header(name), value);
+        }
+        let collection = settings.urls.rest(&self.site.route_of_taxonomy(&self.taxonomy));
+        for (relation, href) in paging.links(&collection, &req.params().query) {
+            response = response.link_header(relation, &href, &[]);
+        }
+        Ok(response)
+    }
+
+    /// The terms of these ids, in order; a term that other taxonomies share comes once.
+    fn rows(&self, db: &mut Db, ids: &[TermId]) -> Stored<Vec<Term>> {
+        Ok(terms::get_many(db, ids)?.into_iter().filter(|t| t.taxonomy == self.taxonomy.name).collect())
+    }
+
+    // Fetch
+
+    async fn can_fetch(self: Arc<Self>, req: Request) -> Result<Term> {
+        self.granted(
+            &req,
+            |rights| {
+                if req.context() == "edit" && !rights.edit { Err(forbidden_context(&req)) } else { Ok(()) }
+            },
+        )
+    }
+
+    async fn fetch(self: Arc<Self>, req: Request, term: Term) -> Result<Response> {
+        if req.is_head() {
+            return Ok(Response::new(Value::Null));
+        }
+        self.show(&req, term, req.context()).await
+    }
+
+    // Create
+
+    async fn can_create(self: Arc<Self>, req: Request) -> Result<()> {
+        if self.can(&req, create_term_cap(&self.taxonomy))? { Ok(()) } else { Err(errors::cannot_create(&req)) }
+    }
+
+    async fn create(self: Arc<Self>, req: Request) -> Result<Response> {
+        let term = self.save(&req, None).await?;
+        let route = format!("{}/{}", self.site.route_of_taxonomy(&self.taxonomy), term.id);
+        let location = self.site.settings()?.urls.rest(&route);
+        let response = self.show(&req, term, "edit").await?.in_context("edit");
+        Ok(response.status(201).header("Location", location))
+    }
+
+    // Update
+
+    async fn can_update(self: Arc<Self>, req: Request) -> Result<Term> {
+        self.granted(&req, |rights| if rights.edit { Ok(()) } else { Err(errors::cannot_update(&req)) })
+    }
+
+    async fn update(self: Arc<Self>, req: Request, term: Term) -> Result<Response> {
+        let term = self.save(&req, Some(term.id)).await?;
+        Ok(self.show(&req, term, "edit").await?.in_context("edit"))
+    }
+
+    // Delete
+
+    async fn can_delete(self: Arc<Self>, req: Request) -> Result<Term> {
+        self.granted(&req, |rights| if rights.delete { Ok(()) } else { Err(errors::cannot_delete(&req)) })
+    }
+
+    async fn delete(self: Arc<Self>, req: Request, term: Term) -> Result<Response> {
+        if !req.arg::<bool>("force")?.unwrap_or(false) {
+            return Err(trash_not_supported());
+        }
+        let id = term.id;
+        let previous = self.show(&req, term, "edit").await?.data;
+        self.remove(id).await?;
+        Ok(Response::new(json!({"deleted": true, "previous": previous})))
+    }
+}

@@ -1,0 +1,176 @@
+//! Parameters of a list of terms, each named once, and the query that they make.
+
+use serde_json::{Value, json};
+use svc_model::{PostId, Taxonomy, TermId};
+use svc_resource::Params;
+use svc_schema::build::{array, boolean, integer, string};
+use svc_store::{
+    Db, Order, Page, term_tree,
+    terms::{self, TermOrderBy, TermQuery},
+};
+
+use crate::{Stored, posts::context_param};
+
+/// Largest number of items on a page.
+const MAX_PER_PAGE: i64 = 100;
+
+/// The parameters of a list as a request gives them, before they are understood.
+#[derive(Clone, Debug, Default)]
+pub(super) struct TermList {
+    pub(super) page: u64,
+    pub(super) per_page: u64,
+    offset: i64,
+    query: TermQuery,
+    orderby: String,
+}
+
+fn ids(ids: Vec<i64>) -> Vec<TermId> {
+    ids.into_iter().map(|id| TermId(id.saturating_abs())).collect()
+}
+
+/// The parameters of this taxonomy's list.
+#[rustfmt::skip]
+pub(super) fn params(taxonomy: &Taxonomy) -> Params<TermList> {
+    let mut p = Params::<TermList>::new(&taxonomy.name);
+    p.add("context", context_param());
+    p.add("page", integer().describe("Page of the list.").default(1).minimum(1)).set(|l, n| l.page = n);
+    p.add("per_page", integer().describe("Items on a page.").default(10).range(1..=MAX_PER_PAGE)).set(|l, n| l.per_page = n);
+    p.add("search", string().describe("Only terms whose name or slug has this text in it."))
+        .set(|l, s: String| l.query.search = Some(svc_text::trim(&s).to_owned()).filter(|s| !s.is_empty()));
+    p.add("exclude", array(integer()).describe("No terms with these numbers.").default(json!([]))).set(|l, v| l.query.exclude = ids(v));
+    p.add("include", array(integer()).describe("Only terms with these numbers.").default(json!([]))).set(|l, v| l.query.include = ids(v));
+    if !taxonomy.hierarchical {
+        p.add("offset", integer().describe("Leave out this many items at the beginning.")).set(|l, n| l.offset = n);
+    }
+    p.add("order", string().describe("Direction of the order.").default("asc").one_of(["asc", "desc"]))
+        .set(|l, o: String| l.query.order = if o == "asc" { Order::Asc } else { Order::Desc });
+    p.add("orderby", string().describe("What the list is ordered by.").default("name").one_of(ORDERS)).set(|l, o| l.orderby = o);
+    p.add("hide_empty", boolean().describe("Whether terms without posts are left out.").default(false)).set(|l, b| l.query.hide_empty = b);
+    if taxonomy.hierarchical {
+        p.add("parent", integer().describe("Only terms right below this one.")).set(|l, id: i64| l.query.parent = Some(TermId(id)));
+    }
+    p.add("post", integer().describe("Only terms of this post.").default(Value::Null))
+        .set(|l, id: i64| l.query.posts = if id == 0 { Vec::new() } else { vec![PostId(id)] });
+    p.add("slug", array(string()).describe("Only terms with these slugs."))
+        .set(|l, v: Vec<String>| l.query.slugs = v.iter().map(|s| svc_text::sanitize_title(s)).collect());
+    p
+}
+
+const ORDERS: [&str; 8] = ["id", "include", "name", "slug", "include_slugs", "term_group", "description", "count"];
+
+impl TermList {
+    /// How many terms are skipped: a given offset other than zero wins over the page.
+    fn skipped(&self) -> u64 {
+        match self.offset {
+            0 => self.page.saturating_sub(1).saturating_mul(self.per_page),
+            offset => offset.unsigned_abs(),
+        }
+        .min(i64::MAX as u64)
+    }
+
+    /// The page that the links to the pages beside are counted from; an offset stands for the page that it begins within
+    /// or after.
+    pub(super) fn standing(&self) -> u64 {
+        match self.offset {
+            0 => self.page,
+            offset => u64::try_from(offset).unwrap_or(0).div_ceil(self.per_page.max(1)) + 1,
+        }
+    }
+
+    /// The query for one page of the list.
+    fn query(self, taxonomy: &Taxonomy) -> TermQuery {
+        let (limit, offset) = (Some(self.per_page), self.skipped());
+        let mut q = TermQuery { taxonomies: vec![taxonomy.name.clone()], limit, offset, total: true, ..self.query };
+        q.order_by = match self.orderby.as_str() {
+            "id" => TermOrderBy::Id,
+            "include" if !q.include.is_empty() => TermOrderBy::Include,
+            "slug" => TermOrderBy::Slug,
+            "include_slugs" if !q.slugs.is_empty() => TermOrderBy::IncludeSlugs,
+            "term_group" => TermOrderBy::Group,
+            "description" => TermOrderBy::Description,
+            "count" => TermOrderBy::Count,
+            // An order that the request gives nothing for is that by name.
+            _ => TermOrderBy::Name,
+        };
+        if !q.include.is_empty() {
+            q.exclude.clear();
+        }
+        q
+    }
+
+    /// The ids of one page, and the number of all.
+    ///
+    /// In a hierarchical taxonomy an empty term with posts somewhere below it is not hidden, yet not counted, as the peer.
+    ///
+    /// # Errors
+    /// Those of the store.
+    pub(super) fn find(self, db: &mut Db, taxonomy: &Taxonomy) -> Stored<Page<TermId>> {
+        let mut q = self.query(taxonomy);
+        if q.hide_empty && taxonomy.hierarchical {
+            q.keep_empty = term_tree::empty_above_others(db, &taxonomy.name)?;
+        }
+        let mut page = terms::query(db, &q)?;
+        if !q.keep_empty.is_empty() {
+            let counted = TermQuery { keep_empty: Vec::new(), limit: Some(1), offset: 0, ..q };
+            page.total = terms::query(db, &counted)?.total;
+        }
+        Ok(page)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn list(hierarchical: bool, given: &Value) -> TermList {
+        let mut taxonomy = Taxonomy::new("genre", &["book"]);
+        taxonomy.hierarchical = hierarchical;
+        let params = params(&taxonomy);
+        let defaults = params.query_args().defaults();
+        params.read(|name| given.get(name).or_else(|| defaults.get(name)).cloned()).unwrap()
+    }
+
+    #[test]
+    fn offsets_and_pages() {
+        // What is given; terms skipped, page that links are counted from. Recorded of the peer's list of tags.
+        #[rustfmt::skip]
+        let rows = [
+            (json!({}), 0, 1),
+            (json!({"page": 3, "per_page": 2}), 4, 3),
+            (json!({"offset": 0, "page": 2, "per_page": 2}), 2, 2),
+            (json!({"offset": 2, "page": 3, "per_page": 2}), 2, 2),
+            (json!({"offset": 2}), 2, 2),
+            (json!({"offset": -1}), 1, 1),
+            (json!({"page": i64::MAX, "per_page": 100}), i64::MAX as u64, i64::MAX as u64),
+            (json!({"offset": i64::MIN}), i64::MAX as u64, 1),
+        ];
+        for (given, skipped, standing) in rows {
+            let list = list(false, &given);
+            assert_eq!((list.skipped(), list.standing()), (skipped, standing), "{given}");
+        }
+        assert_eq!(list(true, &json!({"offset": 2})).skipped(), 0, "hierarchical taxonomies have no offset");
+    }
+
+    #[test]
+    fn orders_without_their_list_are_by_name() {
+        use TermOrderBy as By;
+        #[rustfmt::skip]
+        let rows = [
+            (json!({}), By::Name, 0),
+            (json!({"orderby": "include"}), By::Name, 0),
+            (json!({"orderby": "include", "include": [3, -2]}), By::Include, 0),
+            (json!({"orderby": "include_slugs", "slug": []}), By::Name, 0),
+            (json!({"orderby": "include_slugs", "slug": ["b", "a"]}), By::IncludeSlugs, 0),
+            (json!({"orderby": "term_group", "exclude": [1]}), By::Group, 1),
+            // What is asked for by number is not left out.
+            (json!({"orderby": "id", "include": [1], "exclude": [1]}), By::Id, 0),
+        ];
+        for (given, order_by, n_excluded) in rows {
+            let q = list(true, &given).query(&Taxonomy::new("genre", &[]));
+            assert_eq!((q.order_by, q.exclude.len()), (order_by, n_excluded), "{given}");
+        }
+        assert_eq!(list(true, &json!({"include": [i64::MIN, -2]})).query.include, [TermId(i64::MAX), TermId(2)]);
+        assert_eq!(list(true, &json!({"search": " \n"})).query.search, None);
+        assert_eq!(list(true, &json!({"post": 0})).query.posts, []);
+    }
+}

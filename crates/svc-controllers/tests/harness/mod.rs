@@ -1,0 +1,126 @@
+//! A whole site in process: the recorded fixture on a temporary SQLite file, with every family mounted.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, dead_code, reason = "a harness of tests, shared by several of them")]
+
+use std::{path::Path, sync::Arc};
+
+use serde_json::Value;
+use svc_auth::Caller;
+use svc_brand::Brand;
+use svc_controllers::{MetaField, Settings, Site, mount, site_info};
+use svc_model::{PostType, Taxonomy, UserId};
+use svc_routing::{Method, Registry, Request, Server, response::Body};
+use svc_store::{DatabaseUrl, MetaKind, Store, StoreConfig, meta};
+
+/// The dump that the store's own tests use.
+const DUMP: &[u8] = include_bytes!("../../../svc-store/testdata/site.sql.gz");
+
+/// A site and the server on it.
+pub(crate) struct Harness {
+    /// The site.
+    pub(crate) site: Arc<Site>,
+    /// Every family, mounted.
+    pub(crate) server: Server,
+}
+
+/// What a request was answered.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    /// The status.
+    pub(crate) status: u16,
+    /// The headers, names as set.
+    pub(crate) headers: Vec<(String, String)>,
+    /// The body; null without one.
+    pub(crate) body: Value,
+}
+
+impl Answer {
+    /// The error's code, empty without one.
+    pub(crate) fn code(&self) -> &str {
+        self.body["code"].as_str().unwrap_or_default()
+    }
+
+    /// A header, by name.
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        self.headers.iter().find(|(n, _)| n.eq_ignore_ascii_case(name)).map(|(_, v)| v.as_str())
+    }
+}
+
+impl Harness {
+    /// A fresh copy of the fixture, with a custom type and taxonomy.
+    pub(crate) fn new() -> Self {
+        let mut config = StoreConfig::new(DatabaseUrl::Temporary);
+        config.durable = false;
+        let store = Store::open(&config).unwrap();
+        store.import(DUMP, Default::default()).unwrap();
+        let mut site = Site::new(store, Brand::default(), Path::new("no-such-folder"));
+        let book = PostType::new("book").labelled("Books", "Book").public().rest("books");
+        site.types.register(book.supporting(&["title", "editor", "author", "custom-fields", "revisions", "thumbnail"]));
+        site.taxonomies.register(Taxonomy::new("genre", &["book"]).hierarchical().rest("genres"));
+        site.meta.register("post", "post", MetaField::new("fx_string", "string"));
+        site.meta.register("post", "post", MetaField::new("fx_integer", "integer"));
+        site.meta.register("post", "post", MetaField::new("fx_strings", "string").list());
+        let site = site.finish();
+        let mut registry = Registry::for_site(site_info(&site).unwrap());
+        mount(&mut registry, &site, true);
+        let server = registry.build();
+        assert!(server.notices().is_empty(), "{:?}", server.notices());
+        Harness { site, server }
+    }
+
+    /// The caller that a user of the fixture is; 0 is nobody.
+    fn caller(&self, user: i64) -> Option<Caller> {
+        if user == 0 {
+            return None;
+        }
+        self.site
+            .read(|db| {
+                let settings: Arc<Settings> = self.site.settings_in(db)?;
+                let stored = meta::get(db, MetaKind::User, user, &format!("{}capabilities", db.prefix()))?;
+                let granted: Value = svc_php::serialize::from_stored(stored.unwrap_or_default().as_bytes()).into();
+                Ok(Some(Caller::new(UserId(user), settings.roles(db.prefix()).caps_of(&granted))))
+            })
+            .unwrap()
+    }
+
+    /// Sends a request as this user.
+    pub(crate) async fn send(&self, user: i64, req: Request) -> Answer {
+        let req = match self.caller(user) {
+            Some(caller) => req.with_caller(caller),
+            None => req,
+        };
+        let served = self.server.serve(req).await;
+        Answer {
+            status: served.status.as_u16(),
+            headers: served.headers.iter().map(|(n, v)| (n.to_owned(), v.to_owned())).collect(),
+            body: match served.body {
+                Body::Json(value) => value,
+                _ => Value::Null,
+            },
+        }
+    }
+
+    /// `GET` of a route with a query string.
+    pub(crate) async fn get(&self, user: i64, route: &str, query: &str) -> Answer {
+        self.send(user, Request::get(route).with_query_string(query)).await
+    }
+
+    /// A request with a JSON body.
+    pub(crate) async fn json(&self, user: i64, method: Method, route: &str, body: Value) -> Answer {
+        self.send(user, Request::new(method, route).with_json(&body)).await
+    }
+
+    /// How many statements the store has run.
+    pub(crate) fn statements(&self) -> u64 {
+        self.site.read(|db| Ok(db.statements())).unwrap()
+    }
+}
+
+/// Users of the fixture.
+pub(crate) const NOBODY: i64 = 0;
+/// An administrator.
+pub(crate) const ADMIN: i64 = 1;
+/// An author.
+pub(crate) const AUTHOR: i64 = 3;
+/// A contributor.
+pub(crate) const CONTRIBUTOR: i64 = 5;

@@ -1,0 +1,176 @@
+//! Posts, in process, over the recorded fixture.
+
+mod harness;
+
+use harness::{ADMIN, AUTHOR, CONTRIBUTOR, Harness, NOBODY};
+use serde_json::{Value, json};
+use svc_routing::Method;
+use svc_schema::Schema;
+
+const POSTS: &str = "/svc/v2/posts";
+
+fn ids(body: &Value) -> Vec<i64> {
+    body.as_array().into_iter().flatten().filter_map(|p| p["id"].as_i64()).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_item_is_as_its_schema_says_in_every_context() {
+    let h = Harness::new();
+    for base in ["posts", "pages", "books"] {
+        let route = format!("/svc/v2/{base}");
+        let options = h.json(ADMIN, Method::OPTIONS, &route, json!({})).await;
+        let source = options.body["schema"].clone();
+        let schema = Schema::compile(source.clone());
+        for context in ["view", "embed", "edit"] {
+            let list = h.get(ADMIN, &route, &format!("context={context}&per_page=100&status=any")).await;
+            assert_eq!(list.status, 200, "{:?}", list.body);
+            for item in list.body.as_array().unwrap() {
+                let mut item = item.clone();
+                item.as_object_mut().unwrap().remove("_links");
+                schema.validate(&item, "item").unwrap_or_else(|e| panic!("{base} {context} {}: {e}", item["id"]));
+                for name in item.as_object().unwrap().keys() {
+                    let contexts = &source["properties"][name]["context"];
+                    assert!(contexts.as_array().unwrap().contains(&json!(context)), "{base} {context} {name}");
+                }
+            }
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_longer_list_takes_no_more_queries() {
+    let h = Harness::new();
+    for (user, query) in [(NOBODY, ""), (ADMIN, "&context=edit"), (NOBODY, "&search=fox"), (NOBODY, "&categories=2")] {
+        let mut counts = Vec::new();
+        for per_page in [1, 100] {
+            let query = format!("per_page={per_page}{query}");
+            h.get(user, POSTS, &query).await;
+            let before = h.statements();
+            let list = h.get(user, POSTS, &query).await;
+            counts.push(h.statements() - before);
+            assert_eq!(list.status, 200);
+        }
+        assert_eq!(counts[0], counts[1], "{query}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn head_runs_the_list_but_renders_nothing() {
+    let h = Harness::new();
+    let get = h.get(NOBODY, POSTS, "per_page=5").await;
+    let before = h.statements();
+    let head = h.json(NOBODY, Method::HEAD, POSTS, json!(null)).await;
+    let spent = h.statements() - before;
+    assert_eq!((head.status, &head.body), (200, &Value::Null));
+    assert_eq!(head.header("X-SVC-Total"), get.header("X-SVC-Total"));
+    assert!(spent <= 4, "{spent}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn fields_that_are_not_asked_for_are_not_loaded() {
+    let h = Harness::new();
+    let spent = async |query: &str| {
+        h.get(NOBODY, POSTS, query).await;
+        let before = h.statements();
+        h.get(NOBODY, POSTS, query).await;
+        h.statements() - before
+    };
+    let (whole, few) = (spent("").await, spent("_fields=id,slug").await);
+    assert!(few < whole, "{few} of {whole}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn create_update_trash_and_delete() {
+    let h = Harness::new();
+    let made = h
+        .json(
+            ADMIN,
+            Method::POST,
+            POSTS,
+            json!({"title": "First", "content": "Body", "status": "publish", "categories": [2], "tags": [10],
+                "sticky": true, "format": "quote", "meta": {"fx_integer": 7, "fx_strings": ["a", "b"]}}),
+        )
+        .await;
+    assert_eq!(made.status, 201, "{:?}", made.body);
+    let id = made.body["id"].as_i64().unwrap();
+    let own = format!("{POSTS}/{id}");
+    assert!(made.header("Location").unwrap().ends_with(&own));
+    assert_eq!(made.body["slug"], "first");
+    assert_eq!((&made.body["categories"], &made.body["sticky"]), (&json!([2]), &json!(true)));
+    assert_eq!(made.body["meta"]["fx_strings"], json!(["a", "b"]));
+
+    let twin = h.json(ADMIN, Method::POST, POSTS, json!({"title": "First", "status": "publish"})).await;
+    assert_eq!(twin.body["slug"], "first-2");
+
+    let changed = h.json(ADMIN, Method::PATCH, &own, json!({"title": "Second", "meta": {"fx_integer": null}})).await;
+    assert_eq!(changed.body["title"]["raw"], "Second");
+    assert_eq!(changed.body["meta"]["fx_integer"], 0);
+    assert_eq!(changed.body["_links"]["version-history"][0]["count"], 1);
+
+    let gone = h.json(ADMIN, Method::DELETE, &own, json!({})).await;
+    assert_eq!(
+        (gone.status, &gone.body["status"], &gone.body["slug"]),
+        (200, &json!("trash"), &json!("first__trashed"))
+    );
+    let again = h.json(ADMIN, Method::DELETE, &own, json!({})).await;
+    assert_eq!((again.status, again.code()), (410, "rest_already_trashed"));
+    let back = h.json(ADMIN, Method::PATCH, &own, json!({"status": "publish"})).await;
+    assert_eq!(back.body["slug"], "first");
+
+    let deleted = h.json(ADMIN, Method::DELETE, &own, json!({"force": true})).await;
+    assert_eq!((&deleted.body["deleted"], &deleted.body["previous"]["id"]), (&json!(true), &json!(id)));
+    assert_eq!(h.get(ADMIN, &own, "").await.code(), "rest_post_invalid_id");
+    assert!(!ids(&h.get(NOBODY, POSTS, "sticky=true").await.body).contains(&id));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_change_that_fails_changes_nothing() {
+    let h = Harness::new();
+    let own = format!("{POSTS}/1000");
+    let before = h.get(ADMIN, &own, "context=edit").await.body;
+    let refused = h.json(ADMIN, Method::PATCH, &own, json!({"title": "New", "meta": {"fx_integer": "x"}})).await;
+    assert_eq!((refused.status, refused.code()), (400, "rest_invalid_type"));
+    assert_eq!(h.get(ADMIN, &own, "context=edit").await.body, before);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn refusals_tell_who_is_not_signed_in_from_who_may_not() {
+    let h = Harness::new();
+    #[rustfmt::skip]
+    let rows = [
+        (NOBODY, Method::POST, POSTS.to_owned(), json!({"title": "x"}), 401, "rest_cannot_create"),
+        (CONTRIBUTOR, Method::POST, POSTS.to_owned(), json!({"title": "x", "status": "publish"}), 403, "rest_cannot_publish"),
+        (AUTHOR, Method::POST, POSTS.to_owned(), json!({"title": "x", "author": 1}), 403, "rest_cannot_edit_others"),
+        (AUTHOR, Method::POST, POSTS.to_owned(), json!({"title": "x", "sticky": true}), 403, "rest_cannot_assign_sticky"),
+        (NOBODY, Method::PATCH, format!("{POSTS}/1000"), json!({"title": "x"}), 401, "rest_cannot_edit"),
+        (AUTHOR, Method::PATCH, format!("{POSTS}/1014"), json!({"title": "x"}), 403, "rest_cannot_edit"),
+        (NOBODY, Method::DELETE, format!("{POSTS}/1000"), json!({}), 401, "rest_cannot_delete"),
+        (ADMIN, Method::PATCH, format!("{POSTS}/999999"), json!({"title": "x"}), 404, "rest_post_invalid_id"),
+        (ADMIN, Method::POST, POSTS.to_owned(), json!({}), 400, "empty_content"),
+        (ADMIN, Method::POST, POSTS.to_owned(), json!({"title": "x", "author": 9999}), 400, "rest_invalid_author"),
+        (ADMIN, Method::POST, POSTS.to_owned(), json!({"id": 5, "title": "x"}), 400, "rest_post_exists"),
+    ];
+    for (user, method, route, body, status, code) in rows {
+        let answer = h.json(user, method.clone(), &route, body.clone()).await;
+        assert_eq!((answer.status, answer.code()), (status, code), "{method} {route} {body} as {user}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_not_public_is_nowhere_to_be_seen() {
+    let h = Harness::new();
+    // Drafts, private posts and the content behind a password of the fixture.
+    for query in ["per_page=100", "per_page=100&orderby=id", "search=Draft", "search=Private&per_page=100"] {
+        let text = h.get(NOBODY, POSTS, query).await.body.to_string();
+        for secret in ["Draft by admin", "Private by admin", "The hidden text", "The hidden excerpt", "secret"] {
+            assert!(!text.contains(secret), "{query} shows {secret}");
+        }
+    }
+    for (id, status) in [(1014, 401), (1016, 401), (1500, 404)] {
+        assert_eq!(h.get(NOBODY, &format!("{POSTS}/{id}"), "").await.status, status, "{id}");
+    }
+    let unlocked = h.get(NOBODY, &format!("{POSTS}/1013"), "password=secret").await;
+    assert!(unlocked.body["content"]["rendered"].as_str().unwrap().contains("The hidden text"));
+    let wrong = h.get(NOBODY, &format!("{POSTS}/1013"), "password=wrong").await;
+    assert_eq!((wrong.status, wrong.code()), (403, "rest_post_incorrect_password"));
+}

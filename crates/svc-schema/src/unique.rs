@@ -1,0 +1,153 @@
+//! The keyword `uniqueItems`: whether two items of a list are the same.
+//!
+//! The order of members does not matter; `1`, `1.0` and `"1"` are three values here, unlike in `enum`.
+
+use std::{
+    borrow::Borrow,
+    hash::{BuildHasher, RandomState},
+    sync::OnceLock,
+};
+
+use serde_json::Value;
+use svc_php::{
+    list::integer_key,
+    numeric::{Num, from_json},
+};
+
+use crate::values::MAX_VALUE_DEPTH;
+
+/// Up to this many items are compared each with each.
+const FEW: usize = 16;
+
+/// Whether two of the items are the same.
+pub(crate) fn has_duplicates<V: Borrow<Value>>(items: &[V]) -> bool {
+    if items.len() <= FEW {
+        let is_seen =
+            |(index, item): (usize, &V)| items[..index].iter().any(|other| same(item.borrow(), other.borrow()));
+        return items.iter().enumerate().any(is_seen);
+    }
+    // Hashes under random keys, so that nobody can make many items share one; then only those that do are compared.
+    let mixer = Mixer::new();
+    let mut hashed: Vec<(u64, &Value)> = items.iter().map(|item| (mixer.hash(item.borrow()), item.borrow())).collect();
+    hashed.sort_unstable_by_key(|(hash, _)| *hash);
+    hashed.chunk_by(|(a, _), (b, _)| a == b).any(|group| {
+        group.iter().enumerate().any(|(index, (_, item))| group[..index].iter().any(|(_, other)| same(item, other)))
+    })
+}
+
+fn same(a: &Value, b: &Value) -> bool {
+    same_to(a, b, MAX_VALUE_DEPTH)
+}
+
+fn same_to(a: &Value, b: &Value, depth_left: usize) -> bool {
+    if depth_left == 0 {
+        return false;
+    }
+    let below = depth_left - 1;
+    match (a, b) {
+        (Value::Number(x), Value::Number(y)) => match (from_json(x), from_json(y)) {
+            (Num::Int(x), Num::Int(y)) => x == y,
+            (Num::Float(x), Num::Float(y)) => x.to_bits() == y.to_bits(),
+            _ => false,
+        },
+        (Value::Array(x), Value::Array(y)) => x.len() == y.len() && x.iter().zip(y).all(|(v, w)| same_to(v, w, below)),
+        (Value::Object(x), Value::Object(y)) => {
+            x.len() == y.len() && x.iter().all(|(key, v)| y.get(key).is_some_and(|w| same_to(v, w, below)))
+        }
+        // To PHP, a map with the keys 0, 1, 2 … is that list.
+        (Value::Object(map), Value::Array(list)) | (Value::Array(list), Value::Object(map)) => {
+            let item = |index: usize| map.get(&index.to_string());
+            map.len() == list.len()
+                && list.iter().enumerate().all(|(index, v)| item(index).is_some_and(|w| same_to(v, w, below)))
+        }
+        _ => a == b,
+    }
+}
+
+/// Mixes words under random keys, by the folded product of 128 bits that quick hash tables use.
+struct Mixer {
+    start: u64,
+    factor: u64,
+}
+
+impl Mixer {
+    fn new() -> Self {
+        static KEYS: OnceLock<RandomState> = OnceLock::new();
+        let keys = KEYS.get_or_init(RandomState::new);
+        Mixer { start: keys.hash_one(0_u8), factor: keys.hash_one(1_u8) | 1 }
+    }
+
+    fn word(&self, hash: u64, word: u64) -> u64 {
+        let product = u128::from(hash ^ word) * u128::from(self.factor);
+        ((product >> 64) as u64 ^ product as u64).wrapping_add(self.start)
+    }
+
+    fn text(&self, hash: u64, text: &str) -> u64 {
+        let (words, rest) = text.as_bytes().as_chunks::<8>();
+        let hash = words.iter().fold(hash, |hash, word| self.word(hash, u64::from_le_bytes(*word)));
+        let last = rest.iter().fold(rest.len() as u64, |last, byte| last << 8 | u64::from(*byte));
+        self.word(hash, last)
+    }
+
+    fn hash(&self, value: &Value) -> u64 {
+        self.hash_to(value, MAX_VALUE_DEPTH)
+    }
+
+    /// Equal for equal values: members are added up, whatever their order, and an index counts as a key.
+    fn hash_to(&self, value: &Value, depth_left: usize) -> u64 {
+        let tagged = |tag: u64, word: u64| self.word(self.word(self.start, tag), word);
+        if depth_left == 0 {
+            return self.start;
+        }
+        let index = |index: i64| self.word(self.start, index as u64);
+        let member = |key: u64, item: &Value| self.word(key, self.hash_to(item, depth_left - 1));
+        match value {
+            Value::Null => tagged(0, 0),
+            Value::Bool(b) => tagged(1, u64::from(*b)),
+            Value::Number(n) => match from_json(n) {
+                Num::Int(n) => tagged(2, n as u64),
+                Num::Float(f) => tagged(3, f.to_bits()),
+            },
+            Value::String(text) => self.text(tagged(4, 0), text),
+            Value::Array(items) => {
+                let members = (0..).zip(items).map(|(at, item)| member(index(at), item));
+                tagged(5, members.fold(0, u64::wrapping_add))
+            }
+            Value::Object(map) => {
+                let key = |name: &str| integer_key(name).map_or_else(|| self.text(!self.start, name), index);
+                let members = map.iter().map(|(name, item)| member(key(name), item));
+                tagged(5, members.fold(0, u64::wrapping_add))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn few_and_many_agree() {
+        let rows = [
+            (json!([1, 1.0, "1", true, null]), false),
+            (json!([{"a": 1, "b": [2]}, {"b": [2], "a": 1}]), true),
+            (json!([{"1": "b", "0": "a"}, ["a", "b"]]), true),
+            (json!([{}, []]), true),
+            (json!([[1, 2], [2, 1]]), false),
+            (json!([["a", "b"], {"a": 0, "b": 1}]), false),
+            (json!([0.0, -0.0]), false),
+        ];
+        for (items, expected) in rows {
+            let items = items.as_array().unwrap();
+            assert_eq!(has_duplicates(items), expected, "{items:?}");
+            let filler: Vec<Value> = (100..200).map(Value::from).collect();
+            let many: Vec<&Value> = items.iter().chain(&filler).collect();
+            assert_eq!(has_duplicates(&many), expected, "{items:?}");
+            let mixer = Mixer::new();
+            let all_equal = items.iter().all(|item| mixer.hash(item) == mixer.hash(&items[0]));
+            assert_eq!(all_equal, expected, "{items:?}");
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! The rules of the specification, a row each: what is refused with which words, what is cleaned to what.
+
+use serde_json::{Value, json};
+use svc_schema::{NoticeKind, Notices, Schema};
+
+/// `schema`, `value`, then the code and message of the error, or `ok`.
+#[track_caller]
+fn check(schema: Value, value: Value, code: &str, message: &str) {
+    let outcome = Schema::compile(schema.clone()).validate(&value, "p");
+    let told = outcome.as_ref().map_or_else(|e| (e.code(), e.message()), |()| ("ok", ""));
+    assert_eq!(told, (code, message), "{schema} {value}");
+}
+
+#[track_caller]
+fn clean(schema: Value, value: Value, expected: Value) {
+    assert_eq!(Schema::compile(schema.clone()).sanitize(value.clone(), "p"), Ok(expected), "{schema} {value}");
+}
+
+#[test]
+#[rustfmt::skip]
+fn refusals() {
+    let s = |keyword: &str, value: Value| json!({"type": "string", keyword: value});
+    let n = |rules: Value| { let mut schema = json!({"type": "number"}); schema.as_object_mut().unwrap().extend(rules.as_object().unwrap().clone()); schema };
+    let a = |keyword: &str, value: Value| json!({"type": "array", keyword: value});
+    let o = |keyword: &str, value: Value| json!({"type": "object", keyword: value});
+    check(json!({"type": "integer"}), json!("1.5"), "rest_invalid_type", "p is not of type integer.");
+    check(json!({"type": "integer"}), json!("1e2"), "ok", "");
+    check(json!({"type": "boolean"}), json!("yes"), "rest_invalid_type", "p is not of type boolean.");
+    check(json!({"type": "null"}), json!(""), "rest_invalid_type", "p is not of type null.");
+    check(json!({"type": ["integer", "null"]}), json!("x"), "rest_invalid_type", "p is not of type integer,null.");
+    check(json!({"type": "array"}), json!({"a": 1}), "rest_invalid_type", "p is not of type array.");
+    // A list is no object, though the reference takes it for one.
+    check(json!({"type": "object"}), json!(["a"]), "rest_invalid_type", "p is not of type object.");
+    check(json!({"type": "object"}), json!(""), "ok", "");
+    check(o("required", json!(["a"])), json!({}), "rest_property_required", "a is a required property of p.");
+    check(o("properties", json!({"a": {"required": true}})), json!({}), "rest_property_required", "a is a required property of p.");
+    check(o("additionalProperties", json!(false)), json!({"b": 1}), "rest_additional_properties_forbidden", "b is not a valid property of Object.");
+    check(o("patternProperties", json!({"^x": {"type": "integer"}})), json!({"xa": "b"}), "rest_invalid_type", "p[xa] is not of type integer.");
+    check(o("minProperties", json!(1)), json!({}), "rest_too_few_properties", "p must contain at least 1 property.");
+    check(o("maxProperties", json!(0)), json!({"a": 1}), "rest_too_many_properties", "p must contain at most 0 properties.");
+    check(a("items", json!({"type": "array", "items": {"type": "integer"}})), json!([[1, "x"]]), "rest_invalid_type", "p[0][1] is not of type integer.");
+    check(a("minItems", json!(1000)), json!("a,b"), "rest_too_few_items", "p must contain at least 1,000 items.");
+    check(a("maxItems", json!(1)), json!("a,b"), "rest_too_many_items", "p must contain at most 1 item.");
+    check(a("uniqueItems", json!(true)), json!([{"a": 1, "b": 2}, {"b": 2, "a": 1}]), "rest_duplicate_items", "p has duplicate items.");
+    check(n(json!({"multipleOf": 0.1})), json!(0.3), "rest_invalid_multiple", "p must be a multiple of 0.1.");
+    check(n(json!({"minimum": 2})), json!("1"), "rest_out_of_bounds", "p must be greater than or equal to 2");
+    check(n(json!({"minimum": 2, "exclusiveMinimum": true})), json!(2), "rest_out_of_bounds", "p must be greater than 2");
+    check(n(json!({"maximum": 2})), json!(3), "rest_out_of_bounds", "p must be less than or equal to 2");
+    check(n(json!({"maximum": 2, "exclusiveMaximum": true})), json!(2), "rest_out_of_bounds", "p must be less than 2");
+    check(n(json!({"minimum": 1, "maximum": 3, "exclusiveMaximum": true})), json!(3), "rest_out_of_bounds", "p must be between 1 (inclusive) and 3 (exclusive)");
+    check(s("minLength", json!(2)), json!("é"), "rest_too_short", "p must be at least 2 characters long.");
+    check(s("maxLength", json!(1)), json!("éé"), "rest_too_long", "p must be at most 1 character long.");
+    check(s("pattern", json!("^[a-z]+$")), json!("A"), "rest_invalid_pattern", "p does not match pattern ^[a-z]+$.");
+    check(s("enum", json!(["a"])), json!("b"), "rest_not_in_enum", "p is not a.");
+    check(s("enum", json!(["a", "b", "c"])), json!("d"), "rest_not_in_enum", "p is not one of a, b, and c.");
+    check(json!({"type": "integer", "enum": [1.0]}), json!("1"), "ok", "");
+    check(s("format", json!("hex-color")), json!("#ff"), "rest_invalid_hex_color", "Invalid hex color.");
+    check(s("format", json!("hex-color")), json!("#fff\n"), "rest_invalid_hex_color", "Invalid hex color.");
+    check(s("format", json!("date-time")), json!("today"), "rest_invalid_date", "Invalid date.");
+    check(s("format", json!("email")), json!("a@b"), "rest_invalid_email", "Invalid email address.");
+    check(s("format", json!("ip")), json!("1.2.3"), "rest_invalid_ip", "p is not a valid IP address.");
+    check(s("format", json!("uuid")), json!("x"), "rest_invalid_uuid", "p is not a valid UUID.");
+    check(s("format", json!("uri")), json!("::"), "ok", "");
+    check(json!({"format": "ip"}), json!("x"), "rest_invalid_ip", "p is not a valid IP address.");
+    check(json!({"type": "integer", "format": "ip"}), json!(1), "ok", "");
+}
+
+#[test]
+#[rustfmt::skip]
+fn combined_schemas() {
+    let text = json!({"type": "string", "maxLength": 2, "title": "Word"});
+    let count = json!({"type": "integer", "minimum": 5, "title": "Count"});
+    let any = |branches: &[&Value]| json!({"anyOf": branches});
+    let one = |branches: &[&Value]| json!({"oneOf": branches});
+    check(any(&[&text]), json!("abc"), "rest_no_matching_schema", "p is not a valid Word. Reason: p must be at most 2 characters long.");
+    check(any(&[&text, &count]), json!("abc"), "rest_no_matching_schema", "p is not a valid Word. Reason: p must be at most 2 characters long.");
+    check(any(&[&text, &count]), json!([]), "rest_no_matching_schema", "p is not a valid Word and Count.");
+    check(any(&[&json!({"type": "null"}), &json!({"type": "boolean"})]), json!([]), "rest_no_matching_schema", "p does not match any of the expected formats.");
+    check(one(&[&json!({"type": "integer"}), &json!({"type": "number"})]), json!(1), "rest_one_of_multiple_matches", "p matches more than one of the expected formats.");
+    check(one(&[&json!({"type": "integer", "title": "A"}), &json!({"type": "number", "title": "B"})]), json!(1), "rest_one_of_multiple_matches", "p matches A and B, but should match only one.");
+    // Of objects, the one that shares most names is told of.
+    let near = json!({"type": "object", "title": "Near", "properties": {"a": {"type": "integer"}, "b": {"type": "integer"}}});
+    let far = json!({"type": "object", "title": "Far", "properties": {"a": {"type": "null"}, "z": {"type": "null"}}});
+    check(any(&[&far, &near]), json!({"a": 1, "b": "x"}), "rest_no_matching_schema", "p is not a valid Near. Reason: p[b] is not of type integer.");
+    // The type of the schema around counts for those without one.
+    check(json!({"type": "string", "anyOf": [{"maxLength": 1}]}), json!(5), "rest_no_matching_schema", "p does not match the expected format. Reason: p is not of type string.");
+    let error = Schema::compile(any(&[&count, &text])).validate(&json!("abc"), "p").unwrap_err();
+    assert_eq!(error.data(), Some(&json!({"position": 1})));
+}
+
+#[test]
+#[rustfmt::skip]
+fn cleaned_values() {
+    let t = |name: &str| json!({"type": name});
+    clean(t("integer"), json!("12abc"), json!(12));
+    clean(t("integer"), json!(1.9), json!(1));
+    clean(t("number"), json!("1.5"), json!(1.5));
+    clean(t("number"), json!(2), json!(2.0));
+    clean(t("boolean"), json!("FALSE"), json!(false));
+    clean(t("boolean"), json!("no"), json!(true));
+    clean(t("null"), json!("x"), json!(null));
+    clean(t("string"), json!(1.0), json!("1"));
+    clean(t("string"), json!(null), json!(""));
+    clean(t("array"), json!("a, b"), json!(["a", "b"]));
+    clean(t("array"), json!({"x": 1}), json!([1]));
+    clean(t("array"), json!(null), json!([]));
+    clean(t("object"), json!("x"), json!({}));
+    clean(t("object"), json!(["a"]), json!({}));
+    clean(json!({"type": "object", "properties": {"a": {"type": "integer"}}, "additionalProperties": false}), json!({"a": "7", "b": 1}), json!({"a": 7}));
+    clean(json!({"type": "array", "items": {"type": "integer"}}), json!("1,2,x"), json!([1, 2, 0]));
+    clean(json!({"type": ["integer", "boolean"]}), json!("x"), json!(null));
+    clean(json!({"type": "string", "format": "hex-color"}), json!("red"), json!(""));
+    clean(json!({"type": "string", "format": "ip"}), json!(" <b>1.2.3.4</b> "), json!("1.2.3.4"));
+    clean(json!({"type": "string", "format": "uri"}), json!("javascript:alert(1)"), json!(""));
+    // Formats that the reference knows and the specification does not.
+    clean(json!({"type": "string", "format": "text-field"}), json!("<b>x</b>\n"), json!("<b>x</b>\n"));
+    clean(json!({"type": "string", "format": "textarea-field"}), json!("<b>x</b>\n"), json!("<b>x</b>\n"));
+    clean(json!({"anyOf": [{"type": "null"}, {"type": "integer"}]}), json!("5"), json!(5));
+    let twins = json!({"type": "object", "properties": {"a": {"type": "array", "items": {"type": "integer"}, "uniqueItems": true}}});
+    assert_eq!(Schema::compile(twins).sanitize(json!({"a": [1, "1"]}), "p").unwrap_err().message(), "p[a] has duplicate items.");
+}
+
+#[test]
+fn contexts() {
+    let schema = Schema::compile(json!({"type": "object", "properties": {
+        "id": {"type": "integer", "context": ["view", "edit", "embed"]},
+        "title": {"type": "object", "context": ["view", "edit"], "properties": {
+            "raw": {"type": "string", "context": ["edit"]}, "rendered": {"type": "string", "context": ["view", "edit"]},
+        }},
+        "tags": {"type": "array", "context": ["view"], "items": {"type": "integer", "context": ["edit"]}},
+        "free": {"type": "object", "properties": {"x": {"context": ["edit"]}}},
+    }}));
+    let data = json!({"id": 1, "title": {"raw": "t", "rendered": "T"}, "tags": [1, 2], "free": {"x": 1}, "other": 2});
+    assert_eq!(
+        schema.filter_by_context(data.clone(), "view"),
+        json!({"id": 1, "title": {"rendered": "T"}, "tags": [], "free": {"x": 1}, "other": 2})
+    );
+    assert_eq!(schema.filter_by_context(data, "embed"), json!({"id": 1, "free": {"x": 1}, "other": 2}));
+    assert_eq!(schema.filter_by_context(json!({"title": {"raw": "t"}}), "view"), json!({"title": []}));
+}
+
+#[test]
+fn faulty_types_are_told_of_and_tolerated() {
+    let mut notices = Notices::new();
+    let schema = Schema::compile(json!({"type": "array", "items": {"enum": [1]}}));
+    assert!(schema.validate_with(&json!([1, 1]), "p", &mut notices).is_ok());
+    let functions: Vec<&str> = notices.iter().map(|n| n.function.as_str()).collect();
+    let (check, clean) = ("rest_validate_value_from_schema", "rest_sanitize_value_from_schema");
+    assert_eq!(functions, [[check, check, clean, clean], [check, check, clean, clean]].concat());
+    let first = notices.iter().next().unwrap();
+    assert_eq!((first.kind, first.version.as_str()), (NoticeKind::DoingItWrong, "5.5.0"));
+    assert!(first.message.contains("p[0]"), "{}", first.message);
+
+    let mut notices = Notices::new();
+    let many: Vec<Value> = vec![json!(1); 10_000];
+    assert!(schema.validate_with(&json!(many), "p", &mut notices).is_ok());
+    assert_eq!(notices.iter().len(), 256);
+}

@@ -1,0 +1,31 @@
+//! A site of one's own: the routes, types, taxonomies, meta and fields that the recorded WordPress site registers, on the
+//! same command line as the server itself.
+//!
+//! `cargo run -p svc-server --example demo -- serve`
+
+mod routes;
+mod schema_args;
+mod types;
+
+use svc_controllers::AppPassword;
+use svc_server::{SiteBuilder, auth::Caller, routing::Request};
+
+fn caller(req: &Request) -> Option<&Caller> {
+    req.caller::<Caller>()
+}
+
+fn main() -> std::process::ExitCode {
+    let who = routes::Who {
+        id: |req| caller(req).map_or(0, |c| c.id.0),
+        can: |req, capability| caller(req).is_some_and(|c| c.has(capability)),
+        app_password: |req| req.extensions().get::<AppPassword>().map(|used| used.0.clone()),
+    };
+    SiteBuilder::new()
+        .prepare(types::register)
+        .register(move |registry, site| {
+            let zone = types::zone(site);
+            routes::register(registry, who, zone).expect("every demo route has a namespace and a path");
+            types::fields(registry, site);
+        })
+        .command_line()
+}

@@ -1,0 +1,67 @@
+//! One argument for each keyword of schemas.
+
+use serde_json::json;
+use svc_schema::{Args, Schema};
+
+/// The arguments of `/demo/v1/schema`, in the order in which the index shows them.
+#[rustfmt::skip]
+pub(super) fn schema_args() -> Args {
+    let rows = [
+        ("str", json!({"type": "string", "description": "Any text."})),
+        ("str_len", json!({"type": "string", "minLength": 2, "maxLength": 5})),
+        ("str_one", json!({"type": "string", "minLength": 1, "maxLength": 1})),
+        ("str_pattern", json!({"type": "string", "pattern": "^[a-z]+-[0-9]+$"})),
+        ("str_pattern_u", json!({"type": "string", "pattern": "^.{3}$"})),
+        ("str_enum", json!({"type": "string", "enum": ["red", "green", "blue"]})),
+        ("str_enum_one", json!({"type": "string", "enum": ["only"]})),
+        ("str_def", json!({"type": "string", "default": "fallback"})),
+        ("int", json!({"type": "integer"})),
+        ("int_def", json!({"type": "integer", "default": 7})),
+        ("int_range", json!({"type": "integer", "minimum": 1, "maximum": 10})),
+        ("int_excl", json!({"type": "integer", "minimum": 1, "maximum": 10, "exclusiveMinimum": true, "exclusiveMaximum": true})),
+        ("int_mixed", json!({"type": "integer", "minimum": 1, "maximum": 10, "exclusiveMinimum": true})),
+        ("int_mixed2", json!({"type": "integer", "minimum": 1, "maximum": 10, "exclusiveMaximum": true})),
+        ("int_min", json!({"type": "integer", "minimum": 5})),
+        ("int_min_ex", json!({"type": "integer", "minimum": 5, "exclusiveMinimum": true})),
+        ("int_max", json!({"type": "integer", "maximum": 5})),
+        ("int_max_ex", json!({"type": "integer", "maximum": 5, "exclusiveMaximum": true})),
+        ("int_mult", json!({"type": "integer", "multipleOf": 3})),
+        ("int_enum", json!({"type": "integer", "enum": [1, 2, 4]})),
+        ("num", json!({"type": "number"})),
+        ("num_mult", json!({"type": "number", "multipleOf": 0.25})),
+        ("num_range", json!({"type": "number", "minimum": -1.5, "maximum": 1.5})),
+        ("bool", json!({"type": "boolean"})),
+        ("nul", json!({"type": "null"})),
+        ("hex", json!({"type": "string", "format": "hex-color"})),
+        ("date", json!({"type": "string", "format": "date-time"})),
+        ("email", json!({"type": "string", "format": "email"})),
+        ("ip", json!({"type": "string", "format": "ip"})),
+        ("uuid", json!({"type": "string", "format": "uuid"})),
+        ("uri", json!({"type": "string", "format": "uri"})),
+        ("line", json!({"type": "string", "format": "text-field"})),
+        ("lines", json!({"type": "string", "format": "textarea-field"})),
+        ("arr", json!({"type": "array", "items": {"type": "string"}})),
+        ("arr_int", json!({"type": "array", "items": {"type": "integer"}})),
+        ("arr_len", json!({"type": "array", "items": {"type": "string"}, "minItems": 2, "maxItems": 3})),
+        ("arr_one", json!({"type": "array", "items": {"type": "string"}, "minItems": 1, "maxItems": 1})),
+        ("arr_uni", json!({"type": "array", "items": {"type": ["object", "array", "integer", "string"]}, "uniqueItems": true})),
+        ("arr_enum", json!({"type": "array", "items": {"type": "string", "enum": ["a", "b", "c"]}})),
+        ("arr_obj", json!({"type": "array", "items": {"type": "object", "required": ["id"], "properties": {"id": {"type": "integer"}, "tag": {"type": "string"}}, "additionalProperties": false}})),
+        ("arr_bare", json!({"type": "array"})),
+        ("obj", json!({"type": "object", "properties": {"a": {"type": "integer", "required": true}, "b": {"type": "string"}, "c": {"type": "boolean"}}, "additionalProperties": false})),
+        ("obj_free", json!({"type": "object", "properties": {"a": {"type": "integer"}}})),
+        ("obj_add", json!({"type": "object", "properties": {"name": {"type": "string"}}, "additionalProperties": {"type": "integer"}})),
+        ("obj_pat", json!({"type": "object", "patternProperties": {"^n_": {"type": "number"}, "^s_": {"type": "string"}}, "additionalProperties": false})),
+        ("obj_count", json!({"type": "object", "minProperties": 1, "maxProperties": 2})),
+        ("obj_req", json!({"type": "object", "required": ["x", "y"], "properties": {"x": {"type": "integer"}, "y": {"type": "integer"}}})),
+        ("obj_deep", json!({"type": "object", "properties": {"in": {"type": "object", "properties": {"list": {"type": "array", "items": {"type": "integer", "maximum": 9}}}}}})),
+        ("any", json!({"anyOf": [{"type": "integer", "title": "Count", "minimum": 10}, {"type": "string", "title": "Word", "maxLength": 4}]})),
+        ("any_plain", json!({"anyOf": [{"type": "object", "properties": {"a": {"type": "integer"}, "b": {"type": "integer"}}}, {"type": "object", "properties": {"c": {"type": "boolean"}}}, {"type": "array", "items": {"type": "integer"}}]})),
+        ("one", json!({"oneOf": [{"type": "integer", "title": "Small", "maximum": 10}, {"type": "integer", "title": "Even", "multipleOf": 2}]})),
+        ("one_plain", json!({"type": "string", "oneOf": [{"pattern": "^a"}, {"pattern": "z$"}]})),
+        ("multi", json!({"type": ["integer", "string"]})),
+        ("multi_null", json!({"type": ["string", "null"], "format": "date-time"})),
+        ("multi_mix", json!({"type": ["boolean", "object", "array"], "items": {"type": "integer"}, "properties": {"k": {"type": "string"}}})),
+    ];
+    rows.into_iter().map(|(name, source)| (name, Schema::compile(source))).collect()
+}

@@ -1,0 +1,133 @@
+//! Types, taxonomies, meta and additional fields, as `register_post_type` and its like declare them on the recorded site.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use svc_controllers::{MetaField, RegisteredSetting, Site};
+use svc_model::{PostId, PostType, Taxonomy};
+use svc_routing::{ExtraField, Registry};
+use svc_schema::{build, dates::SiteZone};
+use svc_store::posts;
+
+/// The site's time zone as its options name it.
+pub(crate) fn zone(site: &Site) -> SiteZone {
+    match site.settings() {
+        Ok(settings) => {
+            let offset = svc_php::numeric::text_to_float(settings.option("gmt_offset"));
+            SiteZone::from_options(settings.option("timezone_string"), offset)
+        }
+        Err(_) => SiteZone::from_options("", 0.0),
+    }
+}
+
+/// Types, taxonomies and meta.
+pub(crate) fn register(site: &mut Site) {
+    taxonomies(site);
+    post_types(site);
+    post_meta(site);
+    other_meta(site);
+    settings(site);
+}
+
+fn settings(site: &mut Site) {
+    let motto = build::string().title("Motto").describe("Motto of the site.").default("Onward");
+    let clean: fn(Value) -> Option<Value> = |value| Some(svc_text::sanitize_text_field(value.as_str()?).into());
+    site.registered_settings.push(RegisteredSetting::new("fx_motto", motto).cleaned_by(clean));
+    let columns = build::integer().range(1..=6);
+    let layout = build::object([("columns", columns), ("wide", build::boolean())]);
+    let layout = layout.default(json!({"columns": 2, "wide": false}));
+    site.registered_settings.push(RegisteredSetting::new("fx_layout", layout).named("fx_site_layout"));
+}
+
+fn taxonomies(site: &mut Site) {
+    let mut genre = Taxonomy::new("genre", &["book"]).labelled("Genres", "Genre").hierarchical().rest("genres");
+    "Kinds of books.".clone_into(&mut genre.description);
+    genre.show_admin_column = true;
+    site.taxonomies.register(genre);
+    site.taxonomies.register(Taxonomy::new("shelf", &["book"]).labelled("Shelves", "Tag"));
+}
+
+fn post_types(site: &mut Site) {
+    let features = ["title", "editor", "author", "custom-fields", "revisions", "thumbnail", "autosave"];
+    let mut book = PostType::new("book").labelled("Books", "Book").public().rest("books").supporting(&features);
+    "A book on the shelf.".clone_into(&mut book.description);
+    book.has_archive = Some("library".to_owned());
+    book.menu_icon = Some("dashicons-book".to_owned());
+    book.taxonomies = vec!["genre".to_owned()];
+    book.template = json!([["core/paragraph", {"placeholder": "Summary"}]]);
+    site.types.register(book);
+    site.types.register(PostType::new("ledger").labelled("Ledgers", "Ledger").public().supporting(&["title"]));
+}
+
+fn post_meta(site: &mut Site) {
+    let any = |key: &str, kind: &str| MetaField::new(key, kind);
+    let object = json!({
+        "type": "object", "additionalProperties": false,
+        "properties": {"colour": {"type": "string", "format": "hex-color"}, "size": {"type": "integer", "minimum": 1}},
+    });
+    let fields = [
+        any("fx_string", "string").describe("A line of text.").default(json!("")),
+        any("fx_integer", "integer").describe("A whole number.").default(json!(0)),
+        any("fx_number", "number"),
+        any("fx_boolean", "boolean"),
+        any("fx_strings", "string").list(),
+        any("fx_integers", "integer").schema(json!({"type": "integer", "minimum": 0, "maximum": 100})).list(),
+        any("fx_array", "array").schema(json!({"type": "array", "items": {"type": "string"}, "maxItems": 4})),
+        any("fx_object", "object").schema(object),
+        any("fx_renamed", "string")
+            .named("fx_alias")
+            .schema(json!({"enum": ["low", "mid", "high"]}))
+            .default(json!("low")),
+        any("fx_editonly", "string").schema(json!({"type": "string", "context": ["edit"]})),
+        any("_fx_protected", "string"),
+        any("_fx_admin", "string").guarded_by("manage_options"),
+        any("fx_clean", "string").sanitized_by(svc_text::sanitize_title),
+    ];
+    for field in fields {
+        site.meta.register("post", "post", field);
+    }
+    site.meta.register("post", "book", any("isbn", "string").with_revisions().describe("Book number."));
+    site.meta.register("post", "book", any("pages", "integer"));
+    site.meta.register("post", "page", any("fx_page_note", "string"));
+}
+
+fn other_meta(site: &mut Site) {
+    let prefs = json!({
+        "type": "object", "properties": {"theme": {"type": "string"}, "compact": {"type": "boolean"}},
+    });
+    let rows = [
+        ("term", "category", MetaField::new("fx_colour", "string").default(json!("#000000"))),
+        ("term", "category", MetaField::new("fx_rank", "integer")),
+        ("term", "genre", MetaField::new("fx_codes", "string").list()),
+        ("term", "", MetaField::new("fx_any_term", "boolean")),
+        ("user", "", MetaField::new("fx_city", "string")),
+        ("user", "", MetaField::new("fx_scores", "integer").list()),
+        ("user", "", MetaField::new("fx_prefs", "object").schema(prefs)),
+        ("comment", "", MetaField::new("fx_rating", "integer")),
+        ("comment", "", MetaField::new("fx_flags", "string").list()),
+    ];
+    for (kind, subtype, field) in rows {
+        site.meta.register(kind, subtype, field);
+    }
+}
+
+/// Fields that responses get beside their own.
+pub(crate) fn fields(registry: &mut Registry, site: &Arc<Site>) {
+    let schema = build::integer().describe("Words in the raw content.").context(&["view", "edit"]).readonly();
+    let site = Arc::clone(site);
+    let words = ExtraField::new(schema.compile()).get(move |item, _req| {
+        let counted = item.get("id").and_then(Value::as_i64).map_or(Ok(0), |id| {
+            site.read(|db| {
+                Ok(posts::get(db, PostId(id))?.map_or(0, |p| n_words(&svc_text::strip_all_tags(&p.content, false))))
+            })
+        });
+        std::future::ready(counted.map(Value::from))
+    });
+    registry.field(&["post", "book"], "fx_words", words);
+}
+
+/// Words as PHP's `str_word_count` sees them: runs of ASCII letters, with apostrophes inside and hyphens inside.
+fn n_words(text: &str) -> usize {
+    let in_word = |c: char| c.is_ascii_alphabetic() || matches!(c, '\'' | '-');
+    text.split(|c| !in_word(c)).filter(|run| !run.trim_start_matches(['-']).trim_end_matches('-').is_empty()).count()
+}

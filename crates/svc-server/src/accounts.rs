@@ -1,0 +1,38 @@
+//! What the first start and the command line do with accounts: the stored values of a user that come with it.
+
+use svc_model::UserId;
+use svc_php::{Php, serialize};
+use svc_store::{MetaKind, StoreError, Tx, meta};
+
+/// The stored level of each default role, which old plugins ask for.
+const LEVELS: &[(&str, &str)] =
+    &[("administrator", "10"), ("editor", "7"), ("author", "2"), ("contributor", "1"), ("subscriber", "0")];
+
+/// A value as it is stored where it is not plain text.
+pub(crate) fn serialized(value: serde_json::Value) -> String {
+    String::from_utf8_lossy(&serialize::to_stored(Php::from(value))).into_owned()
+}
+
+/// Gives a new user the meta that every user has.
+pub(crate) fn default_meta(tx: &mut Tx, user: UserId, nickname: &str, role: &str) -> Result<(), StoreError> {
+    let prefix = tx.prefix().to_owned();
+    let capabilities = serialized(serde_json::json!({role: true}));
+    let level = LEVELS.iter().find(|(name, _)| *name == role).map_or("0", |(_, level)| level);
+    let (capabilities_key, level_key) = (format!("{prefix}capabilities"), format!("{prefix}user_level"));
+    let rows = [
+        ("nickname", nickname),
+        ("first_name", ""),
+        ("last_name", ""),
+        ("description", ""),
+        ("rich_editing", "true"),
+        ("syntax_highlighting", "true"),
+        ("comment_shortcuts", "false"),
+        ("admin_color", "modern"),
+        ("use_ssl", "0"),
+        ("show_admin_bar_front", "true"),
+        ("locale", ""),
+        (&capabilities_key, &capabilities),
+        (&level_key, level),
+    ];
+    meta::add_many(tx, MetaKind::User, user.0, &rows)
+}

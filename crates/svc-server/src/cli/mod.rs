@@ -1,0 +1,117 @@
+//! The command line: the tree of commands, the flags made from the table of settings, and which function does what.
+
+mod content;
+mod data;
+mod output;
+mod people;
+mod serve;
+mod show;
+
+use std::process::ExitCode;
+
+use clap::{Arg, ArgAction, ArgMatches, Command};
+
+use crate::{
+    config::{Config, SETTINGS, Setting, Sources},
+    error::Result,
+    site::SiteBuilder,
+};
+
+/// The tree of commands.
+fn command() -> Command {
+    let settings = SETTINGS.iter().filter(|s| !is_key(s)).map(flag);
+    Command::new("svc-server")
+        .about("Serves a content site: its interface, its pages, its uploads.")
+        .after_help(
+            "Settings can also stand in ./svc.toml, in svc.toml in the data folder, in the file of --config, and in \
+             environment variables (SVC_LISTEN for --listen).",
+        )
+        .version(env!("CARGO_PKG_VERSION"))
+        .args(settings.map(|a| a.global(true).help_heading("Settings")))
+        .subcommand(Command::new("serve").about("Serve the site (what is done when no command is given)"))
+        .subcommand(show::config_command())
+        .subcommand(show::routes_command())
+        .subcommand(data::import_command())
+        .subcommand(data::export_command())
+        .subcommand(data::backup_command())
+        .subcommand(people::user_command())
+        .subcommand(people::app_password_command())
+}
+
+/// The eight keys have no flags: other users of the machine could read them.
+fn is_key(setting: &Setting) -> bool {
+    setting.key.starts_with("keys.")
+}
+
+fn flag(setting: &Setting) -> Arg {
+    let default = setting.default.filter(|d| !d.is_empty()).map(|d| format!(" [default: {d}]")).unwrap_or_default();
+    Arg::new(setting.key)
+        .long(setting.flag())
+        .value_name(setting.metavar)
+        .action(ArgAction::Set)
+        .help(format!("{}{default}", setting.help))
+}
+
+/// The flags that were given.
+fn given(matches: &ArgMatches) -> Vec<(&'static Setting, String)> {
+    let value = |s: &'static Setting| Some((s, matches.get_one::<String>(s.key)?.clone()));
+    SETTINGS.iter().filter(|s| !is_key(s)).filter_map(value).collect()
+}
+
+/// Carries out what the process's arguments ask for.
+pub(crate) fn main(builder: SiteBuilder) -> ExitCode {
+    let matches = command().get_matches();
+    match carry_out(&builder, &matches) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            output::complain(&error.to_string());
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn carry_out(builder: &SiteBuilder, matches: &ArgMatches) -> Result {
+    let config = Config::load(&Sources::of_process(given(matches)))?;
+    match matches.subcommand() {
+        None | Some(("serve", _)) => serve::serve(builder, &config),
+        Some(("config", _)) => {
+            show::config(&config);
+            Ok(())
+        }
+        Some(("routes", args)) => show::routes(builder, &config, args),
+        Some(("import", args)) => data::import(&config, args),
+        Some(("export", args)) => data::export(&config, args),
+        Some(("backup", args)) => data::backup(&config, args),
+        Some(("user", args)) => people::user(&config, args),
+        Some(("app-password", args)) => people::app_password(&config, args),
+        Some((other, _)) => unreachable!("clap knows no command {other}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_tree_of_commands_is_sound() {
+        command().debug_assert();
+    }
+
+    #[test]
+    fn flags_are_understood_before_and_after_a_command() {
+        for line in
+            [["x", "--listen", "h:1", "serve", "--brand", "wp"], ["x", "serve", "--brand", "wp", "--listen", "h:1"]]
+        {
+            let matches = command().try_get_matches_from(line).unwrap();
+            let mut flags: Vec<(&str, String)> = given(&matches).into_iter().map(|(s, v)| (s.key, v)).collect();
+            flags.sort_unstable();
+            assert_eq!(flags, [("brand", "wp".to_owned()), ("listen", "h:1".to_owned())]);
+        }
+    }
+
+    #[test]
+    fn no_key_has_a_flag() {
+        let line = ["x", "--keys-auth-key", "secret"];
+        assert!(command().try_get_matches_from(line).is_err());
+    }
+}

@@ -1,0 +1,74 @@
+//! `serve`: the server itself.
+
+use std::net::SocketAddr;
+
+use super::output::say;
+use crate::{
+    config::{Config, SiteUrl},
+    error::{Error, Result},
+    logs, serving,
+    site::SiteBuilder,
+};
+
+pub(super) fn serve(builder: &SiteBuilder, config: &Config) -> Result {
+    logs::install(config);
+    for name in &config.unknown_variables {
+        tracing::warn!("the variable {name} is not a setting");
+    }
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .map_err(Error::io("cannot start the runtime"))?;
+    runtime.block_on(run(builder, config))
+}
+
+async fn run(builder: &SiteBuilder, config: &Config) -> Result {
+    // The address is taken first: a new site needs to know its port.
+    let listener = serving::bind(&config.listen).await?;
+    let here = listener.local_addr().map_err(Error::io("cannot tell the listening address"))?;
+    let mut site = builder.open(config, &reachable(here)?)?;
+    let router = site.router();
+    if let Some(created) = site.take_created() {
+        say("A new site was made. Sign in as:\n");
+        say(&format!("    user      {}", created.login));
+        say(&format!("    password  {}\n", created.password.expose()));
+        say("The password is not shown again.\n");
+    }
+    // The address of the socket comes first: it is what works whatever the site is called in public.
+    say(&format!("Listening on {}", reachable(here)?.as_str()));
+    let home = site.home().as_str();
+    say(&format!("The site:      {home}/"));
+    say(&format!("Its interface: {}", site.server().rest_url("/")));
+    tracing::info!(%here, home, "serving");
+    serving::serve(listener, router, config.limits.clone(), serving::asked_to_stop()).await;
+    tracing::info!("stopped");
+    Ok(())
+}
+
+/// The address at which this machine reaches the socket.
+fn reachable(here: SocketAddr) -> Result<SiteUrl> {
+    let host = match here.ip() {
+        ip if ip.is_unspecified() => "localhost".to_owned(),
+        std::net::IpAddr::V6(ip) => format!("[{ip}]"),
+        std::net::IpAddr::V4(ip) => ip.to_string(),
+    };
+    let port = if here.port() == 80 { String::new() } else { format!(":{}", here.port()) };
+    format!("http://{host}{port}").parse().map_err(Error::Refused)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_of_sockets() {
+        for (socket, url) in [
+            ("127.0.0.1:8080", "http://127.0.0.1:8080"),
+            ("0.0.0.0:80", "http://localhost"),
+            ("[::1]:81", "http://[::1]:81"),
+            ("[::]:81", "http://localhost:81"),
+        ] {
+            assert_eq!(reachable(socket.parse().unwrap()).unwrap().as_str(), url);
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! The eight secrets that sign cookies and nonces: from the configuration, else from a file in the data folder that is
+//! made with random ones on the first start.
+
+use std::{io::Write, path::Path};
+
+use svc_auth::{Keys, Secret};
+
+use super::{
+    ConfigError, Origin,
+    layers::Layers,
+    settings::{self, Setting},
+};
+
+/// Name of the file in the data folder.
+pub const KEY_FILE: &str = "keys.toml";
+
+/// The secrets as configured, by name (`auth_key` … `nonce_salt`), as far as they are.
+#[derive(Clone, Debug, Default)]
+pub struct SecretKeys(Vec<(&'static str, Secret)>);
+
+fn name(setting: &'static Setting) -> &'static str {
+    setting.key.trim_start_matches("keys.")
+}
+
+impl SecretKeys {
+    pub(super) fn read(
+        mut take: impl FnMut(&'static str) -> Result<Option<Secret>, ConfigError>,
+    ) -> Result<Self, ConfigError> {
+        let mut known = Vec::new();
+        for setting in settings::key_settings() {
+            if let Some(secret) = take(setting.key)? {
+                known.push((name(setting), secret));
+            }
+        }
+        Ok(SecretKeys(known))
+    }
+
+    /// The secret of this name.
+    pub fn get(&self, name: &str) -> Option<&Secret> {
+        self.0.iter().find(|(n, _)| *n == name).map(|(_, secret)| secret)
+    }
+
+    /// The keys to sign with. What is not configured, or is no secret (a placeholder, the same text twice), comes from
+    /// the data folder's file, which is made, readable by its owner only, when it is not there.
+    ///
+    /// # Errors
+    /// When the file is needed and cannot be read, understood or made.
+    pub fn complete(&self, data: &Path) -> Result<Keys, ConfigError> {
+        let configured = |name: &str| self.get(name).map(|s| s.expose().to_owned());
+        if let Ok(keys) = Keys::resolve(configured, |_| None) {
+            return Ok(keys);
+        }
+        let path = data.join(KEY_FILE);
+        let origin = Origin::File(path.clone(), 1);
+        if !path.exists() {
+            generate(&path).map_err(|e| ConfigError::at(&origin, format!("cannot be made: {e}")))?;
+        }
+        let mut layers = Layers::default();
+        layers.file(&path, true)?;
+        let stored = |name: &str| layers.get(&format!("keys.{name}")).map(|given| given.text.clone());
+        Keys::resolve(configured, stored).map_err(|missing| ConfigError::at(&origin, missing.to_string()))
+    }
+}
+
+/// Writes a file of fresh secrets. It is written beside its place and moved there, so that an interrupted start leaves
+/// no half of it.
+fn generate(path: &Path) -> std::io::Result<()> {
+    let mut text = String::from(
+        "# Secrets that sign this site's cookies and nonces. Whoever knows them can sign in as anybody.\n\n[keys]\n",
+    );
+    for setting in settings::key_settings() {
+        let secret = Keys::generate_setting().map_err(std::io::Error::other)?;
+        text.push_str(&format!("{} = \"{}\"\n", name(setting), secret.expose()));
+    }
+    let beside = path.with_extension("new");
+    let mut file = private_file(&beside)?;
+    file.write_all(text.as_bytes())?;
+    file.sync_all()?;
+    std::fs::rename(&beside, path)
+}
+
+#[cfg(unix)]
+fn private_file(path: &Path) -> std::io::Result<std::fs::File> {
+    use std::os::unix::fs::OpenOptionsExt;
+    std::fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)
+}
+
+#[cfg(not(unix))]
+fn private_file(path: &Path) -> std::io::Result<std::fs::File> {
+    std::fs::File::create(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    use svc_auth::Scheme;
+
+    #[test]
+    fn missing_secrets_are_made_once_and_kept_private() {
+        let dir = tempfile::tempdir().unwrap();
+        let set = SecretKeys(vec![("auth_key", Secret::new("mine"))]);
+        let (first, second) = (set.complete(dir.path()).unwrap(), set.complete(dir.path()).unwrap());
+        assert!(first == second && first.key(Scheme::Auth).starts_with(b"mine"));
+        assert!(first.key(Scheme::Nonce).len() >= 128 && first.key(Scheme::Nonce) != first.key(Scheme::LoggedIn));
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            let mode = std::fs::metadata(dir.path().join(KEY_FILE)).unwrap().permissions().mode();
+            assert_eq!(mode & 0o777, 0o600);
+        }
+    }
+
+    #[test]
+    fn a_file_that_lacks_a_secret_is_told() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::write(dir.path().join(KEY_FILE), "[keys]\nauth_key = 'a'\n").unwrap();
+        let error = SecretKeys::default().complete(dir.path()).unwrap_err().to_string();
+        assert!(error.contains("no usable value for auth_salt"), "{error}");
+    }
+
+    #[test]
+    fn complete_configuration_touches_no_file() {
+        let all = settings::key_settings().map(|s| (name(s), Secret::new(s.key))).collect();
+        assert!(SecretKeys(all).complete(Path::new("/nowhere")).is_ok());
+    }
+}

@@ -1,0 +1,250 @@
+//! Settings as given, before they are understood: files, environment and flags laid over one another, each value with
+//! the place it comes from.
+
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
+
+use toml::de::{DeTable, DeValue};
+
+use super::{
+    ConfigError,
+    settings::{CONFIG, DATA, Setting, VARIABLE_PREFIX, find, find_secret_file},
+};
+
+/// Largest file of settings or secret that is read, in bytes.
+const FILE_LIMIT: u64 = 1 << 20;
+
+/// Where a value was given.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// Nobody gave it.
+    Default,
+    /// In a file, at this line (from 1).
+    File(PathBuf, usize),
+    /// In an environment variable.
+    Variable(String),
+    /// As a command-line flag.
+    Flag(String),
+}
+
+impl std::fmt::Display for Origin {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Origin::Default => f.write_str("default"),
+            Origin::File(file, line) => write!(f, "{}:{line}", file.display()),
+            Origin::Variable(name) => f.write_str(name),
+            Origin::Flag(name) => write!(f, "--{name}"),
+        }
+    }
+}
+
+/// A value as given: text, whatever its type will be.
+#[derive(Clone, Debug)]
+pub(super) struct Given {
+    pub(super) text: String,
+    pub(super) origin: Origin,
+}
+
+/// What was given, by key; a later layer replaces what an earlier one gave.
+#[derive(Debug, Default)]
+pub(super) struct Layers(BTreeMap<&'static str, Given>);
+
+impl Layers {
+    pub(super) fn get(&self, key: &str) -> Option<&Given> {
+        self.0.get(key)
+    }
+
+    fn put(&mut self, setting: &'static Setting, text: String, origin: Origin) {
+        self.0.insert(setting.key, Given { text, origin });
+    }
+
+    /// Lays the flags of the command line over what is there.
+    pub(super) fn flags(&mut self, given: &[(&'static Setting, String)]) {
+        for (setting, text) in given {
+            self.put(setting, text.clone(), Origin::Flag(setting.flag()));
+        }
+    }
+
+    /// Lays the environment over what is there. A variable whose name is not known is not an error, since the
+    /// environment also belongs to others; its name is returned, so that a misspelt one can be told.
+    pub(super) fn variables(
+        &mut self,
+        all: impl Iterator<Item = (String, String)>,
+    ) -> Result<Vec<String>, ConfigError> {
+        let mut unknown = Vec::new();
+        for (name, text) in all {
+            let Some(rest) = name.strip_prefix(VARIABLE_PREFIX) else { continue };
+            // Service managers pass variables that nobody filled in as empty ones.
+            if text.is_empty() {
+                continue;
+            }
+            if let Some(setting) = super::settings::SETTINGS.iter().find(|s| s.variable() == name) {
+                self.put(setting, text, Origin::Variable(name));
+            } else if let Some(setting) = super::settings::SETTINGS.iter().find(|s| {
+                s.secret && rest.strip_suffix("_FILE").is_some_and(|r| s.variable()[VARIABLE_PREFIX.len()..] == *r)
+            }) {
+                let origin = Origin::Variable(name);
+                let text = read_secret(Path::new(&text), &origin)?;
+                self.put(setting, text, origin);
+            } else {
+                unknown.push(name);
+            }
+        }
+        Ok(unknown)
+    }
+
+    /// Lays a file over what is there; `own_data` tells that it is the data folder's own.
+    pub(super) fn file(&mut self, path: &Path, own_data: bool) -> Result<(), ConfigError> {
+        let source = read_limited(path)
+            .map_err(|e| ConfigError::at(&Origin::File(path.to_owned(), 1), format!("cannot be read: {e}")))?;
+        self.text(&source, path, own_data)
+    }
+
+    fn text(&mut self, source: &str, path: &Path, own_data: bool) -> Result<(), ConfigError> {
+        let line_of =
+            |offset: usize| source.as_bytes()[..offset.min(source.len())].iter().filter(|b| **b == b'\n').count() + 1;
+        let here = |offset: usize| Origin::File(path.to_owned(), line_of(offset));
+        let table = DeTable::parse(source).map_err(|e| {
+            ConfigError::at(&here(e.span().map_or(0, |s| s.start)), format!("is not TOML: {}", e.message()))
+        })?;
+        let mut waiting = vec![(String::new(), table.get_ref())];
+        while let Some((prefix, table)) = waiting.pop() {
+            for (name, value) in table {
+                let key = format!("{prefix}{}", name.get_ref());
+                let origin = here(name.span().start);
+                // Settings are at most one table deep, so the walk ends.
+                if let (DeValue::Table(inner), true) = (value.get_ref(), prefix.is_empty()) {
+                    waiting.push((format!("{key}."), inner));
+                    continue;
+                }
+                let (setting, from_file) = match (find(&key), find_secret_file(&key)) {
+                    (Some(setting), _) => (setting, false),
+                    (None, Some(setting)) => (setting, true),
+                    (None, None) => return Err(ConfigError::at(&origin, format!("`{key}` is not a setting"))),
+                };
+                if setting.key == CONFIG || own_data && setting.key == DATA {
+                    return Err(ConfigError::at(&origin, format!("`{key}` cannot be set in this file")));
+                }
+                let mut text = scalar(value.get_ref()).ok_or_else(|| {
+                    ConfigError::at(
+                        &origin,
+                        format!("`{key}` must be a text, a number, a truth value or a list of texts"),
+                    )
+                })?;
+                if setting.path || from_file {
+                    let folder = path.parent().unwrap_or(Path::new(""));
+                    text = folder.join(text).display().to_string();
+                }
+                if from_file {
+                    text = read_secret(Path::new(&text), &origin)?;
+                }
+                self.put(setting, text, origin);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A value of TOML as text; lists of texts are joined by commas.
+fn scalar(value: &DeValue<'_>) -> Option<String> {
+    match value {
+        DeValue::String(text) => Some(text.to_string()),
+        DeValue::Integer(n) => (n.radix() == 10).then(|| n.as_str().to_owned()),
+        DeValue::Float(n) => Some(n.as_str().to_owned()),
+        DeValue::Boolean(b) => Some(b.to_string()),
+        DeValue::Array(items) => {
+            let texts: Option<Vec<&str>> = items.iter().map(|i| i.get_ref().as_str()).collect();
+            Some(texts?.join(","))
+        }
+        DeValue::Datetime(_) | DeValue::Table(_) => None,
+    }
+}
+
+fn read_limited(path: &Path) -> std::io::Result<String> {
+    use std::io::Read;
+    let mut text = String::new();
+    std::fs::File::open(path)?.take(FILE_LIMIT + 1).read_to_string(&mut text)?;
+    if text.len() as u64 > FILE_LIMIT {
+        return Err(std::io::Error::other("it is larger than a megabyte"));
+    }
+    Ok(text)
+}
+
+/// The content of a file that holds one secret, without the newline that editors put at the end.
+fn read_secret(path: &Path, origin: &Origin) -> Result<String, ConfigError> {
+    let text =
+        read_limited(path).map_err(|e| ConfigError::at(origin, format!("{} cannot be read: {e}", path.display())))?;
+    Ok(text.trim_end_matches(['\n', '\r']).to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn layers(source: &str) -> Result<Layers, ConfigError> {
+        let mut layers = Layers::default();
+        layers.text(source, Path::new("/etc/site/svc.toml"), false).map(|()| layers)
+    }
+
+    #[track_caller]
+    fn refused(source: &str, message: &str) {
+        assert_eq!(layers(source).unwrap_err().to_string(), message);
+    }
+
+    #[test]
+    fn a_file_gives_values_with_their_lines() {
+        let l = layers("brand = \"wp\"\n\n[limits]\nbody = 5\n").unwrap();
+        let body = l.get("limits.body").unwrap();
+        assert_eq!((body.text.as_str(), body.origin.to_string().as_str()), ("5", "/etc/site/svc.toml:4"));
+    }
+
+    #[test]
+    fn values_of_every_kind_are_read_as_text() {
+        let l =
+            layers("debug = true\ntrusted_proxies = ['10.0.0.0/8', '::1']\ndata = 'd'\ncontent_dir = '/c'").unwrap();
+        for (key, text) in
+            [("debug", "true"), ("trusted_proxies", "10.0.0.0/8,::1"), ("data", "/etc/site/d"), ("content_dir", "/c")]
+        {
+            assert_eq!(l.get(key).unwrap().text, text, "{key}");
+        }
+    }
+
+    #[test]
+    fn mistakes_name_file_and_line() {
+        refused("brand = 'wp'\nbrnad = 'x'", "/etc/site/svc.toml:2: `brnad` is not a setting");
+        refused("[limits]\nbodies = 3", "/etc/site/svc.toml:2: `limits.bodies` is not a setting");
+        refused("config = 'other'", "/etc/site/svc.toml:1: `config` cannot be set in this file");
+        refused("[listen.deep]\nx.y = 3", "/etc/site/svc.toml:1: `listen.deep` is not a setting");
+        refused(
+            "listen = 1979-05-27",
+            "/etc/site/svc.toml:1: `listen` must be a text, a number, a truth value or a list of texts",
+        );
+        assert!(layers("a = \n").unwrap_err().to_string().starts_with("/etc/site/svc.toml:1: is not TOML"));
+    }
+
+    #[test]
+    fn a_later_layer_wins_and_unknown_variables_are_told() {
+        let mut l = layers("listen = 'a'\nbrand = 'wp'\nlog = 'warn'").unwrap();
+        let env = [("SVC_LISTEN", "b"), ("SVC_LOG", "debug"), ("SVC_LITSEN", "c"), ("PATH", "d")];
+        let unknown = l.variables(env.into_iter().map(|(a, b)| (a.to_owned(), b.to_owned()))).unwrap();
+        l.flags(&[(find("log").unwrap(), "trace".to_owned())]);
+        assert_eq!(unknown, ["SVC_LITSEN"]);
+        let origin = |key: &str| l.get(key).unwrap().origin.to_string();
+        assert_eq!([origin("brand"), origin("listen"), origin("log")], ["/etc/site/svc.toml:2", "SVC_LISTEN", "--log"]);
+    }
+
+    #[test]
+    fn secrets_can_come_from_files() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::write(dir.path().join("key"), "hidden\n").unwrap();
+        let mut l = Layers::default();
+        l.text("[keys]\nauth_key_file = 'key'", &dir.path().join("svc.toml"), false).unwrap();
+        assert_eq!(l.get("keys.auth_key").unwrap().text, "hidden");
+        let env = ("SVC_KEYS_NONCE_SALT_FILE".to_owned(), dir.path().join("key").display().to_string());
+        assert!(l.variables([env].into_iter()).unwrap().is_empty());
+        assert_eq!(l.get("keys.nonce_salt").unwrap().text, "hidden");
+        assert!(l.variables([("SVC_DATABASE_FILE".to_owned(), "/nowhere".to_owned())].into_iter()).is_err());
+    }
+}

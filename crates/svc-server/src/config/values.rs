@@ -1,0 +1,251 @@
+//! Kinds of values that settings have, and how each is read from text.
+
+use std::{net::IpAddr, str::FromStr};
+
+/// Whether the site is one on a developer's machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Environment {
+    /// Application passwords are accepted without TLS.
+    Local,
+    /// The strict one.
+    Production,
+}
+
+impl FromStr for Environment {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "local" => Ok(Environment::Local),
+            "production" => Ok(Environment::Production),
+            _ => Err("must be local or production".to_owned()),
+        }
+    }
+}
+
+impl std::fmt::Display for Environment {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Environment::Local => "local",
+            Environment::Production => "production",
+        })
+    }
+}
+
+/// How log lines look.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LogFormat {
+    /// Lines for people.
+    Text,
+    /// One JSON object a line.
+    Json,
+}
+
+impl FromStr for LogFormat {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "text" => Ok(LogFormat::Text),
+            "json" => Ok(LogFormat::Json),
+            _ => Err("must be text or json".to_owned()),
+        }
+    }
+}
+
+/// The address of a site: scheme, host, port and folder, without a slash at the end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SiteUrl(String);
+
+impl SiteUrl {
+    /// The address as text: `https://example.org/blog`.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Whether the address is reached over TLS.
+    pub fn is_tls(&self) -> bool {
+        self.0.starts_with("https://")
+    }
+
+    /// The folder of the site under its host: empty, or `/blog`.
+    pub fn path(&self) -> &str {
+        let after = self.0.find("://").map_or(0, |i| i + 3);
+        self.0[after..].find('/').map_or("", |i| &self.0[after + i..])
+    }
+
+    /// The host, without port and without the brackets of an IPv6 address.
+    pub fn host(&self) -> &str {
+        let after = self.0.find("://").map_or(0, |i| i + 3);
+        let authority = self.0[after..].split('/').next().unwrap_or_default();
+        match authority.strip_prefix('[') {
+            Some(v6) => v6.split(']').next().unwrap_or_default(),
+            None => authority.split(':').next().unwrap_or_default(),
+        }
+    }
+
+    /// Whether the host can only be this machine.
+    pub fn is_loopback(&self) -> bool {
+        let host = self.host();
+        host == "localhost" || host.ends_with(".localhost") || host.parse().is_ok_and(|ip: IpAddr| ip.is_loopback())
+    }
+}
+
+impl FromStr for SiteUrl {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong = || "must be like https://example.org or http://127.0.0.1:8080/folder".to_owned();
+        let url: http::Uri = text.parse().map_err(|_| wrong())?;
+        let (scheme, authority) = (url.scheme_str().unwrap_or_default(), url.authority().ok_or_else(wrong)?);
+        if !matches!(scheme, "http" | "https") || authority.as_str().contains('@') || authority.host().is_empty() {
+            return Err(wrong());
+        }
+        if url.query().is_some() || text.contains(['#', '"', '<', '>', '\'', '\\']) {
+            return Err(wrong());
+        }
+        Ok(SiteUrl(text.trim_end_matches('/').to_owned()))
+    }
+}
+
+/// A network whose members are believed when they tell for whom they speak.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Network {
+    address: IpAddr,
+    bits: u8,
+}
+
+impl Network {
+    /// Whether this address belongs to the network. An IPv4 address in IPv6 clothes counts as IPv4.
+    pub fn contains(&self, ip: IpAddr) -> bool {
+        match (self.address, ip.to_canonical()) {
+            (IpAddr::V4(a), IpAddr::V4(b)) => {
+                let mask = u32::MAX.checked_shl(32 - u32::from(self.bits)).unwrap_or(0);
+                (a.to_bits() ^ b.to_bits()) & mask == 0
+            }
+            (IpAddr::V6(a), IpAddr::V6(b)) => {
+                let mask = u128::MAX.checked_shl(128 - u32::from(self.bits)).unwrap_or(0);
+                (a.to_bits() ^ b.to_bits()) & mask == 0
+            }
+            _ => false,
+        }
+    }
+}
+
+impl FromStr for Network {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong = || format!("`{text}` is not an address or a network such as 10.0.0.0/8");
+        let (address, bits) = match text.split_once('/') {
+            Some((address, bits)) => (address, Some(bits)),
+            None => (text, None),
+        };
+        let address = address.parse::<IpAddr>().map_err(|_| wrong())?.to_canonical();
+        let most = if address.is_ipv4() { 32 } else { 128 };
+        let bits = bits.map_or(Ok(most), |b| b.parse::<u8>().map_err(|_| wrong()))?;
+        if bits > most { Err(wrong()) } else { Ok(Network { address, bits }) }
+    }
+}
+
+/// Parts of a list by commas, each of the same kind.
+pub(super) fn list<T: FromStr<Err = String>>(text: &str) -> Result<Vec<T>, String> {
+    text.split(',').map(str::trim).filter(|part| !part.is_empty()).map(str::parse).collect()
+}
+
+/// A size in bytes: a number, or one followed by KB, MB or GB (powers of 1024).
+pub(super) fn size(text: &str) -> Result<u64, String> {
+    let (number, unit) = text.split_at(text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len()));
+    let factor = match unit.trim().to_ascii_uppercase().as_str() {
+        "" | "B" => 1,
+        "K" | "KB" => 1 << 10,
+        "M" | "MB" => 1 << 20,
+        "G" | "GB" => 1 << 30,
+        _ => 0_u64,
+    };
+    number
+        .parse::<u64>()
+        .ok()
+        .and_then(|n| n.checked_mul(factor))
+        .filter(|n| *n > 0)
+        .ok_or_else(|| "must be a size such as 500KB, 64MB or 1GB".to_owned())
+}
+
+/// A count of at least one and at most a million.
+pub(super) fn count(text: &str) -> Result<u64, String> {
+    text.parse()
+        .ok()
+        .filter(|n| (1..=1_000_000).contains(n))
+        .ok_or_else(|| "must be a number from 1 to 1000000".to_owned())
+}
+
+/// A truth value.
+pub(super) fn truth(text: &str) -> Result<bool, String> {
+    match text {
+        "true" | "1" | "yes" | "on" => Ok(true),
+        "false" | "0" | "no" | "off" | "" => Ok(false),
+        _ => Err("must be true or false".to_owned()),
+    }
+}
+
+/// Beginning of table names: letters, digits and underscores, so that it can stand in a statement.
+pub(super) fn table_prefix(text: &str) -> Result<String, String> {
+    let fits = text.len() <= 40 && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
+    if fits { Ok(text.to_owned()) } else { Err("must be at most 40 letters, digits and underscores".to_owned()) }
+}
+
+/// A socket address, or a host name with a port.
+pub(super) fn listen(text: &str) -> Result<String, String> {
+    let named = text.rsplit_once(':').is_some_and(|(host, port)| !host.is_empty() && port.parse::<u16>().is_ok());
+    if named { Ok(text.to_owned()) } else { Err("must be like 127.0.0.1:8080, [::1]:8080 or localhost:0".to_owned()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes() {
+        for (text, bytes) in [("1", Some(1)), ("2KB", Some(2048)), ("64 MB", Some(64 << 20)), ("1g", Some(1 << 30))] {
+            assert_eq!(size(text).ok(), bytes, "{text}");
+        }
+        for text in ["", "0", "MB", "-1", "1.5MB", "99999999999999GB", "5 apples"] {
+            assert!(size(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn site_addresses() {
+        let url: SiteUrl = "https://[::1]:8443/blog/".parse().unwrap();
+        assert_eq!((url.as_str(), url.path(), url.host()), ("https://[::1]:8443/blog", "/blog", "::1"));
+        assert!(url.is_tls() && url.is_loopback());
+        let url: SiteUrl = "http://example.org".parse().unwrap();
+        assert_eq!((url.path(), url.host(), url.is_loopback()), ("", "example.org", false));
+        for text in ["", "example.org", "ftp://x", "http://", "http://a?b", "http://u@h", "http://a\"b", "http://a#b"] {
+            assert!(text.parse::<SiteUrl>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn networks() {
+        #[rustfmt::skip]
+        let rows = [
+            ("10.0.0.0/8", "10.200.3.4", true), ("10.0.0.0/8", "11.0.0.1", false), ("127.0.0.1", "::ffff:127.0.0.1", true),
+            ("0.0.0.0/0", "8.8.8.8", true), ("0.0.0.0/0", "::1", false), ("fd00::/8", "fd12::1", true), ("::/0", "fe80::1", true),
+        ];
+        for (network, ip, inside) in rows {
+            assert_eq!(network.parse::<Network>().unwrap().contains(ip.parse().unwrap()), inside, "{network} {ip}");
+        }
+        for text in ["", "10.0.0.0/33", "::/129", "host", "10.0.0.0/"] {
+            assert!(text.parse::<Network>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn small_kinds() {
+        assert!(count("0").is_err() && count("x").is_err() && count("12") == Ok(12));
+        assert!(truth("yes") == Ok(true) && truth("0") == Ok(false) && truth("maybe").is_err());
+        assert!(table_prefix("my_1").is_ok() && table_prefix("a;b").is_err() && table_prefix("").is_ok());
+        assert!(listen("[::1]:0").is_ok() && listen("8080").is_err() && listen(":80").is_err());
+    }
+}

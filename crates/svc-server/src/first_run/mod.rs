@@ -1,0 +1,210 @@
+//! The first start: makes the data folder and, in a database without a site, the site that a newcomer looks at.
+
+mod options;
+mod sample;
+
+use std::{collections::HashMap, path::Path};
+
+use chrono::{DateTime, NaiveDateTime, TimeDelta, Utc};
+use svc_auth::{Secret, password, random_text, roles::Roles};
+use svc_model::{Comment, Post, PostId, Term, TermId, User, UserId};
+use svc_store::{Store, StoreError, Tx, comments, options as stored, posts, schema, terms, users};
+
+use crate::{
+    accounts::{default_meta, serialized},
+    config::SiteUrl,
+    error::{Error, Result},
+};
+
+/// Name of the first user.
+const LOGIN: &str = "admin";
+
+/// Letters in a generated password: with 62 signs, 118 bits.
+const PASSWORD_LENGTH: usize = 20;
+
+/// A site that was made just now.
+#[derive(Debug)]
+pub struct Created {
+    /// Name of its administrator.
+    pub login: &'static str,
+    /// The administrator's password, which is told only this once.
+    pub password: Secret,
+}
+
+/// Makes the data folder, readable by its owner only, when it is not there.
+///
+/// # Errors
+/// When the system refuses.
+pub(crate) fn folder(data: &Path) -> Result {
+    if data.is_dir() {
+        return Ok(());
+    }
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(data).map_err(Error::io(format!("cannot make the data folder {}", data.display())))
+}
+
+/// Whether the database holds a site.
+///
+/// # Errors
+/// Those of the store.
+pub(crate) fn has_site(store: &Store) -> Result<bool> {
+    let answer = store.read(|db| {
+        let name = format!("{}options", db.prefix());
+        Ok(db.table_exists(&name)? && stored::get(db, "siteurl")?.is_some())
+    });
+    answer.map_err(Error::store("cannot read the database"))
+}
+
+/// Makes a site in a database that has none: all of it or nothing.
+///
+/// # Errors
+/// Those of the store, or when the system has no random bytes.
+pub(crate) fn create(store: &Store, address: &SiteUrl, now: DateTime<Utc>) -> Result<Created> {
+    let password = random_text(PASSWORD_LENGTH).map_err(|e| Error::Refused(e.to_string()))?;
+    let hash = password::hash(password.expose().as_bytes()).map_err(|e| Error::Refused(e.to_string()))?;
+    let site = NewSite { address: address.as_str().to_owned(), hash, now: now.naive_utc() };
+    store.write_blocking(move |tx| site.install(tx)).map_err(Error::store("cannot make the site"))?;
+    Ok(Created { login: LOGIN, password })
+}
+
+/// What a new site depends on.
+struct NewSite {
+    address: String,
+    hash: String,
+    /// In UTC, which is a new site's own zone as well.
+    now: NaiveDateTime,
+}
+
+impl NewSite {
+    fn install(&self, tx: &mut Tx) -> std::result::Result<(), StoreError> {
+        schema::install(tx)?;
+        let admin = self.admin(tx)?;
+        self.options(tx)?;
+        let terms = self.terms(tx)?;
+        for sample in sample::POSTS {
+            self.post(tx, sample, admin, &terms)?;
+        }
+        Ok(())
+    }
+
+    fn options(&self, tx: &mut Tx) -> std::result::Result<(), StoreError> {
+        for (name, value, autoload) in options::FIXED {
+            stored::set(tx, name, value, *autoload)?;
+        }
+        let host = self.address.parse::<SiteUrl>().map(|u| u.host().to_owned()).unwrap_or_default();
+        // An address of e-mail at a loopback host reaches nobody, and neither does this one.
+        let host = if host.contains('.') && host.parse::<std::net::IpAddr>().is_err() {
+            host
+        } else {
+            "example.com".to_owned()
+        };
+        let roles = serialized(Roles::default().to_value());
+        let prefix = tx.prefix().to_owned();
+        let own = [
+            ("siteurl".to_owned(), self.address.clone()),
+            ("home".to_owned(), self.address.clone()),
+            ("admin_email".to_owned(), format!("{LOGIN}@{host}")),
+            (format!("{prefix}user_roles"), roles),
+        ];
+        own.iter().try_for_each(|(name, value)| stored::set(tx, name, value, true))
+    }
+
+    fn admin(&self, tx: &mut Tx) -> std::result::Result<UserId, StoreError> {
+        let user = User {
+            login: LOGIN.to_owned(),
+            pass: self.hash.clone(),
+            nicename: LOGIN.to_owned(),
+            display_name: LOGIN.to_owned(),
+            registered: Some(self.now),
+            ..User::default()
+        };
+        let id = users::insert(tx, &user)?;
+        default_meta(tx, id, LOGIN, "administrator")?;
+        Ok(id)
+    }
+
+    fn terms(&self, tx: &mut Tx) -> std::result::Result<HashMap<&'static str, Term>, StoreError> {
+        let mut made: HashMap<&'static str, Term> = HashMap::new();
+        for sample in sample::TERMS {
+            let term = Term {
+                taxonomy: sample.taxonomy.to_owned(),
+                name: sample.name.to_owned(),
+                slug: sample.slug.to_owned(),
+                description: sample.description.to_owned(),
+                ..Term::default()
+            };
+            made.insert(sample.slug, terms::insert(tx, &term)?);
+        }
+        let default = sample::TERMS.first().and_then(|t| made.get(t.slug)).map_or(TermId(0), |t| t.id);
+        for name in ["default_category", "default_email_category"] {
+            stored::set(tx, name, &default.to_string(), true)?;
+        }
+        Ok(made)
+    }
+
+    fn post(
+        &self,
+        tx: &mut Tx,
+        sample: &sample::SamplePost,
+        author: UserId,
+        terms: &HashMap<&'static str, Term>,
+    ) -> std::result::Result<(), StoreError> {
+        let date = Some(self.now - TimeDelta::hours(sample.hours_ago));
+        let comments_open = if sample.post_type == "post" { "open" } else { "closed" };
+        let mut post = Post {
+            author,
+            date,
+            date_gmt: date,
+            modified: date,
+            modified_gmt: date,
+            content: sample.content.to_owned(),
+            title: sample.title.to_owned(),
+            excerpt: sample.excerpt.to_owned(),
+            status: "publish".to_owned(),
+            comment_status: comments_open.to_owned(),
+            ping_status: comments_open.to_owned(),
+            slug: sample.slug.to_owned(),
+            post_type: sample.post_type.to_owned(),
+            ..Post::default()
+        };
+        post.id = posts::insert(tx, &post)?;
+        let kind = if sample.post_type == "page" { "page_id" } else { "p" };
+        post.guid = format!("{}/?{kind}={}", self.address, post.id);
+        posts::update(tx, &post)?;
+        for taxonomy in ["category", "post_tag"] {
+            let ids: Vec<TermId> = sample
+                .terms
+                .iter()
+                .filter_map(|slug| terms.get(slug))
+                .filter(|t| t.taxonomy == taxonomy)
+                .map(|t| t.id)
+                .collect();
+            if !ids.is_empty() {
+                terms::set_object_terms(tx, post.id, taxonomy, &ids)?;
+            }
+        }
+        if let Some(text) = sample.comment {
+            self.comment(tx, post.id, text)?;
+        }
+        Ok(())
+    }
+
+    fn comment(&self, tx: &mut Tx, post: PostId, text: &str) -> std::result::Result<(), StoreError> {
+        let (author, email) = sample::COMMENTER;
+        let comment = Comment {
+            post,
+            author: author.to_owned(),
+            author_email: email.to_owned(),
+            date: Some(self.now),
+            date_gmt: Some(self.now),
+            content: text.to_owned(),
+            approved: "1".to_owned(),
+            comment_type: "comment".to_owned(),
+            ..Comment::default()
+        };
+        comments::insert(tx, &comment).map(drop)
+    }
+}

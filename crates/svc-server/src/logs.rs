@@ -1,0 +1,28 @@
+//! Log lines: to standard error, as text or JSON, filtered.
+
+use std::io::IsTerminal;
+
+use tracing_subscriber::EnvFilter;
+
+use crate::config::{Config, LogFormat};
+
+/// Installs the process's logger; a second call changes nothing, so that several servers can run in one process.
+pub(crate) fn install(config: &Config) {
+    let filter = EnvFilter::try_new(&config.log).unwrap_or_else(|_| EnvFilter::new("info"));
+    let lines = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_target(false);
+    let installed = match config.log_format {
+        LogFormat::Text => lines.with_ansi(std::io::stderr().is_terminal()).try_init(),
+        LogFormat::Json => lines.json().flatten_event(true).with_target(true).try_init(),
+    };
+    if installed.is_ok() {
+        std::panic::set_hook(Box::new(|panic| {
+            tracing::error!(place = ?panic.location().map(ToString::to_string), "panic: {}", message(panic.payload()));
+        }));
+    }
+}
+
+/// What a panic said.
+pub(crate) fn message(payload: &(dyn std::any::Any + Send)) -> String {
+    let text = payload.downcast_ref::<&str>().map(|s| (*s).to_owned());
+    text.or_else(|| payload.downcast_ref::<String>().cloned()).unwrap_or_else(|| "no message".to_owned())
+}

@@ -1,0 +1,105 @@
+//! Dates as people read them, in the format that a site's options give (PHP's letters), in English.
+
+use std::fmt::Write;
+
+use chrono::{Datelike, NaiveDateTime, Timelike};
+
+/// Longest format that is followed, in characters.
+const FORMAT_LIMIT: usize = 100;
+
+/// A moment without zone in PHP's format: `F j, Y` gives `January 5, 2024`. Letters that need a zone are left out.
+///
+/// Source: the letters of PHP's `date`.
+pub(super) fn format(moment: NaiveDateTime, format: &str) -> String {
+    let mut out = String::new();
+    let mut letters = format.chars().take(FORMAT_LIMIT);
+    while let Some(letter) = letters.next() {
+        // Writing to a text cannot fail.
+        let _written = letter_of(&mut out, moment, letter, &mut letters);
+    }
+    out
+}
+
+fn letter_of(
+    out: &mut String,
+    t: NaiveDateTime,
+    letter: char,
+    rest: &mut impl Iterator<Item = char>,
+) -> std::fmt::Result {
+    let (_, hour12) = t.hour12();
+    match letter {
+        'd' => write!(out, "{:02}", t.day()),
+        'j' => write!(out, "{}", t.day()),
+        'D' => write!(out, "{}", t.format("%a")),
+        'l' => write!(out, "{}", t.format("%A")),
+        'N' => write!(out, "{}", t.weekday().number_from_monday()),
+        'w' => write!(out, "{}", t.weekday().num_days_from_sunday()),
+        'z' => write!(out, "{}", t.ordinal0()),
+        'S' => out.write_str(ordinal_ending(t.day())),
+        'W' => write!(out, "{:02}", t.iso_week().week()),
+        'o' => write!(out, "{}", t.iso_week().year()),
+        'F' => write!(out, "{}", t.format("%B")),
+        'M' => write!(out, "{}", t.format("%b")),
+        'm' => write!(out, "{:02}", t.month()),
+        'n' => write!(out, "{}", t.month()),
+        't' => write!(out, "{}", days_in_month(t)),
+        'L' => write!(out, "{}", u8::from(t.date().leap_year())),
+        'Y' => write!(out, "{}", t.year()),
+        'y' => write!(out, "{:02}", t.year().rem_euclid(100)),
+        'a' => out.write_str(if t.hour() < 12 { "am" } else { "pm" }),
+        'A' => out.write_str(if t.hour() < 12 { "AM" } else { "PM" }),
+        'g' => write!(out, "{hour12}"),
+        'h' => write!(out, "{hour12:02}"),
+        'G' => write!(out, "{}", t.hour()),
+        'H' => write!(out, "{:02}", t.hour()),
+        'i' => write!(out, "{:02}", t.minute()),
+        's' => write!(out, "{:02}", t.second()),
+        'e' | 'I' | 'O' | 'P' | 'p' | 'T' | 'Z' | 'c' | 'r' | 'U' | 'u' | 'v' | 'B' => Ok(()),
+        '\\' => rest.next().map_or(Ok(()), |plain| out.write_char(plain)),
+        plain => out.write_char(plain),
+    }
+}
+
+fn ordinal_ending(day: u32) -> &'static str {
+    match (day % 10, day) {
+        (_, 11..=13) => "th",
+        (1, _) => "st",
+        (2, _) => "nd",
+        (3, _) => "rd",
+        _ => "th",
+    }
+}
+
+fn days_in_month(t: NaiveDateTime) -> u8 {
+    match t.month() {
+        2 if t.date().leap_year() => 29,
+        2 => 28,
+        4 | 6 | 9 | 11 => 30,
+        _ => 31,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use chrono::NaiveDate;
+
+    /// Results of PHP's `gmdate` for the same moment and format.
+    #[test]
+    fn formats_as_php_does() {
+        let t = NaiveDate::from_ymd_opt(2024, 2, 3).unwrap().and_hms_opt(0, 5, 9).unwrap();
+        #[rustfmt::skip]
+        let rows = [
+            ("F j, Y", "February 3, 2024"), ("d/m/y", "03/02/24"), ("l jS \\o\\f F", "Saturday 3rd of February"),
+            ("g:i a", "12:05 am"), ("h:i A", "12:05 AM"), ("G H i s", "0 00 05 09"), ("N w z t L W o", "6 6 33 29 1 05 2024"),
+            ("D, M n", "Sat, Feb 2"), ("", ""), ("\\", ""),
+        ];
+        for (text, expected) in rows {
+            assert_eq!(format(t, text), expected, "{text}");
+        }
+        let endings = [(1, "st"), (2, "nd"), (11, "th"), (12, "th"), (13, "th"), (21, "st"), (22, "nd"), (31, "st")];
+        for (day, ending) in endings {
+            assert_eq!(ordinal_ending(day), ending);
+        }
+    }
+}

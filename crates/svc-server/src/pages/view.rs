@@ -1,0 +1,225 @@
+//! What the templates show: plain values, ready to print. Members that end in `_html` are HTML already, made by the
+//! rendering of the site's content; all others are texts that the templates escape.
+
+use askama::Template;
+
+/// What every page has around its content.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Frame {
+    /// Language tag, as in `lang="en-US"`.
+    pub(crate) lang: String,
+    /// Text of the window's title.
+    pub(crate) title: String,
+    pub(crate) site_name: String,
+    pub(crate) tagline: String,
+    /// For people who see the page in a list of search results.
+    pub(crate) description: String,
+    /// Address of the site, without a slash at the end.
+    pub(crate) home: String,
+    pub(crate) feed: String,
+    /// The address that this page should be linked by.
+    pub(crate) canonical: Option<String>,
+    /// Not to be listed by search engines.
+    pub(crate) hidden: bool,
+    /// The interface's links for the head of the page.
+    pub(crate) head_links_html: String,
+    /// The site's pages.
+    pub(crate) menu: Vec<Link>,
+    /// What was searched for.
+    pub(crate) searched: String,
+}
+
+/// A link with its text.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Link {
+    pub(crate) title_html: String,
+    pub(crate) url: String,
+    /// Leads to the page that it is on.
+    pub(crate) current: bool,
+}
+
+/// A post as a page or a list shows it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Entry {
+    pub(crate) title_html: String,
+    pub(crate) url: String,
+    /// In the site's own format.
+    pub(crate) date: String,
+    /// RFC 3339.
+    pub(crate) machine_date: String,
+    pub(crate) author: Option<Link>,
+    /// The content, or the excerpt in lists.
+    pub(crate) body_html: String,
+}
+
+/// Terms of one taxonomy under a post.
+#[derive(Clone, Debug)]
+pub(crate) struct TermGroup {
+    pub(crate) label: String,
+    pub(crate) terms: Vec<Link>,
+}
+
+/// A comment under a post.
+#[derive(Clone, Debug)]
+pub(crate) struct CommentView {
+    pub(crate) id: i64,
+    pub(crate) author: String,
+    pub(crate) date: String,
+    pub(crate) machine_date: String,
+    pub(crate) body_html: String,
+}
+
+/// Posts, newest first, a page at a time.
+#[derive(Template)]
+#[template(path = "list.html")]
+pub(crate) struct ListPage {
+    pub(crate) page: Frame,
+    /// Empty on the front page.
+    pub(crate) heading_html: String,
+    /// A description of what is listed.
+    pub(crate) note_html: String,
+    pub(crate) entries: Vec<Entry>,
+    /// What to say when there are none.
+    pub(crate) nothing: &'static str,
+    pub(crate) newer: Option<String>,
+    pub(crate) older: Option<String>,
+}
+
+/// One post of any type.
+#[derive(Template)]
+#[template(path = "single.html")]
+pub(crate) struct SinglePage {
+    pub(crate) page: Frame,
+    pub(crate) entry: Entry,
+    /// Shows date and author.
+    pub(crate) dated: bool,
+    pub(crate) groups: Vec<TermGroup>,
+    pub(crate) comments_heading: String,
+    pub(crate) comments: Vec<CommentView>,
+}
+
+/// A message.
+#[derive(Template)]
+#[template(path = "plain.html")]
+pub(crate) struct PlainPage {
+    pub(crate) page: Frame,
+    pub(crate) heading: &'static str,
+    pub(crate) text: &'static str,
+}
+
+/// The feed of newest posts.
+#[derive(Template)]
+#[template(path = "feed.xml")]
+pub(crate) struct Feed {
+    pub(crate) title: String,
+    pub(crate) tagline: String,
+    pub(crate) home: String,
+    /// The feed's own address.
+    pub(crate) own: String,
+    pub(crate) lang: String,
+    /// RFC 2822, empty when nothing was ever published.
+    pub(crate) built: String,
+    pub(crate) items: Vec<FeedItem>,
+}
+
+/// A post in the feed.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct FeedItem {
+    pub(crate) title: String,
+    pub(crate) url: String,
+    pub(crate) author: Option<String>,
+    /// RFC 2822.
+    pub(crate) date: String,
+    pub(crate) categories: Vec<String>,
+    pub(crate) guid: String,
+    /// Plain text.
+    pub(crate) summary: String,
+    /// HTML, which the feed carries escaped.
+    pub(crate) content: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HOSTILE: &str = "\"><script>x</script>&'";
+
+    fn frame() -> Frame {
+        Frame {
+            lang: HOSTILE.to_owned(),
+            title: HOSTILE.to_owned(),
+            site_name: HOSTILE.to_owned(),
+            tagline: HOSTILE.to_owned(),
+            description: HOSTILE.to_owned(),
+            home: HOSTILE.to_owned(),
+            feed: HOSTILE.to_owned(),
+            canonical: Some(HOSTILE.to_owned()),
+            searched: HOSTILE.to_owned(),
+            menu: vec![Link { title_html: "Menu".to_owned(), url: HOSTILE.to_owned(), current: true }],
+            ..Frame::default()
+        }
+    }
+
+    fn entry() -> Entry {
+        let author = Link { title_html: "A".to_owned(), url: HOSTILE.to_owned(), current: false };
+        Entry {
+            title_html: "T".to_owned(),
+            url: HOSTILE.to_owned(),
+            date: HOSTILE.to_owned(),
+            machine_date: HOSTILE.to_owned(),
+            author: Some(author),
+            body_html: "<p>Body</p>".to_owned(),
+        }
+    }
+
+    /// Templates escape what is text: nothing of it can begin a tag or end an attribute.
+    #[test]
+    fn texts_are_escaped_on_every_page() {
+        let list = ListPage {
+            page: frame(),
+            heading_html: "H".to_owned(),
+            note_html: String::new(),
+            entries: vec![entry()],
+            nothing: "",
+            newer: Some(HOSTILE.to_owned()),
+            older: Some(HOSTILE.to_owned()),
+        };
+        let comment = CommentView {
+            id: 1,
+            author: HOSTILE.to_owned(),
+            date: HOSTILE.to_owned(),
+            machine_date: HOSTILE.to_owned(),
+            body_html: "<p>C</p>".to_owned(),
+        };
+        let term = Link { title_html: "N".to_owned(), url: HOSTILE.to_owned(), current: false };
+        let single = SinglePage {
+            page: frame(),
+            entry: entry(),
+            dated: true,
+            groups: vec![TermGroup { label: HOSTILE.to_owned(), terms: vec![term] }],
+            comments_heading: HOSTILE.to_owned(),
+            comments: vec![comment],
+        };
+        let plain = PlainPage { page: frame(), heading: HOSTILE, text: HOSTILE };
+        for html in [list.render().unwrap(), single.render().unwrap(), plain.render().unwrap()] {
+            assert!(!html.contains("<script") && !html.contains("\">&lt;script"), "{html}");
+            assert!(html.contains("href=\"#content\"") && html.contains("<main id=\"content\""));
+        }
+    }
+
+    #[test]
+    fn the_feed_is_escaped_as_xml() {
+        let item = FeedItem { content: "<p>a & b</p>]]>".to_owned(), title: HOSTILE.to_owned(), ..FeedItem::default() };
+        let feed = Feed {
+            title: HOSTILE.to_owned(),
+            tagline: String::new(),
+            home: String::new(),
+            own: HOSTILE.to_owned(),
+            lang: String::new(),
+            built: String::new(),
+            items: vec![item],
+        };
+        let xml = feed.render().unwrap();
+        assert!(!xml.contains("<script") && !xml.contains("<p>") && xml.contains("&#60;p&#62;a &#38; b"), "{xml}");
+    }
+}

@@ -1,0 +1,126 @@
+//! Who asks: the peer of the connection, or whom a trusted proxy speaks for.
+
+use std::net::{IpAddr, SocketAddr};
+
+use axum::{
+    extract::{ConnectInfo, Request, State},
+    middleware::Next,
+    response::Response,
+};
+use http::{HeaderMap, HeaderValue};
+
+use crate::config::Network;
+
+/// How many hops of a forwarding header are looked at; a longer one is cut.
+const MOST_HOPS: usize = 32;
+
+/// Whom a request comes from; an extension of every request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Client {
+    /// Address of the client, as far as it can be believed.
+    pub address: IpAddr,
+    /// Whether the client reached the site over TLS, as a trusted proxy tells it.
+    pub tls: bool,
+}
+
+/// The proxies whose word counts.
+#[derive(Clone, Debug, Default)]
+pub struct Forwarding {
+    trusted: std::sync::Arc<[Network]>,
+}
+
+impl Forwarding {
+    /// Believes these.
+    pub fn new(trusted: &[Network]) -> Self {
+        Forwarding { trusted: trusted.into() }
+    }
+
+    fn trusts(&self, ip: IpAddr) -> bool {
+        self.trusted.iter().any(|network| network.contains(ip))
+    }
+
+    /// Finds the client behind `peer`: the last address of `X-Forwarded-For` that is not itself a trusted proxy. What a
+    /// stranger writes in front of it counts for nothing.
+    pub fn client(&self, peer: IpAddr, headers: &HeaderMap) -> Client {
+        let peer = peer.to_canonical();
+        if !self.trusts(peer) {
+            return Client { address: peer, tls: false };
+        }
+        let text =
+            |name: &str| headers.get_all(name).iter().filter_map(|v| v.to_str().ok()).collect::<Vec<_>>().join(",");
+        let mut address = peer;
+        for hop in text(FORWARDED_FOR).rsplit(',').map(str::trim).take(MOST_HOPS) {
+            let Some(ip) = address_of(hop) else { break };
+            address = ip;
+            if !self.trusts(ip) {
+                break;
+            }
+        }
+        let tls = text(FORWARDED_PROTO).rsplit(',').next().is_some_and(|p| p.trim().eq_ignore_ascii_case("https"));
+        Client { address, tls }
+    }
+}
+
+/// After [`identify`], the client's own address and nothing else.
+pub(crate) const FORWARDED_FOR: &str = "x-forwarded-for";
+const FORWARDED_PROTO: &str = "x-forwarded-proto";
+
+/// An address as forwarding headers write it, perhaps with a port.
+fn address_of(hop: &str) -> Option<IpAddr> {
+    let ip = hop.parse::<IpAddr>().or_else(|_| hop.parse::<SocketAddr>().map(|a| a.ip())).ok()?;
+    Some(ip.to_canonical())
+}
+
+/// Marks the request with its [`Client`], and puts in the place of forwarding headers what is believed of them, so that
+/// everything behind can read them as true.
+pub(super) async fn identify(State(forwarding): State<Forwarding>, mut request: Request, next: Next) -> Response {
+    let peer = request.extensions().get::<ConnectInfo<SocketAddr>>().map_or(IpAddr::from([0, 0, 0, 0]), |c| c.0.ip());
+    let client = forwarding.client(peer, request.headers());
+    let headers = request.headers_mut();
+    for name in [FORWARDED_FOR, FORWARDED_PROTO, "x-forwarded-host", "forwarded"] {
+        headers.remove(name);
+    }
+    if let Ok(address) = HeaderValue::from_str(&client.address.to_string()) {
+        headers.insert(FORWARDED_FOR, address);
+    }
+    if client.tls {
+        headers.insert(FORWARDED_PROTO, HeaderValue::from_static("https"));
+    }
+    request.extensions_mut().insert(client);
+    next.run(request).await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(peer: &str, forwarded: &[&str], proto: Option<&str>, address: &str, tls: bool) {
+        let forwarding = Forwarding::new(&["10.0.0.0/8".parse().unwrap(), "::1".parse().unwrap()]);
+        let mut headers = HeaderMap::new();
+        for value in forwarded {
+            headers.append(FORWARDED_FOR, value.parse().unwrap());
+        }
+        if let Some(proto) = proto {
+            headers.insert(FORWARDED_PROTO, proto.parse().unwrap());
+        }
+        let client = forwarding.client(peer.parse().unwrap(), &headers);
+        assert_eq!(client, Client { address: address.parse().unwrap(), tls });
+    }
+
+    #[test]
+    fn only_trusted_proxies_are_believed() {
+        check("203.0.113.9", &["198.51.100.1"], Some("https"), "203.0.113.9", false);
+        check("10.0.0.1", &["198.51.100.1"], Some("https"), "198.51.100.1", true);
+        check("10.0.0.1", &[], None, "10.0.0.1", false);
+        check("::ffff:10.0.0.1", &["198.51.100.1:4711"], Some("http"), "198.51.100.1", false);
+    }
+
+    #[test]
+    fn what_the_client_wrote_itself_counts_for_nothing() {
+        check("10.0.0.1", &["1.2.3.4, 198.51.100.1, 10.0.0.7"], None, "198.51.100.1", false);
+        check("10.0.0.1", &["1.2.3.4", "198.51.100.1"], None, "198.51.100.1", false);
+        check("10.0.0.1", &["198.51.100.1, nonsense, 10.0.0.7"], None, "10.0.0.7", false);
+        check("10.0.0.1", &["x"], Some("http, https"), "10.0.0.1", true);
+    }
+}

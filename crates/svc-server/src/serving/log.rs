@@ -1,0 +1,41 @@
+//! One log line per request, and the id that ties a request to its lines.
+//!
+//! The line holds the path without the query (queries carry nonces and search words) and no header.
+
+use std::time::Instant;
+
+use axum::{extract::Request, middleware::Next, response::Response};
+use http::{HeaderName, HeaderValue};
+use tracing::Instrument;
+
+use super::Client;
+
+const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+
+/// Longest path that is logged, in characters.
+const PATH_LIMIT: usize = 200;
+
+/// Gives the request an id, logs its outcome, and tells the id in the answer. A client's own id is not taken over: it
+/// could be made to look like another's.
+pub(super) async fn record(mut request: Request, next: Next) -> Response {
+    let id = uuid::Uuid::new_v4().simple().to_string();
+    let value = HeaderValue::from_str(&id).expect("hexadecimal digits are a header value");
+    request.headers_mut().insert(REQUEST_ID, value.clone());
+    let method = request.method().clone();
+    let path: String = request.uri().path().chars().take(PATH_LIMIT).collect();
+    let client = request.extensions().get::<Client>().map(|c| c.address.to_string()).unwrap_or_default();
+    let span = tracing::info_span!("request", id);
+    let started = Instant::now();
+    let mut response = next.run(request).instrument(span.clone()).await;
+    let (status, ms) = (response.status().as_u16(), started.elapsed().as_secs_f64() * 1000.0);
+    let _within = span.enter();
+    let ms = (ms * 100.0).round() / 100.0;
+    if status >= 500 {
+        tracing::error!(%method, path, status, ms, client, "answered");
+    } else {
+        tracing::info!(%method, path, status, ms, client, "answered");
+    }
+    drop(_within);
+    response.headers_mut().insert(REQUEST_ID, value);
+    response
+}

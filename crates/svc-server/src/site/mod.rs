@@ -1,0 +1,184 @@
+//! Composition: the store, what is registered on the site, authentication, the interface, the pages and the uploads become
+//! one server.
+//!
+//! [`SiteBuilder`] is how a program makes its own site: it registers types, routes, fields and hooks, and either takes the
+//! whole command line ([`SiteBuilder::command_line`]) or opens the site itself ([`SiteBuilder::open`]).
+
+mod authenticate;
+mod rest;
+
+use std::{process::ExitCode, sync::Arc};
+
+use axum::Router;
+use chrono::Utc;
+use svc_controllers::Site;
+use svc_http::RestLayer;
+use svc_routing::{Registry, Server};
+use svc_store::{DatabaseUrl, Store, StoreConfig};
+
+pub(crate) use authenticate::{APPLICATION_PASSWORDS, IN_USE, unserialized};
+
+use crate::{
+    config::{Config, Environment, SiteUrl},
+    error::{Error, Result},
+    first_run::{self, Created},
+    pages::{self, Texts},
+    serving, uploads,
+};
+use authenticate::SignIn;
+use rest::Rest;
+
+type Prepare = Arc<dyn Fn(&mut Site) + Send + Sync>;
+type Register = Arc<dyn Fn(&mut Registry, &Arc<Site>) + Send + Sync>;
+
+/// What a program registers on its site, beside what every site has.
+///
+/// ```no_run
+/// use svc_server::{SiteBuilder, routing::{Request, Response, Result, Route, get, public}};
+///
+/// async fn ping(_: Request) -> Result {
+///     Ok(Response::new("pong"))
+/// }
+///
+/// fn main() -> std::process::ExitCode {
+///     SiteBuilder::new()
+///         .register(|registry, _site| {
+///             registry.route("acme/v1", Route::new("/ping").endpoint(get(ping, public))).expect("a namespace and a path");
+///         })
+///         .command_line()
+/// }
+/// ```
+#[derive(Clone, Default)]
+pub struct SiteBuilder {
+    prepare: Vec<Prepare>,
+    register: Vec<Register>,
+    texts: Option<Arc<dyn Texts>>,
+}
+
+impl SiteBuilder {
+    /// A site with what every site has.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Changes the site before it is shared: post types, taxonomies, statuses, meta, changes to addresses.
+    #[must_use]
+    pub fn prepare(mut self, f: impl Fn(&mut Site) + Send + Sync + 'static) -> Self {
+        self.prepare.push(Arc::new(f));
+        self
+    }
+
+    /// Registers routes, fields and hooks, after those that every site has. Runs again whenever the interface is built
+    /// anew, because a setting that it depends on was changed.
+    #[must_use]
+    pub fn register(mut self, f: impl Fn(&mut Registry, &Arc<Site>) + Send + Sync + 'static) -> Self {
+        self.register.push(Arc::new(f));
+        self
+    }
+
+    /// Sets how stored texts look on pages.
+    #[must_use]
+    pub fn texts(mut self, texts: impl Texts) -> Self {
+        self.texts = Some(Arc::new(texts));
+        self
+    }
+
+    /// Does what the process's arguments ask for: serve, import, and so on.
+    pub fn command_line(self) -> ExitCode {
+        crate::cli::main(self)
+    }
+
+    /// Opens the site that the configuration names. In an empty database a new one is made, at `address` unless the
+    /// configuration has one.
+    ///
+    /// # Errors
+    /// When folder, keys or database cannot be used.
+    pub fn open(&self, config: &Config, address: &SiteUrl) -> Result<OpenSite> {
+        let address = config.site_url.as_ref().unwrap_or(address);
+        first_run::folder(&config.data)?;
+        let keys = config.keys.complete(&config.data)?;
+        let store = open_store(config)?;
+        let created =
+            if first_run::has_site(&store)? { None } else { Some(first_run::create(&store, address, Utc::now())?) };
+        let mut site = Site::new(store, config.brand.clone(), &config.content_dir);
+        if let Some(address) = &config.site_url {
+            site = site.at(address.as_str());
+        }
+        for prepare in &self.prepare {
+            prepare(&mut site);
+        }
+        let site = site.finish();
+        let home = home(&site)?;
+        let passwords = home.is_tls() || config.environment_for(&home) == Environment::Local;
+        let sign_in = Arc::new(SignIn::new(Arc::clone(&site), keys, passwords));
+        let rest = Rest::build(Arc::clone(&site), self.register.clone(), config.debug, passwords)?;
+        let texts = self.texts.clone().unwrap_or_else(|| Arc::new(pages::SiteTexts));
+        Ok(OpenSite { site, rest, sign_in, texts, home, created, config: config.clone() })
+    }
+}
+
+/// The site's public address, as its options have it.
+fn home(site: &Site) -> Result<SiteUrl> {
+    let settings = site.settings().map_err(|e| Error::Refused(format!("the site's options: {}", e.message())))?;
+    let stored = settings.option("home");
+    stored.parse().map_err(|why| Error::Refused(format!("the stored address `{stored}` of the site {why}")))
+}
+
+/// The store that a configuration names.
+///
+/// # Errors
+/// When it cannot be opened.
+pub(crate) fn open_store(config: &Config) -> Result<Store> {
+    let opening = || Error::store("cannot open the database");
+    let url: DatabaseUrl = config.database.expose().parse().map_err(opening())?;
+    let mut settings = StoreConfig::new(url);
+    settings.table_prefix.clone_from(&config.table_prefix);
+    Store::open(&settings).map_err(opening())
+}
+
+/// A site that is open and can be served.
+pub struct OpenSite {
+    site: Arc<Site>,
+    rest: Rest,
+    sign_in: Arc<SignIn>,
+    texts: Arc<dyn Texts>,
+    home: SiteUrl,
+    created: Option<Created>,
+    config: Config,
+}
+
+impl OpenSite {
+    /// What the controllers share.
+    pub fn site(&self) -> &Arc<Site> {
+        &self.site
+    }
+
+    /// The interface as it stands now, to dispatch requests in process.
+    pub fn server(&self) -> Server {
+        self.rest.server()
+    }
+
+    /// The site's public address.
+    pub fn home(&self) -> &SiteUrl {
+        &self.home
+    }
+
+    /// The administrator's name and password, when the site was made just now. Given once.
+    pub fn take_created(&mut self) -> Option<Created> {
+        self.created.take()
+    }
+
+    /// Everything as one router: interface, uploads, pages, and what surrounds every answer.
+    pub fn router(&self) -> Router {
+        let limits = svc_http::Limits {
+            body: usize::try_from(self.config.limits.body).unwrap_or(usize::MAX),
+            ..svc_http::Limits::default()
+        };
+        let service = self.rest.service(limits, self.sign_in.clone());
+        let pages = pages::router(Arc::clone(&self.site), Arc::clone(&self.texts));
+        let files = uploads::router(self.home.path(), &self.config.content_dir);
+        let inner = Router::new().merge(files).fallback_service(pages);
+        let with_rest = tower::Layer::layer(&RestLayer::new(service), inner);
+        serving::surround(Router::new().fallback_service(with_rest), &self.config)
+    }
+}

@@ -1,0 +1,146 @@
+//! What only a server can do to a store: connections that die, deadlocks, limits. Skipped where no MariaDB is installed.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Barrier};
+use std::time::Duration;
+
+use crate::import::{ImportError, ImportOptions};
+use crate::{DatabaseUrl, Store, StoreConfig, StoreError, fixture, options};
+
+/// An empty site on a server, and how to reach it otherwise.
+fn site() -> Option<(Store, StoreConfig, String)> {
+    let config = fixture::server()?.database();
+    let store = Store::open(&config).unwrap();
+    store.write_blocking(crate::schema::install).unwrap();
+    let DatabaseUrl::MySql(url) = &config.url else { unreachable!() };
+    let database = url.split(['/', '?']).nth(3).unwrap().to_owned();
+    Some((store, config, database))
+}
+
+#[test]
+fn connections_that_the_server_closed_are_replaced() {
+    let (Some((store, _, database)), Some(server)) = (site(), fixture::server()) else { return };
+    store.write_blocking(|tx| options::set(tx, "a", "1", true)).unwrap();
+    for _ in 0..3 {
+        let ids = server.client(&format!("SELECT id FROM information_schema.processlist WHERE db = '{database}'"));
+        for id in ids.unwrap().lines() {
+            server.client(&format!("KILL {id}")).unwrap();
+        }
+        assert_eq!(store.read(|db| options::get(db, "a")).unwrap().as_deref(), Some("1"));
+    }
+}
+
+#[test]
+fn a_deadlock_runs_the_transaction_again() {
+    let Some((store, _, _)) = site() else { return };
+    store
+        .write_blocking(|tx| options::set(tx, "a", "0", true).and_then(|()| options::set(tx, "b", "0", true)))
+        .unwrap();
+    let both = Arc::new(Barrier::new(2));
+    let runs = Arc::new(AtomicUsize::new(0));
+    let write = |first: &'static str, second: &'static str| {
+        let (store, both, runs) = (store.clone(), both.clone(), runs.clone());
+        std::thread::spawn(move || {
+            let met = AtomicUsize::new(0);
+            store.write_blocking(move |tx| {
+                runs.fetch_add(1, Ordering::Relaxed);
+                options::set(tx, first, first, true)?;
+                // Only in the first run do the two wait until each holds what the other wants.
+                if met.fetch_add(1, Ordering::Relaxed) == 0 {
+                    both.wait();
+                }
+                options::set(tx, second, first, true)
+            })
+        })
+    };
+    let (one, two) = (write("a", "b"), write("b", "a"));
+    one.join().unwrap().unwrap();
+    two.join().unwrap().unwrap();
+    assert_eq!(runs.load(Ordering::Relaxed), 3);
+}
+
+#[test]
+fn failures_are_told_apart() {
+    let (Some((store, config, database)), Some(server)) = (site(), fixture::server()) else { return };
+    let url = |from: &str, to: &str| {
+        let DatabaseUrl::MySql(url) = &config.url else { unreachable!() };
+        let mut config = config.clone();
+        config.url = DatabaseUrl::MySql(url.replace(from, to));
+        Store::open(&config).map(drop)
+    };
+    let wrong = url("root@", "nobody:secret@").unwrap_err();
+    assert!(matches!(&wrong, StoreError::Unavailable(_)), "{wrong}");
+    assert!(!wrong.to_string().contains("secret"));
+    assert!(matches!(url(&database, "no_such_database"), Err(StoreError::Unavailable(_))));
+    assert!(matches!(url("%2Fs", "%2Fnothing"), Err(StoreError::Unavailable(_))));
+
+    let too_long = store.write_blocking(|tx| options::set(tx, &"x".repeat(500), "", true));
+    assert!(matches!(too_long, Err(StoreError::Other(_))), "nothing is cut silently: {too_long:?}");
+
+    let mut short = config.clone();
+    short.read_limit = Some(Duration::from_millis(200));
+    let slow = Store::open(&short).unwrap().read(|db| db.conn.query("SELECT SLEEP(5)", &[], &mut |_| Ok(())));
+    assert!(matches!(slow, Err(StoreError::Deadline)), "{slow:?}");
+
+    server.client(&format!("DROP TABLE {database}.wp_options")).unwrap();
+    let missing = store.read(|db| options::get(db, "a"));
+    assert!(matches!(missing, Err(StoreError::Schema(_))), "{missing:?}");
+}
+
+#[test]
+fn totals_are_kept_as_long_as_allowed_and_no_longer_after_own_writes() {
+    let Some((_, mut config, _)) = site() else { return };
+    config.staleness = Duration::from_secs(3600);
+    let store = Store::open(&config).unwrap();
+    let get = || store.read(|db| options::get(db, "a")).unwrap();
+    assert_eq!(get(), None);
+    store.write_blocking(|tx| options::set(tx, "a", "1", true)).unwrap();
+    assert_eq!(get().as_deref(), Some("1"));
+    store.write_blocking(|tx| options::set(tx, "a", "2", true)).unwrap();
+    assert_eq!(get().as_deref(), Some("2"));
+}
+
+#[test]
+fn both_engines_and_the_engines_own_client_make_the_same_dump() {
+    let Some(server) = fixture::server() else { return };
+    let dump = |store: &Store| {
+        let mut out = Vec::new();
+        store.export(&mut out, &mut |_| ()).unwrap();
+        String::from_utf8(out).unwrap()
+    };
+    let (sqlite, _folder) = fixture::store();
+    let from_sqlite = dump(&sqlite);
+
+    let mysql = Store::open(&server.database()).unwrap();
+    mysql.import(&fixture::dump()[..], ImportOptions::default()).unwrap();
+    assert!(dump(&mysql) == from_sqlite, "the engines differ");
+
+    let config = server.database();
+    let DatabaseUrl::MySql(url) = &config.url else { unreachable!() };
+    let database = url.split(['/', '?']).nth(3).unwrap();
+    server.client(&format!("USE {database};\n{from_sqlite}")).unwrap();
+    assert!(dump(&Store::open(&config).unwrap()) == from_sqlite, "the client loads something else");
+}
+
+#[test]
+fn a_broken_dump_leaves_nothing_behind() {
+    let (Some((store, _, database)), Some(server)) = (site(), fixture::server()) else { return };
+    store.write_blocking(|tx| options::set(tx, "kept", "yes", true)).unwrap();
+    let dump = format!("{}\nINSERT INTO `wp_options` VALUES (1", text(&fixture::dump()));
+    let overwrite = || ImportOptions { overwrite: true, ..ImportOptions::default() };
+    let broken = store.import(dump.as_bytes(), overwrite());
+    assert!(matches!(broken, Err(ImportError::Dump { .. })), "{broken:?}");
+    assert_eq!(store.read(|db| options::get(db, "kept")).unwrap().as_deref(), Some("yes"));
+    let tables = |()| server.client(&format!("SHOW TABLES FROM {database}")).unwrap().lines().count();
+    assert_eq!(tables(()), 12);
+    // And a whole one takes the place of the old.
+    store.import(&fixture::dump()[..], overwrite()).unwrap();
+    assert_eq!(store.read(|db| options::get(db, "kept")).unwrap(), None);
+    assert_eq!(tables(()), 12);
+}
+
+fn text(packed: &[u8]) -> String {
+    let mut text = String::new();
+    std::io::Read::read_to_string(&mut flate2::read::GzDecoder::new(packed), &mut text).unwrap();
+    text
+}

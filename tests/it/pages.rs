@@ -1,0 +1,148 @@
+//! Pages for people: what is shown where, what is not shown, how addresses are told and corrected.
+
+use serde_json::json;
+
+use crate::{client::send, site::Site};
+
+const ROOT_LINK: &str = "rel=\"https://api.w.org/\"";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_front_page_tells_where_the_interface_is() {
+    let site = Site::start().await;
+    let home = format!("http://{}", site.address);
+    for method in ["GET", "HEAD"] {
+        let front = send(site.address, method, "/", &[], "").await;
+        assert_eq!(front.status, 200);
+        assert_eq!(front.all("link"), [format!("<{home}/svc-json/>; {ROOT_LINK}")]);
+        assert_eq!(front.body.is_empty(), method == "HEAD");
+    }
+    let front = site.get("/").await;
+    assert!(front.body.contains(&format!("<link rel=\"https://api.w.org/\" href=\"{home}/svc-json/\" />")));
+    for title in ["This site is running", "Writing the first post", "Bringing a site along"] {
+        assert!(front.body.contains(title), "{title}");
+    }
+    assert!(front.body.starts_with("<!DOCTYPE html>\n<html lang=\"en-US\">"));
+    assert!(!front.body.contains("<script"), "pages need no script");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_kind_of_page() {
+    let site = Site::start().await;
+    let link = |post: serde_json::Value| {
+        let url = post[0]["link"].as_str().unwrap().to_owned();
+        url.split_once(&site.address.to_string()).unwrap().1.to_owned()
+    };
+    let post = link(site.get("/svc-json/svc/v2/posts?slug=this-site-is-running").await.json());
+    let (year, rest) = (&post[1..5], &post[6..8]);
+    #[rustfmt::skip]
+    let rows = [
+        // path, status, route of the resource, a text on the page
+        (post.clone(), 200, Some("posts/1"), "Everything on this page is also served as data"),
+        ("/about/".to_owned(), 200, Some("pages/4"), "A page stands outside"),
+        ("/category/how-to/".to_owned(), 200, Some("categories/2"), "Writing the first post"),
+        ("/tag/interface/".to_owned(), 200, Some("tags/4"), "Writing the first post"),
+        ("/author/admin/".to_owned(), 200, Some("users/1"), "By admin"),
+        (format!("/{year}/"), 200, None, "This site is running"),
+        (format!("/{year}/{rest}/"), 200, None, "This site is running"),
+        ("/?s=notebook".to_owned(), 200, None, "Writing the first post"),
+        ("/?s=nothinghasthis".to_owned(), 200, None, "Nothing was found."),
+        ("/feed/".to_owned(), 200, None, "<rss version=\"2.0\""),
+        ("/nosuch/".to_owned(), 404, None, "There is no page at this address."),
+        ("/page/2/".to_owned(), 404, None, "There is no page at this address."),
+        ("/1999/".to_owned(), 404, None, "There is no page at this address."),
+        ("/xmlrpc.php?rsd".to_owned(), 200, None, "<api name=\"WP-API\" blogID=\"1\" preferred=\"false\" apiLink="),
+        ("/robots.txt".to_owned(), 200, None, "User-agent: *"),
+    ];
+    for (path, status, route, text) in rows {
+        let page = site.get(&path).await;
+        assert_eq!(page.status, status, "{path}");
+        assert!(page.body.contains(text), "{path}: {}", page.body);
+        let alternate = route.map(|r| format!("/svc-json/svc/v2/{r}>; rel=\"alternate\""));
+        let told = page.all("link").into_iter().find(|l| l.contains("rel=\"alternate\""));
+        assert_eq!(told.is_some(), alternate.is_some(), "{path}: {told:?}");
+        assert!(alternate.is_none_or(|a| told.is_some_and(|t| t.contains(&a))), "{path}: {told:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn other_addresses_lead_to_the_proper_one() {
+    let site = Site::start().await;
+    let home = format!("http://{}", site.address);
+    let post = site.get("/svc-json/svc/v2/posts/1").await.json()["link"].as_str().unwrap().to_owned();
+    let path = post.strip_prefix(&home).unwrap();
+    #[rustfmt::skip]
+    let rows = [
+        ("/?p=1".to_owned(), post.clone()), (path.trim_end_matches('/').to_owned(), post.clone()),
+        ("/about".to_owned(), format!("{home}/about/")), ("/?page_id=4".to_owned(), format!("{home}/about/")),
+        ("/?author=1".to_owned(), format!("{home}/author/admin/")), ("/category/how-to".to_owned(), format!("{home}/category/how-to/")),
+        ("/?tag=interface".to_owned(), format!("{home}/tag/interface/")),
+    ];
+    for (from, to) in rows {
+        let answer = site.get(&from).await;
+        assert_eq!((answer.status, answer.header("location")), (301, to.as_str()), "{from}");
+        let there = site.get(to.strip_prefix(&home).unwrap()).await;
+        assert_eq!(there.status, 200, "{to} is not redirected again");
+    }
+    for api in
+        ["/svc-json", "/svc-json/svc/v2/posts/", "/?rest_route=/svc/v2/posts", "/index.php/svc-json/svc/v2/posts"]
+    {
+        assert_eq!(site.get(api).await.status, 200, "{api} is the interface's");
+    }
+}
+
+/// Texts that nobody may see without signing in are on no page, whatever the address.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_not_public_is_nowhere() {
+    let site = Site::start().await;
+    let admin = site.app_password();
+    let mut ids = Vec::new();
+    for (status, password) in [("draft", ""), ("private", ""), ("pending", ""), ("publish", "opensesame")] {
+        let body = json!({
+            "title": format!("Canary {status}{password}"), "content": "canarytext", "excerpt": "canarytext",
+            "slug": format!("canary-{status}"), "status": status, "password": password,
+        });
+        let made = site.post("/svc-json/svc/v2/posts", &admin, &body).await;
+        assert_eq!(made.status, 201, "{}", made.body);
+        ids.push((made.json()["id"].as_i64().unwrap(), status));
+    }
+    let mut paths: Vec<String> =
+        ["/", "/feed/", "/author/admin/", "/category/general/", "/?s=canarytext", "/?s=canary", "/?feed=rss2"]
+            .map(str::to_owned)
+            .to_vec();
+    for (id, status) in &ids {
+        paths.extend([
+            format!("/?p={id}"),
+            format!("/?p={id}&preview=true"),
+            format!("/?p={id}&feed=rss2"),
+            format!("/canary-{status}/"),
+        ]);
+    }
+    for path in paths {
+        let mut page = site.get(&path).await;
+        if page.status == 301 {
+            let to = page.header("location").split_once(&site.address.to_string()).unwrap().1.to_owned();
+            page = site.get(&to).await;
+        }
+        let searched = path.contains("s=canarytext");
+        assert!(searched || !page.body.contains("canarytext"), "{path}");
+        for hidden in ["Canary draft", "Canary private", "Canary pending"] {
+            assert!(!page.body.contains(hidden), "{path} tells {hidden}");
+        }
+    }
+    let found = site.get("/?s=canarytext").await;
+    assert!(found.body.contains("Nothing was found."), "a search does not look behind a password");
+    let locked = format!("/?p={}", ids[3].0);
+    let to = site.get(&locked).await.header("location").split_once(&site.address.to_string()).unwrap().1.to_owned();
+    let page = site.get(&to).await;
+    assert!(page.body.contains("Protected: Canary publish") && page.body.contains("protected by a password"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn pages_are_only_read_and_known_ones_are_not_sent_again() {
+    let site = Site::start().await;
+    let refused = send(site.address, "POST", "/about/", &[], "x=1").await;
+    assert_eq!((refused.status, refused.header("allow")), (405, "GET, HEAD"));
+    let first = site.get("/about/").await;
+    let again = send(site.address, "GET", "/about/", &[("If-None-Match", first.header("etag"))], "").await;
+    assert_eq!((again.status, again.body.as_str()), (304, ""));
+}

@@ -1,0 +1,329 @@
+//! `cargo xtask conformance`: the recorded HTTP scenarios against the demo server on the recorded site.
+//!
+//! The site is imported once; before each scenario that writes, and after it, the server is stopped, the imported copy
+//! put back, and the server started again. Steps on which the project differs on purpose stand, with the reason, in
+//! `tests/conformance/differences.toml`: they are counted apart, and one that passes is a failure.
+
+use std::{
+    io::{BufRead, BufReader},
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+};
+
+use anyhow::{Context, Result, bail};
+use serde::Deserialize;
+
+use crate::{cargo, root, say};
+
+/// Name of the server's example that registers what the recorded site registers.
+const EXAMPLE: &str = "demo";
+
+/// Failing steps that are told per scenario, unless all are asked for.
+const TOLD: usize = 5;
+
+struct Options {
+    brand: String,
+    shared: PathBuf,
+    all: bool,
+    release: bool,
+    scenarios: Vec<String>,
+}
+
+fn options(args: &[String]) -> Result<Options> {
+    let mut options = Options {
+        brand: "wp".to_owned(),
+        shared: root()?.join("../shared"),
+        all: false,
+        release: false,
+        scenarios: Vec::new(),
+    };
+    let mut args = args.iter();
+    while let Some(arg) = args.next() {
+        match arg.as_str() {
+            "--brand" => options.brand = args.next().context("--brand needs a word")?.clone(),
+            "--shared" => options.shared = args.next().context("--shared needs a folder")?.into(),
+            "--all" => options.all = true,
+            "--release" => options.release = true,
+            flag if flag.starts_with('-') => bail!("{flag} is not known"),
+            name => options.scenarios.push(name.to_owned()),
+        }
+    }
+    Ok(options)
+}
+
+pub(crate) fn run(args: &[String]) -> Result<()> {
+    let options = options(args)?;
+    let kit = options.shared.join("conformance/http/conform.py");
+    let fixture = options.shared.join("conformance/fixture");
+    if !kit.is_file() || !fixture.join("site.sql.gz").is_file() {
+        say(&format!("skipped: the conformance kit is not at {}", options.shared.display()))?;
+        return Ok(());
+    }
+    let scenarios = scenarios(&kit, &options.scenarios)?;
+    let differences = Differences::read()?;
+    let program = build(options.release)?;
+    let work = tempfile::tempdir().context("cannot make a temporary folder")?;
+    let mut site = Site { program, work: work.path().to_owned(), brand: options.brand.clone(), fixture, server: None };
+    site.import()?;
+    let (mut total, mut dirty) = (Outcome::default(), true);
+    let told = if options.all { usize::MAX } else { TOLD };
+    for scenario in &scenarios {
+        if dirty || scenario.writes {
+            site.reset()?;
+        }
+        dirty = scenario.writes;
+        let outcome = differences.judge(check(&kit, site.address()?, &options.brand, &scenario.name)?);
+        for line in outcome.failures.iter().take(told) {
+            say(&format!("    {line}"))?;
+        }
+        let differing = if outcome.differing > 0 { format!(" {:5} differ", outcome.differing) } else { String::new() };
+        say(&format!(
+            "{:28} {:5} passed {:5} failed{differing}",
+            scenario.name,
+            outcome.passed,
+            outcome.failures.len()
+        ))?;
+        total.passed += outcome.passed;
+        total.differing += outcome.differing;
+        total.failures.extend(outcome.failures);
+    }
+    site.stop();
+    if total.differing > 0 {
+        say(&format!("differ on purpose: {}", total.differing))?;
+    }
+    say(&format!("{} passed, {} failed", total.passed, total.failures.len()))?;
+    if total.failures.is_empty() { Ok(()) } else { std::process::exit(1) }
+}
+
+/// A scenario of the kit.
+struct Scenario {
+    name: String,
+    writes: bool,
+}
+
+/// The scenarios asked for, all when none is; the kit tells which of them write.
+fn scenarios(kit: &Path, wanted: &[String]) -> Result<Vec<Scenario>> {
+    let output = Command::new("python3").arg(kit).arg("list").output().context("cannot run python3")?;
+    if !output.status.success() {
+        bail!("the kit cannot list its scenarios: {}", String::from_utf8_lossy(&output.stderr));
+    }
+    let listed = String::from_utf8_lossy(&output.stdout).into_owned();
+    let mut all: Vec<Scenario> = listed
+        .lines()
+        .filter(|line| !line.ends_with("steps"))
+        .filter_map(|line| {
+            let mut words = line.split_whitespace();
+            Some(Scenario { name: words.next()?.to_owned(), writes: words.last() == Some("writes") })
+        })
+        .collect();
+    if let Some(unknown) = wanted.iter().find(|w| !all.iter().any(|s| s.name == **w)) {
+        bail!("there is no scenario `{unknown}`");
+    }
+    all.retain(|s| wanted.is_empty() || wanted.contains(&s.name));
+    Ok(all)
+}
+
+fn build(release: bool) -> Result<PathBuf> {
+    let mut command = cargo()?;
+    command.args(["build", "--package", "svc-server", "--example", EXAMPLE]);
+    if release {
+        command.arg("--release");
+    }
+    crate::run(&mut command)?;
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or(root()?.join("target"), PathBuf::from);
+    Ok(target.join(if release { "release" } else { "debug" }).join("examples").join(EXAMPLE))
+}
+
+/// The demo server on a copy of the recorded site.
+struct Site {
+    program: PathBuf,
+    work: PathBuf,
+    brand: String,
+    fixture: PathBuf,
+    server: Option<(Child, String)>,
+}
+
+impl Site {
+    fn imported(&self) -> PathBuf {
+        self.work.join("imported")
+    }
+
+    fn command(&self, data: &Path) -> Command {
+        let mut command = Command::new(&self.program);
+        // The working folder has no settings of its own, and those of the environment do not count here.
+        command.current_dir(&self.work).env_clear().args(["--brand", &self.brand]);
+        command.arg("--data").arg(data).arg("--config").arg(self.fixture.join("svc.toml"));
+        command
+    }
+
+    fn import(&self) -> Result<()> {
+        let dump = self.fixture.join("site.sql.gz");
+        let mut command = self.command(&self.imported());
+        command.arg("import").arg(dump).arg("--content").arg(self.fixture.join("content"));
+        let output = command.output().with_context(|| format!("cannot run {}", self.program.display()))?;
+        if !output.status.success() {
+            bail!("the recorded site cannot be imported: {}", String::from_utf8_lossy(&output.stderr));
+        }
+        Ok(())
+    }
+
+    /// Puts the imported site back and starts the server on it.
+    fn reset(&mut self) -> Result<()> {
+        self.stop();
+        let data = self.work.join("data");
+        if data.exists() {
+            std::fs::remove_dir_all(&data).context("cannot remove the used site")?;
+        }
+        copy(&self.imported(), &data)?;
+        let log = std::fs::File::create(self.work.join("server.log")).context("cannot write a log")?;
+        let mut command = self.command(&data);
+        command.args(["--listen", "127.0.0.1:0", "--log", "warn", "serve"]);
+        let mut child = command
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(log)
+            .spawn()
+            .with_context(|| format!("cannot run {}", self.program.display()))?;
+        let output = child.stdout.take().context("the server has an output")?;
+        // The server says where it listens in the first line that holds an address.
+        let address = BufReader::new(output)
+            .lines()
+            .map_while(Result::ok)
+            .find_map(|line| line.split_whitespace().find(|w| w.starts_with("http://")).map(str::to_owned));
+        let Some(address) = address else {
+            let _exit = child.wait();
+            let log = std::fs::read_to_string(self.work.join("server.log")).unwrap_or_default();
+            bail!("the server did not start: {log}");
+        };
+        self.server = Some((child, address.trim_end_matches('/').to_owned()));
+        Ok(())
+    }
+
+    fn address(&self) -> Result<&str> {
+        Ok(&self.server.as_ref().context("the server runs")?.1)
+    }
+
+    fn stop(&mut self) {
+        if let Some((mut child, _)) = self.server.take() {
+            // What it wrote is thrown away next, so it need not be asked kindly.
+            if child.kill().is_ok() {
+                let _exit = child.wait();
+            }
+        }
+    }
+}
+
+impl Drop for Site {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+fn copy(from: &Path, to: &Path) -> Result<()> {
+    std::fs::create_dir_all(to).with_context(|| format!("cannot make {}", to.display()))?;
+    for entry in std::fs::read_dir(from).with_context(|| format!("cannot list {}", from.display()))? {
+        let entry = entry?;
+        let target = to.join(entry.file_name());
+        if entry.file_type()?.is_dir() {
+            copy(&entry.path(), &target)?;
+        } else {
+            std::fs::copy(entry.path(), &target).with_context(|| format!("cannot copy to {}", target.display()))?;
+        }
+    }
+    Ok(())
+}
+
+/// How a scenario went, judged.
+#[derive(Default)]
+struct Outcome {
+    passed: usize,
+    differing: usize,
+    failures: Vec<String>,
+}
+
+/// What the kit says of a scenario.
+#[derive(Deserialize)]
+struct Report {
+    scenario: String,
+    passed: usize,
+    failures: Vec<Failure>,
+}
+
+/// A step that was not answered as recorded.
+#[derive(Deserialize)]
+struct Failure {
+    step: String,
+    difference: String,
+}
+
+fn check(kit: &Path, address: &str, brand: &str, scenario: &str) -> Result<Report> {
+    #[derive(Deserialize)]
+    struct Reports {
+        scenarios: Vec<Report>,
+    }
+    let output = Command::new("python3")
+        .arg(kit)
+        .args(["check", address, "--no-reset", "--json", "--brand", brand, "--scenario", scenario])
+        .output()
+        .context("cannot run python3")?;
+    let reports: Option<Reports> = serde_json::from_slice(&output.stdout).ok();
+    reports
+        .and_then(|r| r.scenarios.into_iter().next())
+        .with_context(|| format!("the kit did not finish {scenario}: {}", String::from_utf8_lossy(&output.stderr)))
+}
+
+/// Steps on which the project differs on purpose.
+struct Differences(Vec<(String, String)>);
+
+impl Differences {
+    fn read() -> Result<Self> {
+        #[derive(Deserialize)]
+        struct File {
+            difference: Vec<Difference>,
+        }
+        #[derive(Deserialize)]
+        struct Difference {
+            #[expect(dead_code, reason = "for people who read the file; it must be there")]
+            reason: String,
+            scenario: String,
+            steps: Vec<String>,
+        }
+        let path = root()?.join("tests/conformance/differences.toml");
+        let text = std::fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+        let file: File = toml::from_str(&text).with_context(|| format!("cannot read {}", path.display()))?;
+        let pairs = |d: Difference| d.steps.into_iter().map(move |step| (d.scenario.clone(), step));
+        Ok(Differences(file.difference.into_iter().flat_map(pairs).collect()))
+    }
+
+    /// Sorts what failed into what was to fail and what was not; what was to fail and did not is a failure.
+    fn judge(&self, report: Report) -> Outcome {
+        let listed: Vec<&str> =
+            self.0.iter().filter(|(s, _)| *s == report.scenario).map(|(_, step)| step.as_str()).collect();
+        let (differing, failed): (Vec<Failure>, Vec<Failure>) =
+            report.failures.into_iter().partition(|f| listed.contains(&f.step.as_str()));
+        let passing = listed.iter().filter(|step| !differing.iter().any(|f| f.step == **step));
+        let mut failures: Vec<String> = failed.iter().map(|f| format!("{}: {}", f.step, f.difference)).collect();
+        failures.extend(passing.map(|step| format!("{step}: is listed as differing, and passes or is gone")));
+        Outcome { passed: report.passed, differing: differing.len(), failures }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn listed_steps_are_counted_apart_and_must_fail() {
+        let listed = ["a", "b"].map(|step| ("s".to_owned(), step.to_owned())).to_vec();
+        let failure = |step: &str| Failure { step: step.to_owned(), difference: "x".to_owned() };
+        let report = Report { scenario: "s".to_owned(), passed: 3, failures: vec![failure("a"), failure("c")] };
+        let outcome = Differences(listed).judge(report);
+        assert_eq!((outcome.passed, outcome.differing), (3, 1));
+        assert_eq!(outcome.failures, ["c: x", "b: is listed as differing, and passes or is gone"]);
+    }
+
+    #[test]
+    fn the_list_in_the_repository_can_be_read() {
+        assert!(Differences::read().is_ok());
+    }
+}

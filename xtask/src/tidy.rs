@@ -1,0 +1,167 @@
+//! `cargo xtask tidy`: the rules of `docs/architecture.md` that a compiler does not check.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+
+use crate::root;
+
+/// A source file that is longer holds more than one idea, in lines.
+const FILE_LIMIT: usize = 800;
+
+/// Our crates, lowest first, each with those of ours that it may use.
+#[rustfmt::skip]
+const LAYERS: &[(&str, &[&str])] = &[
+    ("svc-brand", &[]),
+    ("svc-php", &[]),
+    ("svc-text", &["svc-php"]),
+    ("svc-schema", &["svc-php", "svc-text"]),
+    ("svc-routing", &["svc-brand", "svc-php", "svc-schema"]),
+    ("svc-resource", &["svc-php", "svc-schema", "svc-routing"]),
+    ("svc-model", &[]),
+    ("svc-discovery", &["svc-text"]),
+    ("svc-auth", &["svc-brand", "svc-php", "svc-model"]),
+    ("svc-content", &["svc-php", "svc-text", "svc-model"]),
+    ("svc-store", &["svc-php", "svc-text", "svc-model"]),
+    ("svc-controllers", &["svc-brand", "svc-php", "svc-text", "svc-schema", "svc-routing", "svc-resource", "svc-model",
+                          "svc-discovery", "svc-auth", "svc-content", "svc-store"]),
+    ("svc-http", &["svc-brand", "svc-php", "svc-text", "svc-schema", "svc-routing", "svc-discovery", "svc-auth"]),
+    ("svc-server", &["svc-brand", "svc-php", "svc-text", "svc-schema", "svc-routing", "svc-resource", "svc-model",
+                     "svc-discovery", "svc-auth", "svc-content", "svc-store", "svc-controllers", "svc-http"]),
+];
+
+/// Crates of others that only some of ours may use, and why.
+#[rustfmt::skip]
+const RESERVED: &[(&[&str], &[&str], &str)] = &[
+    (&["rusqlite", "mysql", "sea-query"], &["svc-store"], "only the store knows SQL"),
+    (&["axum", "hyper", "hyper-util", "tower", "tower-http"], &["svc-http", "svc-server"], "only these know a web server"),
+    (&["tokio"], &["svc-routing", "svc-store", "svc-controllers", "svc-http", "svc-server"], "the other crates do no I/O"),
+    (&["anyhow"], &[], "library errors have a type"),
+];
+
+/// Crates that only tests and tasks use.
+const FOR_TESTS: &str = "svc-testkit";
+
+pub(crate) fn run() -> Result<()> {
+    let root = root()?;
+    let mut faults = Vec::new();
+    for entry in std::fs::read_dir(root.join("crates")).context("cannot list crates/")? {
+        let folder = entry?.path();
+        let manifest = folder.join("Cargo.toml");
+        let text = std::fs::read_to_string(&manifest).with_context(|| format!("cannot read {}", manifest.display()))?;
+        let table: toml::Table = text.parse().with_context(|| format!("cannot read {}", manifest.display()))?;
+        faults.extend(manifest_faults(&table));
+        let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        if table["package"]["name"].as_str() != Some(&name) {
+            faults.push(format!("{name}: the folder and the crate have different names"));
+        }
+    }
+    for file in rust_files(&root)? {
+        let text = std::fs::read_to_string(&file).with_context(|| format!("cannot read {}", file.display()))?;
+        let shown = file.strip_prefix(&root).unwrap_or(&file).display().to_string();
+        faults.extend(file_faults(&shown, &text));
+    }
+    if faults.is_empty() { Ok(()) } else { bail!("{}", faults.join("\n")) }
+}
+
+/// What a manifest uses that its layer may not.
+fn manifest_faults(manifest: &toml::Table) -> Vec<String> {
+    let name = manifest["package"]["name"].as_str().unwrap_or_default();
+    if name == FOR_TESTS {
+        return Vec::new();
+    }
+    let Some((_, allowed)) = LAYERS.iter().find(|(n, _)| *n == name) else {
+        return vec![format!(
+            "{name}: has no layer yet: add it to the table in xtask/src/tidy.rs and to docs/architecture.md"
+        )];
+    };
+    let names = |section: &str| -> Vec<String> {
+        manifest.get(section).and_then(|s| s.as_table()).map(|t| t.keys().cloned().collect()).unwrap_or_default()
+    };
+    let mut faults = Vec::new();
+    for used in names("dependencies").iter().chain(&names("build-dependencies")) {
+        if used.starts_with("svc-") && !allowed.contains(&used.as_str()) {
+            faults.push(format!("{name}: may not use {used}, which is not below it"));
+        }
+        for (reserved, users, why) in RESERVED {
+            if reserved.contains(&used.as_str()) && !users.contains(&name) {
+                faults.push(format!("{name}: may not use {used}: {why}"));
+            }
+        }
+    }
+    faults
+}
+
+fn file_faults(name: &str, text: &str) -> Vec<String> {
+    let mut faults = Vec::new();
+    let lines = text.lines().count();
+    if lines > FILE_LIMIT {
+        faults.push(format!("{name}: {lines} lines; a file keeps to one idea and to {FILE_LIMIT} lines"));
+    }
+    // Integration tests, examples and build scripts open with `//!` as well: it is what a reader sees first. A crate may
+    // show its README instead.
+    if !text.starts_with("//!") && !text.starts_with("#![doc = include_str!") {
+        faults.push(format!("{name}: does not say at its top (`//!`) what it is for"));
+    }
+    faults
+}
+
+/// Our Rust sources.
+fn rust_files(root: &Path) -> Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    let mut waiting: Vec<PathBuf> = ["crates", "tests", "xtask"].iter().map(|d| root.join(d)).collect();
+    while let Some(folder) = waiting.pop() {
+        for entry in std::fs::read_dir(&folder).with_context(|| format!("cannot list {}", folder.display()))? {
+            let entry = entry?;
+            if entry.file_type()?.is_dir() {
+                if entry.file_name() != "target" {
+                    waiting.push(entry.path());
+                }
+            } else if entry.path().extension().is_some_and(|e| e == "rs") {
+                found.push(entry.path());
+            }
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(name: &str, uses: &str, faults: &[&str]) {
+        let manifest = format!("[package]\nname = \"{name}\"\n[dependencies]\n{uses}");
+        assert_eq!(manifest_faults(&manifest.parse().unwrap()), faults);
+    }
+
+    #[test]
+    fn a_manifest_keeps_to_its_layer() {
+        check("svc-schema", "svc-php.workspace = true", &[]);
+        check("svc-schema", "svc-store = \"1\"", &["svc-schema: may not use svc-store, which is not below it"]);
+        check("svc-model", "rusqlite = \"1\"", &["svc-model: may not use rusqlite: only the store knows SQL"]);
+        check("svc-server", "svc-testkit = \"1\"", &["svc-server: may not use svc-testkit, which is not below it"]);
+        check(
+            "svc-new",
+            "",
+            &["svc-new: has no layer yet: add it to the table in xtask/src/tidy.rs and to docs/architecture.md"],
+        );
+    }
+
+    #[test]
+    fn a_file_is_short_and_says_what_it_is_for() {
+        assert!(file_faults("a.rs", "//! Text.\n").is_empty());
+        assert_eq!(file_faults("a.rs", "fn f() {}\n").len(), 1);
+        assert_eq!(file_faults("a.rs", &format!("//! Text.\n{}", "\n".repeat(FILE_LIMIT))).len(), 1);
+    }
+
+    #[test]
+    fn layers_name_only_what_is_below() {
+        for (i, (name, allowed)) in LAYERS.iter().enumerate() {
+            for used in *allowed {
+                assert!(LAYERS[..i].iter().any(|(n, _)| n == used), "{name} uses {used}");
+            }
+        }
+    }
+}
