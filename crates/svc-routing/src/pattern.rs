@@ -43,13 +43,28 @@ enum Segment {
 }
 
 /// What the named groups of a pattern matched.
-#[derive(Debug, PartialEq, Eq)]
-pub struct Captures<'p, 't>(Vec<(&'p str, &'t str)>);
+#[derive(Debug)]
+pub struct Captures<'p, 't>(Taken<'p, 't>);
 
-impl Captures<'_, '_> {
+/// Groups of whole segments are found again when they are asked for, so that a match costs no memory.
+#[derive(Debug)]
+enum Taken<'p, 't> {
+    Segments(&'p [Segment], &'t str),
+    Groups(Vec<(&'p str, &'t str)>),
+}
+
+impl<'p, 't> Captures<'p, 't> {
     /// Names and texts, in the order of the groups.
-    pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.0.iter().copied()
+    pub fn iter(&self) -> impl Iterator<Item = (&'p str, &'t str)> {
+        let (segments, rest, groups): (&'p [Segment], &'t str, &[(&'p str, &'t str)]) = match &self.0 {
+            Taken::Segments(segments, rest) => (segments, rest, &[]),
+            Taken::Groups(groups) => (&[], "", groups),
+        };
+        let whole = segments.iter().zip(rest.split('/')).filter_map(|(segment, text)| match segment {
+            Segment::Group { name, .. } => Some((name.as_str(), text)),
+            Segment::Literal(_) => None,
+        });
+        whole.chain(groups.iter().copied())
     }
 
     /// As parameters.
@@ -107,7 +122,7 @@ impl Pattern {
     /// Matches a path whose first segments are known to be the prefix; `rest` holds the segments after them.
     pub(crate) fn match_rest<'p, 't>(&'p self, path: &'t str, rest: Option<&'t str>) -> Option<Captures<'p, 't>> {
         match &self.matching {
-            Matching::Literal => rest.is_none().then(|| Captures(Vec::new())),
+            Matching::Literal => rest.is_none().then_some(Captures(Taken::Segments(&[], ""))),
             Matching::Segments(segments) => match_segments(segments, rest?),
             Matching::Regex { regex, names } => match_regex(regex, names, path),
         }
@@ -129,32 +144,26 @@ impl Pattern {
 
 /// The first segment, and what follows its slash, if there is one.
 pub(crate) fn next_segment(rest: &str) -> (&str, Option<&str>) {
-    match rest.split_once('/') {
-        Some((first, after)) => (first, Some(after)),
+    match rest.bytes().position(|b| b == b'/') {
+        Some(at) => (&rest[..at], Some(&rest[at + 1..])),
         None => (rest, None),
     }
 }
 
-fn match_segments<'p, 't>(segments: &'p [Segment], rest: &'t str) -> Option<Captures<'p, 't>> {
-    let (mut rest, mut captures) = (Some(rest), Vec::new());
+fn match_segments<'p, 't>(segments: &'p [Segment], all: &'t str) -> Option<Captures<'p, 't>> {
+    let mut rest = Some(all);
     for segment in segments {
         let (text, after) = next_segment(rest?);
-        match segment {
-            Segment::Literal(literal) => {
-                if !text.eq_ignore_ascii_case(literal) {
-                    return None;
-                }
-            }
-            Segment::Group { name, class } => {
-                if text.is_empty() || !text.chars().all(|c| class.contains(c)) {
-                    return None;
-                }
-                captures.push((name.as_str(), text));
-            }
+        let fits = match segment {
+            Segment::Literal(literal) => text.eq_ignore_ascii_case(literal),
+            Segment::Group { class, .. } => !text.is_empty() && class.contains_all(text),
+        };
+        if !fits {
+            return None;
         }
         rest = after;
     }
-    rest.is_none().then_some(Captures(captures))
+    rest.is_none().then_some(Captures(Taken::Segments(segments, all)))
 }
 
 fn match_regex<'p, 't>(regex: &Regex, names: &'p [Option<String>], path: &'t str) -> Option<Captures<'p, 't>> {
@@ -168,7 +177,7 @@ fn match_regex<'p, 't>(regex: &Regex, names: &'p [Option<String>], path: &'t str
             captures.push((name.as_str(), found.get(i).map_or("", |m| &path[m.start()..m.end()])));
         }
     }
-    Some(Captures(captures))
+    Some(Captures(Taken::Groups(captures)))
 }
 
 /// Splits a pattern at the slashes outside of groups and classes. `None` when it is not of that shape: no slash at the
@@ -274,25 +283,32 @@ struct Class {
     negated: bool,
     ranges: Vec<(char, char)>,
     /// Which ASCII characters are in it, negation included.
-    ascii: u128,
+    ascii: Box<[bool; 128]>,
 }
 
 impl Class {
     fn new(negated: bool, ranges: Vec<(char, char)>) -> Self {
-        let mut class = Self { negated, ranges, ascii: 0 };
+        let mut class = Self { negated, ranges, ascii: Box::new([false; 128]) };
         for byte in 0..128_u8 {
             let c = char::from(byte);
-            if class.ranges.iter().any(|(lo, hi)| (*lo..=*hi).contains(&c)) != negated {
-                class.ascii |= 1 << byte;
-            }
+            class.ascii[usize::from(byte)] = class.in_ranges(c) != negated;
         }
         class
     }
 
+    fn in_ranges(&self, c: char) -> bool {
+        self.ranges.iter().any(|(lo, hi)| (*lo..=*hi).contains(&c))
+    }
+
     fn contains(&self, c: char) -> bool {
-        match u8::try_from(c) {
-            Ok(byte) if byte < 128 => self.ascii >> byte & 1 == 1,
-            _ => self.ranges.iter().any(|(lo, hi)| (*lo..=*hi).contains(&c)) != self.negated,
+        self.ascii.get(c as usize).copied().unwrap_or_else(|| self.in_ranges(c) != self.negated)
+    }
+
+    fn contains_all(&self, text: &str) -> bool {
+        if text.is_ascii() {
+            text.bytes().all(|b| self.ascii[usize::from(b & 127)])
+        } else {
+            text.chars().all(|c| self.contains(c))
         }
     }
 
@@ -525,7 +541,8 @@ mod tests {
     fn check(pattern: &str, path: &str, want: Option<&[(&str, &str)]>) {
         let pattern = Pattern::compile(pattern).unwrap();
         let got = pattern.matches(path);
-        assert_eq!(got.as_ref().map(|c| c.0.as_slice()), want, "{pattern:?} {path}");
+        let got: Option<Vec<_>> = got.map(|c| c.iter().collect());
+        assert_eq!(got.as_deref(), want, "{pattern:?} {path}");
     }
 
     #[test]
