@@ -5,6 +5,10 @@
 //! rendered from memory.
 
 mod access;
+mod addresses;
+#[allow(dead_code, reason = "users add the sizes as they are")]
+mod avatars;
+pub mod comments;
 mod errors;
 mod fail;
 mod labels;
@@ -13,6 +17,7 @@ mod mount;
 pub mod posts;
 mod render;
 mod respond;
+pub mod search;
 mod settings;
 mod site;
 pub mod site_settings;
@@ -24,7 +29,7 @@ pub mod types;
 pub mod urls;
 mod zone;
 
-pub use access::{Access, AppPassword, caller};
+pub use access::{Access, AppPassword, ClientAddress, caller};
 pub use fail::{Fail, Stored};
 pub use meta::{MetaField, MetaRegistry};
 pub use mount::{mount, site_info};

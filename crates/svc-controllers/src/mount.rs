@@ -9,8 +9,8 @@ use svc_schema::Error;
 use svc_store::{MetaKind, meta};
 
 use crate::{
-    LINK_RELATION, Settings, Site, posts::Posts, site_settings::SiteSettings, statuses::Statuses,
-    taxonomies::TaxonomyFamily, terms::Terms, types::Types,
+    LINK_RELATION, Settings, Site, comments::Comments, posts::Posts, search::Search, site_settings::SiteSettings,
+    statuses::Statuses, taxonomies::TaxonomyFamily, terms::Terms, types::Types,
 };
 
 /// What the framework has to know of a site: its addresses and the first members of its index.
@@ -71,6 +71,10 @@ pub fn mount(registry: &mut Registry, site: &Arc<Site>, app_passwords: bool) {
         let (site, taxonomy) = (Arc::clone(site), taxonomy.clone());
         registry.mount(&namespace, move |extra| Terms::new(&site, &taxonomy, extra));
     }
+    let [comments, search] = [(); 2].map(|()| Arc::clone(site));
+    registry.mount(&namespace, move |extra| Comments::new(&comments, extra));
+    let handlers = registry.hooks.search_handler_list(crate::search::handlers(&search));
+    registry.mount(&namespace, move |extra| Search::new(&search, handlers, extra));
     let site = Arc::clone(site);
     registry.hooks.index(10, move |response, req| {
         let response = complete_index(response, &req, &site, app_passwords);

@@ -46,3 +46,20 @@ pub(crate) fn save_term_name(text: &str) -> String {
 pub(crate) fn save_term_description(text: &str) -> String {
     svc_text::normalize_entities(&svc_text::strip_all_tags(text, false))
 }
+
+/// A comment as HTML: paragraphs between empty lines.
+pub(crate) fn comment(raw: &str) -> String {
+    let text = raw.replace("\r\n", "\n").replace('\r', "\n");
+    let mut out = String::with_capacity(text.len() + 16);
+    for paragraph in text.split("\n\n").map(svc_text::trim).filter(|p| !p.is_empty()) {
+        out.push_str("<p>");
+        out.push_str(&paragraph.replace('\n', "<br />\n"));
+        out.push_str("</p>\n");
+    }
+    out
+}
+
+/// A comment's text as it is stored. `filtered` is for those who may not use any HTML.
+pub(crate) fn save_comment(text: &str, filtered: bool) -> String {
+    save_content(text, filtered)
+}

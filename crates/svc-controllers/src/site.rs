@@ -41,6 +41,8 @@ pub struct Site {
     pub url_hooks: svc_discovery::Hooks,
     /// Folder with uploads, themes and plugins.
     pub content_dir: PathBuf,
+    /// Whether guests may comment through the interface, on sites that do not ask for registration.
+    pub guests_may_comment: bool,
     clock: Clock,
     /// What the options were understood as, beside the options as they were read.
     settings: ArcSwapOption<(Arc<options::Options>, Arc<Settings>)>,
@@ -61,6 +63,7 @@ impl Site {
             registered_settings: crate::site_settings::core(),
             url_hooks: svc_discovery::Hooks::default(),
             content_dir: content_dir.to_owned(),
+            guests_may_comment: false,
             clock: || Utc::now().naive_utc(),
             settings: ArcSwapOption::empty(),
             address: None,
@@ -81,7 +84,7 @@ impl Site {
     }
 
     /// The site with everything registered: adds the meta that the core blocks keep, for every type whose posts have
-    /// blocks, meta and revisions.
+    /// blocks, meta and revisions, and that of notes.
     pub fn finish(mut self) -> Arc<Self> {
         let noted: Vec<String> = self
             .types
@@ -92,6 +95,7 @@ impl Site {
         for post_type in noted {
             self.meta.register("post", &post_type, MetaField::new("footnotes", "string").with_revisions());
         }
+        self.meta.register("comment", "", crate::comments::note_status());
         Arc::new(self)
     }
 

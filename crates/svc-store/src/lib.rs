@@ -25,6 +25,7 @@ mod mysql_tests;
 #[cfg(test)]
 mod store_tests;
 
+pub mod comment_threads;
 pub mod comments;
 pub mod import;
 
