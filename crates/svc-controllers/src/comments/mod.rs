@@ -18,7 +18,9 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use svc_model::{Comment, CommentId, Post, PostId, PostType};
 use svc_resource::{Paging, Params, View, total_headers};
-use svc_routing::{CREATABLE, Controller, DELETABLE, EDITABLE, ExtraFields, Request, Response, Result, Route, get, on};
+use svc_routing::{
+    CREATABLE, Controller, DELETABLE, EDITABLE, ExtraFields, Method, Request, Response, Result, Route, get, on,
+};
 use svc_schema::{
     Args, MethodKind, Schema,
     build::{boolean, integer, string},
@@ -112,15 +114,21 @@ fn numbers(req: &Request, name: &str) -> Vec<i64> {
 }
 
 impl Comments {
-    /// A comment that `judge` lets through, or 404.
-    fn granted(&self, req: &Request, judge: impl FnOnce(&Reader<'_>, &Comment) -> Result<()>) -> Result<Comment> {
+    /// A comment that `judge` lets through, or 404. The reader knows its post, and that of the number `other`.
+    fn granted(
+        &self,
+        req: &Request,
+        other: Option<i64>,
+        judge: impl FnOnce(&Reader<'_>, &Comment) -> Result<()>,
+    ) -> Result<Comment> {
         let (caller, password) = (caller(req), password(req));
         self.site.read(|db| {
             let id: i64 = req.require("id")?;
             let found = if id > 0 { comments::get(db, CommentId(id))? } else { None };
             let comment = found.ok_or_else(errors::not_found)?;
             let settings = self.site.settings_in(db)?;
-            let reader = Reader::new(db, &self.site, &settings, &caller, [comment.post], password.as_deref())?;
+            let posts = [Some(comment.post), other.map(PostId)].into_iter().flatten();
+            let reader = Reader::new(db, &self.site, &settings, &caller, posts, password.as_deref())?;
             if !comment.post.is_none() && reader.post(comment.post).is_none() {
                 return Err(errors::post_is_gone().into());
             }
@@ -235,7 +243,7 @@ impl Comments {
     // Fetch
 
     async fn can_fetch(self: Arc<Self>, req: Request) -> Result<Comment> {
-        self.granted(&req, |reader, comment| {
+        self.granted(&req, None, |reader, comment| {
             if req.context() == "edit" && !reader.sees_raw(comment) {
                 return Err(errors::forbidden_context(&req));
             }
@@ -280,12 +288,28 @@ impl Comments {
         if only_reads(&req) {
             return Err(errors::cannot_edit(&req));
         }
-        self.granted(
-            &req,
-            |reader, comment| {
-                if reader.can_edit(comment) { Ok(()) } else { Err(errors::cannot_edit(&req)) }
-            },
-        )
+        let to = write::number(&req, "post");
+        self.granted(&req, to, |reader, comment| {
+            if !reader.can_edit(comment) {
+                return Err(errors::cannot_edit(&req));
+            }
+            to.map_or(Ok(()), |to| self.check_move(&req, reader, comment, PostId(to)))
+        })
+    }
+
+    /// Whether the caller may put a comment on this post, where it is not already: whoever may edit that post.
+    fn check_move(&self, req: &Request, reader: &Reader<'_>, comment: &Comment, to: PostId) -> Result<()> {
+        let post = reader.post(to).ok_or_else(errors::invalid_post)?;
+        let is_note = comment.comment_type == "note";
+        match () {
+            () if post.id == comment.post => Ok(()),
+            () if is_note && !reader.can_edit_post(post) => Err(errors::cannot_create_note(req)),
+            () if is_note && !self.site.types.get(&post.post_type).is_some_and(has_notes) => {
+                Err(errors::notes_not_supported())
+            }
+            () if reader.can_edit_post(post) || reader.moderates() => Ok(()),
+            () => Err(errors::cannot_edit(req)),
+        }
     }
 
     async fn update(self: Arc<Self>, req: Request, comment: Comment) -> Result<Response> {
@@ -301,6 +325,7 @@ impl Comments {
         }
         self.granted(
             &req,
+            None,
             |reader, comment| {
                 if reader.can_edit(comment) { Ok(()) } else { Err(errors::cannot_delete(&req)) }
             },
@@ -324,11 +349,10 @@ impl Comments {
     }
 }
 
-/// The parameters of a list that only those who write posts may use. A request that is asked about this route for
-/// another method than `GET` has none of the defaults, and is refused as the peer refuses it.
+/// The parameters of a list that only those who write posts may use.
 fn refused_params(req: &Request) -> Vec<&'static str> {
-    let is_given = |name: &str| req.param(name).is_some_and(svc_php::cast::truthy);
-    let is_other = |name: &str, harmless: &str| req.param(name).is_none_or(|value| value != harmless);
+    let is_given = |name: &str| listed(req, name).is_some_and(svc_php::cast::truthy);
+    let is_other = |name: &str, harmless: &str| listed(req, name).is_none_or(|value| value != harmless);
     let rows = [
         ("author", is_given("author")),
         ("author_exclude", is_given("author_exclude")),
@@ -337,4 +361,14 @@ fn refused_params(req: &Request) -> Vec<&'static str> {
         ("status", is_other("status", "approve")),
     ];
     rows.into_iter().filter(|(_, refused)| *refused).map(|(name, _)| name).collect()
+}
+
+/// A parameter as the list would have it. A request for another method is asked about the list only so that `Allow` is
+/// complete; it has none of the list's defaults, and those who may not choose are refused, as the peer refuses them.
+fn listed<'r>(req: &'r Request, name: &str) -> Option<&'r Value> {
+    if matches!(*req.method(), Method::GET | Method::HEAD) {
+        return req.param(name);
+    }
+    let params = req.params();
+    [&params.json, &params.body, &params.query].into_iter().find_map(|source| source.get(name))
 }

@@ -146,7 +146,7 @@ impl Comments {
 }
 
 /// A number that a parameter of one who writes names; lists, as readers give them, name none.
-fn number(req: &Request, name: &str) -> Option<i64> {
+pub(super) fn number(req: &Request, name: &str) -> Option<i64> {
     req.param(name).filter(|value| svc_php::cast::is_scalar(value)).map(svc_php::cast::to_int)
 }
 

@@ -19,7 +19,7 @@ use svc_auth::{
     roles::Roles,
     session::Sessions,
 };
-use svc_controllers::{AppPassword, Settings, Site, Stored};
+use svc_controllers::{AppPassword, ClientAddress, Settings, Site, Stored};
 use svc_http::{Authenticator, Credentials, Outcome};
 use svc_model::{User, UserId};
 use svc_php::serialize;
@@ -224,8 +224,17 @@ impl Authenticator for SignIn {
         // The look-up runs in place, as all reads of the store do; there is nothing to wait for. The cause of a failure is
         // logged where the store's error became one of the interface.
         let outcome = self.decide(&credentials).unwrap_or_else(|error| Outcome::refused(error, false));
+        let outcome = match client_address(&credentials.headers) {
+            Some(address) => outcome.with_extension(address),
+            None => outcome,
+        };
         Box::pin(std::future::ready(outcome))
     }
+}
+
+/// Where the request comes from: what is left of the header once it has been found out is the client's own address.
+fn client_address(headers: &HeaderMap) -> Option<ClientAddress> {
+    headers.get(FORWARDED_FOR)?.to_str().ok()?.parse().ok().map(ClientAddress)
 }
 
 fn basic_credentials(headers: &HeaderMap) -> Option<basic::Credentials> {
