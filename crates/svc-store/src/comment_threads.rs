@@ -98,3 +98,80 @@ pub fn was_approved(db: &mut Db, user: Option<UserId>, name: &str, email: &str) 
     };
     Ok(!db.all(&s, |row| row.int(0))?.is_empty())
 }
+
+#[cfg(test)]
+mod tests {
+    use svc_model::PostId;
+
+    use super::*;
+    use crate::{comments, fixture};
+
+    #[test]
+    fn replies_are_found() {
+        fixture::on_each(|store| {
+            let ids: Vec<CommentId> = [500, 501, 502, 503, 515].map(CommentId).to_vec();
+            let found = store.read(|db| with_replies(db, &ids)).unwrap();
+            assert_eq!(found, [500, 501, 515].map(CommentId).into_iter().collect());
+            let of_note = store.read(|db| {
+                let note = comments::get(db, CommentId(515))?.unwrap();
+                replies(db, &note)
+            });
+            assert_eq!(of_note.unwrap(), [CommentId(516)]);
+        });
+    }
+
+    #[test]
+    fn the_same_is_the_same_author_place_and_text() {
+        fixture::on_each(|store| {
+            let first = store.read(|db| comments::get(db, CommentId(506))).unwrap().unwrap();
+            let thrown = store.read(|db| comments::get(db, CommentId(505))).unwrap().unwrap();
+            let rows = [
+                (first.clone(), true),
+                (Comment { author: "Other".to_owned(), ..first.clone() }, true),
+                (Comment { author: "Other".to_owned(), author_email: String::new(), ..first.clone() }, false),
+                (Comment { content: "else".to_owned(), ..first.clone() }, false),
+                (Comment { post: PostId(1000), ..first.clone() }, false),
+                (Comment { parent: CommentId(1), ..first }, false),
+                (thrown, false),
+            ];
+            for (comment, expected) in rows {
+                assert_eq!(store.read(|db| is_said_already(db, &comment)).unwrap(), expected, "{comment:?}");
+            }
+        });
+    }
+
+    #[test]
+    fn the_last_comment_is_of_the_writer_or_the_address() {
+        fixture::on_each(|store| {
+            let at = |text: &str| stamp::parse(text);
+            let since = at("2024-02-06 00:00:00").unwrap();
+            let rows = [
+                (Writer::User(UserId(4)), "", at("2024-02-06 14:30:00")),
+                (Writer::User(UserId(6)), "", None),
+                (Writer::Guest("203.0.113.1".to_owned()), "g11@example.org", at("2024-02-06 16:30:00")),
+                (Writer::Guest("203.0.113.1".to_owned()), "nobody@example.org", None),
+            ];
+            for (writer, email, expected) in rows {
+                let last = store.read(|db| last_by(db, &writer, email, since)).unwrap();
+                assert_eq!(last, expected, "{writer:?} {email}");
+            }
+        });
+    }
+
+    #[test]
+    fn approval_is_of_the_account_or_of_name_and_address() {
+        fixture::on_each(|store| {
+            let rows = [
+                (Some(UserId(6)), "", "", true),
+                (Some(UserId(5)), "", "", false),
+                (None, "Guest 1", "g1@example.org", true),
+                (None, "Guest 1", "g2@example.org", false),
+                (None, "Waiter", "wait@example.org", false),
+            ];
+            for (user, name, email, expected) in rows {
+                let known = store.read(|db| was_approved(db, user, name, email)).unwrap();
+                assert_eq!(known, expected, "{user:?} {name} {email}");
+            }
+        });
+    }
+}

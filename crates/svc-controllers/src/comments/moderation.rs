@@ -6,7 +6,7 @@ use svc_model::{Comment, Post, UserId};
 use svc_store::{
     Db, MetaKind,
     comment_threads::{self, Writer},
-    meta, users,
+    meta, options, users,
 };
 
 use super::errors;
@@ -52,7 +52,7 @@ pub(super) fn judge(
     {
         return Ok("1");
     }
-    if names_any(comment, settings.option("disallowed_keys"), true) {
+    if names_any(comment, &words(db, "disallowed_keys")?, true) {
         return Ok("trash");
     }
     Ok(if is_let_through(db, settings, comment)? { "1" } else { "0" })
@@ -76,8 +76,8 @@ fn is_let_through(db: &mut Db, settings: &Settings, comment: &Comment) -> Stored
     if most > 0 && n_links(&render::comment(&comment.content)) >= usize::try_from(most).unwrap_or(usize::MAX) {
         return Ok(false);
     }
-    let keys = settings.option("moderation_keys");
-    if names_any(comment, keys, false) {
+    let keys = words(db, "moderation_keys")?;
+    if names_any(comment, &keys, false) {
         return Ok(false);
     }
     if settings.number("comment_previously_approved") != 1 {
@@ -88,7 +88,12 @@ fn is_let_through(db: &mut Db, settings: &Settings, comment: &Comment) -> Stored
     }
     let account = users::by_email(db, &comment.author_email)?.map(|u| u.id);
     let known = comment_threads::was_approved(db, account, &comment.author, &comment.author_email)?;
-    Ok(known && (keys.is_empty() || !comment.author_email.contains(keys)))
+    Ok(known && (keys.is_empty() || !comment.author_email.contains(&keys)))
+}
+
+/// An option with words, one on a line. Such lists may be long, and are not among the options read with every request.
+fn words(db: &mut Db, option: &str) -> Stored<String> {
+    Ok(options::get(db, option)?.unwrap_or_default())
 }
 
 /// Links in a text: elements `a` with an address.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use chrono::{NaiveDateTime, TimeDelta};
+use chrono::{NaiveDateTime, TimeDelta, Timelike};
 use serde_json::Value;
 use svc_auth::{
     Caller,
@@ -31,8 +31,11 @@ use crate::{
     render, respond,
 };
 
-/// Most bytes of each member that has a limit, and the code that says so.
-const LIMITS: [(fn(&Comment) -> &str, usize, &str); 4] = [
+/// A member, its most bytes, and the code that says that it has more.
+type Limit = (fn(&Comment) -> &str, usize, &'static str);
+
+/// The members that have a limit.
+const LIMITS: [Limit; 4] = [
     (|c| &c.author, 245, "comment_author_column_length"),
     (|c| &c.author_email, 100, "comment_author_email_column_length"),
     (|c| &c.author_url, 200, "comment_author_url_column_length"),
@@ -134,7 +137,7 @@ impl Comments {
             kind: kind.to_owned(),
             ip: client_address(req).to_string(),
             agent: req.header("user-agent").unwrap_or_default().to_owned(),
-            now: self.site.now().with_nanosecond_zero(),
+            now: whole_seconds(self.site.now()),
         })
     }
 
@@ -182,14 +185,8 @@ fn takes_comments(post: &Post, settings: &Settings, now: NaiveDateTime) -> bool 
 }
 
 /// Stored moments have whole seconds.
-trait WholeSeconds {
-    fn with_nanosecond_zero(self) -> Self;
-}
-
-impl WholeSeconds for NaiveDateTime {
-    fn with_nanosecond_zero(self) -> Self {
-        chrono::Timelike::with_nanosecond(&self, 0).unwrap_or(self)
-    }
+fn whole_seconds(moment: NaiveDateTime) -> NaiveDateTime {
+    moment.with_nanosecond(0).unwrap_or(moment)
 }
 
 impl Job {
