@@ -273,6 +273,16 @@ async fn html_of_those_who_may_not_use_it_is_taken_out() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn long_lists_of_numbers_are_refused() {
+    let h = Harness::new();
+    let many = (1..100_000).map(|id| id.to_string()).collect::<Vec<_>>().join(",");
+    for name in ["post", "include", "exclude", "parent"] {
+        let answer = h.get(NOBODY, COMMENTS, &format!("{name}={many}")).await;
+        assert_eq!((answer.status, answer.code()), (400, "rest_invalid_param"), "{name}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn pages_and_orders() {
     let h = Harness::new();
     let rows = [
@@ -286,5 +296,43 @@ async fn pages_and_orders() {
     for (query, expected, total) in rows {
         let answer = h.get(NOBODY, COMMENTS, query).await;
         assert_eq!((ids(&answer.body), answer.header("X-SVC-Total")), (expected, Some(total)), "{query}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn addresses_name_the_page_of_the_thread() {
+    let h = Harness::new();
+    // Comments per page, the page that comes first, threads; the pages of these comments. Recorded of the peer.
+    let rows = [
+        ("1", "newest", "1", [1, 1, 2, 2, 3, 3]),
+        ("1", "newest", "0", [1, 2, 2, 3, 3, 4]),
+        ("1", "oldest", "1", [0, 0, 2, 2, 3, 3]),
+        ("2", "newest", "1", [1, 1, 1, 1, 2, 2]),
+        ("2", "oldest", "0", [0, 0, 0, 2, 2, 2]),
+        ("5", "oldest", "1", [0, 0, 0, 0, 0, 0]),
+    ];
+    for (per_page, first, threads, expected) in rows {
+        let options = [
+            ("page_comments", "1"),
+            ("comments_per_page", per_page),
+            ("default_comments_page", first),
+            ("thread_comments", threads),
+        ]
+        .map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let set = move |tx: &mut svc_store::Tx| {
+            for (name, value) in &options {
+                svc_store::options::set(tx, name, value, true)?;
+            }
+            Ok(())
+        };
+        h.site.write(set).await.unwrap();
+        let query = "include=520,523,524,527,528,531&orderby=id&order=asc&_fields=link";
+        let list = h.get(NOBODY, COMMENTS, query).await;
+        let page = |c: &Value| {
+            let link = c["link"].as_str().unwrap();
+            link.split("/comment-page-").nth(1).map_or(0, |rest| rest[..1].parse().unwrap())
+        };
+        let pages: Vec<i32> = list.body.as_array().unwrap().iter().map(page).collect();
+        assert_eq!(pages, expected, "{per_page} {first} {threads}: {:?}", list.body);
     }
 }

@@ -1,6 +1,6 @@
 //! Comments among others: which have replies, what the same author said before, whether one was approved.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use chrono::NaiveDateTime;
 use sea_query::{Cond, Expr, ExprTrait as _, Query, SelectStatement};
@@ -31,6 +31,27 @@ pub fn replies(db: &mut Db, comment: &Comment) -> Result<Vec<CommentId>> {
     s.and_where(Expr::col("comment_type").eq(comment.comment_type.as_str()));
     s.order_by("comment_ID", sea_query::Order::Asc);
     db.all(&s, |row| Ok(CommentId(row.int(0)?)))
+}
+
+/// How many approved comments of the first level are older than each of these, on the same post. Those without any are
+/// left out.
+///
+/// # Errors
+/// Those of the database.
+pub fn older_threads(db: &mut Db, ids: &[CommentId]) -> Result<HashMap<CommentId, u64>> {
+    let of = |table: &'static str, column: &'static str| Expr::col((table, column));
+    let older = Cond::all()
+        .add(of("o", "comment_post_ID").equals(("c", "comment_post_ID")))
+        .add(of("o", "comment_parent").eq(0))
+        .add(of("o", "comment_approved").eq("1"))
+        .add(of("o", "comment_date_gmt").lt(of("c", "comment_date_gmt")));
+    let mut s = Query::select();
+    s.column(("c", "comment_ID")).expr(Expr::cust("COUNT(*)"));
+    s.from_as(db.table("comments"), "c").join_as(sea_query::JoinType::InnerJoin, db.table("comments"), "o", older);
+    s.and_where(of("c", "comment_ID").is_in(ids.iter().map(|id| id.0)));
+    s.group_by_col(("c", "comment_ID"));
+    let rows = db.all(&s, |row| Ok((CommentId(row.int(0)?), u64::try_from(row.int(1)?).unwrap_or(0))))?;
+    Ok(rows.into_iter().collect())
 }
 
 fn first_id(db: &Db) -> SelectStatement {
@@ -117,6 +138,16 @@ mod tests {
                 replies(db, &note)
             });
             assert_eq!(of_note.unwrap(), [CommentId(516)]);
+        });
+    }
+
+    #[test]
+    fn older_threads_are_counted() {
+        fixture::on_each(|store| {
+            let ids: Vec<CommentId> = [520, 521, 524, 525, 531].map(CommentId).to_vec();
+            let found = store.read(|db| older_threads(db, &ids)).unwrap();
+            let expected = [(521, 1), (524, 1), (525, 2), (531, 3)];
+            assert_eq!(found, expected.map(|(id, n)| (CommentId(id), n)).into_iter().collect());
         });
     }
 

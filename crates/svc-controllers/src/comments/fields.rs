@@ -11,7 +11,7 @@ use svc_schema::{
 };
 use svc_store::Meta;
 
-use crate::{Settings, Site, avatars, render};
+use crate::{Settings, Site, avatars, posts::with_query, render};
 
 /// The table of comments.
 pub(super) type CommentFields = Fields<CommentItem, CommentDraft>;
@@ -34,6 +34,8 @@ pub(super) struct CommentItem {
     pub(super) meta: Meta,
     /// Address of its post's page; empty when the plan reads none.
     pub(super) address: String,
+    /// The page of comments that it stands on, where the address is to name one.
+    pub(super) page: Option<u64>,
     /// The e-mail address that its avatar belongs to: the user's, or the one given; empty when the plan reads none.
     pub(super) email: String,
 }
@@ -79,7 +81,14 @@ impl CommentItem {
     /// Address of the comment on its post's page. The page's address ends as paths of the site do.
     fn link(&self) -> String {
         let permalinks = &self.settings.urls.site.permalinks;
-        let page = if permalinks.is_pretty() { permalinks.end(&self.address) } else { self.address.clone() };
+        let page = match (self.page, permalinks.is_pretty()) {
+            (None, false) => self.address.clone(),
+            (None, true) => permalinks.end(&self.address),
+            (Some(page), false) => with_query(&self.address, "cpage", page),
+            (Some(page), true) => {
+                permalinks.end(&format!("{}comment-page-{page}", svc_text::trailing_slash(&self.address)))
+            }
+        };
         format!("{page}#comment-{}", self.comment.id)
     }
 

@@ -5,11 +5,11 @@ use std::{
     sync::Arc,
 };
 
-use svc_model::{Comment, UserId};
+use svc_model::{Comment, CommentId, UserId};
 use svc_resource::{Plan, View};
 use svc_routing::Links;
 use svc_store::{
-    Db, comment_threads,
+    Db, comment_threads, comments,
     meta::{self, MetaKind},
     users,
 };
@@ -54,6 +54,7 @@ impl Loading<'_> {
         } else {
             HashMap::new()
         };
+        let pages = if plan.wants("link") { pages(db, self.settings, &rows)? } else { HashMap::new() };
         let emails = if plan.wants("author_avatar_urls") { emails(db, &rows)? } else { HashMap::new() };
         let wants_links = self.view.wants_links();
         let with_replies = if wants_links {
@@ -71,6 +72,7 @@ impl Loading<'_> {
                 let item = CommentItem {
                     meta: meta.remove(&comment.id.0).unwrap_or_default(),
                     address: addresses.get(&comment.post).cloned().unwrap_or_default(),
+                    page: pages.get(&comment.id).copied(),
                     email,
                     settings: Arc::clone(self.settings),
                     comment,
@@ -90,4 +92,47 @@ fn emails(db: &mut Db, rows: &[Comment]) -> Stored<HashMap<UserId, String>> {
         return Ok(HashMap::new());
     }
     Ok(users::get_many(db, &ids)?.into_iter().map(|u| (u.id, u.email)).collect())
+}
+
+/// Deepest thread that a site can show (option `thread_comments_depth`).
+const MAX_DEPTH: i64 = 10;
+
+/// The pages that comments stand on, where the site divides them into pages and the address has to name the page.
+///
+/// A thread stands where its beginning does: after the approved comments of the first level that are older. The first
+/// page is named only where pages are counted from the newest. Source: recorded answers of the peer.
+fn pages(db: &mut Db, settings: &Settings, rows: &[Comment]) -> Stored<HashMap<CommentId, u64>> {
+    let per_page = u64::try_from(settings.number("comments_per_page")).unwrap_or(0);
+    if settings.number("page_comments") == 0 || per_page == 0 {
+        return Ok(HashMap::new());
+    }
+    let is_threaded = settings.number("thread_comments") != 0;
+    let depth = if is_threaded { settings.number("thread_comments_depth").clamp(1, MAX_DEPTH) } else { 1 };
+    // What each comment stands under, as far as it is known; a level of all threads at a time.
+    let mut tops: HashMap<CommentId, (CommentId, CommentId)> = rows.iter().map(|c| (c.id, (c.id, c.parent))).collect();
+    for _ in 1..depth {
+        let mut above: Vec<CommentId> = tops.values().map(|(_, up)| *up).filter(|up| !up.is_none()).collect();
+        above.sort_unstable();
+        above.dedup();
+        if above.is_empty() {
+            break;
+        }
+        let found: HashMap<CommentId, CommentId> =
+            comments::get_many(db, &above)?.into_iter().map(|c| (c.id, c.parent)).collect();
+        for (top, up) in tops.values_mut() {
+            // A parent that is gone ends the thread.
+            match found.get(up) {
+                Some(next) => (*top, *up) = (*up, *next),
+                None => *up = CommentId(0),
+            }
+        }
+    }
+    let mut ids: Vec<CommentId> = tops.values().map(|(top, _)| *top).collect();
+    ids.sort_unstable();
+    ids.dedup();
+    let older = comment_threads::older_threads(db, &ids)?;
+    let names_first = settings.option("default_comments_page") == "newest";
+    let page_of = |top: &CommentId| older.get(top).copied().unwrap_or(0) / per_page + 1;
+    let pages = tops.into_iter().map(|(id, (top, _))| (id, page_of(&top)));
+    Ok(pages.filter(|(_, page)| names_first || *page > 1).collect())
 }

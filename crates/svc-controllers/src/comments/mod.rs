@@ -25,7 +25,7 @@ use svc_schema::{
     Args, MethodKind, Schema,
     build::{boolean, integer, string},
 };
-use svc_store::comments;
+use svc_store::{StoreError, comments};
 
 use self::{
     fields::{CommentFields, OBJECT},
@@ -34,7 +34,12 @@ use self::{
     params::CommentList,
     rights::Reader,
 };
-use crate::{Access, MetaField, Settings, Site, access::only_reads, avatars, caller, posts::context_param, respond};
+use crate::{
+    Access, Fail, MetaField, Settings, Site, access::only_reads, avatars, caller, posts::context_param, respond,
+};
+
+/// Most posts whose comments are listed at once.
+const MAX_POSTS: usize = 1_000;
 
 /// The meta that every site keeps with notes: whether the matter is settled.
 pub(crate) fn note_status() -> MetaField {
@@ -163,6 +168,9 @@ impl Comments {
         let notes = req.param("type").is_some_and(|t| t == "note");
         let edit = req.context() == "edit";
         let posts = numbers(&req, "post");
+        if posts.len() > MAX_POSTS {
+            return Err(Fail::Store(StoreError::TooMany).into());
+        }
         self.site.read(|db| {
             let settings = self.site.settings_in(db)?;
             let ids = posts.iter().map(|id| PostId(*id));
