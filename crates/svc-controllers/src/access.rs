@@ -20,6 +20,15 @@ use crate::{Settings, Site, Stored};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AppPassword(pub String);
 
+/// The network address that a request came from, as far as it can be believed: an extension of the request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ClientAddress(pub std::net::IpAddr);
+
+/// The network address that a request came from; this machine's own when the request says nothing.
+pub(crate) fn client_address(req: &Request) -> std::net::IpAddr {
+    req.extensions().get::<ClientAddress>().map_or(std::net::Ipv4Addr::LOCALHOST.into(), |client| client.0)
+}
+
 /// Who calls; nobody when the request says nothing.
 pub fn caller(req: &Request) -> Caller {
     req.caller::<Caller>().cloned().unwrap_or_default()

@@ -32,6 +32,11 @@ impl From<Fail> for Error {
     fn from(fail: Fail) -> Self {
         match fail {
             Fail::Wire(error) => error,
+            // What a request names in lists is bounded by what a statement takes.
+            Fail::Store(StoreError::TooMany) => {
+                Error::new("rest_invalid_param", "The request names more values than one query can take.")
+                    .with_status(400)
+            }
             Fail::Store(error) if error.is_temporary() => {
                 tracing::warn!(%error, "the store is busy");
                 Error::new("rest_service_unavailable", "The site is busy. Try again in a moment.").with_status(503)

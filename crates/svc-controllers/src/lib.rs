@@ -5,8 +5,10 @@
 //! rendered from memory.
 
 mod access;
+mod addresses;
 pub mod application_passwords;
 mod avatars;
+pub mod comments;
 mod errors;
 mod fail;
 mod labels;
@@ -15,6 +17,7 @@ mod mount;
 pub mod posts;
 pub mod render;
 mod respond;
+pub mod search;
 mod settings;
 mod site;
 pub mod site_settings;
@@ -27,7 +30,7 @@ pub mod urls;
 pub mod users;
 mod zone;
 
-pub use access::{Access, AppPassword, caller};
+pub use access::{Access, AppPassword, ClientAddress, caller};
 pub use fail::{Fail, Stored};
 pub use meta::{MetaField, MetaRegistry};
 pub use mount::{mount, site_info};

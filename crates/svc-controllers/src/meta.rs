@@ -22,6 +22,8 @@ pub enum MetaGuard {
     ByKey,
     /// Those with this capability.
     Capability(String),
+    /// Whoever may edit the object, whatever the key begins with.
+    Editors,
 }
 
 /// A registration of meta. Build it with [`MetaField::new`] and the methods that set the rest.
@@ -126,6 +128,12 @@ impl MetaField {
         self
     }
 
+    /// Lets whoever may edit the object write it, though its key is protected.
+    pub fn for_editors(mut self) -> Self {
+        self.guard = MetaGuard::Editors;
+        self
+    }
+
     /// Cleans texts before they are stored.
     pub fn sanitized_by(mut self, clean: fn(&str) -> String) -> Self {
         self.sanitize = Some(clean);
@@ -157,7 +165,12 @@ impl MetaField {
     pub fn read(&self, stored: &Meta) -> Value {
         let values = stored.all(&self.key);
         if self.single {
-            values.first().map_or_else(|| self.default.clone(), |text| self.value_of(text))
+            match values.first() {
+                Some(text) => self.value_of(text),
+                // A text that is not there is an empty one, which may not be what the schema allows.
+                None if !self.has_default && self.kind() == "string" => self.value_of(""),
+                None => self.default.clone(),
+            }
         } else {
             values.iter().map(|text| self.value_of(text)).collect()
         }
@@ -191,6 +204,11 @@ impl MetaRegistry {
             .entry((kind.to_owned(), subtype.to_owned()))
             .or_default()
             .insert(field.key.clone(), Arc::new(field));
+    }
+
+    /// Whether a key, of all objects of a kind, is for whoever may edit them.
+    pub(crate) fn is_for_editors(&self, kind: &str, key: &str) -> bool {
+        self.fields(kind, "").any(|field| field.key == key && field.guard == MetaGuard::Editors)
     }
 
     /// What is registered for objects of this subtype: what all have, then its own.
@@ -245,7 +263,7 @@ impl MetaField {
     /// Whether the registration lets this caller write; `None` leaves it to the rule about keys.
     fn guard_allows(&self, caller: &Caller) -> Option<bool> {
         match &self.guard {
-            MetaGuard::ByKey => None,
+            MetaGuard::ByKey | MetaGuard::Editors => None,
             MetaGuard::Capability(cap) => Some(caller.has(cap)),
         }
     }

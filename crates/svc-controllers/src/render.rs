@@ -9,7 +9,7 @@ use svc_content::{
     display::{self, TextBlocks, standard_shortcodes},
     links, save,
 };
-use svc_model::{Comment, Post};
+use svc_model::Post;
 
 use crate::{Settings, Site};
 
@@ -21,12 +21,20 @@ const STRANGERS: &str = "nofollow ugc";
 fn with_context<T>(site: &Site, settings: &Settings, post: &Post, run: impl FnOnce(&mut RenderContext<'_>) -> T) -> T {
     let theme = site.theme(settings);
     let dynamic = TextBlocks(&StaticOnly);
-    let smilies_url = settings.urls.site.site_url("wp-includes/images/smilies/");
-    let mut context = RenderContext::new(Renderer::new(&theme.blocks, &dynamic), standard_shortcodes());
-    context.smilies = svc_php::cast::truthy(&settings.option("use_smilies").into());
-    context.smilies_url = &smilies_url;
-    context.own_host = host(settings.option("home"));
+    let context = RenderContext::new(Renderer::new(&theme.blocks, &dynamic), standard_shortcodes());
     context.page.post.set(u64::try_from(post.id.0).unwrap_or_default());
+    with_options(context, settings, run)
+}
+
+/// Fills in what the options say.
+fn with_options<'r, T>(
+    mut context: RenderContext<'r>,
+    settings: &'r Settings,
+    run: impl FnOnce(&mut RenderContext<'r>) -> T,
+) -> T {
+    context.smilies = svc_php::cast::truthy(&settings.option("use_smilies").into());
+    context.smilies_url = &settings.smilies_url;
+    context.own_host = host(settings.option("home"));
     run(&mut context)
 }
 
@@ -55,9 +63,8 @@ pub fn excerpt(site: &Site, settings: &Settings, post: &Post, words: usize) -> S
 }
 
 /// A comment as HTML.
-pub fn comment(site: &Site, settings: &Settings, comment: &Comment) -> String {
-    let post = Post { id: comment.post, ..Post::default() };
-    with_context(site, settings, &post, |context| display::render_comment(&comment.content, context))
+pub fn comment(settings: &Settings, raw: &str) -> String {
+    with_options(RenderContext::default(), settings, |context| display::render_comment(raw, context))
 }
 
 /// A title as it is stored. `filtered` is for those who may not use any HTML.

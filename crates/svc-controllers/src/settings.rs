@@ -28,6 +28,8 @@ pub struct Settings {
     pub default_comment_status: String,
     /// Whether new posts take pings.
     pub default_ping_status: String,
+    /// Address of the folder with pictures of smilies, with a slash at its end.
+    pub smilies_url: String,
     roles: OnceLock<Roles>,
 }
 
@@ -37,6 +39,7 @@ impl Settings {
         let text = |name: &str| options.get(name).map_or("", String::as_str);
         Settings {
             zone: Zone::from_options(text("timezone_string"), text("gmt_offset")),
+            smilies_url: urls.site.site_url("wp-includes/images/smilies/"),
             urls,
             sticky: sticky(text("sticky_posts")).into_iter().collect(),
             sticky_list: sticky(text("sticky_posts")),

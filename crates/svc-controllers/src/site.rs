@@ -42,6 +42,8 @@ pub struct Site {
     pub content_dir: PathBuf,
     /// Widths in pixels of the avatars whose addresses the interface gives.
     pub avatar_sizes: Vec<u32>,
+    /// Whether guests may comment through the interface, on sites that do not ask for registration.
+    pub guests_may_comment: bool,
     clock: Clock,
     /// What the options were understood as, beside the options as they were read.
     settings: ArcSwapOption<(Arc<options::Options>, Arc<Settings>)>,
@@ -63,6 +65,7 @@ impl Site {
             url_hooks: svc_discovery::Hooks::default(),
             content_dir: content_dir.to_owned(),
             avatar_sizes: avatars::SIZES.to_vec(),
+            guests_may_comment: false,
             clock: || Utc::now().naive_utc(),
             settings: ArcSwapOption::empty(),
             address: None,
@@ -83,7 +86,7 @@ impl Site {
     }
 
     /// The site with everything registered: adds the meta that the core blocks keep, for every type whose posts have
-    /// blocks, meta and revisions, and what the editor remembers of its users.
+    /// blocks, meta and revisions, that of notes, and what the editor remembers of its users.
     pub fn finish(mut self) -> Arc<Self> {
         let noted: Vec<String> = self
             .types
@@ -98,6 +101,7 @@ impl Site {
             Ok(prefix) => self.meta.register("user", "", users::preferences(&prefix)),
             Err(error) => tracing::error!(%error, "the store cannot be read: no preferences of users"),
         }
+        self.meta.register("comment", "", crate::comments::note_status());
         Arc::new(self)
     }
 

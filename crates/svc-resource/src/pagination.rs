@@ -36,6 +36,15 @@ impl Paging {
     /// Addresses of the previous and the next page: `(relation, address)`. `collection` is the collection's address,
     /// `query` the query parameters of the request, which the addresses repeat.
     pub fn links(&self, collection: &str, query: &Map<String, Value>) -> Vec<(&'static str, String)> {
+        self.beside((self.page.saturating_sub(1)).min(self.pages().max(1)), collection, query)
+    }
+
+    /// [`Self::links`], with the page before this one as the previous one, though the collection may not reach that far.
+    pub fn links_from_page(&self, collection: &str, query: &Map<String, Value>) -> Vec<(&'static str, String)> {
+        self.beside(self.page.saturating_sub(1), collection, query)
+    }
+
+    fn beside(&self, previous: u64, collection: &str, query: &Map<String, Value>) -> Vec<(&'static str, String)> {
         let at = |page: u64| {
             let mut query = query.clone();
             query.insert("page".to_owned(), Value::from(page));
@@ -45,7 +54,7 @@ impl Paging {
         };
         let mut links = Vec::new();
         if self.page > 1 {
-            links.push(("prev", at((self.page - 1).min(self.pages().max(1)))));
+            links.push(("prev", at(previous)));
         }
         if self.page < self.pages() {
             links.push(("next", at(self.page + 1)));

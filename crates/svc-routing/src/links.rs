@@ -64,6 +64,11 @@ impl Link {
     /// As a member of `_links`: the attributes, then the address.
     fn to_value(&self) -> Value {
         let mut out = self.attributes.clone();
+        // Known to allow nothing: the caller is told nothing, as where the server finds nothing out.
+        let allows_nothing = |hints: &Value| hints["allow"].as_array().is_some_and(Vec::is_empty);
+        if out.get("targetHints").is_some_and(allows_nothing) {
+            out.remove("targetHints");
+        }
         out.insert("href".to_owned(), Value::String(self.href.clone()));
         Value::Object(out)
     }

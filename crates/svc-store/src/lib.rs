@@ -26,6 +26,7 @@ mod mysql_tests;
 mod store_tests;
 
 pub mod authors;
+pub mod comment_threads;
 pub mod comments;
 pub mod import;
 

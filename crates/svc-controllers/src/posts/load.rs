@@ -179,7 +179,7 @@ pub(super) fn category_paths<'t>(
 }
 
 /// The category that stands in a post's address: the one with the lowest number.
-fn first_category(terms: &[Term]) -> Option<&Term> {
+pub(crate) fn first_category(terms: &[Term]) -> Option<&Term> {
     terms.iter().filter(|t| t.taxonomy == "category").min_by_key(|t| t.id)
 }
 

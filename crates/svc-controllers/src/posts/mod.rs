@@ -33,6 +33,7 @@ use svc_store::{
 
 pub use item::Place;
 pub(crate) use links::{create_term_cap, with_query};
+pub(crate) use load::first_category;
 pub(crate) use removal::remove;
 
 use self::{

@@ -9,7 +9,7 @@ use crate::{Access, LINK_RELATION, posts::with_query};
 
 /// What a caller may do with one term.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct TermRights {
+pub(crate) struct TermRights {
     /// Change it, and see it in context `edit`.
     pub(super) edit: bool,
     /// Delete it: never the one that posts get by default.
@@ -18,13 +18,13 @@ pub(super) struct TermRights {
 
 impl TermRights {
     /// Asks the rules; `access` knows the term.
-    pub(super) fn of(caller: &Caller, access: &Access<'_>, term: &Term) -> Self {
+    pub(crate) fn of(caller: &Caller, access: &Access<'_>, term: &Term) -> Self {
         let can = |cap: &str| caller.is_logged_in() && caller.can(cap, Object::Term(term.id), access);
         TermRights { edit: can("edit_term"), delete: can("delete_term") }
     }
 
     /// Methods of the term's own route that the caller may use. Terms that the interface serves are for all to see.
-    fn allowed_methods(self) -> impl Iterator<Item = &'static str> {
+    pub(crate) fn allowed_methods(self) -> impl Iterator<Item = &'static str> {
         let rows = [(true, &["GET"][..]), (self.edit, &["POST", "PUT", "PATCH"][..]), (self.delete, &["DELETE"][..])];
         rows.into_iter().filter(|(may, _)| *may).flat_map(|(_, methods)| methods.iter().copied())
     }

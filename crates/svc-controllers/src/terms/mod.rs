@@ -24,13 +24,12 @@ use svc_schema::{
 };
 use svc_store::{Db, posts, terms};
 
-pub(crate) use self::load::slug_paths;
 use self::{
     fields::TermFields,
-    links::TermRights,
     load::{Loaded, Loading},
     params::TermList,
 };
+pub(crate) use self::{links::TermRights, load::slug_paths};
 use crate::{
     Access, Site, Stored, caller,
     errors::{forbidden_context, trash_not_supported},

@@ -49,6 +49,11 @@ impl Answer {
 impl Harness {
     /// A fresh copy of the fixture, with a custom type and taxonomy.
     pub(crate) fn new() -> Self {
+        Self::with(|_| ())
+    }
+
+    /// [`Self::new`], with a change to the site before it is finished.
+    pub(crate) fn with(change: impl FnOnce(&mut Site)) -> Self {
         let mut config = StoreConfig::new(DatabaseUrl::Temporary);
         config.durable = false;
         let store = Store::open(&config).unwrap();
@@ -62,6 +67,7 @@ impl Harness {
         site.meta.register("post", "post", MetaField::new("fx_string", "string"));
         site.meta.register("post", "post", MetaField::new("fx_integer", "integer"));
         site.meta.register("post", "post", MetaField::new("fx_strings", "string").list());
+        change(&mut site);
         let site = site.finish();
         let mut registry = Registry::for_site(site_info(&site).unwrap());
         mount(&mut registry, &site, true);

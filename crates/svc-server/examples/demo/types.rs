@@ -131,6 +131,8 @@ pub(crate) fn fields(registry: &mut Registry, site: &Arc<Site>) {
         std::future::ready(counted.map(Value::from))
     });
     registry.field(&["post", "book"], "fx_words", words);
+    let named = ExtraField::without_schema().get(|_, _| std::future::ready(Ok(Value::from("fx_noschema:comment"))));
+    registry.field(&["comment"], "fx_noschema", named);
 }
 
 /// A field of users that is kept in their meta.

@@ -48,7 +48,7 @@ impl Texts for SiteTexts {
     }
 
     fn comment(&self, comment: &Comment) -> String {
-        self.rendered(&comment.content, |site, settings| render::comment(site, settings, comment))
+        self.rendered(&comment.content, |_, settings| render::comment(settings, &comment.content))
     }
 }
 

@@ -19,7 +19,7 @@ use svc_auth::{
     roles::Roles,
     session::Sessions,
 };
-use svc_controllers::{AppPassword, Settings, Site, Stored};
+use svc_controllers::{AppPassword, ClientAddress, Settings, Site, Stored};
 use svc_http::{Authenticator, Credentials, Outcome};
 use svc_model::{User, UserId};
 use svc_php::serialize;
@@ -234,6 +234,10 @@ impl Authenticator for SignIn {
         // became one of the interface.
         let mut noting = None;
         let outcome = self.decide(&credentials, &mut noting).unwrap_or_else(|error| Outcome::refused(error, false));
+        let outcome = match client_address(&credentials.headers) {
+            Some(address) => outcome.with_extension(address),
+            None => outcome,
+        };
         Box::pin(async move {
             if let Some(noting) = noting
                 && let Err(error) = noting.await
@@ -243,6 +247,11 @@ impl Authenticator for SignIn {
             outcome
         })
     }
+}
+
+/// Where the request comes from: what is left of the header once it has been found out is the client's own address.
+fn client_address(headers: &HeaderMap) -> Option<ClientAddress> {
+    headers.get(FORWARDED_FOR)?.to_str().ok()?.parse().ok().map(ClientAddress)
 }
 
 fn basic_credentials(headers: &HeaderMap) -> Option<basic::Credentials> {

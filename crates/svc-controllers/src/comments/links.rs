@@ -1,0 +1,59 @@
+//! Relations of a comment: its collection, author, post, thread.
+
+use svc_model::{Comment, Post};
+use svc_routing::{Link, Links};
+
+use super::rights::Reader;
+use crate::{Settings, Site, posts::with_query, urls::rest_base};
+
+/// Where the family lies, under its namespace.
+pub(super) const BASE: &str = "comments";
+
+/// Route of the collection: `/svc/v2/comments`.
+pub(super) fn route(site: &Site) -> String {
+    format!("/{}/{BASE}", site.brand.namespace())
+}
+
+/// The relations of one comment. `has_replies` counts those that are approved or held.
+pub(super) fn links(
+    site: &Site,
+    settings: &Settings,
+    comment: &Comment,
+    reader: &Reader<'_>,
+    has_replies: bool,
+) -> Links {
+    let namespace = site.brand.namespace();
+    let collection = settings.urls.rest(&route(site));
+    let mut links = Links::new();
+    links.add("self", Link::new(format!("{collection}/{}", comment.id)).allow(reader.allowed_methods(comment)));
+    links.add("collection", Link::new(&collection));
+    if !comment.user.is_none() {
+        let author = settings.urls.rest(&format!("/{namespace}/users/{}", comment.user));
+        links.add("author", Link::new(author).embeddable());
+    }
+    if let Some(post) = reader.post(comment.post)
+        && let Some(route) = route_of_post(site, settings, &namespace, post)
+    {
+        let link = Link::new(settings.urls.rest(&route)).embeddable().attr("post_type", post.post_type.as_str());
+        links.add("up", link);
+    }
+    if !comment.parent.is_none() {
+        links.add("in-reply-to", Link::new(format!("{collection}/{}", comment.parent)).embeddable());
+    }
+    if has_replies {
+        let mut replies = with_query(&collection, "parent", comment.id);
+        if comment.comment_type == "note" {
+            replies = with_query(&with_query(&replies, "type", "note"), "status", "all");
+        }
+        links.add("children", Link::new(replies).embeddable());
+    }
+    links
+}
+
+/// The route of a post; `None` when its type has none.
+fn route_of_post(site: &Site, settings: &Settings, namespace: &str, post: &Post) -> Option<String> {
+    let kind = site.types.get(&post.post_type)?;
+    let id = u64::try_from(post.id.0).ok()?;
+    let route = settings.urls.site.route_for_post(Some((id, rest_base(kind, namespace))));
+    (!route.is_empty()).then_some(route)
+}

@@ -1,0 +1,122 @@
+//! Parameters of a list of comments, each named once, and the query that they make.
+
+use serde_json::{Value, json};
+use svc_model::{CommentId, PostId, UserId};
+use svc_resource::Params;
+use svc_schema::{
+    Error,
+    build::{SchemaBuilder, array, integer, string},
+};
+use svc_store::{
+    Order,
+    comments::{CommentOrderBy, CommentQuery},
+};
+
+use crate::{Settings, posts::context_param};
+
+/// Largest number of items on a page.
+const MAX_PER_PAGE: i64 = 100;
+
+/// The parameters of a list as a request gives them, before they are understood.
+#[derive(Clone, Debug, Default)]
+pub(super) struct CommentList {
+    pub(super) page: u64,
+    pub(super) per_page: u64,
+    offset: Option<u64>,
+    query: CommentQuery,
+    after: Option<String>,
+    before: Option<String>,
+    status: String,
+    kind: String,
+}
+
+fn ids() -> SchemaBuilder {
+    array(integer())
+}
+
+/// A sign before a number does not count.
+fn numbers<T>(ids: Vec<i64>, of: fn(i64) -> T) -> Vec<T> {
+    ids.into_iter().map(|id| of(id.saturating_abs())).collect()
+}
+
+fn key(value: Value, _: &str) -> Result<Value, Error> {
+    Ok(svc_text::sanitize_key(&svc_php::cast::to_text(&value)).into())
+}
+
+/// The parameters of a list.
+#[rustfmt::skip]
+pub(super) fn params() -> Params<CommentList> {
+    let mut p = Params::<CommentList>::new("comments");
+    let date = || string().format("date-time");
+    p.add("context", context_param());
+    p.add("page", integer().describe("Page of the list.").default(1).minimum(1)).set(|l, n| l.page = n);
+    p.add("per_page", integer().describe("Items on a page.").default(10).range(1..=MAX_PER_PAGE)).set(|l, n| l.per_page = n);
+    p.add("search", string().describe("Only comments with this text in them or their author.")).set(|l, s: String| l.query.search = Some(s).filter(|s| !s.is_empty()));
+    p.add("after", date().describe("Only comments written after this moment.")).set(|l, s| l.after = Some(s));
+    p.add("author", ids().describe("Only comments by these users.")).set(|l, v| l.query.author_in = numbers(v, UserId));
+    p.add("author_exclude", ids().describe("No comments by these users.")).set(|l, v| l.query.author_not_in = numbers(v, UserId));
+    p.add("author_email", string().describe("Only comments by the author with this e-mail address.").format("email").default(Value::Null)).set(|l, s: String| l.query.author_email = Some(s).filter(|s| !s.is_empty()));
+    p.add("before", date().describe("Only comments written before this moment.")).set(|l, s| l.before = Some(s));
+    p.add("exclude", ids().describe("No comments with these numbers.").default(json!([]))).set(|l, v| l.query.exclude = numbers(v, CommentId));
+    p.add("include", ids().describe("Only comments with these numbers.").default(json!([]))).set(|l, v| l.query.include = numbers(v, CommentId));
+    p.add("offset", integer().describe("Leave out this many items at the beginning.")).set(|l, n: i64| l.offset = Some(n.unsigned_abs()));
+    p.add("order", string().describe("Direction of the order.").default("desc").one_of(["asc", "desc"]))
+        .set(|l, o: String| l.query.order = if o == "asc" { Order::Asc } else { Order::Desc });
+    p.add("orderby", string().describe("What the list is ordered by.").default("date_gmt").one_of(["date", "date_gmt", "id", "include", "post", "parent", "type"]))
+        .set(|l, o: String| l.query.order_by = order_by(&o));
+    p.add("parent", ids().describe("Only replies to these; 0 stands for the posts.").default(json!([]))).set(|l, v| l.query.parent_in = numbers(v, CommentId));
+    p.add("parent_exclude", ids().describe("No replies to these.").default(json!([]))).set(|l, v| l.query.parent_not_in = numbers(v, CommentId));
+    p.add("post", ids().describe("Only comments on these posts.").default(json!([]))).set(|l, v| l.query.posts = numbers(v, PostId));
+    p.add("status", string().describe("Only comments with this status.").default("approve")).cleaned_by(key).set(|l, s| l.status = s);
+    p.add("type", string().describe("Only comments of this kind.").default("comment")).cleaned_by(key).set(|l, s| l.kind = s);
+    p.add("password", string().describe("Password of the post, where one guards it."));
+    p
+}
+
+fn order_by(name: &str) -> CommentOrderBy {
+    match name {
+        "date" => CommentOrderBy::Date,
+        "id" => CommentOrderBy::Id,
+        "include" => CommentOrderBy::Include,
+        "post" => CommentOrderBy::Post,
+        "parent" => CommentOrderBy::Parent,
+        "type" => CommentOrderBy::Type,
+        _ => CommentOrderBy::DateGmt,
+    }
+}
+
+impl CommentList {
+    /// The list is to be ordered by a list of numbers that is not given: it is counted, and shows nothing, as the peer.
+    pub(super) fn is_without_order(&self) -> bool {
+        self.query.order_by == CommentOrderBy::Include && self.query.include.is_empty()
+    }
+
+    /// The query for one page of the list.
+    pub(super) fn into_query(self, settings: &Settings) -> CommentQuery {
+        let local =
+            |text: &Option<String>| text.as_ref().and_then(|t| settings.zone.pair(t, false)).map(|(local, _)| local);
+        let texts = |list: &[&str]| list.iter().map(|t| (*t).to_owned()).collect::<Vec<String>>();
+        let mut q = self.query;
+        q.limit = Some(self.per_page);
+        let skipped = self.page.saturating_sub(1).saturating_mul(self.per_page);
+        q.offset = self.offset.unwrap_or(skipped).min(i64::MAX as u64);
+        q.total = true;
+        (q.after, q.before) = (local(&self.after), local(&self.before));
+        q.approved = match self.status.as_str() {
+            "any" => Vec::new(),
+            "all" | "" => texts(&["0", "1"]),
+            "hold" => texts(&["0"]),
+            "approve" => texts(&["1"]),
+            other => texts(&[other]),
+        };
+        q.types = match self.kind.as_str() {
+            "all" | "" => Vec::new(),
+            "comments" => texts(&["comment"]),
+            "pings" => texts(&["pingback", "trackback"]),
+            other => texts(&[other]),
+        };
+        // Notes are for those who work on the post: they come only when asked for.
+        q.types_not = if matches!(self.kind.as_str(), "all" | "note") { Vec::new() } else { texts(&["note"]) };
+        q
+    }
+}

@@ -1,0 +1,92 @@
+//! Searches the post formats that posts of the site have had.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+use svc_routing::{BoxFuture, Links, Request, Result, SearchHandler, SearchPage};
+use svc_store::terms::{self, TermQuery};
+
+use super::{limits, members, text};
+use crate::{Site, posts::fields::FORMATS};
+
+/// The taxonomy whose terms stand for formats.
+const TAXONOMY: &str = "post_format";
+
+/// The handler of type `post-format`.
+pub(super) struct FormatSearch(pub(super) Arc<Site>);
+
+impl SearchHandler for FormatSearch {
+    fn kind(&self) -> &str {
+        "post-format"
+    }
+
+    fn subtypes(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    fn search(&self, req: Request) -> BoxFuture<Result<SearchPage>> {
+        Box::pin(std::future::ready(self.find(&req)))
+    }
+
+    fn prepare(&self, ids: Vec<Value>, req: Request) -> BoxFuture<Result<Vec<(Value, Links)>>> {
+        Box::pin(std::future::ready(self.show(&ids, &req)))
+    }
+}
+
+/// What a format is called.
+fn name(format: &str) -> String {
+    let mut chars = format.chars();
+    chars.next().map(|first| first.to_ascii_uppercase().to_string() + chars.as_str()).unwrap_or_default()
+}
+
+impl FormatSearch {
+    /// The formats that have a page, with its address.
+    fn known(&self) -> Result<Vec<(&'static str, String)>> {
+        let Some(taxonomy) = self.0.taxonomies.get(TAXONOMY) else { return Ok(Vec::new()) };
+        self.0.read(|db| {
+            let settings = self.0.settings_in(db)?;
+            let query = TermQuery {
+                taxonomies: vec![TAXONOMY.to_owned()],
+                slugs: FORMATS.iter().map(|format| format!("post-format-{format}")).collect(),
+                ..TermQuery::default()
+            };
+            let ids = terms::query(db, &query)?.ids;
+            let terms = terms::get_many(db, &ids)?;
+            let address = |format: &str| {
+                let term = terms.iter().find(|t| t.slug.strip_prefix("post-format-") == Some(format))?;
+                Some(settings.urls.term(term, taxonomy, &[]))
+            };
+            Ok(FORMATS.iter().filter_map(|format| Some((*format, address(format)?))).collect())
+        })
+    }
+
+    fn find(&self, req: &Request) -> Result<SearchPage> {
+        let wanted = text(req).map(|text| text.to_lowercase()).unwrap_or_default();
+        let known = self.known()?;
+        let found: Vec<&str> =
+            known.iter().map(|(format, _)| *format).filter(|format| format.contains(&wanted)).collect();
+        let (limit, offset) = limits(req)?;
+        let number = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
+        let page = found.iter().skip(number(offset)).take(number(limit));
+        Ok(SearchPage { ids: page.map(|format| Value::from(*format)).collect(), total: found.len() as u64 })
+    }
+
+    fn show(&self, ids: &[Value], req: &Request) -> Result<Vec<(Value, Links)>> {
+        let known = self.known()?;
+        let shown = ids.iter().filter_map(|id| known.iter().find(|(format, _)| id == format));
+        let show = |(format, url): &(&str, String)| {
+            let data = members(
+                req,
+                [
+                    ("id", Some((*format).into())),
+                    ("title", Some(name(format).into())),
+                    ("url", Some(url.clone().into())),
+                    ("type", Some("post-format".into())),
+                    ("subtype", None),
+                ],
+            );
+            (data, Links::new())
+        };
+        Ok(shown.map(show).collect())
+    }
+}

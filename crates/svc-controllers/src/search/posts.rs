@@ -1,0 +1,109 @@
+//! Searches published posts of the types that everybody sees.
+
+use std::{collections::HashMap, sync::Arc};
+
+use serde_json::Value;
+use svc_model::{Post, PostId};
+use svc_routing::{BoxFuture, Link, Links, Request, Result, SearchHandler, SearchPage};
+use svc_store::{
+    Order,
+    posts::{self, PostOrderBy, PostQuery},
+};
+
+use super::{ids, limits, members, searched, text};
+use crate::{Access, Site, addresses, caller, posts::rights::PostRights, render, urls::rest_base};
+
+/// The handler of type `post`.
+pub(super) struct PostSearch(pub(super) Arc<Site>);
+
+impl SearchHandler for PostSearch {
+    fn kind(&self) -> &str {
+        "post"
+    }
+
+    fn subtypes(&self) -> Vec<String> {
+        let shown = self.0.types.iter().filter(|t| t.public && t.show_in_rest && t.name != "attachment");
+        shown.map(|t| t.name.clone()).collect()
+    }
+
+    fn search(&self, req: Request) -> BoxFuture<Result<SearchPage>> {
+        Box::pin(std::future::ready(self.find(&req)))
+    }
+
+    fn prepare(&self, ids: Vec<Value>, req: Request) -> BoxFuture<Result<Vec<(Value, Links)>>> {
+        let ids: Vec<PostId> = ids.iter().filter_map(Value::as_i64).map(PostId).collect();
+        Box::pin(std::future::ready(self.show(&ids, &req)))
+    }
+}
+
+impl PostSearch {
+    fn find(&self, req: &Request) -> Result<SearchPage> {
+        let mut post_types = searched(req, self.subtypes())?;
+        if post_types.is_empty() {
+            // Subtypes of another type leave what is searched by default, as on the peer.
+            post_types.push("post".to_owned());
+        }
+        let search = text(req);
+        let (limit, offset) = limits(req)?;
+        let query = PostQuery {
+            post_types,
+            statuses: vec!["publish".to_owned()],
+            include: ids(req, "include").into_iter().map(PostId).collect(),
+            exclude: ids(req, "exclude").into_iter().map(PostId).collect(),
+            order_by: vec![(if search.is_some() { PostOrderBy::Relevance } else { PostOrderBy::Date }, Order::Desc)],
+            // A search must not tell what a password guards.
+            without_password: search.is_some() && !caller(req).is_logged_in(),
+            search,
+            limit: Some(limit),
+            offset,
+            total: true,
+            ..PostQuery::default()
+        };
+        let found = self.0.read(|db| Ok(posts::query(db, &query)?))?;
+        // A page beyond the end is that of an empty list, as on the peer.
+        let total = if found.ids.is_empty() { 0 } else { found.total.unwrap_or_default() };
+        Ok(SearchPage { ids: found.ids.into_iter().map(Value::from).collect(), total })
+    }
+
+    fn show(&self, ids: &[PostId], req: &Request) -> Result<Vec<(Value, Links)>> {
+        let site = &self.0;
+        let caller = caller(req);
+        site.read(|db| {
+            let settings = site.settings_in(db)?;
+            let rows = posts::get_many(db, ids)?;
+            let mut addresses: HashMap<PostId, String> =
+                if req.wants("url") { addresses::of_posts(db, site, &settings, &rows)? } else { HashMap::new() };
+            let access = Access::of_posts(site, &settings, db, &rows)?;
+            let namespace = site.brand.namespace();
+            let readable = rows.into_iter().filter(|post| access.can_read(&caller, post));
+            let show = |post: Post| {
+                let url = addresses.remove(&post.id).unwrap_or_default();
+                let mut links = Links::new();
+                if let Some(kind) = site.types.get(&post.post_type) {
+                    let number = u64::try_from(post.id.0).unwrap_or_default();
+                    let route = settings.urls.site.route_for_post(Some((number, rest_base(kind, &namespace))));
+                    let rights = PostRights::of(&caller, &access, &post, kind, &[], false);
+                    if !route.is_empty() {
+                        let own = Link::new(settings.urls.rest(&route)).embeddable().allow(rights.allowed_methods());
+                        links.add("self", own);
+                    }
+                    let about = format!("/{namespace}/types/{}", kind.name);
+                    links.add("about", Link::new(settings.urls.rest(&about)));
+                }
+                let title = render::title(&post.title);
+                let data = members(
+                    req,
+                    [
+                        ("id", Some(post.id.into())),
+                        ("title", Some(title.into())),
+                        ("url", Some(url.into())),
+                        ("type", Some("post".into())),
+                        ("subtype", Some(post.post_type.into())),
+                    ],
+                );
+                (data, links)
+            };
+            Ok(readable.map(show).collect())
+        })
+    }
+}

@@ -1,0 +1,121 @@
+//! Searches terms of the taxonomies that everybody sees.
+
+use std::{collections::HashMap, sync::Arc};
+
+use serde_json::Value;
+use svc_model::{Taxonomy, Term, TermId};
+use svc_routing::{BoxFuture, Link, Links, Request, Result, SearchHandler, SearchPage};
+use svc_store::{
+    Order,
+    terms::{self, TermQuery},
+};
+
+use super::{ids, limits, members, searched, text};
+use crate::{
+    Access, Site, caller,
+    terms::{TermRights, slug_paths},
+    urls::taxonomy_rest_base,
+};
+
+/// The handler of type `term`.
+pub(super) struct TermSearch(pub(super) Arc<Site>);
+
+impl SearchHandler for TermSearch {
+    fn kind(&self) -> &str {
+        "term"
+    }
+
+    fn subtypes(&self) -> Vec<String> {
+        self.0.taxonomies.iter().filter(|t| t.public && t.show_in_rest).map(|t| t.name.clone()).collect()
+    }
+
+    fn search(&self, req: Request) -> BoxFuture<Result<SearchPage>> {
+        Box::pin(std::future::ready(self.find(&req)))
+    }
+
+    fn prepare(&self, ids: Vec<Value>, req: Request) -> BoxFuture<Result<Vec<(Value, Links)>>> {
+        let ids: Vec<TermId> = ids.iter().filter_map(Value::as_i64).map(TermId).collect();
+        Box::pin(std::future::ready(self.show(&ids, &req)))
+    }
+}
+
+impl TermSearch {
+    fn find(&self, req: &Request) -> Result<SearchPage> {
+        let known = self.subtypes();
+        if known.is_empty() {
+            return Ok(SearchPage::default());
+        }
+        let mut taxonomies = searched(req, known)?;
+        if taxonomies.is_empty() {
+            // Subtypes of another type. The peer then searches all taxonomies, also those that the interface does not
+            // show; here nobody sees these.
+            taxonomies = self.subtypes();
+        }
+        let (limit, offset) = limits(req)?;
+        let query = TermQuery {
+            taxonomies,
+            include: ids(req, "include").into_iter().map(TermId).collect(),
+            exclude: ids(req, "exclude").into_iter().map(TermId).collect(),
+            search: text(req).map(|s| svc_text::trim(&s).to_owned()).filter(|s| !s.is_empty()),
+            order: Order::Asc,
+            limit: Some(limit),
+            offset,
+            total: true,
+            ..TermQuery::default()
+        };
+        let found = self.0.read(|db| Ok(terms::query(db, &query)?))?;
+        Ok(SearchPage { ids: found.ids.into_iter().map(Value::from).collect(), total: found.total.unwrap_or_default() })
+    }
+
+    fn show(&self, ids: &[TermId], req: &Request) -> Result<Vec<(Value, Links)>> {
+        let site = &self.0;
+        let caller = caller(req);
+        let known = self.subtypes();
+        site.read(|db| {
+            let settings = site.settings_in(db)?;
+            // A term that taxonomies share stands once for each of them.
+            let rows: Vec<Term> =
+                terms::get_many(db, ids)?.into_iter().filter(|t| known.contains(&t.taxonomy)).collect();
+            let mut paths: HashMap<TermId, Vec<String>> = HashMap::new();
+            for taxonomy in site.taxonomies.iter().filter(|t| t.rewrite_hierarchical && req.wants("url")) {
+                paths.extend(slug_paths(db, &taxonomy.name, rows.iter().filter(|t| t.taxonomy == taxonomy.name))?);
+            }
+            let access = Access::new(site, &settings).with_terms(rows.iter().map(|t| (t.id, t.taxonomy.clone())));
+            let namespace = site.brand.namespace();
+            let show = |term: Term| {
+                let taxonomy = site.taxonomies.get(&term.taxonomy)?;
+                let mut links = Links::new();
+                if let Some(route) = route(&settings, &namespace, taxonomy, &term) {
+                    let rights = TermRights::of(&caller, &access, &term);
+                    let own = Link::new(settings.urls.rest(&route)).embeddable().allow(rights.allowed_methods());
+                    links.add("self", own);
+                }
+                let about = format!("/{namespace}/taxonomies/{}", taxonomy.name);
+                links.add("about", Link::new(settings.urls.rest(&about)));
+                let path = paths.get(&term.id).map_or(&[][..], Vec::as_slice);
+                let above: Vec<&str> =
+                    path.split_last().map(|(_, above)| above.iter().map(String::as_str).collect()).unwrap_or_default();
+                let url = settings.urls.term(&term, taxonomy, &above);
+                let data = members(
+                    req,
+                    [
+                        ("id", Some(term.id.into())),
+                        ("title", Some(term.name.into())),
+                        ("url", Some(url.into())),
+                        ("type", Some(term.taxonomy.into())),
+                        ("subtype", None),
+                    ],
+                );
+                Some((data, links))
+            };
+            Ok(rows.into_iter().filter_map(show).collect())
+        })
+    }
+}
+
+/// The route of a term; `None` when its taxonomy has none.
+fn route(settings: &crate::Settings, namespace: &str, taxonomy: &Taxonomy, term: &Term) -> Option<String> {
+    let number = u64::try_from(term.id.0).ok()?;
+    let route = settings.urls.site.route_for_term(Some((number, taxonomy_rest_base(taxonomy, namespace))));
+    (!route.is_empty()).then_some(route)
+}

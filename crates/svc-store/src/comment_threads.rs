@@ -1,0 +1,208 @@
+//! Comments among others: which have replies, what the same author said before, whether one was approved.
+
+use std::collections::{HashMap, HashSet};
+
+use chrono::NaiveDateTime;
+use sea_query::{Cond, Expr, ExprTrait as _, Query, SelectStatement};
+use svc_model::{Comment, CommentId, UserId};
+
+use crate::{db::Db, error::Result, stamp};
+
+/// Those of these comments that have replies, approved or held.
+///
+/// # Errors
+/// Those of the database.
+pub fn with_replies(db: &mut Db, ids: &[CommentId]) -> Result<HashSet<CommentId>> {
+    let mut s = Query::select();
+    s.distinct().column("comment_parent").from(db.table("comments"));
+    s.and_where(Expr::col("comment_parent").is_in(ids.iter().map(|id| id.0)));
+    s.and_where(Expr::col("comment_approved").is_in(["0", "1"]));
+    Ok(db.all(&s, |row| Ok(CommentId(row.int(0)?)))?.into_iter().collect())
+}
+
+/// The replies to a comment of the same type, in any state: what goes with a note that goes.
+///
+/// # Errors
+/// Those of the database.
+pub fn replies(db: &mut Db, comment: &Comment) -> Result<Vec<CommentId>> {
+    let mut s = Query::select();
+    s.column("comment_ID").from(db.table("comments"));
+    s.and_where(Expr::col("comment_parent").eq(comment.id.0));
+    s.and_where(Expr::col("comment_type").eq(comment.comment_type.as_str()));
+    s.order_by("comment_ID", sea_query::Order::Asc);
+    db.all(&s, |row| Ok(CommentId(row.int(0)?)))
+}
+
+/// How many approved comments of the first level are older than each of these, on the same post. Those without any are
+/// left out.
+///
+/// # Errors
+/// Those of the database.
+pub fn older_threads(db: &mut Db, ids: &[CommentId]) -> Result<HashMap<CommentId, u64>> {
+    let of = |table: &'static str, column: &'static str| Expr::col((table, column));
+    let older = Cond::all()
+        .add(of("o", "comment_post_ID").equals(("c", "comment_post_ID")))
+        .add(of("o", "comment_parent").eq(0))
+        .add(of("o", "comment_approved").eq("1"))
+        .add(of("o", "comment_date_gmt").lt(of("c", "comment_date_gmt")));
+    let mut s = Query::select();
+    s.column(("c", "comment_ID")).expr(Expr::cust("COUNT(*)"));
+    s.from_as(db.table("comments"), "c").join_as(sea_query::JoinType::InnerJoin, db.table("comments"), "o", older);
+    s.and_where(of("c", "comment_ID").is_in(ids.iter().map(|id| id.0)));
+    s.group_by_col(("c", "comment_ID"));
+    let rows = db.all(&s, |row| Ok((CommentId(row.int(0)?), u64::try_from(row.int(1)?).unwrap_or(0))))?;
+    Ok(rows.into_iter().collect())
+}
+
+fn first_id(db: &Db) -> SelectStatement {
+    let mut s = Query::select();
+    s.column("comment_ID").from(db.table("comments")).limit(1);
+    s
+}
+
+/// Whether the same author has said the same in the same place; what is in the trash does not count.
+///
+/// # Errors
+/// Those of the database.
+pub fn is_said_already(db: &mut Db, comment: &Comment) -> Result<bool> {
+    let mut s = first_id(db);
+    s.and_where(Expr::col("comment_post_ID").eq(comment.post.0));
+    s.and_where(Expr::col("comment_parent").eq(comment.parent.0));
+    s.and_where(Expr::col("comment_approved").ne("trash"));
+    let mut author = Cond::any().add(Expr::col("comment_author").eq(comment.author.as_str()));
+    if !comment.author_email.is_empty() {
+        author = author.add(Expr::col("comment_author_email").eq(comment.author_email.as_str()));
+    }
+    s.cond_where(author);
+    s.and_where(Expr::col("comment_content").eq(comment.content.as_str()));
+    Ok(!db.all(&s, |row| row.int(0))?.is_empty())
+}
+
+/// Whom the pause between comments is counted for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Writer {
+    /// A user.
+    User(UserId),
+    /// A guest, by network address.
+    Guest(String),
+}
+
+/// When this writer, or anybody with this e-mail address, last commented, in UTC; comments before `since` do not count.
+///
+/// # Errors
+/// Those of the database.
+pub fn last_by(db: &mut Db, writer: &Writer, email: &str, since: NaiveDateTime) -> Result<Option<NaiveDateTime>> {
+    let by = match writer {
+        Writer::User(id) => Expr::col("user_id").eq(id.0),
+        Writer::Guest(ip) => Expr::col("comment_author_IP").eq(ip.as_str()),
+    };
+    let mut s = Query::select();
+    s.column("comment_date_gmt").from(db.table("comments"));
+    s.and_where(Expr::col("comment_date_gmt").gte(stamp::format(Some(since))));
+    s.cond_where(Cond::any().add(by).add(Expr::col("comment_author_email").eq(email)));
+    s.order_by("comment_date_gmt", sea_query::Order::Desc).limit(1);
+    Ok(db.all(&s, |row| row.stamp(0))?.into_iter().next().flatten())
+}
+
+/// Whether a comment of this author was approved before: of the user, or of the guest with this name and address.
+///
+/// # Errors
+/// Those of the database.
+pub fn was_approved(db: &mut Db, user: Option<UserId>, name: &str, email: &str) -> Result<bool> {
+    let mut s = first_id(db);
+    s.and_where(Expr::col("comment_approved").eq("1"));
+    match user {
+        Some(user) => s.and_where(Expr::col("user_id").eq(user.0)),
+        None => {
+            s.and_where(Expr::col("comment_author").eq(name)).and_where(Expr::col("comment_author_email").eq(email))
+        }
+    };
+    Ok(!db.all(&s, |row| row.int(0))?.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use svc_model::PostId;
+
+    use super::*;
+    use crate::{comments, fixture};
+
+    #[test]
+    fn replies_are_found() {
+        fixture::on_each(|store| {
+            let ids: Vec<CommentId> = [500, 501, 502, 503, 515].map(CommentId).to_vec();
+            let found = store.read(|db| with_replies(db, &ids)).unwrap();
+            assert_eq!(found, [500, 501, 515].map(CommentId).into_iter().collect());
+            let of_note = store.read(|db| {
+                let note = comments::get(db, CommentId(515))?.unwrap();
+                replies(db, &note)
+            });
+            assert_eq!(of_note.unwrap(), [CommentId(516)]);
+        });
+    }
+
+    #[test]
+    fn older_threads_are_counted() {
+        fixture::on_each(|store| {
+            let ids: Vec<CommentId> = [520, 521, 524, 525, 531].map(CommentId).to_vec();
+            let found = store.read(|db| older_threads(db, &ids)).unwrap();
+            let expected = [(521, 1), (524, 1), (525, 2), (531, 3)];
+            assert_eq!(found, expected.map(|(id, n)| (CommentId(id), n)).into_iter().collect());
+        });
+    }
+
+    #[test]
+    fn the_same_is_the_same_author_place_and_text() {
+        fixture::on_each(|store| {
+            let first = store.read(|db| comments::get(db, CommentId(506))).unwrap().unwrap();
+            let thrown = store.read(|db| comments::get(db, CommentId(505))).unwrap().unwrap();
+            let rows = [
+                (first.clone(), true),
+                (Comment { author: "Other".to_owned(), ..first.clone() }, true),
+                (Comment { author: "Other".to_owned(), author_email: String::new(), ..first.clone() }, false),
+                (Comment { content: "else".to_owned(), ..first.clone() }, false),
+                (Comment { post: PostId(1000), ..first.clone() }, false),
+                (Comment { parent: CommentId(1), ..first }, false),
+                (thrown, false),
+            ];
+            for (comment, expected) in rows {
+                assert_eq!(store.read(|db| is_said_already(db, &comment)).unwrap(), expected, "{comment:?}");
+            }
+        });
+    }
+
+    #[test]
+    fn the_last_comment_is_of_the_writer_or_the_address() {
+        fixture::on_each(|store| {
+            let at = |text: &str| stamp::parse(text);
+            let since = at("2024-02-06 00:00:00").unwrap();
+            let rows = [
+                (Writer::User(UserId(4)), "", at("2024-02-06 14:30:00")),
+                (Writer::User(UserId(6)), "", None),
+                (Writer::Guest("203.0.113.1".to_owned()), "g11@example.org", at("2024-02-06 16:30:00")),
+                (Writer::Guest("203.0.113.1".to_owned()), "nobody@example.org", None),
+            ];
+            for (writer, email, expected) in rows {
+                let last = store.read(|db| last_by(db, &writer, email, since)).unwrap();
+                assert_eq!(last, expected, "{writer:?} {email}");
+            }
+        });
+    }
+
+    #[test]
+    fn approval_is_of_the_account_or_of_name_and_address() {
+        fixture::on_each(|store| {
+            let rows = [
+                (Some(UserId(6)), "", "", true),
+                (Some(UserId(5)), "", "", false),
+                (None, "Guest 1", "g1@example.org", true),
+                (None, "Guest 1", "g2@example.org", false),
+                (None, "Waiter", "wait@example.org", false),
+            ];
+            for (user, name, email, expected) in rows {
+                let known = store.read(|db| was_approved(db, user, name, email)).unwrap();
+                assert_eq!(known, expected, "{user:?} {name} {email}");
+            }
+        });
+    }
+}
