@@ -257,6 +257,8 @@ pub(crate) struct MetaRights<'a> {
 pub(crate) struct MetaChange {
     key: String,
     values: Vec<String>,
+    /// One row is kept, not a list of rows.
+    single: bool,
 }
 
 impl MetaField {
@@ -319,7 +321,7 @@ impl MetaRegistry {
                     return Err(errors::cannot_delete_meta(&field.name));
                 }
                 if !now.is_empty() {
-                    changes.push(MetaChange { key: field.key.clone(), values: Vec::new() });
+                    changes.push(MetaChange { key: field.key.clone(), values: Vec::new(), single: field.single });
                 }
                 continue;
             }
@@ -330,7 +332,7 @@ impl MetaRegistry {
             if !may(rights.edit) {
                 return Err(errors::cannot_update_meta(&field.name));
             }
-            changes.push(MetaChange { key: field.key.clone(), values });
+            changes.push(MetaChange { key: field.key.clone(), values, single: field.single });
         }
         Ok(changes)
     }
@@ -361,7 +363,7 @@ pub(crate) fn store(tx: &mut Tx, kind: MetaKind, id: i64, changes: &[MetaChange]
             [] => {
                 svc_store::meta::delete(tx, kind, id, &change.key, None)?;
             }
-            [one] => {
+            [one] if change.single => {
                 svc_store::meta::update(tx, kind, id, &change.key, one)?;
             }
             several => {

@@ -62,10 +62,12 @@ impl Urls {
         let template = self.post_with(post, kind, place, post.status == "trash", true);
         // Types of their own name the slug by the type; the interface calls it as that of a page.
         let template = template.replace(&format!("%{}%", kind.name), "%pagename%");
-        match place.ancestors.as_slice() {
-            [] => template,
-            ancestors => template.replace("%pagename%", &format!("{}/%pagename%", ancestors.join("/"))),
+        // A parent that has no slug yet stands in no address.
+        let ancestors: Vec<&str> = place.ancestors.iter().map(String::as_str).filter(|slug| !slug.is_empty()).collect();
+        if ancestors.is_empty() {
+            return template;
         }
+        template.replace("%pagename%", &format!("{}/%pagename%", ancestors.join("/")))
     }
 
     fn post_with(&self, post: &Post, kind: &PostType, place: &Place, plain: bool, leave_name: bool) -> String {

@@ -48,7 +48,8 @@ async fn embed_one(
                 Some(address) => fetch(server, req, address, fetched).await,
                 None => None,
             };
-            any |= value.is_some();
+            // An empty list is nothing to embed.
+            any |= value.as_ref().is_some_and(|v| v.as_array().is_none_or(|list| !list.is_empty()));
             // What cannot be embedded keeps its place among the targets.
             values.push(value.unwrap_or_else(|| json!([])));
         }

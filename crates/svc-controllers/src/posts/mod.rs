@@ -346,7 +346,8 @@ impl Posts {
         if post.status == "trash" {
             return Err(errors::already_trashed());
         }
-        let (id, now) = (post.id, self.site.now().and_utc().timestamp());
+        let id = post.id;
+        let now = (granted.settings.zone.to_local(self.site.now()), self.site.now());
         self.trash(id, now, caller(&req).id).await?;
         let post = self.saved(id)?;
         self.show(&req, post, respond::edit_view(&req), false).await

@@ -15,7 +15,8 @@ use crate::{Site, Stored};
 pub(crate) fn remove(tx: &mut Tx, site: &Site, id: PostId, by: UserId) -> Stored<()> {
     let Some(post) = posts::get(tx, id)? else { return Ok(()) };
     if matches!(post.post_type.as_str(), "post" | "page") && post.status != "trash" {
-        let now = site.now().and_utc().timestamp();
+        let settings = site.settings_in(tx)?;
+        let now = (settings.zone.to_local(site.now()), site.now());
         if let (Some(row), Some(post_type)) = (posts::trash(tx, id, now)?, site.types.get(&post.post_type)) {
             revise(tx, site, post_type, &row, by)?;
         }

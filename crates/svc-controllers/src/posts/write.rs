@@ -2,6 +2,7 @@
 
 use std::{collections::HashMap, sync::Arc};
 
+use chrono::NaiveDateTime;
 use svc_auth::{
     Caller,
     caps::{Object, PostCap},
@@ -103,7 +104,7 @@ impl Posts {
     }
 
     /// Moves a post to the trash, with a revision of what it was.
-    pub(super) async fn trash(&self, id: PostId, now: i64, author: UserId) -> Result<()> {
+    pub(super) async fn trash(&self, id: PostId, now: (NaiveDateTime, NaiveDateTime), author: UserId) -> Result<()> {
         let (site, post_type) = (Arc::clone(&self.site), Arc::clone(&self.post_type));
         let write = move |tx: &mut Tx| {
             if let Some(row) = posts::trash(tx, id, now)? {
@@ -146,6 +147,9 @@ impl Job {
         };
         self.check_references(tx)?;
         let mut row = rules::apply(existing.as_ref(), &self.draft, &self.post_type, &self.settings, &self.writer)?;
+        if self.draft.parent.is_some() && would_loop(tx, &row)? {
+            row.parent = PostId(0);
+        }
         if let Some(before) = &existing
             && before.status == "trash"
             && row.status != "trash"
@@ -338,6 +342,15 @@ pub(super) fn revise(tx: &mut Tx, site: &Site, post_type: &PostType, row: &Post,
         meta::add_many(tx, MetaKind::Post, id.0, &rows)?;
     }
     Ok(())
+}
+
+/// Whether a post stands among its own ancestors.
+fn would_loop(tx: &mut Tx, row: &Post) -> Stored<bool> {
+    if row.id.is_none() || row.parent.is_none() {
+        return Ok(false);
+    }
+    let above = posts::ancestors(tx, row)?;
+    Ok(row.parent == row.id || above.iter().any(|post| post.parent == row.id))
 }
 
 /// A copy of a post's texts, kept under it.

@@ -71,9 +71,10 @@ pub fn ancestor_slugs(db: &mut Db, posts: &[Post]) -> Result<HashMap<PostId, Vec
         known.extend(rows.into_iter().map(|(id, slug, parent)| (id, (slug, parent))));
     }
     let path = |post: &Post| {
-        let (mut path, mut at) = (Vec::new(), post.parent);
+        let (mut path, mut at, mut seen) = (Vec::new(), post.parent, HashSet::from([post.id]));
+        // A loop, which only damaged data has, ends where it begins again.
         while let Some((slug, parent)) = known.get(&at)
-            && path.len() < MAX_DEPTH
+            && seen.insert(at)
         {
             path.push(slug.clone());
             at = *parent;

@@ -1,5 +1,6 @@
 //! The trash: a post goes there with its comments, and comes back with them.
 
+use chrono::NaiveDateTime;
 use sea_query::{Expr, ExprTrait as _, Query};
 use svc_model::{Post, PostId};
 
@@ -16,19 +17,22 @@ const MAX_SLUG: usize = 200;
 const KEPT: [&str; 4] =
     ["_wp_trash_meta_status", "_wp_trash_meta_time", "_wp_desired_post_slug", "_wp_trash_meta_comments_status"];
 
-/// Moves a post to the trash. `now` is seconds since 1970. Gives the post as it is then; `None` when there is none.
+/// Moves a post to the trash. `now` is the present moment in the site's zone and in UTC. Gives the post as it is then; `None` when there is none.
 ///
 /// Status, time, slug and the states of the comments are kept in meta. Source: `wp_trash_post`.
 ///
 /// # Errors
 /// Those of the database.
-pub fn trash(tx: &mut Tx, id: PostId, now: i64) -> Result<Option<Post>> {
+pub fn trash(tx: &mut Tx, id: PostId, now: (NaiveDateTime, NaiveDateTime)) -> Result<Option<Post>> {
     let Some(mut post) = super::get(tx, id)? else { return Ok(None) };
     if post.status == "trash" {
         return Ok(Some(post));
     }
-    let now = now.to_string();
-    let mut kept = vec![("_wp_trash_meta_status", post.status.as_str()), ("_wp_trash_meta_time", now.as_str())];
+    let (local, utc) = now;
+    let now = utc.and_utc().timestamp().to_string();
+    (post.modified, post.modified_gmt) = (Some(local), Some(utc));
+    let was = post.status.clone();
+    let mut kept = vec![("_wp_trash_meta_status", was.as_str()), ("_wp_trash_meta_time", now.as_str())];
     let slug = post.slug.clone();
     if !slug.is_empty() && !slug.ends_with(SUFFIX) {
         kept.push(("_wp_desired_post_slug", &slug));
