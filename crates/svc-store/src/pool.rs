@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 
 use crate::cache::Shared;
+use crate::collation;
 use crate::config::StoreConfig;
 use crate::db::{Db, Tx};
 use crate::engine::sqlite::{self, Deadline, Mode, Sqlite};
@@ -53,7 +54,8 @@ impl SqlitePool {
         }
         // Touching the schema now tells a file that is no database at start rather than at the first request.
         writer.raw.query_row("SELECT COUNT(*) FROM sqlite_master", [], |_| Ok(())).map_err(sqlite::error)?;
-        let writer = Tx(Db::new(Box::new(writer), prefix.clone(), shared.clone()));
+        let mut writer = Tx(Db::new(Box::new(writer), prefix.clone(), shared.clone()));
+        reorder(&mut writer)?;
         let processors = std::thread::available_parallelism().map_or(2, usize::from);
         let n_readers = if config.readers == 0 { processors } else { config.readers };
         let mut idle = Vec::with_capacity(n_readers);
@@ -156,11 +158,34 @@ impl SqlitePool {
         if done.is_err() {
             let _ = tx.run("ROLLBACK");
         } else if tx.conn.query("PRAGMA analysis_limit = 1000", &[], &mut |_| Ok(())).is_ok() {
-            // Lets the planner know what it has; without it plans are only less good.
+            // Lets the planner know what it has, and empties the log; without these things are only slower.
             let _ = tx.run("ANALYZE");
+            let _ = tx.conn.query("PRAGMA wal_checkpoint(TRUNCATE)", &[], &mut |_| Ok(()));
         }
         done
     }
+}
+
+/// Rebuilds the indexes of texts when another version of this crate, with another order of texts, has made them.
+fn reorder(tx: &mut Tx) -> Result<()> {
+    let name = format!("{}{}", tx.prefix(), schema::EPOCH_TABLE);
+    if !tx.table_exists(&name)? {
+        return Ok(());
+    }
+    let table = schema::quoted(&name);
+    let mut made_with = collation::VERSION;
+    tx.conn.query(&format!("SELECT n FROM {table} WHERE family = 'collation'"), &[], &mut |row| {
+        made_with = row.int(0)?;
+        Ok(())
+    })?;
+    if made_with != collation::VERSION {
+        tracing::info!("the order of texts has changed: indexes are rebuilt");
+        tx.run("BEGIN IMMEDIATE")?;
+        tx.run("REINDEX PEOPLE")?;
+        tx.run(&format!("UPDATE {table} SET n = {} WHERE family = 'collation'", collation::VERSION))?;
+        tx.run("COMMIT")?;
+    }
+    Ok(())
 }
 
 /// Gives the reader back also when the closure panics; then the connection is as new, without open snapshot.

@@ -289,6 +289,10 @@ pub(crate) const EPOCHS: &[&str] =
 /// Private table (after the prefix) of the counts of changes.
 pub(crate) const EPOCH_TABLE: &str = "svc_epoch";
 
+/// Private table (after the prefix) of SQLite with the number of posts of each type and status, kept by triggers, so
+/// that the total of a plain list costs nothing however large the site is.
+pub(crate) const COUNT_TABLE: &str = "svc_post_count";
+
 impl Table {
     /// The column that hands out ids, if there is one.
     pub(crate) fn auto_column(&self) -> Option<&'static str> {
@@ -408,11 +412,13 @@ fn quoted_list(names: &[&str]) -> String {
 /// When the database refuses.
 pub fn install(tx: &mut Tx) -> Result<()> {
     let prefix = tx.prefix().to_owned();
+    let mut made = !tx.table_exists(&format!("{prefix}{COUNT_TABLE}"))?;
     for table in TABLES {
         let name = format!("{prefix}{}", table.name);
         if tx.table_exists(&name)? {
             continue;
         }
+        made = true;
         tx.run(&table.create(tx.dialect(), &name))?;
         if tx.dialect() == Dialect::Sqlite {
             for statement in table.sqlite_indexes(&name) {
@@ -420,7 +426,7 @@ pub fn install(tx: &mut Tx) -> Result<()> {
             }
         }
     }
-    if tx.dialect() == Dialect::Sqlite {
+    if made && tx.dialect() == Dialect::Sqlite {
         watch(tx, &prefix)?;
     }
     Ok(())
@@ -449,6 +455,31 @@ pub(crate) fn watch(tx: &mut Tx, prefix: &str) -> Result<()> {
         for statement in table.sqlite_triggers(prefix) {
             tx.run(&statement.replacen("CREATE TRIGGER", "CREATE TRIGGER IF NOT EXISTS", 1))?;
         }
+    }
+    count_posts(tx, prefix)
+}
+
+/// Counts the posts of each type and status, and has triggers keep the counts true from now on.
+fn count_posts(tx: &mut Tx, prefix: &str) -> Result<()> {
+    let posts = quoted(&format!("{prefix}posts"));
+    let counts = quoted(&format!("{prefix}{COUNT_TABLE}"));
+    tx.run(&format!("DROP TABLE IF EXISTS {counts}"))?;
+    tx.run(&format!(
+        "CREATE TABLE {counts} (post_type TEXT COLLATE NOCASE NOT NULL, post_status TEXT COLLATE NOCASE NOT NULL, \
+         n INTEGER NOT NULL, PRIMARY KEY (post_type, post_status)) WITHOUT ROWID"
+    ))?;
+    tx.run(&format!("INSERT INTO {counts} SELECT post_type, post_status, COUNT(*) FROM {posts} GROUP BY 1, 2"))?;
+    let more = format!(
+        "INSERT INTO {counts} VALUES (NEW.post_type, NEW.post_status, 1) \
+         ON CONFLICT (post_type, post_status) DO UPDATE SET n = n + 1;"
+    );
+    let less =
+        format!("UPDATE {counts} SET n = n - 1 WHERE post_type = OLD.post_type AND post_status = OLD.post_status;");
+    let moved = "WHEN NEW.post_type <> OLD.post_type OR NEW.post_status <> OLD.post_status";
+    let events = [("insert", "", more.clone()), ("delete", "", less.clone()), ("update", moved, less + &more)];
+    for (event, when, what) in events {
+        let name = quoted(&format!("{prefix}svc_count_{event}"));
+        tx.run(&format!("CREATE TRIGGER IF NOT EXISTS {name} AFTER {event} ON {posts} {when} BEGIN {what} END"))?;
     }
     Ok(())
 }

@@ -176,6 +176,21 @@ fn a_backup_is_a_whole_database() {
 }
 
 #[test]
+fn another_order_of_texts_rebuilds_the_indexes() {
+    let (store, folder) = fixture::store();
+    let made_with = |tx: &mut crate::Tx| {
+        let mut n = 0;
+        let sql = "SELECT n FROM wp_svc_epoch WHERE family = 'collation'";
+        tx.conn.query(sql, &[], &mut |row| row.int(0).map(|v| n = v))?;
+        Ok(n)
+    };
+    store.write_blocking(|tx| tx.run("UPDATE wp_svc_epoch SET n = -1 WHERE family = 'collation'")).unwrap();
+    drop(store);
+    let store = Store::open(&StoreConfig::new(DatabaseUrl::Sqlite(folder.path().join("site.db")))).unwrap();
+    assert_eq!(store.write_blocking(made_with).unwrap(), crate::collation::VERSION);
+}
+
+#[test]
 fn installing_twice_is_harmless() {
     let store = Store::open(&StoreConfig::new(DatabaseUrl::Temporary)).unwrap();
     for _ in 0..2 {

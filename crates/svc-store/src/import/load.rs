@@ -412,7 +412,8 @@ impl Loader<'_, '_> {
             }
             self.next_id(&full, staged)?;
         }
-        Ok(())
+        schema::install(self.tx)?;
+        schema::watch(self.tx, target)
     }
 
     /// MySQL commits at each change of tables, but changes the names of many at once: so the rows are committed first,

@@ -212,7 +212,36 @@ pub struct PostQuery {
 /// [`crate::StoreError::TooMany`] when more values are named than a statement takes; those of the database.
 pub fn query(db: &mut Db, q: &PostQuery) -> Result<Page<PostId>> {
     let (filtered, page) = statements(db, q)?;
+    if q.total && is_plain(q) && db.version(Family::Posts).is_some() && db.dialect() == Dialect::Sqlite {
+        let page = crate::query::page(db, &[], &filtered, page, (q.limit, q.offset, false), PostId)?;
+        return Ok(Page { total: Some(kept_count(db, q)?), ..page });
+    }
     crate::query::page(db, &families(q), &filtered, page, (q.limit, q.offset, q.total), PostId)
+}
+
+/// Whether nothing but types and statuses narrows the list.
+fn is_plain(q: &PostQuery) -> bool {
+    let by_meta = q.order_by.iter().any(|(by, _)| matches!(by, PostOrderBy::Meta(_) | PostOrderBy::MetaNumber(_)));
+    let plain = PostQuery {
+        post_types: q.post_types.clone(),
+        statuses: q.statuses.clone(),
+        order_by: q.order_by.clone(),
+        limit: q.limit,
+        offset: q.offset,
+        total: q.total,
+        ..PostQuery::default()
+    };
+    !by_meta && !q.post_types.is_empty() && !q.statuses.is_empty() && plain == *q
+}
+
+/// The total of a plain list from SQLite's kept counts.
+fn kept_count(db: &mut Db, q: &PostQuery) -> Result<u64> {
+    let mut s = Query::select();
+    s.expr(Expr::cust("SUM(n)")).from(db.table(crate::schema::COUNT_TABLE));
+    s.and_where(Expr::col("post_type").is_in(q.post_types.iter().map(String::as_str)));
+    s.and_where(Expr::col("post_status").is_in(q.statuses.iter().map(String::as_str)));
+    let n = db.first(&s, |row| row.int(0))?;
+    Ok(n.and_then(|n| u64::try_from(n).ok()).unwrap_or(0))
 }
 
 /// What the list is cut from, and the list without its limit.

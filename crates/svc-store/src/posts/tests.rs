@@ -180,6 +180,19 @@ fn totals_follow_every_write() {
         })
         .unwrap();
     assert_eq!((total("publish"), total("draft")), (50, 4));
+    store
+        .write_blocking(|tx| {
+            delete(tx, PostId(1002))?;
+            let mut post = get(tx, PostId(1003))?.unwrap();
+            post.title = "only the title".to_owned();
+            update(tx, &post)?;
+            post.status = "publish".to_owned();
+            insert(tx, &post)
+        })
+        .unwrap();
+    assert_eq!((total("publish"), total("draft"), total("nope")), (50, 4, 0));
+    let kept = store.read(|db| counts(db, "post")).unwrap();
+    assert_eq!((kept["publish"], kept["draft"]), (50, 4));
     // A write of another process is seen as well.
     let other = rusqlite::Connection::open(folder.path().join("site.db")).unwrap();
     other.create_collation("PEOPLE", crate::collation::compare).unwrap();
