@@ -1,3 +1,5 @@
+//! Shortcodes: rows of texts and what they become.
+
 use super::*;
 
 fn site() -> Shortcodes {

@@ -1,3 +1,5 @@
+//! Typography: rows of texts and what they become.
+
 use super::*;
 use crate::display::standard_shortcodes;
 
