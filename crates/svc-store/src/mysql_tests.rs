@@ -89,15 +89,31 @@ fn failures_are_told_apart() {
 
 #[test]
 fn totals_are_kept_as_long_as_allowed_and_no_longer_after_own_writes() {
-    let Some((_, mut config, _)) = site() else { return };
+    let (Some((_, mut config, database)), Some(server)) = (site(), fixture::server()) else { return };
+    let insert = |n: i64| {
+        let columns = "(ID, post_content, post_title, post_excerpt, to_ping, pinged, post_content_filtered)";
+        server
+            .client(&format!("INSERT INTO {database}.wp_posts {columns} VALUES ({n}, '', '', '', '', '', '')"))
+            .unwrap();
+    };
+    let total = |store: &Store| {
+        let q = crate::posts::PostQuery::published("post", 1);
+        store.read(|db| crate::posts::query(db, &q)).unwrap().total.unwrap()
+    };
+    insert(1);
+    insert(2);
+    let fresh = Store::open(&config).unwrap();
     config.staleness = Duration::from_secs(3600);
-    let store = Store::open(&config).unwrap();
-    let get = || store.read(|db| options::get(db, "a")).unwrap();
-    assert_eq!(get(), None);
-    store.write_blocking(|tx| options::set(tx, "a", "1", true)).unwrap();
-    assert_eq!(get().as_deref(), Some("1"));
-    store.write_blocking(|tx| options::set(tx, "a", "2", true)).unwrap();
-    assert_eq!(get().as_deref(), Some("2"));
+    let kept = Store::open(&config).unwrap();
+    assert_eq!((total(&fresh), total(&kept)), (2, 2));
+    insert(3);
+    assert_eq!((total(&fresh), total(&kept)), (3, 2), "another's write is seen later, if that is allowed");
+    kept.write_blocking(|tx| options::set(tx, "a", "1", true)).unwrap();
+    assert_eq!(total(&kept), 3, "nothing is kept over an own write");
+    // What decides permission is never old.
+    assert_eq!(kept.read(|db| options::get(db, "a")).unwrap().as_deref(), Some("1"));
+    server.client(&format!("UPDATE {database}.wp_options SET option_value = '2' WHERE option_name = 'a'")).unwrap();
+    assert_eq!(kept.read(|db| options::get(db, "a")).unwrap().as_deref(), Some("2"));
 }
 
 #[test]

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use indexmap::IndexMap;
 use sea_query::{Expr, ExprTrait as _, OnConflict, Query, SelectStatement};
 
+use crate::Family;
 use crate::db::{Db, Tx};
 use crate::error::{Result, StoreError};
 
@@ -42,7 +43,7 @@ pub fn autoloaded(db: &mut Db) -> Result<Arc<Options>> {
 /// # Errors
 /// Those of the database.
 pub fn get(db: &mut Db, name: &str) -> Result<Option<String>> {
-    if db.epochs.is_some()
+    if db.version(Family::Options).is_some()
         && let Some(value) = autoloaded(db)?.get(name)
     {
         return Ok(Some(value.clone()));

@@ -255,8 +255,9 @@ fn epochs(db: &mut Db) -> Option<Arc<HashMap<String, i64>>> {
 
 impl Drop for SqlitePool {
     fn drop(&mut self) {
-        self.writer.stop();
+        // The writer goes last: the last connection folds the log into the file, which a reader must not.
         self.idle.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        self.writer.stop();
         if let Some(marker) = &mut self.marker {
             marker.close();
         }

@@ -148,6 +148,7 @@ fn damage_is_looked_for_only_after_an_unclean_stop() {
     assert_eq!(mark(), "open\n");
     drop(store);
     assert_eq!(mark(), "closed\n");
+    assert!(!folder.path().join("site.db-wal").exists(), "the log is folded into the file");
     // As a process that died leaves it, with a page destroyed.
     std::fs::write(folder.path().join("site.db.running"), "open\n").unwrap();
     let mut bytes = std::fs::read(&path).unwrap();
