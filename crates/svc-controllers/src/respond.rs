@@ -39,6 +39,27 @@ pub(crate) async fn add_extra(
     extra.add_shown_to(object, item, req, &shown).await
 }
 
+/// [`add_extra`] to an item with a number, which the fields find under `id` whether or not `id` is shown.
+pub(crate) async fn finish(
+    extra: &ExtraFields,
+    object: &str,
+    id: i64,
+    mut item: Map,
+    req: &Request,
+    view: &View,
+) -> Result<Map> {
+    if extra.is_empty_for(object) {
+        return Ok(item);
+    }
+    let is_shown = item.contains_key("id");
+    item.entry("id").or_insert_with(|| id.into());
+    add_extra(extra, object, &mut item, req, view).await?;
+    if !is_shown {
+        item.shift_remove("id");
+    }
+    Ok(item)
+}
+
 /// An item of a list: its links stand in the item itself.
 pub(crate) fn with_links(mut item: Map, links: Option<Links>, req: &Request) -> Value {
     if let Some(links) = links

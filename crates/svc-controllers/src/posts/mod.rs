@@ -149,9 +149,8 @@ impl Posts {
     }
 
     /// The wire form of a loaded post, without its links.
-    async fn finish(&self, mut item: svc_routing::Map, req: &Request, view: &View) -> Result<svc_routing::Map> {
-        respond::add_extra(&self.extra, &self.post_type.name, &mut item, req, view).await?;
-        Ok(item)
+    async fn finish(&self, id: PostId, item: svc_routing::Map, req: &Request, view: &View) -> Result<svc_routing::Map> {
+        respond::finish(&self.extra, &self.post_type.name, id.0, item, req, view).await
     }
 
     /// A response that shows one post as this request may see it.
@@ -171,7 +170,7 @@ impl Posts {
         })?;
         let Some(Loaded { item, links }) = loaded else { return Err(errors::post_not_found()) };
         let data = plan.prepare(&item);
-        let mut response = Response::new(Value::Object(self.finish(data, req, &view).await?));
+        let mut response = Response::new(Value::Object(self.finish(item.post.id, data, req, &view).await?));
         response.links = links.unwrap_or_default();
         Ok(response)
     }
@@ -218,7 +217,7 @@ impl Posts {
 
         let mut items = Vec::with_capacity(loaded.len());
         for Loaded { item, links } in loaded {
-            let data = self.finish(plan.prepare(&item), &req, &view).await?;
+            let data = self.finish(item.post.id, plan.prepare(&item), &req, &view).await?;
             items.push(respond::with_links(data, links, &req));
         }
         let mut response = Response::new(Value::Array(items));

@@ -106,9 +106,8 @@ impl Terms {
     }
 
     /// The wire form of a loaded term, without its links.
-    async fn finish(&self, mut item: Map, req: &Request, view: &View) -> Result<Map> {
-        respond::add_extra(&self.extra, fields::object_type(&self.taxonomy), &mut item, req, view).await?;
-        Ok(item)
+    async fn finish(&self, id: TermId, item: Map, req: &Request, view: &View) -> Result<Map> {
+        respond::finish(&self.extra, fields::object_type(&self.taxonomy), id.0, item, req, view).await
     }
 
     /// A response that shows one term as this request may see it.
@@ -129,7 +128,7 @@ impl Terms {
         })?;
         let Some(Loaded { item, links }) = loaded else { return Err(errors::not_found()) };
         let data = plan.prepare(&item);
-        Ok(respond::single(self.finish(data, req, &view).await?, links))
+        Ok(respond::single(self.finish(item.term.id, data, req, &view).await?, links))
     }
 
     // List
@@ -185,7 +184,7 @@ impl Terms {
         })?;
         let mut items = Vec::with_capacity(loaded.len());
         for Loaded { item, links } in loaded {
-            let data = self.finish(plan.prepare(&item), &req, &view).await?;
+            let data = self.finish(item.term.id, plan.prepare(&item), &req, &view).await?;
             items.push(respond::with_links(data, links, &req));
         }
         // A page beyond the last one is empty, and no error, unlike those of posts.

@@ -167,14 +167,7 @@ impl Users {
         req: &Request,
         view: &View,
     ) -> Result<Map> {
-        let mut members = plan.prepare(item);
-        let is_shown = members.contains_key("id");
-        members.entry("id").or_insert_with(|| item.user.id.0.into());
-        respond::add_extra(&self.extra, OBJECT, &mut members, req, view).await?;
-        if !is_shown {
-            members.remove("id");
-        }
-        Ok(members)
+        respond::finish(&self.extra, OBJECT, item.user.id.0, plan.prepare(item), req, view).await
     }
 
     /// A response that shows one user.

@@ -159,8 +159,10 @@ fn nick(registry: &mut Registry, site: &Arc<Site>) {
     registry.field(&["user"], NICK, nick);
 }
 
-/// Words as PHP's `str_word_count` sees them: runs of ASCII letters, with apostrophes inside and hyphens inside.
+/// Words as PHP's `str_word_count` sees them: runs of ASCII letters, apostrophes and hyphens; only at the ends of the
+/// whole text these marks do not count.
 fn n_words(text: &str) -> usize {
     let in_word = |c: char| c.is_ascii_alphabetic() || matches!(c, '\'' | '-');
-    text.split(|c| !in_word(c)).filter(|run| !run.trim_start_matches(['-']).trim_end_matches('-').is_empty()).count()
+    let text = text.trim_start_matches(['\'', '-']).trim_end_matches('-');
+    text.split(|c| !in_word(c)).filter(|run| !run.is_empty()).count()
 }
