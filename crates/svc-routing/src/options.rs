@@ -2,39 +2,10 @@
 
 use http::Method;
 use serde_json::{Value, json};
-use svc_schema::Args;
+use svc_schema::{Args, KEYWORDS};
 
 use crate::Map;
 use crate::endpoint::RouteEntry;
-
-/// Keywords of an argument's schema that descriptions show (specification, section Argument schema).
-const SHOWN: [&str; 25] = [
-    "title",
-    "description",
-    "default",
-    "type",
-    "format",
-    "enum",
-    "items",
-    "properties",
-    "additionalProperties",
-    "patternProperties",
-    "minProperties",
-    "maxProperties",
-    "minimum",
-    "maximum",
-    "exclusiveMinimum",
-    "exclusiveMaximum",
-    "multipleOf",
-    "minLength",
-    "maxLength",
-    "pattern",
-    "minItems",
-    "maxItems",
-    "uniqueItems",
-    "anyOf",
-    "oneOf",
-];
 
 fn names(methods: &[Method]) -> Vec<Value> {
     methods.iter().map(|m| m.as_str().into()).collect()
@@ -54,7 +25,7 @@ pub(crate) fn describe_endpoint(methods: &[Method], args: &Args, allow_batch: bo
             let mut shown: Map = source
                 .into_iter()
                 .flatten()
-                .filter(|(keyword, _)| SHOWN.contains(&keyword.as_str()))
+                .filter(|(keyword, _)| KEYWORDS.contains(&keyword.as_str()))
                 .map(|(keyword, value)| (keyword.clone(), value.clone()))
                 .collect();
             if let (Some(default), None) = (&arg.default, shown.get("default")) {

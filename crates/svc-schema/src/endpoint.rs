@@ -15,7 +15,7 @@ pub enum MethodKind {
 }
 
 /// The keywords of an argument, in the order in which descriptions show them. Source: specification, "Argument schema".
-const KEYWORDS: [&str; 25] = [
+pub const KEYWORDS: [&str; 25] = [
     "title",
     "description",
     "default",

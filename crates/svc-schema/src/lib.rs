@@ -30,7 +30,7 @@ pub mod values;
 pub use args::{Arg, Args, SanitizeFn, Sanitizer, ValidateFn, Validator};
 pub use build::SchemaBuilder;
 pub use embed::{Embed, parse_embed};
-pub use endpoint::{MethodKind, default_additional_properties_to_false, endpoint_args};
+pub use endpoint::{KEYWORDS, MethodKind, default_additional_properties_to_false, endpoint_args};
 pub use error::Error;
 pub use fields::{FieldSet, fields_for_response, intersect_keys, is_field_included};
 pub use notice::{Notice, NoticeKind, Notices};
