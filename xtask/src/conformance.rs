@@ -52,7 +52,11 @@ fn options(args: &[String]) -> Result<Options> {
 }
 
 pub(crate) fn run(args: &[String]) -> Result<()> {
-    let options = options(args)?;
+    let mut options = options(args)?;
+    // The server that is started works in another folder, where a relative path would mean something else.
+    if let Ok(whole) = options.shared.canonicalize() {
+        options.shared = whole;
+    }
     let kit = options.shared.join("conformance/http/conform.py");
     let fixture = options.shared.join("conformance/fixture");
     if !kit.is_file() || !fixture.join("site.sql.gz").is_file() {
