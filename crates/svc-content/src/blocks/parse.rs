@@ -13,6 +13,10 @@ use super::{
 /// the tree may recurse.
 pub const MAX_DEPTH: usize = 128;
 
+/// How many times the content's length all blocks together may hold that are never closed; the outer ones beyond it hold
+/// no more than what is certainly theirs.
+const MAX_REPEATS: usize = 8;
+
 /// Reads content into blocks; text between them becomes blocks without name.
 ///
 /// Never fails. As in the reference: a closer closes the innermost open block whatever its name, one with nothing to close
@@ -70,8 +74,13 @@ impl<'a> Parser<'a> {
         if self.open.is_empty() {
             self.text(self.at, self.content.len());
         }
+        // Each block that is never closed holds all that follows it, what the inner ones hold too.
+        let mut left = MAX_REPEATS.saturating_mul(self.content.len());
         while let Some(open) = self.open.pop() {
-            self.finish(open, self.content.len());
+            let rest = self.content.len() - open.taken;
+            let end = if rest <= left { self.content.len() } else { open.taken };
+            left = left.saturating_sub(rest);
+            self.finish(open, end);
         }
     }
 

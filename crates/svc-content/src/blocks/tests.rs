@@ -84,6 +84,14 @@ fn depth_is_bounded_and_closers_still_match() {
     assert_eq!(parse(&"<!-- wp:a -->".repeat(n)).len(), MAX_DEPTH);
 }
 
+#[test]
+fn blocks_never_closed_do_not_multiply_the_content() {
+    let content = format!("{}{}", "<!-- wp:a -->".repeat(MAX_DEPTH), "x".repeat(100_000));
+    let held: usize =
+        parse(&content).iter().flat_map(|block| &block.inner_content).flatten().map(|text| text.len()).sum();
+    assert!((content.len()..=9 * content.len()).contains(&held), "{held}");
+}
+
 /// A scanner that searched the rest again from each comment would take minutes here.
 #[test]
 fn unfinished_comments_take_linear_time() {
