@@ -1,15 +1,14 @@
-//! What the active theme says that posts depend on. Templates for single posts: `customTemplates` of its `theme.json`, and the `Template Name` header
-//! of a classic theme's files. Read once, when the site is opened or its theme changes.
+//! What the active theme says that posts depend on. Templates for single posts: `customTemplates` of its `theme.json`,
+//! and the `Template Name` header of a classic theme's files. Read once, when the site is opened or its theme changes.
 
 use std::{fs, io::Read, path::Path};
 
 use serde_json::Value;
 use svc_content::blocks::Theme;
+use svc_packages::header;
 
 /// Largest `theme.json` read, in bytes.
 const MAX_THEME_JSON: u64 = 4 << 20;
-/// Header comments stand at the beginning of a file; this many bytes are looked at.
-const HEADER_BYTES: u64 = 8 << 10;
 /// The gap of themes that name none.
 const DEFAULT_GAP: &str = "24px";
 /// Files of a classic theme looked at.
@@ -98,44 +97,16 @@ fn from_headers(theme: &Path, folder: &Path, depth: usize, seen: &mut usize, out
             from_headers(theme, &path, depth - 1, seen, out);
         } else if kind.is_file()
             && path.extension().is_some_and(|e| e == "php")
-            && let Some(head) = head_of(&path, HEADER_BYTES)
+            && let Some(head) = header::read(&path)
             && let Ok(name) = path.strip_prefix(theme)
         {
-            let head = String::from_utf8_lossy(&head);
-            if header(&head, "Template Name").is_some() {
-                let types = header(&head, "Template Post Type").unwrap_or_else(|| "page".to_owned());
+            if header::field(&head, "Template Name").is_some() {
+                let types = header::field(&head, "Template Post Type").unwrap_or_else(|| "page".to_owned());
                 out.push(PageTemplate {
                     name: name.to_string_lossy().replace('\\', "/"),
                     post_types: types.split(',').map(|t| t.trim().to_owned()).collect(),
                 });
             }
         }
-    }
-}
-
-/// The value of a line `Name: value` in a header comment.
-pub fn header(text: &str, name: &str) -> Option<String> {
-    text.lines().find_map(|line| {
-        let line = line.trim_start_matches([' ', '\t', '/', '*', '#', '@', '<', '?', 'p', 'h']);
-        let (key, value) = line.split_once(':')?;
-        if !key.eq_ignore_ascii_case(name) {
-            return None;
-        }
-        let value = value.trim().trim_end_matches("*/").trim_end_matches("?>").trim();
-        (!value.is_empty()).then(|| value.to_owned())
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_header_is_found_whatever_decorates_its_line() {
-        for text in ["<?php /* Template Name: Wide */", " * template name: Wide", "// Template Name:   Wide  ?>"] {
-            assert_eq!(header(text, "Template Name").as_deref(), Some("Wide"), "{text}");
-        }
-        assert_eq!(header("Template Name:", "Template Name"), None);
-        assert_eq!(header("Some Template Name: x", "Template Name"), None);
     }
 }

@@ -1,0 +1,5 @@
+//! What lies in a content folder: themes, plugins and block types, as their files describe them.
+//!
+//! Files in, plain structs out; what is active, and who may see it, is for the crates above.
+
+pub mod header;
