@@ -37,5 +37,5 @@ pub use mount::{mount, site_info};
 pub use settings::Settings;
 pub use site::{Clock, Site};
 pub use site_settings::RegisteredSetting;
-pub use svc_discovery::LINK_RELATION;
+pub use svc_brand::LINK_RELATION;
 pub use zone::Zone;
