@@ -100,7 +100,7 @@ impl SiteBuilder {
         let store = open_store(config)?;
         let created =
             if first_run::has_site(&store)? { None } else { Some(first_run::create(&store, address, Utc::now())?) };
-        let mut site = Site::new(store, config.brand.clone(), &config.content_dir);
+        let mut site = Site::new(store, config.brand.clone(), &config.content_dir).with_keys(keys.clone());
         if let Some(address) = &config.site_url {
             site = site.at(address.as_str());
         }

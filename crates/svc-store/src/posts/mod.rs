@@ -3,6 +3,7 @@
 mod batch;
 mod plan;
 mod query;
+mod revisions;
 mod search;
 mod trash;
 mod write;
@@ -14,13 +15,16 @@ use crate::db::Db;
 use crate::engine::Row;
 use crate::error::Result;
 
-pub use batch::{ancestor_slugs, latest_revision, owners_of_slugs, revision_counts};
+pub use batch::{ancestor_slugs, owners_of_slugs, revision_counts};
 pub use query::{
     Clauses, MetaClause, MetaCompare, MetaType, PostOrderBy, PostQuery, Relation, TaxClause, TaxOperator, query,
 };
+pub use revisions::{autosaves, latest_autosave, latest_revision, trim_revisions};
 pub use search::{SearchColumn, SearchTerms};
 pub use trash::{leave_trash, trash};
-pub use write::{SlugScope, UniqueSlug, delete, insert, insert_with_id, recount_comments, unique_slug, update};
+pub use write::{
+    SlugScope, UniqueSlug, delete, insert, insert_with_id, recount_comments, set_guid, unique_slug, update,
+};
 
 /// The columns of [`Post`], in the order that [`read`] takes them.
 pub(crate) const COLUMNS: [&str; 20] = [
