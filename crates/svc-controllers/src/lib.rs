@@ -19,6 +19,7 @@ pub mod posts;
 pub mod render;
 mod respond;
 pub mod revisions;
+pub mod schedule;
 pub mod search;
 mod settings;
 mod site;

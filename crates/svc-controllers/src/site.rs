@@ -13,6 +13,7 @@ use svc_model::{PostStatuses, PostType, PostTypes, Taxonomies, Taxonomy};
 use svc_routing::Request;
 use svc_schema::Error;
 use svc_store::{Db, Store, Tx, options};
+use tokio::sync::Notify;
 
 use crate::{
     Fail, MetaField, MetaRegistry, RegisteredSetting, SessionToken, Settings, Stored, avatars, caller,
@@ -48,6 +49,8 @@ pub struct Site {
     pub guests_may_comment: bool,
     /// How many revisions of a post are kept; `None` keeps all, zero none.
     pub revisions_kept: Option<u64>,
+    /// Told whenever a post is scheduled, so that whoever publishes them learns of an earlier time.
+    pub scheduled: Notify,
     keys: Option<Keys>,
     clock: Clock,
     /// What the options were understood as, beside the options as they were read.
@@ -72,6 +75,7 @@ impl Site {
             avatar_sizes: avatars::SIZES.to_vec(),
             guests_may_comment: false,
             revisions_kept: None,
+            scheduled: Notify::new(),
             keys: None,
             clock: || Utc::now().naive_utc(),
             settings: ArcSwapOption::empty(),

@@ -133,9 +133,13 @@ impl Posts {
         self.site.write(write).await
     }
 
-    /// A post that this request has just written.
+    /// A post that this request has just written. Whoever publishes scheduled posts is told of one more.
     pub(crate) fn saved(&self, id: PostId) -> Result<Post> {
-        self.site.read(|db| posts::get(db, id)?.ok_or_else(|| errors::post_not_found().into()))
+        let post = self.site.read(|db| posts::get(db, id)?.ok_or_else(|| errors::post_not_found().into()))?;
+        if post.status == "future" {
+            self.site.scheduled.notify_one();
+        }
+        Ok(post)
     }
 
     /// A template must be one that the theme offers, or the one that the post has.

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use serde_json::Value;
 use svc_model::{Post, PostType};
-use svc_routing::{CREATABLE, Controller, ExtraFields, Map, Request, Response, Result, Route, get, on};
+use svc_resource::View;
+use svc_routing::{CREATABLE, Controller, ExtraFields, Request, Response, Result, Route, get, on};
 use svc_schema::{
     Args, MethodKind, Schema,
     build::{integer, string},
@@ -13,7 +14,7 @@ use svc_store::posts;
 
 use super::{Parent, RevisionTable, parent, parent_arg};
 use crate::{
-    Settings, Site, errors,
+    Site, errors,
     posts::{Granted, Posts, context_param},
     respond,
 };
@@ -42,24 +43,33 @@ impl Autosaves {
         Autosaves { site: Arc::clone(site), post_type, posts, table }
     }
 
-    /// The wire form of an autosave. `parent` is the post, which in its own row may be the autosave itself.
-    async fn show(&self, req: &Request, parent: &Parent, autosave: Post, view: &svc_resource::View) -> Result<Value> {
+    /// The wire forms of autosaves of a post, of which one may be the post's own row.
+    async fn show(&self, req: &Request, parent: &Parent, autosaves: Vec<Post>, view: &View) -> Result<Vec<Value>> {
         let plan = self.table.plan(view);
-        let items = self.site.read(|db| self.table.load(db, &parent.settings, vec![autosave], &plan))?;
-        let mut shown = (Map::new(), None);
+        let beside = autosaves.iter().any(|a| a.post_type == "revision");
+        let wants_preview = view.context == "edit" && view.includes(PREVIEW) && !autosaves.is_empty();
+        let preview = if wants_preview { Some(self.preview(req, parent, beside)?) } else { None };
+        let items = self.site.read(|db| self.table.load(db, &parent.settings, autosaves, &plan))?;
+        let mut shown = Vec::with_capacity(items.len());
         for item in &items {
-            shown = self.table.show(item, req, view, &plan).await?;
-            if view.context == "edit" && view.includes(PREVIEW) {
-                let link = self.preview(req, &parent.settings, &parent.post, item.post.post_type == "revision")?;
-                shown.0.insert(PREVIEW.to_owned(), link.into());
+            let (mut data, links) = self.table.show(item, req, view, &plan).await?;
+            if let Some(preview) = &preview {
+                data.insert(PREVIEW.to_owned(), preview.as_str().into());
             }
+            shown.push(respond::with_links(data, links, req));
         }
-        Ok(respond::with_links(shown.0, shown.1, req))
+        Ok(shown)
+    }
+
+    /// A response that shows one autosave.
+    async fn show_one(&self, req: &Request, parent: &Parent, autosave: Post, view: &View) -> Result<Response> {
+        let mut shown = self.show(req, parent, vec![autosave], view).await?;
+        Ok(Response::new(shown.pop().unwrap_or_default()))
     }
 
     /// The address that shows the post as it was autosaved; empty for types without pages. An autosave beside the post is
     /// named, with a nonce for it.
-    fn preview(&self, req: &Request, settings: &Arc<Settings>, post: &Post, beside: bool) -> Result<String> {
+    fn preview(&self, req: &Request, Parent { post, settings }: &Parent, beside: bool) -> Result<String> {
         if !self.post_type.is_viewable() {
             return Ok(String::new());
         }
@@ -105,11 +115,8 @@ impl Autosaves {
             return Ok(Response::new(Value::Null));
         }
         let view = respond::view(&req);
-        let mut shown = Vec::new();
-        for autosave in self.site.read(|db| Ok(posts::autosaves(db, parent.post.id)?))? {
-            shown.push(self.show(&req, &parent, autosave, &view).await?);
-        }
-        Ok(Response::new(Value::Array(shown)))
+        let autosaves = self.site.read(|db| Ok(posts::autosaves(db, parent.post.id)?))?;
+        Ok(Response::new(Value::Array(self.show(&req, &parent, autosaves, &view).await?)))
     }
 
     // Fetch
@@ -125,7 +132,7 @@ impl Autosaves {
         if req.is_head() {
             return Ok(Response::new(Value::Null));
         }
-        self.show(&req, &parent, autosave, &respond::view(&req)).await.map(Response::new)
+        self.show_one(&req, &parent, autosave, &respond::view(&req)).await
     }
 
     // Create
@@ -140,6 +147,6 @@ impl Autosaves {
         let id = self.posts.autosave(&req, granted).await?;
         let autosave = self.posts.saved(id)?;
         let parent = if id == parent.post.id { Parent { post: autosave.clone(), ..parent } } else { parent };
-        self.show(&req, &parent, autosave, &respond::edit_view(&req)).await.map(Response::new)
+        self.show_one(&req, &parent, autosave, &respond::edit_view(&req)).await
     }
 }

@@ -4,6 +4,7 @@ mod batch;
 mod plan;
 mod query;
 mod revisions;
+mod schedule;
 mod search;
 mod trash;
 mod write;
@@ -20,6 +21,7 @@ pub use query::{
     Clauses, MetaClause, MetaCompare, MetaType, PostOrderBy, PostQuery, Relation, TaxClause, TaxOperator, query,
 };
 pub use revisions::{autosaves, latest_autosave, latest_revision, trim_revisions};
+pub use schedule::{due, next_due, publish_due};
 pub use search::{SearchColumn, SearchTerms};
 pub use trash::{leave_trash, trash};
 pub use write::{
