@@ -105,6 +105,8 @@ impl SiteBuilder {
         if let Some(address) = &config.site_url {
             site = site.at(address.as_str());
         }
+        site.revisions_kept = config.revisions;
+        config.registered.on(&mut site);
         for prepare in &self.prepare {
             prepare(&mut site);
         }
