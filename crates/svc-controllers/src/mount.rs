@@ -9,9 +9,9 @@ use svc_schema::Error;
 use svc_store::{MetaKind, meta};
 
 use crate::{
-    LINK_RELATION, Settings, Site, application_passwords::ApplicationPasswords, comments::Comments, posts::Posts,
-    search::Search, site_settings::SiteSettings, statuses::Statuses, taxonomies::TaxonomyFamily, terms::Terms,
-    types::Types, users::Users,
+    LINK_RELATION, Settings, Site, application_passwords::ApplicationPasswords, comments::Comments, plugins::Plugins,
+    posts::Posts, search::Search, site_settings::SiteSettings, statuses::Statuses, taxonomies::TaxonomyFamily,
+    terms::Terms, types::Types, users::Users,
 };
 
 /// What the framework has to know of a site: its addresses and the first members of its index.
@@ -79,6 +79,8 @@ pub fn mount(registry: &mut Registry, site: &Arc<Site>, app_passwords: bool) {
     registry.mount(&namespace, move |extra| Comments::new(&comments, extra));
     let handlers = registry.hooks.search_handler_list(crate::search::handlers(&search));
     registry.mount(&namespace, move |extra| Search::new(&search, handlers, extra));
+    let plugins = Arc::clone(site);
+    registry.mount(&namespace, move |extra| Plugins::new(&plugins, extra));
     let site = Arc::clone(site);
     registry.hooks.index(10, move |response, req| {
         let response = complete_index(response, &req, &site, app_passwords);

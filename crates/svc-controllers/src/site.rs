@@ -13,8 +13,8 @@ use svc_schema::Error;
 use svc_store::{Db, Store, Tx, options};
 
 use crate::{
-    Fail, MetaField, MetaRegistry, RegisteredSetting, Settings, Stored, avatars, templates::ActiveTheme, urls::Urls,
-    users,
+    Extension, Fail, MetaField, MetaRegistry, Outgoing, RegisteredSetting, Settings, Stored, avatars,
+    templates::ActiveTheme, urls::Urls, users,
 };
 
 /// The present moment in UTC; tests bring their own.
@@ -44,6 +44,12 @@ pub struct Site {
     pub avatar_sizes: Vec<u32>,
     /// Whether guests may comment through the interface, on sites that do not ask for registration.
     pub guests_may_comment: bool,
+    /// Requests to others.
+    pub outgoing: Outgoing,
+    /// Address of a directory of plugins, without a slash at its end.
+    pub directory: Option<String>,
+    /// What is compiled in and can be switched on.
+    pub extensions: Vec<Arc<dyn Extension>>,
     clock: Clock,
     /// What the options were understood as, beside the options as they were read.
     settings: ArcSwapOption<(Arc<options::Options>, Arc<Settings>)>,
@@ -66,6 +72,9 @@ impl Site {
             content_dir: content_dir.to_owned(),
             avatar_sizes: avatars::SIZES.to_vec(),
             guests_may_comment: false,
+            outgoing: Outgoing::default(),
+            directory: None,
+            extensions: Vec::new(),
             clock: || Utc::now().naive_utc(),
             settings: ArcSwapOption::empty(),
             address: None,

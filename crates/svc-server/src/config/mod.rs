@@ -16,6 +16,7 @@ use std::{
 
 use svc_auth::Secret;
 use svc_brand::Brand;
+use svc_fetch::{Allowed, Guard};
 
 pub use keys::{KEY_FILE, SecretKeys};
 pub use layers::Origin;
@@ -56,6 +57,22 @@ pub struct Limits {
     pub shutdown: Duration,
 }
 
+/// Whom the server may ask on its own account.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outbound {
+    /// The public network may be asked.
+    pub public: bool,
+    /// What may be asked besides, though it is not public.
+    pub allow: Vec<Allowed>,
+}
+
+impl Outbound {
+    /// The guard of the client.
+    pub fn guard(&self) -> Guard {
+        if self.public { Guard::new(self.allow.clone()) } else { Guard::only(self.allow.clone()) }
+    }
+}
+
 /// A server's configuration, understood and checked.
 #[derive(Clone, Debug)]
 pub struct Config {
@@ -85,6 +102,10 @@ pub struct Config {
     pub trusted_proxies: Vec<Network>,
     /// Bounds.
     pub limits: Limits,
+    /// Address of a directory of plugins.
+    pub directory: Option<SiteUrl>,
+    /// Requests to others.
+    pub outgoing: Outbound,
     /// Secrets that sign cookies and nonces; those not set come from [`KEY_FILE`] in the data folder.
     pub keys: SecretKeys,
     /// Variables that look like ours and are not: probably misspelt.
@@ -191,6 +212,11 @@ impl Config {
                 header: read.required("limits.header_seconds", seconds)?,
                 request: read.required("limits.request_seconds", seconds)?,
                 shutdown: read.required("limits.shutdown_seconds", seconds)?,
+            },
+            directory: read.optional("directory", str::parse)?,
+            outgoing: Outbound {
+                public: read.required("outgoing.public", values::truth)?,
+                allow: read.required("outgoing.allow", values::list)?,
             },
             keys: SecretKeys::read(|key| read.optional(key, |text| Ok(Secret::new(text))))?,
             unknown_variables: Vec::new(),
