@@ -148,6 +148,12 @@ impl Client {
         Ok(Answer { status: head.status.as_u16(), headers: head.headers, body, url })
     }
 
+    /// Whether an address is one that could be asked, as far as can be said without looking its host up.
+    pub fn is_address(&self, get: &Get) -> bool {
+        let guard = self.guard.clone().with(get.allowed.iter().cloned());
+        get.url.parse().is_ok_and(|uri| guard.check_uri(&uri).is_ok())
+    }
+
     /// Whether an address may be asked: looks its host up, and connects to nobody.
     ///
     /// # Errors

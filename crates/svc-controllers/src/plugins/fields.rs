@@ -37,6 +37,11 @@ impl Item {
         self.plugin.file.strip_suffix(".php").unwrap_or(&self.plugin.file)
     }
 
+    /// Whether it came from the directory under this name.
+    pub(crate) fn is_of(&self, slug: &str) -> bool {
+        !self.compiled_in && self.plugin.file.split_once('/').is_some_and(|(folder, _)| folder == slug)
+    }
+
     pub(super) fn status(&self) -> &'static str {
         if self.active { "active" } else { "inactive" }
     }
