@@ -17,6 +17,7 @@ use std::{
 
 use svc_auth::Secret;
 use svc_brand::Brand;
+use svc_fetch::{Allowed, Guard};
 
 pub use keys::{KEY_FILE, SecretKeys};
 pub use layers::Origin;
@@ -58,6 +59,22 @@ pub struct Limits {
     pub shutdown: Duration,
 }
 
+/// Whom the server may ask on its own account.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outbound {
+    /// The public network may be asked.
+    pub public: bool,
+    /// What may be asked besides, though it is not public.
+    pub allow: Vec<Allowed>,
+}
+
+impl Outbound {
+    /// The guard of the client.
+    pub fn guard(&self) -> Guard {
+        if self.public { Guard::new(self.allow.clone()) } else { Guard::only(self.allow.clone()) }
+    }
+}
+
 /// A server's configuration, understood and checked.
 #[derive(Clone, Debug)]
 pub struct Config {
@@ -87,6 +104,10 @@ pub struct Config {
     pub trusted_proxies: Vec<Network>,
     /// Bounds.
     pub limits: Limits,
+    /// Address of a directory of plugins.
+    pub directory: Option<SiteUrl>,
+    /// Requests to others.
+    pub outgoing: Outbound,
     /// Secrets that sign cookies and nonces; those not set come from [`KEY_FILE`] in the data folder.
     pub keys: SecretKeys,
     /// How many revisions of a post are kept; `None` keeps all.
@@ -197,6 +218,11 @@ impl Config {
                 header: read.required("limits.header_seconds", seconds)?,
                 request: read.required("limits.request_seconds", seconds)?,
                 shutdown: read.required("limits.shutdown_seconds", seconds)?,
+            },
+            directory: read.optional("directory", str::parse)?,
+            outgoing: Outbound {
+                public: read.required("outgoing.public", values::truth)?,
+                allow: read.required("outgoing.allow", values::list)?,
             },
             keys: SecretKeys::read(|key| read.optional(key, |text| Ok(Secret::new(text))))?,
             revisions: read.required("revisions", values::all_or_count)?,

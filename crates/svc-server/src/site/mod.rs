@@ -11,7 +11,7 @@ use std::{process::ExitCode, sync::Arc};
 
 use axum::Router;
 use chrono::Utc;
-use svc_controllers::Site;
+use svc_controllers::{Extension, Outgoing, Site};
 use svc_http::RestLayer;
 use svc_routing::{Registry, Server};
 use svc_store::{DatabaseUrl, Store, StoreConfig};
@@ -77,6 +77,13 @@ impl SiteBuilder {
         self
     }
 
+    /// Brings an extension: it is listed among the plugins, off until an administrator switches it on.
+    #[must_use]
+    pub fn extension(self, extension: impl Extension) -> Self {
+        let extension: Arc<dyn Extension> = Arc::new(extension);
+        self.prepare(move |site| site.extensions.push(Arc::clone(&extension)))
+    }
+
     /// Sets how stored texts look on pages.
     #[must_use]
     pub fn texts(mut self, texts: impl Texts) -> Self {
@@ -107,6 +114,8 @@ impl SiteBuilder {
         }
         site.revisions_kept = config.revisions;
         config.registered.on(&mut site);
+        site.outgoing = Outgoing::new(config.outgoing.guard());
+        site.directory = config.directory.as_ref().map(|url| url.as_str().to_owned());
         for prepare in &self.prepare {
             prepare(&mut site);
         }
