@@ -2,7 +2,6 @@
 //! here without a server.
 #![allow(dead_code, reason = "each test binary uses its part")]
 
-
 #[path = "../../../svc-server/examples/demo/routes.rs"]
 mod routes;
 #[path = "../../../svc-server/examples/demo/schema_args.rs"]
