@@ -62,8 +62,8 @@ impl MariaDb {
         let folder = self.folder.display();
         // A word on its input lets the guard leave the folder in place.
         let script = format!(
-            "'{}' --no-defaults --user=\"$(id -un)\" --datadir='{folder}/data' --socket='{folder}/s' --pid-file='{folder}/pid' \
-             --log-error='{folder}/log' \"$@\" 2>>'{folder}/err' & server=$!; read word; kill $server 2>/dev/null; wait $server; \
+            "exec 2>>'{folder}/err'; '{}' --no-defaults --user=\"$(id -un)\" --datadir='{folder}/data' --socket='{folder}/s' --pid-file='{folder}/pid' \
+             --log-error='{folder}/log' \"$@\" & server=$!; read word; kill $server 2>/dev/null; wait $server; \
              [ -n \"$word\" ] || rm -rf '{folder}'",
             self.program
         );
