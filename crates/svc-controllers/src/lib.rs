@@ -11,6 +11,7 @@ mod avatars;
 pub mod comments;
 mod errors;
 mod fail;
+pub mod hashing;
 mod labels;
 pub mod meta;
 mod mount;

@@ -8,6 +8,7 @@ pub mod first_run;
 mod logs;
 mod pages;
 pub mod serving;
+mod sign_in;
 mod site;
 pub mod uploads;
 
