@@ -1,5 +1,7 @@
 //! Signing in over plain HTTP: cookies, nonces, sessions, application passwords, and what is refused.
 
+use std::sync::{Arc, Mutex};
+
 use svc_server::SiteBuilder;
 
 use crate::{
@@ -310,4 +312,66 @@ async fn applications_find_where_they_are_approved() {
     let page = index["authentication"]["application-passwords"]["endpoints"]["authorization"].as_str().unwrap();
     let answer = admin(&site).await.get(&format!("{}?app_name=x", path(page))).await;
     assert_eq!(answer.status, 200);
+}
+
+/// What the whole process logs, in every detail.
+#[derive(Clone, Default)]
+struct Logged(Arc<Mutex<Vec<u8>>>);
+
+impl std::io::Write for Logged {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().unwrap().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn no_secret_is_logged() {
+    let logged = Logged::default();
+    let writer = logged.clone();
+    tracing_subscriber::fmt()
+        .with_max_level(tracing::Level::TRACE)
+        .with_writer(move || writer.clone())
+        .try_init()
+        .expect("nobody else in these tests takes the logs");
+    let site = Site::start().await;
+    let mut visitor = Visitor::new(&site);
+    let mistyped = "m1styped-passw0rd";
+    visitor.log_in("admin", mistyped).await;
+    visitor.log_in("admin", &password(&site)).await;
+    let cookie = visitor.cookies.iter().find(|(name, ..)| name.contains("logged_in")).unwrap().2.clone();
+    let token = cookie.split("%7C").nth(2).unwrap().to_owned();
+    let nonce = visitor.get(NONCE).await.body;
+    visitor.ask("GET", &format!("{ME}?_svcnonce={nonce}"), &[], "").await;
+    let new = r#"{"password":"n3w-passw0rd-by-json"}"#;
+    let headers = [("X-SVC-Nonce", &*nonce), ("Content-Type", "application/json")];
+    assert_eq!(visitor.ask("POST", ME, &headers, new).await.status, 200);
+    let given = site.app_password();
+    let plain = given.strip_prefix("admin:").unwrap();
+    assert_eq!(with_basic(&site, &given, ME).await.status, 200);
+    with_basic(&site, "admin:wr0ng-application", ME).await;
+    visitor.get(&format!("/wp-login.php?pwd={mistyped}")).await;
+    let log = String::from_utf8_lossy(&logged.0.lock().unwrap()).into_owned();
+    assert!(log.contains("/wp-login.php"), "requests are logged");
+    let basic = basic(&given);
+    let secrets = [
+        mistyped,
+        &password(&site),
+        &cookie,
+        &token,
+        &nonce,
+        "n3w-passw0rd-by-json",
+        plain,
+        basic.trim_start_matches("Basic "),
+        "wr0ng-application",
+    ]
+    .map(str::to_owned);
+    for secret in secrets {
+        let line = log.lines().find(|line| line.contains(&secret));
+        assert!(line.is_none(), "{line:?}");
+    }
 }
