@@ -6,6 +6,7 @@
 
 mod keys;
 mod layers;
+mod registered;
 mod settings;
 mod values;
 
@@ -16,9 +17,11 @@ use std::{
 
 use svc_auth::Secret;
 use svc_brand::Brand;
+use svc_fetch::{Allowed, Guard};
 
 pub use keys::{KEY_FILE, SecretKeys};
 pub use layers::Origin;
+pub use registered::Registered;
 pub use settings::{SETTINGS, Setting};
 pub use values::{Environment, LogFormat, Network, SiteUrl};
 
@@ -56,6 +59,22 @@ pub struct Limits {
     pub shutdown: Duration,
 }
 
+/// Whom the server may ask on its own account.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outbound {
+    /// The public network may be asked.
+    pub public: bool,
+    /// What may be asked besides, though it is not public.
+    pub allow: Vec<Allowed>,
+}
+
+impl Outbound {
+    /// The guard of the client.
+    pub fn guard(&self) -> Guard {
+        if self.public { Guard::new(self.allow.clone()) } else { Guard::only(self.allow.clone()) }
+    }
+}
+
 /// A server's configuration, understood and checked.
 #[derive(Clone, Debug)]
 pub struct Config {
@@ -85,8 +104,16 @@ pub struct Config {
     pub trusted_proxies: Vec<Network>,
     /// Bounds.
     pub limits: Limits,
+    /// Address of a directory of plugins.
+    pub directory: Option<SiteUrl>,
+    /// Requests to others.
+    pub outgoing: Outbound,
     /// Secrets that sign cookies and nonces; those not set come from [`KEY_FILE`] in the data folder.
     pub keys: SecretKeys,
+    /// How many revisions of a post are kept; `None` keeps all.
+    pub revisions: Option<u64>,
+    /// Post types, taxonomies, meta and settings that the files register.
+    pub registered: Registered,
     /// Variables that look like ours and are not: probably misspelt.
     pub unknown_variables: Vec<String>,
     shown: Vec<Shown>,
@@ -192,7 +219,14 @@ impl Config {
                 request: read.required("limits.request_seconds", seconds)?,
                 shutdown: read.required("limits.shutdown_seconds", seconds)?,
             },
+            directory: read.optional("directory", str::parse)?,
+            outgoing: Outbound {
+                public: read.required("outgoing.public", values::truth)?,
+                allow: read.required("outgoing.allow", values::list)?,
+            },
             keys: SecretKeys::read(|key| read.optional(key, |text| Ok(Secret::new(text))))?,
+            revisions: read.required("revisions", values::all_or_count)?,
+            registered: layers.registered.clone(),
             unknown_variables: Vec::new(),
             shown: std::mem::take(&mut read.shown),
             data,

@@ -8,13 +8,13 @@ use std::{sync::Arc, time::Duration};
 use chrono::Utc;
 use http::{HeaderMap, Method, header};
 use svc_auth::{
-    AuthError, Caller, Scheme,
+    AuthError, Caller, Scheme, Secret,
     application_password::{self, Account, AppPasswordOutcome, ApplicationPassword},
     basic,
     nonce::{self, Bearer},
     nonce_check::{self, CookieStatus, Decision, NonceCheck},
 };
-use svc_controllers::{AppPassword, ClientAddress, Stored};
+use svc_controllers::{AppPassword, ClientAddress, SessionToken, Stored};
 use svc_http::{Authenticator, Credentials, Outcome};
 use svc_model::UserId;
 use svc_routing::BoxFuture;
@@ -147,8 +147,10 @@ impl SignIn {
             Some(subject) => Bearer { user: subject.user.id, token: token_of(value) },
             None => NOBODY,
         };
+        let session = SessionToken(Secret::new(bearer.token));
         let decision = self.nonce(credentials, status, bearer);
-        Ok(self.outcome(decision, subject.map(|s| s.caller(&known.settings, db.prefix()))))
+        let outcome = self.outcome(decision, subject.map(|s| s.caller(&known.settings, db.prefix())));
+        Ok(outcome.with_extension(session))
     }
 
     /// A request whose cookie is missing, or cannot be read: a nonce may still be checked, as nobody's.

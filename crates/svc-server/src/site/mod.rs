@@ -11,7 +11,7 @@ use std::{process::ExitCode, sync::Arc};
 
 use axum::Router;
 use chrono::Utc;
-use svc_controllers::Site;
+use svc_controllers::{Extension, Outgoing, Site};
 use svc_http::RestLayer;
 use svc_routing::{Registry, Server};
 use svc_store::{DatabaseUrl, Store, StoreConfig};
@@ -23,6 +23,7 @@ use crate::{
     error::{Error, Result},
     first_run::{self, Created},
     pages::{self, Texts},
+    schedule::Schedule,
     serving,
     sign_in::{self, Attempts, Identities},
     uploads,
@@ -78,6 +79,13 @@ impl SiteBuilder {
         self
     }
 
+    /// Brings an extension: it is listed among the plugins, off until an administrator switches it on.
+    #[must_use]
+    pub fn extension(self, extension: impl Extension) -> Self {
+        let extension: Arc<dyn Extension> = Arc::new(extension);
+        self.prepare(move |site| site.extensions.push(Arc::clone(&extension)))
+    }
+
     /// Sets how stored texts look on pages.
     #[must_use]
     pub fn texts(mut self, texts: impl Texts) -> Self {
@@ -102,10 +110,14 @@ impl SiteBuilder {
         let store = open_store(config)?;
         let created =
             if first_run::has_site(&store)? { None } else { Some(first_run::create(&store, address, Utc::now())?) };
-        let mut site = Site::new(store, config.brand.clone(), &config.content_dir);
+        let mut site = Site::new(store, config.brand.clone(), &config.content_dir).with_keys(keys.clone());
         if let Some(address) = &config.site_url {
             site = site.at(address.as_str());
         }
+        site.revisions_kept = config.revisions;
+        config.registered.on(&mut site);
+        site.outgoing = Outgoing::new(config.outgoing.guard());
+        site.directory = config.directory.as_ref().map(|url| url.as_str().to_owned());
         for prepare in &self.prepare {
             prepare(&mut site);
         }
@@ -195,6 +207,12 @@ impl OpenSite {
     /// The administrator's name and password, when the site was made just now. Given once.
     pub fn take_created(&mut self) -> Option<Created> {
         self.created.take()
+    }
+
+    /// Starts what goes on without being asked: posts are published when their time comes. It ends when the answer is
+    /// dropped. Needs a runtime.
+    pub fn start_schedule(&self) -> Schedule {
+        Schedule::start(Arc::clone(&self.site))
     }
 
     /// Everything as one router: interface, uploads, pages, and what surrounds every answer.
