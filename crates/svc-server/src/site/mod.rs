@@ -11,6 +11,7 @@ use std::{process::ExitCode, sync::Arc};
 
 use axum::Router;
 use chrono::Utc;
+use svc_auth::Scheme;
 use svc_controllers::{Extension, Outgoing, Site};
 use svc_http::RestLayer;
 use svc_routing::{Registry, Server};
@@ -106,10 +107,17 @@ impl SiteBuilder {
     pub fn open(&self, config: &Config, address: &SiteUrl) -> Result<OpenSite> {
         let address = config.site_url.as_ref().unwrap_or(address);
         first_run::folder(&config.data)?;
-        let keys = config.keys.complete(&config.data)?;
         let store = open_store(config)?;
-        let created =
-            if first_run::has_site(&store)? { None } else { Some(first_run::create(&store, address, Utc::now())?) };
+        let created = match (first_run::has_site(&store)?, &config.wp_config) {
+            (true, _) => None,
+            (false, None) => Some(first_run::create(&store, address, Utc::now())?),
+            // Nothing is made in a database that is somebody else's.
+            (false, Some(file)) => return Err(no_site(file, &config.table_prefix)),
+        };
+        let names: Vec<&str> = Scheme::ALL.into_iter().flat_map(Scheme::setting_names).collect();
+        let secrets = store.read(|db| svc_store::options::get_many(db, &names));
+        let secrets = secrets.map_err(Error::store("cannot read the site's options"))?;
+        let keys = config.keys.complete(&config.data, |name| secrets.get(name).cloned())?;
         let mut site = Site::new(store, config.brand.clone(), &config.content_dir).with_keys(keys.clone());
         if let Some(address) = &config.site_url {
             site = site.at(address.as_str());
@@ -162,6 +170,10 @@ fn addresses(site: &Site) -> Result<(SiteUrl, String)> {
     Ok((read("home")?, read("siteurl")?.path().to_owned()))
 }
 
+fn no_site(file: &std::path::Path, prefix: &str) -> Error {
+    Error::Refused(format!("{}: the database holds no site whose tables begin with `{prefix}`", file.display()))
+}
+
 /// The store that a configuration names.
 ///
 /// # Errors
@@ -171,6 +183,7 @@ pub(crate) fn open_store(config: &Config) -> Result<Store> {
     let url: DatabaseUrl = config.database.expose().parse().map_err(opening())?;
     let mut settings = StoreConfig::new(url);
     settings.table_prefix.clone_from(&config.table_prefix);
+    settings.staleness = config.staleness;
     Store::open(&settings).map_err(opening())
 }
 
