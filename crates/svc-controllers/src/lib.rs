@@ -15,6 +15,7 @@ mod directory;
 mod errors;
 mod extensions;
 mod fail;
+pub mod hashing;
 mod labels;
 pub mod meta;
 mod mount;
