@@ -8,4 +8,5 @@ mod first_run;
 mod import;
 mod interface;
 mod pages;
+mod plugins;
 mod site;
