@@ -1,6 +1,6 @@
 //! `doctor`: the site's health on the terminal, as the interface tells it.
 
-use clap::{ArgMatches, Command};
+use clap::Command;
 use svc_controllers::{
     Site,
     site_health::{self, Test, Verdict},
@@ -10,7 +10,8 @@ use super::output::{columns, say};
 use crate::{
     config::{Config, SiteUrl},
     error::{Error, Result},
-    site::SiteBuilder,
+    first_run,
+    site::{SiteBuilder, open_store},
 };
 
 pub(super) fn doctor_command() -> Command {
@@ -23,9 +24,12 @@ pub(super) fn doctor_command() -> Command {
 ///
 /// # Errors
 /// When the site cannot be opened, or a test finds something critical.
-pub(super) fn doctor(builder: &SiteBuilder, config: &Config, _: &ArgMatches) -> Result {
+pub(super) fn doctor(builder: &SiteBuilder, config: &Config) -> Result {
+    if !first_run::has_site(&open_store(config)?)? {
+        return Err(Error::Refused("there is no site yet; start the server once".to_owned()));
+    }
     let nowhere: SiteUrl = "http://localhost".parse().map_err(Error::Refused)?;
-    let open = builder.open_existing(config, &nowhere)?;
+    let open = builder.open(config, &nowhere)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let runtime = runtime.map_err(|e| Error::Refused(format!("no threads: {e}")))?;
     let n_critical = runtime.block_on(tell(open.site()))?;
