@@ -9,6 +9,7 @@ mod first_run;
 mod import;
 mod interface;
 mod pages;
+mod plugins;
 mod sign_in;
 mod site;
 mod visitor;
