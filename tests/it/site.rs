@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use svc_auth::application_password::{ApplicationPassword, list_to_value};
 use svc_php::{Php, serialize};
 use svc_server::{
-    SiteBuilder,
+    Schedule, SiteBuilder,
     config::{Config, SETTINGS, Sources},
     first_run::Created,
     serving::{Running, bind},
@@ -21,6 +21,7 @@ pub(crate) struct Site {
     pub(crate) address: SocketAddr,
     pub(crate) created: Option<Created>,
     running: Option<Running>,
+    _schedule: Schedule,
 }
 
 /// Settings for a site in this folder.
@@ -52,7 +53,13 @@ impl Site {
         let here = format!("http://{}", listener.local_addr().unwrap()).parse().unwrap();
         let mut site = builder.open(&config, &here).unwrap();
         let running = Running::start(listener, site.router(), config.limits.clone()).unwrap();
-        Site { folder, address: running.address(), created: site.take_created(), running: Some(running) }
+        Site {
+            folder,
+            address: running.address(),
+            created: site.take_created(),
+            running: Some(running),
+            _schedule: site.start_schedule(),
+        }
     }
 
     /// Stops the server and gives its folder back.
