@@ -4,6 +4,7 @@
 
 mod bytes;
 mod client;
+mod failures;
 mod first_run;
 mod import;
 mod interface;

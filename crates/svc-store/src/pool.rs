@@ -47,6 +47,7 @@ impl SqlitePool {
         let shared = Arc::new(Shared::new());
         let (marker, unclean) = if temporary { (None, false) } else { Marker::open(path) };
         let durable = config.durable && !temporary;
+        private(path);
         let writer = Sqlite::open(path, Mode::Write { durable }, config.wait)?;
         if unclean {
             tracing::warn!(database = %path.display(), "the last stop was not clean: looking for damage");
@@ -164,6 +165,16 @@ impl SqlitePool {
         }
         done
     }
+}
+
+/// Makes a database that is not there yet a file of its owner only, as it holds the accounts' hashes; the files that
+/// SQLite puts beside it follow it. Where it cannot be made, opening it tells why.
+fn private(path: &Path) {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let _ = options.open(path);
 }
 
 /// Rebuilds the indexes of texts when another version of this crate, with another order of texts, has made them.
