@@ -129,6 +129,7 @@ impl SqlitePool {
         let from = Sqlite::open(&self.path, Mode::Read, self.wait)?;
         // The connection cannot write to the database itself: it is opened for reading.
         from.raw.pragma_update(None, "query_only", false).map_err(sqlite::error)?;
+        private(&unfinished);
         let copied = from.raw.execute("VACUUM INTO ?1", [unfinished.to_string_lossy()]).map_err(sqlite::error);
         let done = copied.and_then(|_| {
             File::open(&unfinished)
