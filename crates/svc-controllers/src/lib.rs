@@ -8,6 +8,7 @@ mod access;
 mod addresses;
 pub mod application_passwords;
 mod avatars;
+pub mod blocks;
 pub mod comments;
 mod errors;
 mod fail;

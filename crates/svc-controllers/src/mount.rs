@@ -9,9 +9,9 @@ use svc_schema::Error;
 use svc_store::{MetaKind, meta};
 
 use crate::{
-    LINK_RELATION, Settings, Site, application_passwords::ApplicationPasswords, comments::Comments, posts::Posts,
-    search::Search, site_settings::SiteSettings, statuses::Statuses, taxonomies::TaxonomyFamily, terms::Terms,
-    types::Types, users::Users,
+    LINK_RELATION, Settings, Site, application_passwords::ApplicationPasswords, blocks, comments::Comments,
+    posts::Posts, search::Search, site_settings::SiteSettings, statuses::Statuses, taxonomies::TaxonomyFamily,
+    terms::Terms, types::Types, users::Users,
 };
 
 /// What the framework has to know of a site: its addresses and the first members of its index.
@@ -75,6 +75,8 @@ pub fn mount(registry: &mut Registry, site: &Arc<Site>, app_passwords: bool) {
     let [users, passwords] = [(); 2].map(|()| Arc::clone(site));
     registry.mount(&namespace, move |extra| Users::new(&users, extra));
     registry.mount(&namespace, move |extra| ApplicationPasswords::new(&passwords, app_passwords, extra));
+    let block_types = Arc::clone(site);
+    registry.mount(&namespace, move |extra| blocks::types::Types::new(&block_types, extra));
     let [comments, search] = [(); 2].map(|()| Arc::clone(site));
     registry.mount(&namespace, move |extra| Comments::new(&comments, extra));
     let handlers = registry.hooks.search_handler_list(crate::search::handlers(&search));

@@ -8,13 +8,14 @@ use std::{
 use arc_swap::ArcSwapOption;
 use chrono::{NaiveDateTime, Utc};
 use svc_brand::Brand;
+use svc_content::blocks::BlockTypes;
 use svc_model::{PostStatuses, PostType, PostTypes, Taxonomies, Taxonomy};
 use svc_schema::Error;
 use svc_store::{Db, Store, Tx, options};
 
 use crate::{
-    Fail, MetaField, MetaRegistry, RegisteredSetting, Settings, Stored, avatars, templates::ActiveTheme, urls::Urls,
-    users,
+    Fail, MetaField, MetaRegistry, RegisteredSetting, Settings, Stored, avatars, blocks::Known, templates::ActiveTheme,
+    urls::Urls, users,
 };
 
 /// The present moment in UTC; tests bring their own.
@@ -34,6 +35,8 @@ pub struct Site {
     pub statuses: PostStatuses,
     /// Registered meta.
     pub meta: MetaRegistry,
+    /// Registered block types; those that plugins and the theme bring come beside them.
+    pub blocks: BlockTypes,
     /// Settings that the interface shows.
     pub registered_settings: Vec<RegisteredSetting>,
     /// Changes to generated addresses and routes.
@@ -49,6 +52,7 @@ pub struct Site {
     settings: ArcSwapOption<(Arc<options::Options>, Arc<Settings>)>,
     address: Option<String>,
     theme: ArcSwapOption<ActiveTheme>,
+    pub(crate) known_blocks: ArcSwapOption<Known>,
 }
 
 impl Site {
@@ -61,6 +65,7 @@ impl Site {
             taxonomies: Taxonomies::default(),
             statuses: PostStatuses::default(),
             meta: MetaRegistry::default(),
+            blocks: BlockTypes::default(),
             registered_settings: crate::site_settings::core(),
             url_hooks: svc_discovery::Hooks::default(),
             content_dir: content_dir.to_owned(),
@@ -70,6 +75,7 @@ impl Site {
             settings: ArcSwapOption::empty(),
             address: None,
             theme: ArcSwapOption::empty(),
+            known_blocks: ArcSwapOption::empty(),
         }
     }
 

@@ -2,4 +2,5 @@
 //!
 //! Files in, plain structs out; what is active, and who may see it, is for the crates above.
 
+pub mod blocks;
 pub mod header;

@@ -7,7 +7,7 @@ use std::{cell::Cell, collections::BTreeMap};
 
 use serde_json::Value;
 
-use super::{Block, Chunk, MAX_DEPTH, layout, markup};
+use super::{Block, BlockType, BlockTypes, Chunk, MAX_DEPTH, layout, markup};
 
 /// Blocks whose HTML is made when a page is.
 pub trait DynamicBlocks {
@@ -21,6 +21,17 @@ pub trait DynamicBlocks {
     fn renders_inner_blocks(&self, _name: &str) -> bool {
         false
     }
+
+    /// The types that are known; blocks of others print what is stored.
+    fn types(&self) -> &BlockTypes {
+        BlockTypes::core()
+    }
+
+    /// The blocks inside this one are rendered next, until [`Self::leave`].
+    fn enter(&self, _block: &Block<'_>) {}
+
+    /// The blocks inside this one are rendered.
+    fn leave(&self, _block: &Block<'_>) {}
 }
 
 /// No dynamic blocks: every block prints what is stored.
@@ -110,27 +121,30 @@ impl<'r> Renderer<'r> {
 
     fn block_within(&self, block: &Block<'_>, parent: Option<&Block<'_>>) -> String {
         let name = block.name.as_deref().unwrap_or_default();
+        let block_type = self.dynamic.types().get(name).map(AsRef::as_ref);
         // Numbers are given on the way in, so a container's comes before those of the blocks inside.
         let variation = self.theme.variation_of(name, block);
         let variation = variation.map(|style| format!("is-style-{style}--{}", next(&self.n_variations)));
-        let elements = has_element_colors(block).then(|| format!("wp-elements-{}", next(&self.n_elements)));
+        let elements = has_element_colors(block, block_type).then(|| format!("wp-elements-{}", next(&self.n_elements)));
         let mut content = String::new();
         if !self.dynamic.renders_inner_blocks(name) {
+            self.dynamic.enter(block);
             for chunk in block.chunks() {
                 match chunk {
                     Chunk::Text(text) => content.push_str(text),
                     Chunk::Block(inner) => content.push_str(&self.block(inner, Some(block))),
                 }
             }
+            self.dynamic.leave(block);
         }
         let mut html = match self.dynamic.render(self, block, &content) {
             Some(html) => html,
             None => self.stored(name, content),
         };
-        let child = layout::child_class(block, parent).filter(|_| is_registered(name));
+        let child = layout::child_class(block, parent).filter(|_| block_type.is_some());
         let first: Vec<String> = [variation, elements, child].into_iter().flatten().collect();
         html = add_to(html, |_, _| true, &first);
-        let classes = layout::container_classes(block, self.theme);
+        let classes = layout::container_classes(block, block_type, self.theme);
         let wrapper = layout::wrapper_class(block);
         let is_wrapper = |html: &str, tag: &markup::Tag| {
             wrapper.is_none_or(|wrapper| tag.class(html).is_some_and(|class| class.contains(wrapper)))
@@ -208,12 +222,11 @@ fn has_picture(html: &str) -> bool {
 }
 
 /// Whether a block sets colours of links, buttons or headings inside.
-fn has_element_colors(block: &Block<'_>) -> bool {
+fn has_element_colors(block: &Block<'_>, block_type: Option<&BlockType>) -> bool {
     const FULL: &[&[&str]] = &[&["color", "text"], &["color", "background"], &["color", "gradient"]];
     const LINK: &[&[&str]] = &[&["color", "text"], &[":hover", "color", "text"]];
-    // These put colours on elements of their own choice.
-    const OTHERWISE: [&str; 5] = ["core/button", "core/search", "core/separator", "core/tab-list", "core/table"];
-    if !block.name.as_deref().is_some_and(|name| is_registered(name) && !OTHERWISE.contains(&name)) {
+    // Some put colours on elements of their own choice.
+    if !block_type.is_some_and(|t| !t.shows_itself("color", "link")) {
         return false;
     }
     let Some(elements) = block.attrs.get("style").and_then(|style| style.get("elements")) else { return false };
@@ -224,12 +237,6 @@ fn has_element_colors(block: &Block<'_>) -> bool {
     };
     set("link", LINK)
         || ["button", "heading", "h1", "h2", "h3", "h4", "h5", "h6"].into_iter().any(|name| set(name, FULL))
-}
-
-/// Whether a block is of a type that is known here, so that its style attributes count.
-fn is_registered(name: &str) -> bool {
-    // Types outside `core` come with code of their own, which may add what it supports.
-    name.starts_with("core/")
 }
 
 /// Content for an excerpt: text, and the blocks that read as running text; columns and groups for what they hold.

@@ -1,0 +1,3 @@
+//! Dynamic blocks to HTML, from data that a site gives.
+
+pub mod variations;
