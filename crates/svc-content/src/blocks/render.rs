@@ -3,7 +3,11 @@
 //! Static blocks print their stored markup with the classes that the block type, its element colours and its layout add.
 //! Blocks whose markup comes from code plug in through [`DynamicBlocks`]; none is known here.
 
-use std::{cell::Cell, collections::BTreeMap};
+use std::{
+    cell::{Cell, RefCell},
+    collections::BTreeMap,
+    rc::Rc,
+};
 
 use serde_json::Value;
 
@@ -73,14 +77,23 @@ impl Theme {
     }
 }
 
-/// Renders blocks of one page; numbers given to blocks run on over its calls.
+/// Renders blocks of one page; numbers given to blocks run on over its calls, and over those of its clones.
+#[derive(Clone)]
 pub struct Renderer<'r> {
     theme: &'r Theme,
     dynamic: &'r dyn DynamicBlocks,
+    page: Rc<Page>,
+}
+
+/// What goes on over the blocks of a page.
+#[derive(Default)]
+struct Page {
     n_variations: Cell<u64>,
     n_elements: Cell<u64>,
     n_galleries: Cell<u64>,
     depth: Cell<usize>,
+    /// Classes of the block being rendered that stand beside its own choice.
+    chosen: RefCell<Vec<String>>,
 }
 
 /// Renders blocks under a theme without settings of its own. Source: `do_blocks`.
@@ -91,8 +104,12 @@ pub fn render(blocks: &[Block<'_>], dynamic: &dyn DynamicBlocks) -> String {
 impl<'r> Renderer<'r> {
     /// A renderer for one page.
     pub fn new(theme: &'r Theme, dynamic: &'r dyn DynamicBlocks) -> Self {
-        let zero = || Cell::new(0);
-        Renderer { theme, dynamic, n_variations: zero(), n_elements: zero(), n_galleries: zero(), depth: Cell::new(0) }
+        Renderer { theme, dynamic, page: Rc::default() }
+    }
+
+    /// For code of dynamic blocks, when it begins: classes that go with those which the block chose itself.
+    pub fn chosen_classes(&self) -> Vec<String> {
+        self.page.chosen.borrow().clone()
     }
 
     /// The HTML of blocks, one after the other.
@@ -108,14 +125,14 @@ impl<'r> Renderer<'r> {
     }
 
     fn block(&self, block: &Block<'_>, parent: Option<&Block<'_>>) -> String {
-        let depth = self.depth.get();
+        let depth = self.page.depth.get();
         // Twice, so that what a dynamic block brings in may nest as deeply as content.
         if depth >= 2 * MAX_DEPTH {
             return String::new();
         }
-        self.depth.set(depth + 1);
+        self.page.depth.set(depth + 1);
         let html = self.block_within(block, parent);
-        self.depth.set(depth);
+        self.page.depth.set(depth);
         html
     }
 
@@ -124,8 +141,9 @@ impl<'r> Renderer<'r> {
         let block_type = self.dynamic.types().get(name).map(AsRef::as_ref);
         // Numbers are given on the way in, so a container's comes before those of the blocks inside.
         let variation = self.theme.variation_of(name, block);
-        let variation = variation.map(|style| format!("is-style-{style}--{}", next(&self.n_variations)));
-        let elements = has_element_colors(block, block_type).then(|| format!("wp-elements-{}", next(&self.n_elements)));
+        let variation = variation.map(|style| format!("is-style-{style}--{}", next(&self.page.n_variations)));
+        let elements =
+            has_element_colors(block, block_type).then(|| format!("wp-elements-{}", next(&self.page.n_elements)));
         let mut content = String::new();
         if !self.dynamic.renders_inner_blocks(name) {
             self.dynamic.enter(block);
@@ -137,12 +155,14 @@ impl<'r> Renderer<'r> {
             }
             self.dynamic.leave(block);
         }
+        let chosen: Vec<String> = [variation, elements].into_iter().flatten().collect();
+        self.page.chosen.replace(chosen.clone());
         let mut html = match self.dynamic.render(self, block, &content) {
             Some(html) => html,
             None => self.stored(name, content),
         };
         let child = layout::child_class(block, parent).filter(|_| block_type.is_some());
-        let first: Vec<String> = [variation, elements, child].into_iter().flatten().collect();
+        let first: Vec<String> = chosen.into_iter().chain(child).collect();
         html = add_to(html, |_, _| true, &first);
         let classes = layout::container_classes(block, block_type, self.theme);
         let wrapper = layout::wrapper_class(block);
@@ -173,7 +193,7 @@ impl<'r> Renderer<'r> {
                 add_to(content, is_list, &one("wp-block-list"))
             }
             "core/gallery" => {
-                let class = format!("wp-block-gallery-{}", next(&self.n_galleries));
+                let class = format!("wp-block-gallery-{}", next(&self.page.n_galleries));
                 add_to(content, |_, _| true, &[class])
             }
             "core/image" if !has_picture(&content) => String::new(),
@@ -298,7 +318,7 @@ fn is_excerpt_wrapper(block: &Block<'_>) -> bool {
 
 impl std::fmt::Debug for Renderer<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Renderer").field("theme", self.theme).field("depth", &self.depth).finish_non_exhaustive()
+        f.debug_struct("Renderer").field("theme", self.theme).field("depth", &self.page.depth).finish_non_exhaustive()
     }
 }
 
