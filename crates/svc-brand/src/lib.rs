@@ -7,6 +7,10 @@
 
 use std::sync::Arc;
 
+/// The link relation under which sites announce the interface, the same under every brand; relations of the interface's
+/// own begin with it, and curies shorten it.
+pub const LINK_RELATION: &str = "https://api.w.org/";
+
 /// The brand word and the names made of it. Cheap to clone.
 ///
 /// ```

@@ -6,6 +6,7 @@
 
 mod keys;
 mod layers;
+mod registered;
 mod settings;
 mod values;
 
@@ -19,6 +20,7 @@ use svc_brand::Brand;
 
 pub use keys::{KEY_FILE, SecretKeys};
 pub use layers::Origin;
+pub use registered::Registered;
 pub use settings::{SETTINGS, Setting};
 pub use values::{Environment, LogFormat, Network, SiteUrl};
 
@@ -87,6 +89,10 @@ pub struct Config {
     pub limits: Limits,
     /// Secrets that sign cookies and nonces; those not set come from [`KEY_FILE`] in the data folder.
     pub keys: SecretKeys,
+    /// How many revisions of a post are kept; `None` keeps all.
+    pub revisions: Option<u64>,
+    /// Post types, taxonomies, meta and settings that the files register.
+    pub registered: Registered,
     /// Variables that look like ours and are not: probably misspelt.
     pub unknown_variables: Vec<String>,
     shown: Vec<Shown>,
@@ -193,6 +199,8 @@ impl Config {
                 shutdown: read.required("limits.shutdown_seconds", seconds)?,
             },
             keys: SecretKeys::read(|key| read.optional(key, |text| Ok(Secret::new(text))))?,
+            revisions: read.required("revisions", values::all_or_count)?,
+            registered: layers.registered.clone(),
             unknown_variables: Vec::new(),
             shown: std::mem::take(&mut read.shown),
             data,

@@ -65,6 +65,7 @@ pub const SETTINGS: &[Setting] = &[
     path("content_dir", "DIR", None, "Folder of uploads, themes and plugins [default: content in the data folder]"),
     row("brand", "WORD", Some("svc"), "Word in the names of the interface; `wp` serves unmodified WordPress clients"),
     row("environment", "KIND", None, "local or production; local accepts application passwords without TLS [default: local when the site's address is a loopback one]"),
+    row("revisions", "N", Some("all"), "How many revisions of a post are kept: all, or a number; 0 keeps none"),
     row("debug", "BOOL", Some("false"), "Send developer notices as response headers"),
     row("log", "FILTER", Some("info"), "What to log: error, warn, info, debug, trace, or a filter such as svc_http=debug,warn"),
     row("log_format", "FORMAT", Some("text"), "text or json"),
