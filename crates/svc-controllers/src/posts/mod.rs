@@ -34,6 +34,7 @@ use svc_store::{
 };
 
 pub use item::Place;
+pub(crate) use item::{Rendered, class_list};
 pub(crate) use links::{create_term_cap, with_query};
 pub(crate) use load::first_category;
 pub(crate) use removal::remove;
@@ -166,6 +167,7 @@ impl Posts {
             view,
             unlocked: false,
             excerpt_length: EXCERPT_WORDS,
+            req: None,
         }
     }
 
@@ -198,6 +200,7 @@ impl Posts {
             let access = Access::of_posts(&self.site, &settings, db, std::slice::from_ref(&post))?;
             let mut loading = self.loading(&settings, &caller, &view);
             loading.unlocked = unlocked;
+            loading.req = Some(req);
             if let Some(words) = excerpt {
                 loading.excerpt_length = usize::try_from(words.clamp(0, MAX_EXCERPT_WORDS)).unwrap_or(EXCERPT_WORDS);
             }
@@ -243,7 +246,9 @@ impl Posts {
                 if edits { caller.can_post(PostCap::Edit, post, &access) } else { access.can_read(&caller, post) }
             };
             let rows = rows.into_iter().filter(shown).collect();
-            let loaded = self.loading(&settings, &caller, &view).load(db, &access, rows, &plan)?;
+            let mut loading = self.loading(&settings, &caller, &view);
+            loading.req = Some(&req);
+            let loaded = loading.load(db, &access, rows, &plan)?;
             drop(access);
             Ok((found, settings, loaded))
         })?;
