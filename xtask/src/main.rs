@@ -4,6 +4,7 @@ mod bench;
 mod checks;
 mod conformance;
 mod crash;
+mod live_sign_in;
 mod server;
 mod tidy;
 mod vectors;
@@ -27,6 +28,8 @@ usage: cargo xtask TASK
                      run the recorded HTTP scenarios against the demo server on the recorded site
   crash [--kills N] [--database-kills N]
                      kill the server, and the database server under it, while it is written to; count what is lost
+  live-sign-in [--site DIR] [--user LOGIN:PASSWORD]
+                     sessions of a running WordPress site are good at the server and the reverse
   bench [NAME…]      benchmarks, all or those of these crates";
 
 fn main() -> ExitCode {
@@ -50,6 +53,7 @@ fn task() -> Result<()> {
         "conformance" => conformance::run(&rest),
         "crash" => crash::run(&rest),
         "bench" => bench::run(&rest),
+        "live-sign-in" => live_sign_in::run(&rest),
         "test-all" => checks::run_all(),
         task => match checks::find(task) {
             Some(check) => check.run(),
