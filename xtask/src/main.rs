@@ -5,6 +5,7 @@ mod checks;
 mod conformance;
 mod crash;
 mod live;
+mod live_sign_in;
 mod server;
 mod tidy;
 mod vectors;
@@ -29,6 +30,8 @@ usage: cargo xtask TASK
                      run the recorded HTTP scenarios against the demo server on the recorded site
   crash [--kills N] [--database-kills N]
                      kill the server, and the database server under it, while it is written to; count what is lost
+  live-sign-in [--site DIR] [--user LOGIN:PASSWORD]
+                     sessions of a running WordPress site are good at the server and the reverse
   live [--site DIR] [--credentials USER:PASSWORD]
                      serve the database of a running WordPress site beside it, and compare the two
   bench [NAME…]      benchmarks, all or those of these crates";
@@ -55,6 +58,7 @@ fn task() -> Result<()> {
         "crash" => crash::run(&rest),
         "live" => live::run(&rest),
         "bench" => bench::run(&rest),
+        "live-sign-in" => live_sign_in::run(&rest),
         "test-all" => checks::run_all(),
         task => match checks::find(task) {
             Some(check) => check.run(),
