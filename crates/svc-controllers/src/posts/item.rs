@@ -149,7 +149,7 @@ impl PostItem {
             // Whoever asks: the interface takes no account of cookies here.
             classes.push("post-password-required".to_owned());
         }
-        if self.featured_media() > 0 && self.post.post_type != "attachment" {
+        if self.featured_media() > 0 && post.post_type != "attachment" && post.password.is_empty() {
             classes.push("has-post-thumbnail".to_owned());
         }
         classes.push("hentry".to_owned());
