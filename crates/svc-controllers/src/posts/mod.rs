@@ -35,6 +35,7 @@ use svc_store::{
 };
 
 pub use item::Place;
+pub(crate) use item::{Rendered, class_list};
 pub(crate) use links::{create_term_cap, with_query};
 pub(crate) use load::first_category;
 pub(crate) use removal::remove;
@@ -167,6 +168,7 @@ impl Posts {
             view,
             password: String::new(),
             excerpt_length: EXCERPT_WORDS,
+            req: None,
         }
     }
 
@@ -199,6 +201,7 @@ impl Posts {
             let access = Access::of_posts(&self.site, &settings, db, std::slice::from_ref(&post))?;
             let mut loading = self.loading(&settings, &caller, &view);
             loading.password = query_password(req);
+            loading.req = Some(req);
             if let Some(words) = excerpt {
                 loading.excerpt_length = usize::try_from(words.clamp(0, MAX_EXCERPT_WORDS)).unwrap_or(EXCERPT_WORDS);
             }
@@ -246,6 +249,7 @@ impl Posts {
             let rows = rows.into_iter().filter(shown).collect();
             let mut loading = self.loading(&settings, &caller, &view);
             loading.password = query_password(&req);
+            loading.req = Some(&req);
             let loaded = loading.load(db, &access, rows, &plan)?;
             drop(access);
             Ok((found, settings, loaded))
