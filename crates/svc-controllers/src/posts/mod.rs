@@ -15,6 +15,7 @@ mod params;
 mod removal;
 pub(crate) mod rights;
 mod rules;
+mod slugs;
 mod write;
 
 use std::sync::Arc;
@@ -165,7 +166,7 @@ impl Posts {
             post_type: &self.post_type,
             caller,
             view,
-            unlocked: false,
+            password: String::new(),
             excerpt_length: EXCERPT_WORDS,
             req: None,
         }
@@ -191,7 +192,7 @@ impl Posts {
     }
 
     /// A response that shows one post as this request may see it.
-    async fn show(&self, req: &Request, post: Post, view: View, unlocked: bool) -> Result<Response> {
+    async fn show(&self, req: &Request, post: Post, view: View) -> Result<Response> {
         let caller = caller(req);
         let plan = self.fields.plan(&view);
         let excerpt: Option<i64> = req.arg("excerpt_length")?;
@@ -199,7 +200,7 @@ impl Posts {
             let settings = self.site.settings_in(db)?;
             let access = Access::of_posts(&self.site, &settings, db, std::slice::from_ref(&post))?;
             let mut loading = self.loading(&settings, &caller, &view);
-            loading.unlocked = unlocked;
+            loading.password = query_password(req);
             loading.req = Some(req);
             if let Some(words) = excerpt {
                 loading.excerpt_length = usize::try_from(words.clamp(0, MAX_EXCERPT_WORDS)).unwrap_or(EXCERPT_WORDS);
@@ -247,6 +248,7 @@ impl Posts {
             };
             let rows = rows.into_iter().filter(shown).collect();
             let mut loading = self.loading(&settings, &caller, &view);
+            loading.password = query_password(&req);
             loading.req = Some(&req);
             let loaded = loading.load(db, &access, rows, &plan)?;
             drop(access);
@@ -283,9 +285,7 @@ impl Posts {
             if req.context() == "edit" && !caller.can_post(PostCap::Edit, post, access) {
                 return Err(errors::forbidden_context(&req));
             }
-            if let Some(password) = password.filter(|p| !p.is_empty())
-                && !same_secret(&password, &post.password)
-            {
+            if !password.is_empty() && !same_secret(&password, &post.password) {
                 return Err(errors::incorrect_password());
             }
             if access.can_read(caller, post) { Ok(()) } else { Err(errors::forbidden(&req)) }
@@ -293,15 +293,10 @@ impl Posts {
     }
 
     async fn fetch(self: Arc<Self>, req: Request, granted: Granted) -> Result<Response> {
-        // The permission has compared it.
-        let unlocked = query_password(&req).is_some_and(|p| !p.is_empty());
         let alternate = granted.post.clone();
         let view = respond::view(&req);
-        let response = if req.is_head() {
-            Response::new(Value::Null)
-        } else {
-            self.show(&req, granted.post, view, unlocked).await?
-        };
+        let response =
+            if req.is_head() { Response::new(Value::Null) } else { self.show(&req, granted.post, view).await? };
         if self.post_type.is_viewable() {
             let href = self.address_of(&granted.settings, alternate)?;
             return Ok(response.link_header("alternate", &href, &[("type", "text/html")]));
@@ -340,7 +335,7 @@ impl Posts {
         let post = self.saved(id)?;
         let route = format!("{}/{id}", self.site.route_of_type(&self.post_type));
         let location = self.site.settings()?.urls.rest(&route);
-        Ok(self.show(&req, post, respond::edit_view(&req), false).await?.status(201).header("Location", location))
+        Ok(self.show(&req, post, respond::edit_view(&req)).await?.status(201).header("Location", location))
     }
 
     // Update
@@ -359,7 +354,7 @@ impl Posts {
     async fn update(self: Arc<Self>, req: Request, granted: Granted) -> Result<Response> {
         let id = self.save(&req, Some(granted.post)).await?;
         let post = self.saved(id)?;
-        self.show(&req, post, respond::edit_view(&req), false).await
+        self.show(&req, post, respond::edit_view(&req)).await
     }
 
     // Delete
@@ -377,7 +372,7 @@ impl Posts {
         let force: bool = req.arg("force")?.unwrap_or(false);
         let post = granted.post;
         if force {
-            let previous = self.show(&req, post.clone(), View::whole("edit").without_links(), false).await?;
+            let previous = self.show(&req, post.clone(), View::whole("edit").without_links()).await?;
             let id = post.id;
             self.site
                 .write(move |tx| {
@@ -393,7 +388,7 @@ impl Posts {
         let id = post.id;
         self.trash(id, caller(&req).id).await?;
         let post = self.saved(id)?;
-        self.show(&req, post, respond::edit_view(&req), false).await
+        self.show(&req, post, respond::edit_view(&req)).await
     }
 }
 
@@ -426,8 +421,8 @@ fn lift_sticky(db: &mut Db, query: &PostQuery, sticky: &[PostId], ids: &mut Vec<
 }
 
 /// The password that the address gives; a member of the body is the password to set.
-fn query_password(req: &Request) -> Option<String> {
-    req.params().query.get("password").map(|p| svc_php::cast::to_text(p).into_owned())
+fn query_password(req: &Request) -> String {
+    req.params().query.get("password").map(|p| svc_php::cast::to_text(p).into_owned()).unwrap_or_default()
 }
 
 /// Compares in a time that tells nothing of the right one.

@@ -3,7 +3,7 @@
 use svc_model::{PostId, UserId};
 use svc_store::{Tx, posts};
 
-use super::{load::unique_slug, write::set_sticky};
+use super::{slugs, write::set_sticky};
 use crate::{Site, Stored, revisions::keep::revise};
 
 /// Moves a post or page to the trash; removes what is there already, and everything of other types, for good.
@@ -29,7 +29,7 @@ pub(super) fn trash(tx: &mut Tx, site: &Site, id: PostId, by: UserId) -> Stored<
     let Some(mut row) = posts::trash(tx, id, now)? else { return Ok(()) };
     let Some(post_type) = site.types.get(&row.post_type) else { return Ok(()) };
     if !row.slug.is_empty() {
-        let slug = unique_slug(tx, &row, post_type)?;
+        let slug = slugs::unique(tx, &row, "", post_type, &settings.urls)?;
         if slug != row.slug {
             row.slug = slug;
             posts::update(tx, &row)?;

@@ -14,7 +14,7 @@ use svc_store::{
     options, posts, terms, users,
 };
 
-use super::{Posts, draft::PostDraft, item::Place, load, rules};
+use super::{Posts, draft::PostDraft, item::Place, load, rules, slugs};
 use crate::{Access, Settings, Site, Stored, caller, errors, meta::MetaRights, respond, revisions::keep::revise};
 
 /// Everything that a transaction needs, so that it can be run again.
@@ -155,8 +155,11 @@ impl Job {
         {
             self.restore_slug(tx, &mut row)?;
         }
-        if !row.slug.is_empty() && !rules::is_floating(&row.status) {
-            row.slug = load::unique_slug(tx, &row, &self.post_type)?;
+        // Drafts get a free slug only when they ask for one.
+        let is_asked_for = matches!(row.status.as_str(), "draft" | "pending") && self.draft.slug.is_some();
+        if !row.slug.is_empty() && (is_asked_for || !rules::is_floating(&row.status)) {
+            let before = existing.as_ref().map_or("", |post| post.slug.as_str());
+            row.slug = slugs::unique(tx, &row, before, &self.post_type, &self.settings.urls)?;
         }
         match &existing {
             Some(_) => {
@@ -178,6 +181,7 @@ impl Job {
     /// Author and parent exist.
     fn check_references(&self, tx: &mut Tx) -> Stored<()> {
         if let Some(author) = self.draft.author
+            && author != 0
             && UserId(author) != self.caller.id
             && users::get(tx, UserId(author))?.is_none()
         {
@@ -199,7 +203,7 @@ impl Job {
         let mut changed = false;
         if row.slug.is_empty() && !rules::is_floating(&row.status) {
             row.slug = row.id.to_string();
-            row.slug = load::unique_slug(tx, row, &self.post_type)?;
+            row.slug = slugs::unique(tx, row, "", &self.post_type, &self.settings.urls)?;
             changed = true;
         }
         self.default_terms(tx, row)?;
