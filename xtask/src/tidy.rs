@@ -19,7 +19,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("svc-routing", &["svc-brand", "svc-php", "svc-schema"]),
     ("svc-resource", &["svc-php", "svc-schema", "svc-routing"]),
     ("svc-model", &[]),
-    ("svc-discovery", &["svc-text"]),
+    ("svc-discovery", &["svc-brand", "svc-text"]),
     ("svc-auth", &["svc-brand", "svc-php", "svc-model"]),
     ("svc-content", &["svc-php", "svc-text", "svc-model"]),
     ("svc-store", &["svc-php", "svc-text", "svc-model"]),

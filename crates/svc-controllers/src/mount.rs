@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use svc_model::RestController;
+use svc_model::{PostType, RestController};
 use svc_routing::{Link, Map, ParamOrder, Registry, Request, Response, SiteInfo};
 use svc_schema::Error;
 use svc_store::{MetaKind, meta};
@@ -13,9 +13,11 @@ use crate::{
     application_passwords::ApplicationPasswords,
     block_directory::BlockDirectory,
     comments::Comments,
+    navigation_fallback::{self, NavigationFallback},
     oembed::{self, OEmbed},
     plugins::Plugins,
     posts::Posts,
+    revisions::{Autosaves, Revisions},
     search::Search,
     site_health::SiteHealth,
     site_settings::SiteSettings,
@@ -70,10 +72,14 @@ pub fn mount(registry: &mut Registry, site: &Arc<Site>, app_passwords: bool) {
     let namespace = site.brand.namespace();
     let types: Vec<_> = site.types.iter().filter(|t| t.show_in_rest).cloned().collect();
     for post_type in types {
-        let site = Arc::clone(site);
-        if post_type.rest_controller == RestController::Posts {
-            registry.mount(&namespace, move |extra| Posts::new(&site, &post_type, extra));
+        if matches!(post_type.rest_controller, RestController::Posts | RestController::Blocks) {
+            mount_type(registry, &namespace, site, post_type);
         }
+    }
+    if let Some(menus) = site.types.get(navigation_fallback::TYPE).cloned() {
+        let (site, editor) = (Arc::clone(site), site.brand.side_namespace("block-editor"));
+        let fallback = move |extra: &_| NavigationFallback::new(&site, menus, extra);
+        registry.mount(&editor, fallback);
     }
     let settings = Arc::clone(site);
     registry.mount(&namespace, move |_| SiteSettings::new(&settings));
@@ -104,6 +110,22 @@ pub fn mount(registry: &mut Registry, site: &Arc<Site>, app_passwords: bool) {
         let response = complete_index(response, &req, &site, app_passwords);
         async move { response }
     });
+}
+
+/// The posts of a type, and what is kept of them beside.
+fn mount_type(registry: &mut Registry, namespace: &str, site: &Arc<Site>, post_type: PostType) {
+    let post_type = Arc::new(post_type);
+    let shared = || (Arc::clone(site), Arc::clone(&post_type));
+    let (own, kind) = shared();
+    registry.mount(namespace, move |extra| Posts::new(&own, &kind, extra));
+    if post_type.supports("revisions") {
+        let (site, kind) = shared();
+        registry.mount(namespace, move |extra| Revisions::new(&site, &kind, extra));
+    }
+    if post_type.supports("autosave") {
+        let (site, kind) = shared();
+        registry.mount(namespace, move |extra| Autosaves::new(&site, &kind, extra));
+    }
 }
 
 /// Adds what the families know to the index: where applications are authorized, logo and icon.
