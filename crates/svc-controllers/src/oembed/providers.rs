@@ -63,7 +63,7 @@ pub(super) fn endpoint(url: &str) -> Option<&'static str> {
         None => host == **known,
     };
     let known =
-        PROVIDERS.iter().find(|p| p.hosts.iter().any(|h| is_host(&h)) && p.paths.iter().any(|s| begins(&path, s)));
+        PROVIDERS.iter().find(|p| p.hosts.iter().any(&is_host) && p.paths.iter().any(|s| begins(&path, s)));
     known.map(|p| p.endpoint)
 }
 
