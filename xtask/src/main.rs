@@ -3,6 +3,9 @@
 mod bench;
 mod checks;
 mod conformance;
+mod crash;
+mod live;
+mod server;
 mod tidy;
 mod vectors;
 
@@ -17,12 +20,17 @@ usage: cargo xtask TASK
   fmt                formatting
   clippy             lints, warnings denied
   test               unit, integration and documentation tests
+  test-mysql         the integration tests with their sites in a MariaDB
   doc                the documentation builds without warnings
   tidy               crates use only what their layer may, files keep to one idea
   vectors [--all] FILE…
                      run recorded functions, print passed and failed per function
-  conformance [--brand WORD] [--shared DIR] [--all] [--release] [SCENARIO…]
+  conformance [--brand WORD] [--database mysql] [--shared DIR] [--all] [--release] [SCENARIO…]
                      run the recorded HTTP scenarios against the demo server on the recorded site
+  crash [--kills N] [--database-kills N]
+                     kill the server, and the database server under it, while it is written to; count what is lost
+  live [--site DIR] [--credentials USER:PASSWORD]
+                     serve the database of a running WordPress site beside it, and compare the two
   bench [NAME…]      benchmarks, all or those of these crates";
 
 fn main() -> ExitCode {
@@ -44,6 +52,8 @@ fn task() -> Result<()> {
     match task.as_str() {
         "vectors" => vectors::run(&rest),
         "conformance" => conformance::run(&rest),
+        "crash" => crash::run(&rest),
+        "live" => live::run(&rest),
         "bench" => bench::run(&rest),
         "test-all" => checks::run_all(),
         task => match checks::find(task) {

@@ -51,6 +51,11 @@ impl Brand {
         if fits { Ok(Brand(Arc::from(word))) } else { Err(InvalidBrand(word.to_owned())) }
     }
 
+    /// The brand of WordPress itself.
+    pub fn original() -> Self {
+        Brand(Arc::from("wp"))
+    }
+
     /// The brand of WordPress itself, whose cookies and relation have names of their own.
     fn is_original(&self) -> bool {
         &*self.0 == "wp"

@@ -11,17 +11,22 @@ use svc_store::{MetaKind, meta};
 use crate::{
     LINK_RELATION, Settings, Site,
     application_passwords::ApplicationPasswords,
+    block_directory::BlockDirectory,
     blocks,
     comments::Comments,
     navigation_fallback::{self, NavigationFallback},
+    oembed::{self, OEmbed},
+    plugins::Plugins,
     posts::Posts,
     revisions::{Autosaves, Revisions},
     search::Search,
+    site_health::SiteHealth,
     site_settings::SiteSettings,
     statuses::Statuses,
     taxonomies::TaxonomyFamily,
     terms::Terms,
     types::Types,
+    url_details::UrlDetails,
     users::Users,
 };
 
@@ -97,6 +102,13 @@ pub fn mount(registry: &mut Registry, site: &Arc<Site>, app_passwords: bool) {
     registry.mount(&namespace, move |extra| Comments::new(&comments, extra));
     let handlers = registry.hooks.search_handler_list(crate::search::handlers(&search));
     registry.mount(&namespace, move |extra| Search::new(&search, handlers, extra));
+    let plugins = Arc::clone(site);
+    registry.mount(&namespace, move |extra| Plugins::new(&plugins, extra));
+    let [blocks, details, health, embeds] = [(); 4].map(|()| Arc::clone(site));
+    registry.mount(&namespace, move |extra| BlockDirectory::new(&blocks, extra));
+    registry.mount(&site.brand.side_namespace("block-editor"), move |_| UrlDetails::new(&details));
+    registry.mount(oembed::NAMESPACE, move |_| OEmbed::new(&embeds));
+    registry.mount(&site.brand.side_namespace("site-health"), move |_| SiteHealth::new(&health));
     let site = Arc::clone(site);
     registry.hooks.index(10, move |response, req| {
         let response = complete_index(response, &req, &site, app_passwords);

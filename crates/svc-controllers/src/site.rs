@@ -17,8 +17,8 @@ use svc_store::{Db, Store, Tx, options};
 use tokio::sync::Notify;
 
 use crate::{
-    Fail, MetaField, MetaRegistry, RegisteredSetting, SessionToken, Settings, Stored, avatars, blocks::Known, caller,
-    templates::ActiveTheme, urls::Urls, users,
+    Extension, Fail, MetaField, MetaRegistry, Outgoing, RegisteredSetting, SessionToken, Settings, Stored, avatars,
+    blocks::Known, caller, templates::ActiveTheme, urls::Urls, users,
 };
 
 /// The present moment in UTC; tests bring their own.
@@ -55,6 +55,12 @@ pub struct Site {
     /// Told whenever a post is scheduled, so that whoever publishes them learns of an earlier time.
     pub scheduled: Notify,
     keys: Option<Keys>,
+    /// Requests to others.
+    pub outgoing: Outgoing,
+    /// Address of a directory of plugins, without a slash at its end.
+    pub directory: Option<String>,
+    /// What is compiled in and can be switched on.
+    pub extensions: Vec<Arc<dyn Extension>>,
     clock: Clock,
     /// What the options were understood as, beside the options as they were read.
     settings: ArcSwapOption<(Arc<options::Options>, Arc<Settings>)>,
@@ -82,6 +88,9 @@ impl Site {
             revisions_kept: None,
             scheduled: Notify::new(),
             keys: None,
+            outgoing: Outgoing::default(),
+            directory: None,
+            extensions: Vec::new(),
             clock: || Utc::now().naive_utc(),
             settings: ArcSwapOption::empty(),
             address: None,

@@ -49,7 +49,10 @@ impl Db {
     }
 
     /// Counts a statement that is about to run.
-    pub(crate) fn count(&self) {
+    pub(crate) fn count(&self, sql: &str) {
+        #[cfg(test)]
+        crate::statements::note(self.dialect(), &self.prefix, sql);
+        tracing::trace!(target: "svc_store::statement", sql);
         self.shared.statements.fetch_add(1, Ordering::Relaxed);
     }
 
@@ -68,7 +71,7 @@ impl Db {
         if values.0.len() > MAX_VALUES {
             return Err(StoreError::TooMany);
         }
-        self.count();
+        self.count(&sql);
         self.conn.query(&sql, &values.0, &mut each)
     }
 
@@ -119,7 +122,7 @@ impl Db {
                 text
             }
         };
-        self.count();
+        self.count(&sql);
         self.conn.query(&sql, values, &mut each)
     }
 
@@ -161,6 +164,26 @@ impl Db {
         })?;
         Ok(found)
     }
+
+    /// How many bytes the database takes, as far as its engine tells.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub fn size(&mut self) -> Result<u64> {
+        let sql = match self.dialect() {
+            Dialect::Sqlite => "SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()",
+            Dialect::MySql => {
+                "SELECT CAST(COALESCE(SUM(data_length + index_length), 0) AS SIGNED) FROM information_schema.tables \
+                 WHERE table_schema = DATABASE()"
+            }
+        };
+        let mut size = 0;
+        self.conn.query(sql, &[], &mut |row| {
+            size = row.int(0)?;
+            Ok(())
+        })?;
+        Ok(u64::try_from(size).unwrap_or_default())
+    }
 }
 
 /// The longest list that one statement of [`Db::cached_list`] takes.
@@ -198,7 +221,7 @@ impl Tx {
         if values.0.len() > MAX_VALUES {
             return Err(StoreError::TooMany);
         }
-        self.count();
+        self.count(&sql);
         self.conn.execute(&sql, &values.0)
     }
 

@@ -5,6 +5,7 @@
 //! each operation beside its permission.
 
 mod autosave;
+pub(crate) mod checks;
 pub(crate) mod draft;
 pub(crate) mod fields;
 pub(crate) mod item;
@@ -78,13 +79,11 @@ impl Posts {
     }
 
     /// Arguments of a request for one post.
-    #[rustfmt::skip]
     fn item_args(&self) -> Args {
-        Args::from([
-            ("context", context_param()),
-            ("excerpt_length", integer().describe("Words in an excerpt made of the content.")),
-            ("password", string().describe("Password that guards the content.")),
-        ])
+        let password = ("password", string().describe("Password that guards the content."));
+        let length = ("excerpt_length", integer().describe("Words in an excerpt made of the content."));
+        let length = self.fields.has("excerpt").then_some(length);
+        [("context", context_param()), password].into_iter().chain(length).collect()
     }
 }
 
@@ -99,14 +98,26 @@ impl Controller for Posts {
             Route::new(format!("/{base}"))
                 .schema(schema.clone())
                 .allow_batch()
-                .endpoint(get(Self::list, Self::can_list).args(self.params.query_args()))
-                .endpoint(on(CREATABLE, Self::create, Self::can_create).args(self.fields.args(MethodKind::Creatable))),
+                .endpoint(
+                    get(Self::list, Self::can_list)
+                        .args(self.params.query_args())
+                        .validate(checks::statuses(&self.site, &self.post_type)),
+                )
+                .endpoint(
+                    on(CREATABLE, Self::create, Self::can_create)
+                        .args(self.fields.args(MethodKind::Creatable))
+                        .validate(checks::template(&self.site, &self.post_type)),
+                ),
             Route::new(format!(r"/{base}/(?P<id>[\d]+)"))
                 .schema(schema)
                 .args(id)
                 .allow_batch()
                 .endpoint(get(Self::fetch, Self::can_fetch).args(self.item_args()))
-                .endpoint(on(EDITABLE, Self::update, Self::can_update).args(self.fields.args(MethodKind::Editable)))
+                .endpoint(
+                    on(EDITABLE, Self::update, Self::can_update)
+                        .args(self.fields.args(MethodKind::Editable))
+                        .validate(checks::template(&self.site, &self.post_type)),
+                )
                 .endpoint(on(DELETABLE, Self::delete, Self::can_delete).args(Args::from([("force", force)]))),
         ]
     }
@@ -217,9 +228,10 @@ impl Posts {
         let view = respond::view(&req);
         let caller = caller(&req);
         let plan = self.fields.plan(&view);
+        // How editors see posts is for those who may edit them, one by one.
+        let edits = req.context() == "edit";
         let (mut found, settings, loaded) = self.site.read(|db| {
             let settings = self.site.settings_in(db)?;
-            list.check_statuses(&self.post_type, &caller, &Access::new(&self.site, &settings), &req)?;
             let query = list.into_query(db, &self.site, &settings, &self.post_type, &caller)?;
             let mut found = posts::query(db, &query)?;
             if lifts {
@@ -230,7 +242,10 @@ impl Posts {
             }
             let rows = posts::get_many(db, &found.ids)?;
             let access = Access::of_posts(&self.site, &settings, db, &rows)?;
-            let rows = rows.into_iter().filter(|post| access.can_read(&caller, post)).collect();
+            let shown = |post: &Post| {
+                if edits { caller.can_post(PostCap::Edit, post, &access) } else { access.can_read(&caller, post) }
+            };
+            let rows = rows.into_iter().filter(shown).collect();
             let mut loading = self.loading(&settings, &caller, &view);
             loading.req = Some(&req);
             let loaded = loading.load(db, &access, rows, &plan)?;
@@ -376,8 +391,7 @@ impl Posts {
             return Err(errors::already_trashed());
         }
         let id = post.id;
-        let now = (granted.settings.zone.to_local(self.site.now()), self.site.now());
-        self.trash(id, now, caller(&req).id).await?;
+        self.trash(id, caller(&req).id).await?;
         let post = self.saved(id)?;
         self.show(&req, post, respond::edit_view(&req), false).await
     }

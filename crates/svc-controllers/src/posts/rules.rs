@@ -68,6 +68,11 @@ pub(crate) fn apply(
         post.ping_status.clone_from(status);
     }
     dates(&mut post, existing, draft, settings, writer.now);
+    // The peer cleans it with every change, which escapes its ampersands. What is no address stays as it is.
+    let guid = svc_text::esc_url(&post.guid);
+    if !guid.is_empty() {
+        post.guid = guid;
+    }
     if is_empty(&post, post_type) {
         return Err(errors::empty_content());
     }

@@ -1,5 +1,6 @@
 //! The demo namespace, which has every kind of route that the framework can have: as the server's example registers it,
 //! here without a server.
+#![allow(dead_code, reason = "each test binary uses its part")]
 
 #[path = "../../../svc-server/examples/demo/routes.rs"]
 mod routes;

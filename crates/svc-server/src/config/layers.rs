@@ -72,6 +72,16 @@ impl Layers {
         }
     }
 
+    /// Lays what a `wp-config.php` gives under what is there.
+    pub(super) fn wp_config(&mut self, path: &Path, variables: &[(String, String)]) -> Result<(), ConfigError> {
+        let environment = |name: &str| variables.iter().rev().find(|(n, _)| n == name).map(|(_, value)| value.clone());
+        let found = super::wp_config::read(path, &environment, &|key| self.by_key.contains_key(key))?;
+        for (setting, given) in found {
+            self.put(setting, given.text, given.origin);
+        }
+        Ok(())
+    }
+
     /// Lays the environment over what is there. A variable whose name is not known is not an error, since the
     /// environment also belongs to others; its name is returned, so that a misspelt one can be told.
     pub(super) fn variables(

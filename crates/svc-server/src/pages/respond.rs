@@ -24,11 +24,19 @@ pub(super) struct Page {
     kind: &'static str,
     body: String,
     headers: Vec<(header::HeaderName, String)>,
+    /// What the page may do, where it is not what pages may do.
+    policy: Option<String>,
 }
 
 impl Page {
     fn new(status: StatusCode, kind: &'static str, body: String) -> Self {
-        Page { status, kind, body, headers: Vec::new() }
+        Page { status, kind, body, headers: Vec::new(), policy: None }
+    }
+
+    /// The page under another policy.
+    pub(super) fn with_policy(mut self, policy: String) -> Self {
+        self.policy = Some(policy);
+        self
     }
 
     /// A template as a page, with the values of its `Link` headers.
@@ -58,11 +66,7 @@ impl Page {
     pub(super) fn failure(status: StatusCode) -> Self {
         let text = "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>Not available</title></head>\
                     <body><h1>Not available</h1><p>This page cannot be shown at the moment.</p></body></html>\n";
-        let mut page = Self::new(status, HTML, text.to_owned());
-        if status == StatusCode::SERVICE_UNAVAILABLE {
-            page.headers.push((header::RETRY_AFTER, "5".to_owned()));
-        }
-        page
+        Self::new(status, HTML, text.to_owned())
     }
 
     pub(super) fn redirect(to: &str) -> Self {
@@ -104,7 +108,8 @@ impl Page {
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(self.kind));
         if self.kind == HTML {
-            headers.insert(header::CONTENT_SECURITY_POLICY, POLICY);
+            let own = self.policy.and_then(|policy| HeaderValue::from_str(&policy).ok());
+            headers.insert(header::CONTENT_SECURITY_POLICY, own.unwrap_or(POLICY));
         }
         let tag = tag.map(|t| (header::ETAG, t));
         for (name, value) in self.headers.into_iter().chain(tag) {
