@@ -9,9 +9,18 @@ use svc_schema::Error;
 use svc_store::{MetaKind, meta};
 
 use crate::{
-    LINK_RELATION, Settings, Site, application_passwords::ApplicationPasswords, comments::Comments, posts::Posts,
-    search::Search, site_settings::SiteSettings, statuses::Statuses, taxonomies::TaxonomyFamily, terms::Terms,
-    types::Types, users::Users,
+    LINK_RELATION, Settings, Site,
+    application_passwords::ApplicationPasswords,
+    comments::Comments,
+    menus::{MENU, MenuItems, MenuLocations, Menus},
+    posts::Posts,
+    search::Search,
+    site_settings::SiteSettings,
+    statuses::Statuses,
+    taxonomies::TaxonomyFamily,
+    terms::Terms,
+    types::Types,
+    users::Users,
 };
 
 /// What the framework has to know of a site: its addresses and the first members of its index.
@@ -62,6 +71,7 @@ pub fn mount(registry: &mut Registry, site: &Arc<Site>, app_passwords: bool) {
             registry.mount(&namespace, move |extra| Posts::new(&site, &post_type, extra));
         }
     }
+    menus(registry, site, &namespace);
     let settings = Arc::clone(site);
     registry.mount(&namespace, move |_| SiteSettings::new(&settings));
     let [types, statuses, taxonomies] = [(); 3].map(|()| Arc::clone(site));
@@ -84,6 +94,20 @@ pub fn mount(registry: &mut Registry, site: &Arc<Site>, app_passwords: bool) {
         let response = complete_index(response, &req, &site, app_passwords);
         async move { response }
     });
+}
+
+/// Menus, their items, and where they are shown.
+fn menus(registry: &mut Registry, site: &Arc<Site>, namespace: &str) {
+    if let Some(taxonomy) = site.taxonomies.get(MENU).filter(|t| t.show_in_rest).cloned() {
+        let site = Arc::clone(site);
+        registry.mount(namespace, move |extra| Menus::new(&site, &taxonomy, extra));
+    }
+    for post_type in site.types.iter().filter(|t| t.show_in_rest && t.rest_controller == RestController::MenuItems) {
+        let (site, post_type) = (Arc::clone(site), post_type.clone());
+        registry.mount(namespace, move |extra| MenuItems::new(&site, &post_type, extra));
+    }
+    let site = Arc::clone(site);
+    registry.mount(namespace, move |extra| MenuLocations::new(&site, extra));
 }
 
 /// Adds what the families know to the index: where applications are authorized, logo and icon.

@@ -7,6 +7,7 @@ use std::{
 
 use arc_swap::ArcSwapOption;
 use chrono::{NaiveDateTime, Utc};
+use indexmap::IndexMap;
 use svc_brand::Brand;
 use svc_model::{PostStatuses, PostType, PostTypes, Taxonomies, Taxonomy};
 use svc_schema::Error;
@@ -36,6 +37,8 @@ pub struct Site {
     pub meta: MetaRegistry,
     /// Settings that the interface shows.
     pub registered_settings: Vec<RegisteredSetting>,
+    /// Where the theme shows menus: name and what people call it.
+    pub menu_locations: IndexMap<String, String>,
     /// Changes to generated addresses and routes.
     pub url_hooks: svc_discovery::Hooks,
     /// Folder with uploads, themes and plugins.
@@ -62,6 +65,7 @@ impl Site {
             statuses: PostStatuses::default(),
             meta: MetaRegistry::default(),
             registered_settings: crate::site_settings::core(),
+            menu_locations: IndexMap::new(),
             url_hooks: svc_discovery::Hooks::default(),
             content_dir: content_dir.to_owned(),
             avatar_sizes: avatars::SIZES.to_vec(),

@@ -16,10 +16,10 @@ use svc_store::{
 };
 
 use super::{Posts, draft::PostDraft, item::Place, load, rules};
-use crate::{Access, Settings, Site, Stored, caller, errors, meta::MetaRights, respond};
+use crate::{Access, Settings, Site, Stored, caller, errors, menus, meta::MetaRights, respond};
 
 /// Everything that a transaction needs, so that it can be run again.
-struct Job {
+pub(crate) struct Job {
     site: Arc<Site>,
     settings: Arc<Settings>,
     post_type: Arc<PostType>,
@@ -57,10 +57,20 @@ impl Posts {
     fn check_terms(&self, req: &Request, caller: &Caller) -> Result<()> {
         let mut named: Vec<TermId> = Vec::new();
         for taxonomy in self.site.taxonomies.of_type(&self.post_type.name).filter(|t| t.show_in_rest) {
-            named.extend(req.arg::<Vec<i64>>(&taxonomy.rest_base)?.unwrap_or_default().into_iter().map(TermId));
+            match req.param(&taxonomy.rest_base) {
+                Some(serde_json::Value::Array(ids)) => {
+                    named.extend(ids.iter().filter_map(|id| id.as_i64().map(TermId)))
+                }
+                Some(one) => named.extend(one.as_i64().map(TermId)),
+                None => {}
+            }
         }
         if named.is_empty() {
             return Ok(());
+        }
+        // Zero is no term that could be passed over, and nobody may give it, as on the peer.
+        if named.iter().any(|id| id.is_none()) {
+            return Err(errors::cannot_assign_term(req));
         }
         self.site.read(|db| {
             let found = terms::get_many(db, &named)?;
@@ -82,8 +92,28 @@ impl Posts {
         self.fields.apply(&mut draft, |name| respond::given(req, name))?;
         let settings = self.site.settings()?;
         self.check_template(&draft, existing.as_ref(), &settings)?;
+        let job = self.job(caller, draft, existing.map(|p| p.id), settings);
+        let id = self.site.write(move |tx| job.run(tx)).await?;
+        self.update_extra(id, req).await?;
+        Ok(id)
+    }
+
+    /// Stores the additional fields that a request gives a post.
+    pub(crate) async fn update_extra(&self, id: PostId, req: &Request) -> Result<()> {
+        let number = u64::try_from(id.0).unwrap_or_default();
+        self.extra.update(&self.post_type.name, &ObjectId::from(number), req).await
+    }
+
+    /// What puts a draft on a post of this type, new or not.
+    pub(crate) fn job(
+        &self,
+        caller: Caller,
+        draft: PostDraft,
+        existing: Option<PostId>,
+        settings: Arc<Settings>,
+    ) -> Job {
         let access = Access::new(&self.site, &settings);
-        let job = Job {
+        Job {
             writer: rules::Writer {
                 id: caller.id,
                 unfiltered_html: access.can(&caller, "unfiltered_html"),
@@ -92,15 +122,11 @@ impl Posts {
             },
             site: Arc::clone(&self.site),
             post_type: Arc::clone(&self.post_type),
-            existing: existing.map(|p| p.id),
+            existing,
             settings: Arc::clone(&settings),
             caller,
             draft,
-        };
-        let id = self.site.write(move |tx| job.run(tx)).await?;
-        let number = u64::try_from(id.0).unwrap_or_default();
-        self.extra.update(&self.post_type.name, &ObjectId::from(number), req).await?;
-        Ok(id)
+        }
     }
 
     /// Moves a post to the trash, with a revision of what it was.
@@ -116,7 +142,7 @@ impl Posts {
     }
 
     /// A post that this request has just written.
-    pub(super) fn saved(&self, id: PostId) -> Result<Post> {
+    pub(crate) fn saved(&self, id: PostId) -> Result<Post> {
         self.site.read(|db| posts::get(db, id)?.ok_or_else(|| errors::post_not_found().into()))
     }
 
@@ -140,7 +166,8 @@ impl Posts {
 }
 
 impl Job {
-    fn run(&self, tx: &mut Tx) -> Stored<PostId> {
+    /// Stores it; gives the number of the post. What it changes stands or falls with the transaction.
+    pub(crate) fn run(&self, tx: &mut Tx) -> Stored<PostId> {
         let existing = match self.existing {
             Some(id) => Some(posts::get(tx, id)?.ok_or_else(errors::post_not_found)?),
             None => None,
@@ -170,6 +197,9 @@ impl Job {
             revise(tx, &self.site, &self.post_type, &row, self.caller.id)?;
         }
         let was_public = existing.as_ref().is_some_and(|p| p.status == "publish");
+        if !was_public && row.status == "publish" {
+            menus::page_published(tx, &self.settings, &row, self.writer.now)?;
+        }
         if existing.is_none() || was_public != (row.status == "publish") || !self.draft.terms.is_empty() {
             terms::recount_of_post(tx, row.id)?;
         }

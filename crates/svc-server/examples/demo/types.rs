@@ -33,6 +33,9 @@ pub(crate) fn register(site: &mut Site) {
     post_meta(site);
     other_meta(site);
     settings(site);
+    for (name, label) in [("primary", "Primary Menu"), ("footer", "Footer Menu")] {
+        site.menu_locations.insert(name.to_owned(), label.to_owned());
+    }
 }
 
 fn settings(site: &mut Site) {
