@@ -4,6 +4,7 @@
 //! Permission is a function beside each operation; whole pages of items are loaded in a fixed number of queries and
 //! rendered from memory.
 
+pub mod abilities;
 mod access;
 mod addresses;
 pub mod application_passwords;

@@ -10,6 +10,7 @@ use svc_store::{MetaKind, meta};
 
 use crate::{
     LINK_RELATION, Settings, Site,
+    abilities::AbilityRoutes,
     application_passwords::ApplicationPasswords,
     comments::Comments,
     menus::{MENU, MenuItems, MenuLocations, Menus},
@@ -72,6 +73,8 @@ pub fn mount(registry: &mut Registry, site: &Arc<Site>, app_passwords: bool) {
         }
     }
     menus(registry, site, &namespace);
+    let abilities = Arc::clone(site);
+    registry.mount(&site.brand.side_namespace("abilities"), move |extra| AbilityRoutes::new(&abilities, extra));
     let settings = Arc::clone(site);
     registry.mount(&namespace, move |_| SiteSettings::new(&settings));
     let [types, statuses, taxonomies] = [(); 3].map(|()| Arc::clone(site));

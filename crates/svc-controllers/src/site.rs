@@ -14,8 +14,8 @@ use svc_schema::Error;
 use svc_store::{Db, Store, Tx, options};
 
 use crate::{
-    Fail, MetaField, MetaRegistry, RegisteredSetting, Settings, Stored, avatars, templates::ActiveTheme, urls::Urls,
-    users,
+    Fail, MetaField, MetaRegistry, RegisteredSetting, Settings, Stored, abilities::Abilities, avatars,
+    templates::ActiveTheme, urls::Urls, users,
 };
 
 /// The present moment in UTC; tests bring their own.
@@ -39,6 +39,10 @@ pub struct Site {
     pub registered_settings: Vec<RegisteredSetting>,
     /// Where the theme shows menus: name and what people call it.
     pub menu_locations: IndexMap<String, String>,
+    /// What clients can have it do.
+    pub abilities: Abilities,
+    /// What it is used for: `production`, `staging`, `development` or `local`.
+    pub environment: &'static str,
     /// Changes to generated addresses and routes.
     pub url_hooks: svc_discovery::Hooks,
     /// Folder with uploads, themes and plugins.
@@ -66,6 +70,8 @@ impl Site {
             meta: MetaRegistry::default(),
             registered_settings: crate::site_settings::core(),
             menu_locations: IndexMap::new(),
+            abilities: Abilities::default(),
+            environment: "production",
             url_hooks: svc_discovery::Hooks::default(),
             content_dir: content_dir.to_owned(),
             avatar_sizes: avatars::SIZES.to_vec(),

@@ -104,6 +104,10 @@ impl SiteBuilder {
         if let Some(address) = &config.site_url {
             site = site.at(address.as_str());
         }
+        let stored = site.settings().map(|settings| settings.option("home").parse::<SiteUrl>());
+        if let Ok(Ok(home)) = stored {
+            site.environment = config.environment_for(&home).name();
+        }
         for prepare in &self.prepare {
             prepare(&mut site);
         }
