@@ -12,6 +12,7 @@ mod avatars;
 pub mod comments;
 mod errors;
 mod fail;
+pub mod fonts;
 mod labels;
 pub mod menus;
 pub mod meta;

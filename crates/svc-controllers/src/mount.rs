@@ -13,6 +13,7 @@ use crate::{
     abilities::AbilityRoutes,
     application_passwords::ApplicationPasswords,
     comments::Comments,
+    fonts::{FontCollections, FontFaces, FontFamilies},
     menus::{MENU, MenuItems, MenuLocations, Menus},
     posts::Posts,
     search::Search,
@@ -73,6 +74,7 @@ pub fn mount(registry: &mut Registry, site: &Arc<Site>, app_passwords: bool) {
         }
     }
     menus(registry, site, &namespace);
+    fonts(registry, site, &namespace);
     let abilities = Arc::clone(site);
     registry.mount(&site.brand.side_namespace("abilities"), move |extra| AbilityRoutes::new(&abilities, extra));
     let settings = Arc::clone(site);
@@ -111,6 +113,24 @@ fn menus(registry: &mut Registry, site: &Arc<Site>, namespace: &str) {
     }
     let site = Arc::clone(site);
     registry.mount(namespace, move |extra| MenuLocations::new(&site, extra));
+}
+
+/// Font families, their faces, and collections of fonts.
+fn fonts(registry: &mut Registry, site: &Arc<Site>, namespace: &str) {
+    for post_type in site.types.iter().filter(|t| t.show_in_rest) {
+        let (site, post_type) = (Arc::clone(site), post_type.clone());
+        match post_type.rest_controller {
+            RestController::FontFamilies => {
+                registry.mount(namespace, move |extra| FontFamilies::new(&site, &post_type, extra));
+            }
+            RestController::FontFaces => {
+                registry.mount(namespace, move |extra| FontFaces::new(&site, &post_type, extra));
+            }
+            _ => {}
+        }
+    }
+    let site = Arc::clone(site);
+    registry.mount(namespace, move |extra| FontCollections::new(&site, extra));
 }
 
 /// Adds what the families know to the index: where applications are authorized, logo and icon.

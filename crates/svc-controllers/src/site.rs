@@ -14,8 +14,13 @@ use svc_schema::Error;
 use svc_store::{Db, Store, Tx, options};
 
 use crate::{
-    Fail, MetaField, MetaRegistry, RegisteredSetting, Settings, Stored, abilities::Abilities, avatars,
-    templates::ActiveTheme, urls::Urls, users,
+    Fail, MetaField, MetaRegistry, RegisteredSetting, Settings, Stored,
+    abilities::Abilities,
+    avatars,
+    fonts::{self, FontCollection},
+    templates::ActiveTheme,
+    urls::Urls,
+    users,
 };
 
 /// The present moment in UTC; tests bring their own.
@@ -41,6 +46,8 @@ pub struct Site {
     pub menu_locations: IndexMap<String, String>,
     /// What clients can have it do.
     pub abilities: Abilities,
+    /// Collections of fonts to choose from.
+    pub font_collections: Vec<FontCollection>,
     /// What it is used for: `production`, `staging`, `development` or `local`.
     pub environment: &'static str,
     /// Changes to generated addresses and routes.
@@ -71,6 +78,7 @@ impl Site {
             registered_settings: crate::site_settings::core(),
             menu_locations: IndexMap::new(),
             abilities: Abilities::default(),
+            font_collections: fonts::core_collections(),
             environment: "production",
             url_hooks: svc_discovery::Hooks::default(),
             content_dir: content_dir.to_owned(),

@@ -279,7 +279,10 @@ impl PostList {
     /// The statuses asked for; `any` is all but those that no search finds. Posts that the caller may not read are
     /// counted and then left out, as the peer does.
     fn statuses(&self, site: &Site) -> Vec<String> {
-        if self.status.iter().any(|s| s == "any") {
+        if self.status.is_empty() {
+            // A family whose lists know no statuses.
+            vec!["publish".to_owned()]
+        } else if self.status.iter().any(|s| s == "any") {
             site.statuses
                 .iter()
                 .filter(|s| s.name != "trash" && s.name != "auto-draft")
