@@ -13,6 +13,7 @@ pub mod comments;
 mod errors;
 mod fail;
 pub mod fonts;
+pub mod icons;
 mod labels;
 pub mod menus;
 pub mod meta;
@@ -32,6 +33,7 @@ pub mod terms;
 pub mod types;
 pub mod urls;
 pub mod users;
+pub mod view_config;
 mod zone;
 
 pub use access::{Access, AppPassword, ClientAddress, caller};

@@ -14,6 +14,7 @@ use crate::{
     application_passwords::ApplicationPasswords,
     comments::Comments,
     fonts::{FontCollections, FontFaces, FontFamilies},
+    icons::IconRoutes,
     menus::{MENU, MenuItems, MenuLocations, Menus},
     posts::Posts,
     search::Search,
@@ -23,6 +24,7 @@ use crate::{
     terms::Terms,
     types::Types,
     users::Users,
+    view_config::ViewConfig,
 };
 
 /// What the framework has to know of a site: its addresses and the first members of its index.
@@ -75,7 +77,9 @@ pub fn mount(registry: &mut Registry, site: &Arc<Site>, app_passwords: bool) {
     }
     menus(registry, site, &namespace);
     fonts(registry, site, &namespace);
-    let abilities = Arc::clone(site);
+    let [abilities, icons, views] = [(); 3].map(|()| Arc::clone(site));
+    registry.mount(&namespace, move |extra| IconRoutes::new(&icons, extra));
+    registry.mount(&namespace, move |_| ViewConfig::new(&views));
     registry.mount(&site.brand.side_namespace("abilities"), move |extra| AbilityRoutes::new(&abilities, extra));
     let settings = Arc::clone(site);
     registry.mount(&namespace, move |_| SiteSettings::new(&settings));

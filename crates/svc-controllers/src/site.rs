@@ -18,6 +18,7 @@ use crate::{
     abilities::Abilities,
     avatars,
     fonts::{self, FontCollection},
+    icons::Icons,
     templates::ActiveTheme,
     urls::Urls,
     users,
@@ -48,6 +49,8 @@ pub struct Site {
     pub abilities: Abilities,
     /// Collections of fonts to choose from.
     pub font_collections: Vec<FontCollection>,
+    /// Icons to choose from.
+    pub icons: Icons,
     /// What it is used for: `production`, `staging`, `development` or `local`.
     pub environment: &'static str,
     /// Changes to generated addresses and routes.
@@ -79,6 +82,7 @@ impl Site {
             menu_locations: IndexMap::new(),
             abilities: Abilities::default(),
             font_collections: fonts::core_collections(),
+            icons: Icons::default(),
             environment: "production",
             url_hooks: svc_discovery::Hooks::default(),
             content_dir: content_dir.to_owned(),
