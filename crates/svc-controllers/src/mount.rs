@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use svc_model::RestController;
+use svc_model::{PostType, RestController};
 use svc_routing::{Link, Map, ParamOrder, Registry, Request, Response, SiteInfo};
 use svc_schema::Error;
 use svc_store::{MetaKind, meta};
@@ -12,17 +12,23 @@ use crate::{
     LINK_RELATION, Settings, Site,
     abilities::AbilityRoutes,
     application_passwords::ApplicationPasswords,
+    block_directory::BlockDirectory,
     comments::Comments,
     fonts::{FontCollections, FontFaces, FontFamilies},
     icons::IconRoutes,
     menus::{MENU, MenuItems, MenuLocations, Menus},
+    navigation_fallback::{self, NavigationFallback},
+    plugins::Plugins,
     posts::Posts,
+    revisions::{Autosaves, Revisions},
     search::Search,
+    site_health::SiteHealth,
     site_settings::SiteSettings,
     statuses::Statuses,
     taxonomies::TaxonomyFamily,
     terms::Terms,
     types::Types,
+    url_details::UrlDetails,
     users::Users,
     view_config::ViewConfig,
 };
@@ -70,9 +76,8 @@ pub fn mount(registry: &mut Registry, site: &Arc<Site>, app_passwords: bool) {
     let namespace = site.brand.namespace();
     let types: Vec<_> = site.types.iter().filter(|t| t.show_in_rest).cloned().collect();
     for post_type in types {
-        let site = Arc::clone(site);
-        if post_type.rest_controller == RestController::Posts {
-            registry.mount(&namespace, move |extra| Posts::new(&site, &post_type, extra));
+        if matches!(post_type.rest_controller, RestController::Posts | RestController::Blocks) {
+            mount_type(registry, &namespace, site, post_type);
         }
     }
     menus(registry, site, &namespace);
@@ -81,6 +86,11 @@ pub fn mount(registry: &mut Registry, site: &Arc<Site>, app_passwords: bool) {
     registry.mount(&namespace, move |extra| IconRoutes::new(&icons, extra));
     registry.mount(&namespace, move |_| ViewConfig::new(&views));
     registry.mount(&site.brand.side_namespace("abilities"), move |extra| AbilityRoutes::new(&abilities, extra));
+    if let Some(menus) = site.types.get(navigation_fallback::TYPE).cloned() {
+        let (site, editor) = (Arc::clone(site), site.brand.side_namespace("block-editor"));
+        let fallback = move |extra: &_| NavigationFallback::new(&site, menus, extra);
+        registry.mount(&editor, fallback);
+    }
     let settings = Arc::clone(site);
     registry.mount(&namespace, move |_| SiteSettings::new(&settings));
     let [types, statuses, taxonomies] = [(); 3].map(|()| Arc::clone(site));
@@ -98,6 +108,12 @@ pub fn mount(registry: &mut Registry, site: &Arc<Site>, app_passwords: bool) {
     registry.mount(&namespace, move |extra| Comments::new(&comments, extra));
     let handlers = registry.hooks.search_handler_list(crate::search::handlers(&search));
     registry.mount(&namespace, move |extra| Search::new(&search, handlers, extra));
+    let plugins = Arc::clone(site);
+    registry.mount(&namespace, move |extra| Plugins::new(&plugins, extra));
+    let [blocks, details, health] = [(); 3].map(|()| Arc::clone(site));
+    registry.mount(&namespace, move |extra| BlockDirectory::new(&blocks, extra));
+    registry.mount(&site.brand.side_namespace("block-editor"), move |_| UrlDetails::new(&details));
+    registry.mount(&site.brand.side_namespace("site-health"), move |_| SiteHealth::new(&health));
     let site = Arc::clone(site);
     registry.hooks.index(10, move |response, req| {
         let response = complete_index(response, &req, &site, app_passwords);
@@ -135,6 +151,22 @@ fn fonts(registry: &mut Registry, site: &Arc<Site>, namespace: &str) {
     }
     let site = Arc::clone(site);
     registry.mount(namespace, move |extra| FontCollections::new(&site, extra));
+}
+
+/// The posts of a type, and what is kept of them beside.
+fn mount_type(registry: &mut Registry, namespace: &str, site: &Arc<Site>, post_type: PostType) {
+    let post_type = Arc::new(post_type);
+    let shared = || (Arc::clone(site), Arc::clone(&post_type));
+    let (own, kind) = shared();
+    registry.mount(namespace, move |extra| Posts::new(&own, &kind, extra));
+    if post_type.supports("revisions") {
+        let (site, kind) = shared();
+        registry.mount(namespace, move |extra| Revisions::new(&site, &kind, extra));
+    }
+    if post_type.supports("autosave") {
+        let (site, kind) = shared();
+        registry.mount(namespace, move |extra| Autosaves::new(&site, &kind, extra));
+    }
 }
 
 /// Adds what the families know to the index: where applications are authorized, logo and icon.
