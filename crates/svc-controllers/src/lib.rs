@@ -45,6 +45,7 @@ pub mod url_details;
 pub mod urls;
 pub mod users;
 pub mod view_config;
+pub mod widgets;
 mod zone;
 
 pub use access::{Access, AppPassword, ClientAddress, SessionToken, caller};

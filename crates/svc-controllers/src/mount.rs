@@ -31,6 +31,7 @@ use crate::{
     url_details::UrlDetails,
     users::Users,
     view_config::ViewConfig,
+    widgets::{SidebarRoutes, WidgetRoutes, WidgetTypeRoutes},
 };
 
 /// What the framework has to know of a site: its addresses and the first members of its index.
@@ -82,6 +83,7 @@ pub fn mount(registry: &mut Registry, site: &Arc<Site>, app_passwords: bool) {
     }
     menus(registry, site, &namespace);
     fonts(registry, site, &namespace);
+    widgets(registry, site, &namespace);
     let [abilities, icons, views] = [(); 3].map(|()| Arc::clone(site));
     registry.mount(&namespace, move |extra| IconRoutes::new(&icons, extra));
     registry.mount(&namespace, move |_| ViewConfig::new(&views));
@@ -133,6 +135,14 @@ fn menus(registry: &mut Registry, site: &Arc<Site>, namespace: &str) {
     }
     let site = Arc::clone(site);
     registry.mount(namespace, move |extra| MenuLocations::new(&site, extra));
+}
+
+/// Widgets, their kinds, and the sidebars that they stand in.
+fn widgets(registry: &mut Registry, site: &Arc<Site>, namespace: &str) {
+    let [sidebars, kinds, widgets] = [(); 3].map(|()| Arc::clone(site));
+    registry.mount(namespace, move |extra| SidebarRoutes::new(&sidebars, extra));
+    registry.mount(namespace, move |extra| WidgetTypeRoutes::new(&kinds, extra));
+    registry.mount(namespace, move |extra| WidgetRoutes::new(&widgets, extra));
 }
 
 /// Font families, their faces, and collections of fonts.

@@ -8,7 +8,7 @@ use std::{
 use arc_swap::ArcSwapOption;
 use chrono::{NaiveDateTime, Utc};
 use indexmap::IndexMap;
-use svc_auth::{Keys, nonce};
+use svc_auth::{Keys, Scheme, keys::Algorithm, nonce};
 use svc_brand::Brand;
 use svc_model::{PostStatuses, PostType, PostTypes, Taxonomies, Taxonomy};
 use svc_routing::Request;
@@ -25,6 +25,7 @@ use crate::{
     templates::ActiveTheme,
     urls::Urls,
     users,
+    widgets::{Sidebar, WidgetKinds},
 };
 
 /// The present moment in UTC; tests bring their own.
@@ -48,6 +49,10 @@ pub struct Site {
     pub registered_settings: Vec<RegisteredSetting>,
     /// Where the theme shows menus: name and what people call it.
     pub menu_locations: IndexMap<String, String>,
+    /// Where widgets stand, by name.
+    pub sidebars: IndexMap<String, Sidebar>,
+    /// Kinds of widgets.
+    pub widgets: WidgetKinds,
     /// What clients can have it do.
     pub abilities: Abilities,
     /// Collections of fonts to choose from.
@@ -94,6 +99,8 @@ impl Site {
             meta: MetaRegistry::default(),
             registered_settings: crate::site_settings::core(),
             menu_locations: IndexMap::new(),
+            sidebars: IndexMap::new(),
+            widgets: WidgetKinds::default(),
             abilities: Abilities::default(),
             font_collections: fonts::core_collections(),
             icons: Icons::default(),
@@ -125,6 +132,11 @@ impl Site {
     pub fn with_keys(mut self, keys: Keys) -> Self {
         self.keys = Some(keys);
         self
+    }
+
+    /// A hash that only this site makes, of data that clients send back unchanged (`wp_hash`); empty on a site without keys.
+    pub(crate) fn hash(&self, data: &[u8]) -> String {
+        self.keys.as_ref().map(|keys| keys.hash(data, Scheme::Auth, Algorithm::Md5)).unwrap_or_default()
     }
 
     /// A nonce that lets the caller of this request do this later on a page; empty on a site without keys.
@@ -161,6 +173,11 @@ impl Site {
         }
         self.meta.register("comment", "", crate::comments::note_status());
         Arc::new(self)
+    }
+
+    /// Adds a sidebar, or replaces the one of the same name.
+    pub fn register_sidebar(&mut self, sidebar: Sidebar) {
+        self.sidebars.insert(sidebar.id().to_owned(), sidebar);
     }
 
     /// The present moment in UTC.

@@ -13,7 +13,10 @@ use svc_routing::{Request, Result};
 use crate::{Access, Site, caller};
 
 pub use self::{items::MenuItems, locations::MenuLocations, menu::Menus};
-pub(crate) use self::{items::page_published, places::MenuPlaces};
+pub(crate) use self::{
+    items::{page_published, shown},
+    places::MenuPlaces,
+};
 
 /// The taxonomy whose terms are menus.
 pub(crate) const MENU: &str = "nav_menu";

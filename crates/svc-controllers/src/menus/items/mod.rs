@@ -6,6 +6,7 @@
 mod fields;
 mod load;
 mod new_pages;
+mod show;
 mod target;
 mod write;
 
@@ -35,7 +36,7 @@ use crate::{
     respond,
 };
 
-pub(crate) use self::new_pages::page_published;
+pub(crate) use self::{new_pages::page_published, show::shown};
 
 /// The family of items.
 pub struct MenuItems {
