@@ -28,9 +28,10 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("svc-controllers", &["svc-brand", "svc-php", "svc-text", "svc-schema", "svc-routing", "svc-resource", "svc-model",
                           "svc-discovery", "svc-auth", "svc-content", "svc-store", "svc-fetch", "svc-packages"]),
     ("svc-http", &["svc-brand", "svc-php", "svc-text", "svc-schema", "svc-routing", "svc-discovery", "svc-auth"]),
+    ("svc-reading-time", &["svc-text", "svc-schema", "svc-routing", "svc-controllers"]),
     ("svc-server", &["svc-brand", "svc-php", "svc-text", "svc-schema", "svc-routing", "svc-resource", "svc-model",
                      "svc-discovery", "svc-auth", "svc-content", "svc-store", "svc-fetch", "svc-packages", "svc-controllers",
-                     "svc-http"]),
+                     "svc-http", "svc-reading-time"]),
 ];
 
 /// Crates of others that only some of ours may use, and why.

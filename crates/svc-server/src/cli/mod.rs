@@ -2,6 +2,7 @@
 
 mod content;
 mod data;
+mod doctor;
 mod output;
 mod people;
 mod serve;
@@ -31,6 +32,7 @@ fn command() -> Command {
         .subcommand(Command::new("serve").about("Serve the site (what is done when no command is given)"))
         .subcommand(show::config_command())
         .subcommand(show::routes_command())
+        .subcommand(doctor::doctor_command())
         .subcommand(data::import_command())
         .subcommand(data::export_command())
         .subcommand(data::backup_command())
@@ -79,6 +81,7 @@ fn carry_out(builder: &SiteBuilder, matches: &ArgMatches) -> Result {
             Ok(())
         }
         Some(("routes", args)) => show::routes(builder, &config, args),
+        Some(("doctor", _)) => doctor::doctor(builder, &config),
         Some(("import", args)) => data::import(&config, args),
         Some(("export", args)) => data::export(&config, args),
         Some(("backup", args)) => data::backup(&config, args),

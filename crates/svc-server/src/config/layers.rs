@@ -75,7 +75,7 @@ impl Layers {
     /// Lays what a `wp-config.php` gives under what is there.
     pub(super) fn wp_config(&mut self, path: &Path, variables: &[(String, String)]) -> Result<(), ConfigError> {
         let environment = |name: &str| variables.iter().rev().find(|(n, _)| n == name).map(|(_, value)| value.clone());
-        let found = super::wp_config::read(path, &environment, &|key| self.0.contains_key(key))?;
+        let found = super::wp_config::read(path, &environment, &|key| self.by_key.contains_key(key))?;
         for (setting, given) in found {
             self.put(setting, given.text, given.origin);
         }
