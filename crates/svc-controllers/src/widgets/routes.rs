@@ -194,8 +194,6 @@ impl WidgetRoutes {
         let id = format!("{id_base}-{number}");
         let given = self.given(&draft, &id_base, number)?;
         let sidebar = draft.sidebar.clone().unwrap_or_else(|| INACTIVE.to_owned());
-        // A widget that is new stands nowhere until a sidebar is told that it has it, whatever the answer says: so on the
-        // peer, whose editor does both.
         self.write(&req, kind, given, Some((id.clone(), sidebar.clone()))).await?;
         let req = in_edit(req);
         Ok(self.show(&req, &id, &sidebar).await?.in_context("edit").status(201))
@@ -231,16 +229,21 @@ impl WidgetRoutes {
             let mut widgets = Widgets::load(tx, &site)?;
             for (number, new) in &given {
                 let id = format!("{}-{number}", kind.id_base());
-                let old = widgets.instances.get(&id).cloned().unwrap_or_default();
-                store_instance(tx, kind.id_base(), *number, Some(kind.update(new, old, unfiltered)))?;
+                let old = widgets.instances.get(&id).cloned();
+                // A widget that is new stands nowhere until a sidebar is told that it has it, whatever the answer says:
+                // so on the peer, whose editor does both.
+                if old.is_none() {
+                    widgets.sidebars.entry(INACTIVE.to_owned()).or_default().insert(0, id);
+                }
+                let instance = kind.update(new, old.unwrap_or_default(), unfiltered);
+                store_instance(tx, kind.id_base(), *number, Some(instance))?;
             }
             if let Some((id, sidebar)) = &place
                 && widgets.instances.contains_key(id)
             {
                 widgets.assign(id, sidebar);
-                widgets.store_places(tx)?;
             }
-            Ok(())
+            widgets.store_places(tx)
         };
         self.site.write(store).await
     }

@@ -48,6 +48,7 @@ fn meta(on: &mut Showing<'_>, instance: &Instance) -> Stored<Option<String>> {
         let href = svc_text::esc_url(&urls.feed_link(feed));
         items.push_str(&format!("\t\t\t<li><a href=\"{href}\">{name}</a></li>\n"));
     }
+    items.push_str("\n\t\t\t<li><a href=\"https://wordpress.org/\">WordPress.org</a></li>");
     let title = on.title(instance, "Meta");
     Ok(Some(format!("{title}\n\t\t<ul>\n\t\t\t{items}\n\t\t</ul>\n\n\t\t")))
 }
