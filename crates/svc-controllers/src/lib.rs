@@ -4,6 +4,7 @@
 //! Permission is a function beside each operation; whole pages of items are loaded in a fixed number of queries and
 //! rendered from memory.
 
+pub mod abilities;
 mod access;
 mod addresses;
 pub mod application_passwords;
@@ -16,10 +17,13 @@ mod directory;
 mod errors;
 mod extensions;
 mod fail;
+pub mod fonts;
 pub mod hashing;
 mod head;
+pub mod icons;
 mod labels;
 pub mod lookup;
+pub mod menus;
 pub mod meta;
 mod mount;
 pub mod navigation_fallback;
@@ -37,6 +41,7 @@ mod site;
 pub mod site_health;
 pub mod site_settings;
 pub mod statuses;
+mod stored_arrays;
 pub mod taxonomies;
 pub mod templates;
 pub mod terms;
@@ -44,6 +49,8 @@ pub mod types;
 pub mod url_details;
 pub mod urls;
 pub mod users;
+pub mod view_config;
+pub mod widgets;
 mod zone;
 
 pub use access::{Access, AppPassword, ClientAddress, SessionToken, caller};

@@ -10,10 +10,14 @@ use svc_store::{MetaKind, meta};
 
 use crate::{
     LINK_RELATION, Settings, Site,
+    abilities::AbilityRoutes,
     application_passwords::ApplicationPasswords,
     block_directory::BlockDirectory,
     blocks,
     comments::Comments,
+    fonts::{FontCollections, FontFaces, FontFamilies},
+    icons::IconRoutes,
+    menus::{MENU, MenuItems, MenuLocations, Menus},
     navigation_fallback::{self, NavigationFallback},
     oembed::{self, OEmbed},
     plugins::Plugins,
@@ -28,6 +32,8 @@ use crate::{
     types::Types,
     url_details::UrlDetails,
     users::Users,
+    view_config::ViewConfig,
+    widgets::{SidebarRoutes, WidgetRoutes, WidgetTypeRoutes},
 };
 
 /// What the framework has to know of a site: its addresses and the first members of its index.
@@ -77,6 +83,13 @@ pub fn mount(registry: &mut Registry, site: &Arc<Site>, app_passwords: bool) {
             mount_type(registry, &namespace, site, post_type);
         }
     }
+    menus(registry, site, &namespace);
+    fonts(registry, site, &namespace);
+    widgets(registry, site, &namespace);
+    let [abilities, icons, views] = [(); 3].map(|()| Arc::clone(site));
+    registry.mount(&namespace, move |extra| IconRoutes::new(&icons, extra));
+    registry.mount(&namespace, move |_| ViewConfig::new(&views));
+    registry.mount(&site.brand.side_namespace("abilities"), move |extra| AbilityRoutes::new(&abilities, extra));
     if let Some(menus) = site.types.get(navigation_fallback::TYPE).cloned() {
         let (site, editor) = (Arc::clone(site), site.brand.side_namespace("block-editor"));
         let fallback = move |extra: &_| NavigationFallback::new(&site, menus, extra);
@@ -114,6 +127,46 @@ pub fn mount(registry: &mut Registry, site: &Arc<Site>, app_passwords: bool) {
         let response = complete_index(response, &req, &site, app_passwords);
         async move { response }
     });
+}
+
+/// Menus, their items, and where they are shown.
+fn menus(registry: &mut Registry, site: &Arc<Site>, namespace: &str) {
+    if let Some(taxonomy) = site.taxonomies.get(MENU).filter(|t| t.show_in_rest).cloned() {
+        let site = Arc::clone(site);
+        registry.mount(namespace, move |extra| Menus::new(&site, &taxonomy, extra));
+    }
+    for post_type in site.types.iter().filter(|t| t.show_in_rest && t.rest_controller == RestController::MenuItems) {
+        let (site, post_type) = (Arc::clone(site), post_type.clone());
+        registry.mount(namespace, move |extra| MenuItems::new(&site, &post_type, extra));
+    }
+    let site = Arc::clone(site);
+    registry.mount(namespace, move |extra| MenuLocations::new(&site, extra));
+}
+
+/// Widgets, their kinds, and the sidebars that they stand in.
+fn widgets(registry: &mut Registry, site: &Arc<Site>, namespace: &str) {
+    let [sidebars, kinds, widgets] = [(); 3].map(|()| Arc::clone(site));
+    registry.mount(namespace, move |extra| SidebarRoutes::new(&sidebars, extra));
+    registry.mount(namespace, move |extra| WidgetTypeRoutes::new(&kinds, extra));
+    registry.mount(namespace, move |extra| WidgetRoutes::new(&widgets, extra));
+}
+
+/// Font families, their faces, and collections of fonts.
+fn fonts(registry: &mut Registry, site: &Arc<Site>, namespace: &str) {
+    for post_type in site.types.iter().filter(|t| t.show_in_rest) {
+        let (site, post_type) = (Arc::clone(site), post_type.clone());
+        match post_type.rest_controller {
+            RestController::FontFamilies => {
+                registry.mount(namespace, move |extra| FontFamilies::new(&site, &post_type, extra));
+            }
+            RestController::FontFaces => {
+                registry.mount(namespace, move |extra| FontFaces::new(&site, &post_type, extra));
+            }
+            _ => {}
+        }
+    }
+    let site = Arc::clone(site);
+    registry.mount(namespace, move |extra| FontCollections::new(&site, extra));
 }
 
 /// The posts of a type, and what is kept of them beside.

@@ -84,6 +84,18 @@ pub(crate) fn excerpt_with(
     })
 }
 
+/// The blocks of a widget as HTML.
+pub(crate) fn widget_blocks(site: &Site, settings: &Settings, text: &str) -> String {
+    with_context(site, settings, &Post::default(), &StaticOnly, |context| {
+        context.renderer.render(&svc_content::blocks::parse(text))
+    })
+}
+
+/// The text of a widget as HTML, with paragraphs and all that content has.
+pub(crate) fn widget_text(site: &Site, settings: &Settings, text: &str) -> String {
+    with_context(site, settings, &Post::default(), &StaticOnly, |context| display::render_widget_text(text, context))
+}
+
 /// A comment as HTML.
 pub fn comment(settings: &Settings, raw: &str) -> String {
     with_options(RenderContext::default(), settings, |context| display::render_comment(raw, context))

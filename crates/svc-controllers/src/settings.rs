@@ -10,7 +10,7 @@ use svc_auth::roles::Roles;
 use svc_model::PostId;
 use svc_store::options::Options;
 
-use crate::{urls::Urls, zone::Zone};
+use crate::{menus::MenuPlaces, urls::Urls, zone::Zone};
 
 /// What requests ask of the options.
 pub struct Settings {
@@ -31,6 +31,7 @@ pub struct Settings {
     /// Address of the folder with pictures of smilies, with a slash at its end.
     pub smilies_url: String,
     roles: OnceLock<Roles>,
+    menu_places: OnceLock<MenuPlaces>,
 }
 
 impl Settings {
@@ -46,6 +47,7 @@ impl Settings {
             default_comment_status: text("default_comment_status").to_owned(),
             default_ping_status: text("default_ping_status").to_owned(),
             roles: OnceLock::new(),
+            menu_places: OnceLock::new(),
             options,
         }
     }
@@ -56,6 +58,11 @@ impl Settings {
             "" => Roles::default(),
             stored => Roles::from_value(&svc_php::serialize::from_stored(stored.as_bytes()).into()),
         })
+    }
+
+    /// Where menus are shown, and which of them get new pages.
+    pub(crate) fn menu_places(&self) -> &MenuPlaces {
+        self.menu_places.get_or_init(|| MenuPlaces::of(self))
     }
 
     /// An option as stored; empty when there is none.

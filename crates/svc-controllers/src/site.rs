@@ -7,7 +7,8 @@ use std::{
 
 use arc_swap::ArcSwapOption;
 use chrono::{NaiveDateTime, Utc};
-use svc_auth::{Keys, nonce};
+use indexmap::IndexMap;
+use svc_auth::{Keys, Scheme, keys::Algorithm, nonce};
 use svc_brand::Brand;
 use svc_content::blocks::BlockTypes;
 use svc_model::{PostStatuses, PostType, PostTypes, Taxonomies, Taxonomy};
@@ -17,8 +18,17 @@ use svc_store::{Db, Store, Tx, options};
 use tokio::sync::Notify;
 
 use crate::{
-    Extension, Fail, MetaField, MetaRegistry, Outgoing, RegisteredSetting, SessionToken, Settings, Stored, avatars,
-    blocks::Known, caller, templates::ActiveTheme, urls::Urls, users,
+    Extension, Fail, MetaField, MetaRegistry, Outgoing, RegisteredSetting, SessionToken, Settings, Stored,
+    abilities::Abilities,
+    avatars,
+    blocks::Known,
+    caller,
+    fonts::{self, FontCollection},
+    icons::Icons,
+    templates::ActiveTheme,
+    urls::Urls,
+    users,
+    widgets::{Sidebar, WidgetKinds},
 };
 
 /// The present moment in UTC; tests bring their own.
@@ -42,6 +52,20 @@ pub struct Site {
     pub blocks: BlockTypes,
     /// Settings that the interface shows.
     pub registered_settings: Vec<RegisteredSetting>,
+    /// Where the theme shows menus: name and what people call it.
+    pub menu_locations: IndexMap<String, String>,
+    /// Where widgets stand, by name.
+    pub sidebars: IndexMap<String, Sidebar>,
+    /// Kinds of widgets.
+    pub widgets: WidgetKinds,
+    /// What clients can have it do.
+    pub abilities: Abilities,
+    /// Collections of fonts to choose from.
+    pub font_collections: Vec<FontCollection>,
+    /// Icons to choose from.
+    pub icons: Icons,
+    /// What it is used for: `production`, `staging`, `development` or `local`.
+    pub environment: &'static str,
     /// Changes to generated addresses and routes.
     pub url_hooks: svc_discovery::Hooks,
     /// Folder with uploads, themes and plugins.
@@ -81,6 +105,13 @@ impl Site {
             meta: MetaRegistry::default(),
             blocks: BlockTypes::default(),
             registered_settings: crate::site_settings::core(),
+            menu_locations: IndexMap::new(),
+            sidebars: IndexMap::new(),
+            widgets: WidgetKinds::default(),
+            abilities: Abilities::default(),
+            font_collections: fonts::core_collections(),
+            icons: Icons::default(),
+            environment: "production",
             url_hooks: svc_discovery::Hooks::default(),
             content_dir: content_dir.to_owned(),
             avatar_sizes: avatars::SIZES.to_vec(),
@@ -109,6 +140,11 @@ impl Site {
     pub fn with_keys(mut self, keys: Keys) -> Self {
         self.keys = Some(keys);
         self
+    }
+
+    /// A hash that only this site makes, of data that clients send back unchanged (`wp_hash`); empty on a site without keys.
+    pub(crate) fn hash(&self, data: &[u8]) -> String {
+        self.keys.as_ref().map(|keys| keys.hash(data, Scheme::Auth, Algorithm::Md5)).unwrap_or_default()
     }
 
     /// A nonce that lets the caller of this request do this later on a page; empty on a site without keys.
@@ -145,6 +181,11 @@ impl Site {
         }
         self.meta.register("comment", "", crate::comments::note_status());
         Arc::new(self)
+    }
+
+    /// Adds a sidebar, or replaces the one of the same name.
+    pub fn register_sidebar(&mut self, sidebar: Sidebar) {
+        self.sidebars.insert(sidebar.id().to_owned(), sidebar);
     }
 
     /// The present moment in UTC.

@@ -30,6 +30,8 @@ pub struct ActiveTheme {
     pub name: String,
     /// Templates for single posts.
     pub templates: Vec<PageTemplate>,
+    /// Its pages are drawn from templates made of blocks.
+    pub is_block_theme: bool,
     /// What its blocks look like, as far as their HTML tells.
     pub blocks: Theme,
 }
@@ -42,7 +44,8 @@ impl ActiveTheme {
             .unwrap_or_default();
         let mut templates = custom_templates(&json);
         from_headers(folder, folder, 1, &mut 0, &mut templates);
-        ActiveTheme { name: name.to_owned(), templates, blocks: blocks(&json) }
+        let is_block_theme = folder.join("templates/index.html").is_file();
+        ActiveTheme { name: name.to_owned(), templates, is_block_theme, blocks: blocks(&json) }
     }
 }
 

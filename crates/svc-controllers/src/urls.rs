@@ -108,6 +108,11 @@ impl Urls {
         self.site.term_link(&taxonomy_links(taxonomy), &TermLink { id: number(term.id.0), slug: &term.slug, parents })
     }
 
+    /// The address of a type's archive, when it has one.
+    pub fn archive(&self, kind: &PostType) -> Option<String> {
+        self.site.post_type_archive_link(&type_links(kind))
+    }
+
     /// The address of an author's archive.
     pub fn author(&self, user: &User) -> String {
         self.site.author_link(number(user.id.0), &user.nicename)

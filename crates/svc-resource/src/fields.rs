@@ -1,5 +1,7 @@
 //! The table of a resource's members.
 
+use std::sync::Arc;
+
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 use svc_routing::ExtraFields;
@@ -71,6 +73,18 @@ impl<I, D> Field<I, D> {
     /// Checks the argument by this function instead of the schema, and does not clean it.
     pub fn checked_by(&mut self, check: fn(&Value, &str) -> Result<bool, Error>) -> &mut Self {
         self.argument(move |arg| Arg { sanitize: Sanitizer::None, ..arg.validate_with(check) })
+    }
+
+    /// Checks the argument by this function instead of the schema, which still cleans it.
+    pub fn validated_by(
+        &mut self,
+        check: impl Fn(&Value, &str) -> Result<bool, Error> + Send + Sync + 'static,
+    ) -> &mut Self {
+        let check = Arc::new(check);
+        self.argument(move |arg| {
+            let check = Arc::clone(&check);
+            arg.validate_with(move |value, name| check(value, name))
+        })
     }
 
     /// Cleans the argument by this function instead of the schema.

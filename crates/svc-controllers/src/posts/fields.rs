@@ -186,7 +186,7 @@ fn protected(field: &mut PostField, description: &str) {
 }
 
 /// A text member is written as text or as an object with `raw`; anything else changes nothing.
-fn text(value: Value) -> Option<String> {
+pub(crate) fn text(value: Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text),
         Value::Object(mut members) => {

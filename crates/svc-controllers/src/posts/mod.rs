@@ -11,12 +11,12 @@ pub(crate) mod fields;
 pub(crate) mod item;
 mod links;
 mod load;
-mod params;
+pub(crate) mod params;
 mod removal;
 pub(crate) mod rights;
 mod rules;
 mod slugs;
-mod write;
+pub(crate) mod write;
 
 use std::sync::Arc;
 
@@ -36,7 +36,7 @@ use svc_store::{
 
 pub use item::Place;
 pub(crate) use item::{Rendered, class_list};
-pub(crate) use links::{create_term_cap, with_query};
+pub(crate) use links::{create_term_cap, schema_links, with_query};
 pub(crate) use load::first_category;
 pub(crate) use removal::remove;
 pub(crate) use rights::PostRights;
@@ -77,6 +77,16 @@ impl Posts {
             post_type: Arc::new(post_type.clone()),
             extra: extra.clone(),
         }
+    }
+
+    /// The family with other parameters of its list.
+    pub(crate) fn with_params(self, params: Params<PostList>) -> Self {
+        Posts { params, ..self }
+    }
+
+    /// The arguments of the list.
+    pub(crate) fn query_args(&self) -> Args {
+        self.params.query_args()
     }
 
     /// Arguments of a request for one post.
@@ -130,6 +140,14 @@ pub(crate) struct Granted {
     pub(crate) post: Post,
     /// The site's options at that moment.
     pub(crate) settings: Arc<Settings>,
+}
+
+/// One page of a list.
+pub(crate) struct ListPage<T> {
+    /// What was made of the posts that the caller may read.
+    pub(crate) items: Vec<T>,
+    paging: Paging,
+    settings: Arc<Settings>,
 }
 
 impl Posts {
@@ -216,7 +234,7 @@ impl Posts {
 
     // List
 
-    async fn can_list(self: Arc<Self>, req: Request) -> Result<()> {
+    pub(crate) async fn can_list(self: Arc<Self>, req: Request) -> Result<()> {
         if req.context() == "edit" && !self.has_cap(&caller(&req), &self.post_type.caps.edit_posts)? {
             return Err(errors::forbidden_context(&req));
         }
@@ -224,14 +242,36 @@ impl Posts {
     }
 
     async fn list(self: Arc<Self>, req: Request) -> Result<Response> {
-        let list = self.params.read(|name| req.param(name).cloned())?;
-        let (page, per_page, lifts) = (list.page, list.per_page, list.lifts_sticky());
         let view = respond::view(&req);
         let caller = caller(&req);
         let plan = self.fields.plan(&view);
+        let mut page = self.page(&req, |db, settings, access, rows| {
+            let mut loading = self.loading(settings, &caller, &view);
+            loading.password = query_password(&req);
+            loading.req = Some(&req);
+            loading.load(db, access, rows, &plan)
+        })?;
+        let mut items = Vec::with_capacity(page.items.len());
+        for Loaded { item, links } in std::mem::take(&mut page.items) {
+            let data = self.finish(item.post.id, plan.prepare(&item), &req, &view).await?;
+            items.push(respond::with_links(data, links, &req));
+        }
+        Ok(self.paged(&page, items, &req, &self.site.route_of_type(&self.post_type)))
+    }
+
+    /// The page of the list that the request asks for; `load` makes the items of the rows that the caller may read, in the
+    /// snapshot that found them.
+    pub(crate) fn page<T>(
+        &self,
+        req: &Request,
+        load: impl FnOnce(&mut Db, &Arc<Settings>, &Access<'_>, Vec<Post>) -> Stored<Vec<T>>,
+    ) -> Result<ListPage<T>> {
+        let list = self.params.read(|name| req.param(name).cloned())?;
+        let (page, per_page, lifts) = (list.page, list.per_page, list.lifts_sticky());
+        let caller = caller(req);
         // How editors see posts is for those who may edit them, one by one.
         let edits = req.context() == "edit";
-        let (mut found, settings, loaded) = self.site.read(|db| {
+        let (mut found, settings, items) = self.site.read(|db| {
             let settings = self.site.settings_in(db)?;
             let query = list.into_query(db, &self.site, &settings, &self.post_type, &caller)?;
             let mut found = posts::query(db, &query)?;
@@ -247,12 +287,9 @@ impl Posts {
                 if edits { caller.can_post(PostCap::Edit, post, &access) } else { access.can_read(&caller, post) }
             };
             let rows = rows.into_iter().filter(shown).collect();
-            let mut loading = self.loading(&settings, &caller, &view);
-            loading.password = query_password(&req);
-            loading.req = Some(&req);
-            let loaded = loading.load(db, &access, rows, &plan)?;
+            let items = load(db, &settings, &access, rows)?;
             drop(access);
-            Ok((found, settings, loaded))
+            Ok((found, settings, items))
         })?;
         // A page beyond the end that was not asked for by number is that of an empty list.
         if found.ids.is_empty() && page == 1 {
@@ -260,26 +297,24 @@ impl Posts {
         }
         let paging = Paging { total: found.total.unwrap_or_default(), per_page, page };
         paging.check("rest_post_invalid_page_number")?;
+        Ok(ListPage { items, paging, settings })
+    }
 
-        let mut items = Vec::with_capacity(loaded.len());
-        for Loaded { item, links } in loaded {
-            let data = self.finish(item.post.id, plan.prepare(&item), &req, &view).await?;
-            items.push(respond::with_links(data, links, &req));
-        }
+    /// The answer that shows a page of the list at this route: its items, its totals, and where the pages beside are.
+    pub(crate) fn paged<T>(&self, page: &ListPage<T>, items: Vec<Value>, req: &Request, route: &str) -> Response {
         let mut response = Response::new(Value::Array(items));
-        for (name, value) in total_headers(paging.total, paging.pages()) {
+        for (name, value) in total_headers(page.paging.total, page.paging.pages()) {
             response = response.header(&self.site.brand.header(name), value);
         }
-        let collection = settings.urls.rest(&self.site.route_of_type(&self.post_type));
-        for (relation, href) in paging.links(&collection, &req.params().query) {
+        for (relation, href) in page.paging.links(&page.settings.urls.rest(route), &req.params().query) {
             response = response.link_header(relation, &href, &[]);
         }
-        Ok(response)
+        response
     }
 
     // Fetch
 
-    async fn can_fetch(self: Arc<Self>, req: Request) -> Result<Granted> {
+    pub(crate) async fn can_fetch(self: Arc<Self>, req: Request) -> Result<Granted> {
         let password = query_password(&req);
         self.granted(&req, |caller, access, post| {
             if req.context() == "edit" && !caller.can_post(PostCap::Edit, post, access) {
@@ -317,7 +352,7 @@ impl Posts {
 
     // Create
 
-    async fn can_create(self: Arc<Self>, req: Request) -> Result<()> {
+    pub(crate) async fn can_create(self: Arc<Self>, req: Request) -> Result<()> {
         if only_reads(&req) {
             return Err(errors::cannot_create(&req));
         }
@@ -359,7 +394,7 @@ impl Posts {
 
     // Delete
 
-    async fn can_delete(self: Arc<Self>, req: Request) -> Result<Granted> {
+    pub(crate) async fn can_delete(self: Arc<Self>, req: Request) -> Result<Granted> {
         if only_reads(&req) {
             return Err(errors::cannot_delete(&req));
         }

@@ -79,7 +79,7 @@ pub(crate) fn params(site: &Site, kind: &PostType) -> Params<PostList> {
     let mut p = Params::<PostList>::new(&kind.name);
     p.add("context", super::context_param());
     p.add("page", integer().describe("Page of the list.").default(1).minimum(1)).set(|l, n| l.page = n);
-    p.add("per_page", integer().describe("Items on a page.").default(10).range(1..=MAX_PER_PAGE)).set(|l, n| l.per_page = n);
+    page_and_order(&mut p, 10, "desc", "date", &orders(kind));
     p.add("search", string().describe("Only posts that match this text.")).set(|l, s| l.query.search = Some(s));
     p.add("after", date().describe("Only posts published after this moment.")).set(|l, s| l.dates[0] = Some(s));
     p.add("modified_after", date().describe("Only posts changed after this moment.")).set(|l, s| l.dates[2] = Some(s));
@@ -91,14 +91,11 @@ pub(crate) fn params(site: &Site, kind: &PostType) -> Params<PostList> {
     p.add("modified_before", date().describe("Only posts changed before this moment.")).set(|l, s| l.dates[3] = Some(s));
     p.add("exclude", ids().describe("No posts with these numbers.")).set(|l, v: Vec<PostId>| l.query.exclude = v);
     p.add("include", ids().describe("Only posts with these numbers.")).set(|l, v: Vec<PostId>| l.query.include = v);
-    if kind.supports("page-attributes") {
+    if has_order(kind) {
         p.add("menu_order", integer().describe("Only posts with this place among others.")).set(|l, n| l.query.menu_order = Some(n));
     }
     p.add("search_semantics", string().describe("How the search text is understood.").one_of(["exact"])).set(|l, _: String| l.exact = true);
     p.add("offset", integer().describe("Leave out this many items at the beginning.")).set(|l, n: i64| l.offset = Some(n.unsigned_abs()));
-    p.add("order", string().describe("Direction of the order.").default("desc").one_of(["asc", "desc"]))
-        .set(|l, o: String| l.order = Some(if o == "asc" { Order::Asc } else { Order::Desc }));
-    p.add("orderby", string().describe("What the list is ordered by.").default("date").one_of(orders(kind))).set(|l, o| l.orderby = o);
     if kind.hierarchical {
         p.add("parent", ids().describe("Only posts below these.")).set(|l, v: Vec<PostId>| l.query.parent_in = v);
         p.add("parent_exclude", ids().describe("No posts below these.")).set(|l, v: Vec<PostId>| l.query.parent_not_in = v);
@@ -129,10 +126,32 @@ pub(crate) fn params(site: &Site, kind: &PostType) -> Params<PostList> {
     p
 }
 
-fn orders(kind: &PostType) -> Vec<&'static str> {
+/// The parameters with another size of page and another order by default; `orderby` is one of `orders`.
+#[rustfmt::skip]
+pub(crate) fn ordered(p: Params<PostList>, per_page: i64, order: &str, orderby: &str, orders: &[&str]) -> Params<PostList> {
+    let mut p = p.without(&["per_page", "order", "orderby"]);
+    page_and_order(&mut p, per_page, order, orderby, orders);
+    p
+}
+
+/// How many items a page has, and what the list is ordered by.
+#[rustfmt::skip]
+fn page_and_order(p: &mut Params<PostList>, per_page: i64, order: &str, orderby: &str, orders: &[&str]) {
+    p.add("per_page", integer().describe("Items on a page.").default(per_page).range(1..=MAX_PER_PAGE)).set(|l, n| l.per_page = n);
+    p.add("order", string().describe("Direction of the order.").default(order).one_of(["asc", "desc"]))
+        .set(|l, o: String| l.order = Some(if o == "asc" { Order::Asc } else { Order::Desc }));
+    p.add("orderby", string().describe("What the list is ordered by.").default(orderby).one_of(orders.iter().copied())).set(|l, o| l.orderby = o);
+}
+
+/// Whether posts of the type have a place among others.
+fn has_order(kind: &PostType) -> bool {
+    kind.supports("page-attributes") || kind.name == crate::menus::ITEM
+}
+
+pub(crate) fn orders(kind: &PostType) -> Vec<&'static str> {
     let mut orders =
         vec!["author", "date", "id", "include", "modified", "parent", "relevance", "slug", "include_slugs", "title"];
-    if kind.supports("page-attributes") {
+    if has_order(kind) {
         orders.push("menu_order");
     }
     orders
@@ -236,7 +255,10 @@ impl PostList {
     /// The statuses asked for; `any` is all but those that no search finds. Posts that the caller may not read are
     /// counted and then left out, as the peer does.
     fn statuses(&self, site: &Site) -> Vec<String> {
-        if self.status.iter().any(|s| s == "any") {
+        if self.status.is_empty() {
+            // A family whose lists know no statuses.
+            vec!["publish".to_owned()]
+        } else if self.status.iter().any(|s| s == "any") {
             site.statuses
                 .iter()
                 .filter(|s| s.name != "trash" && s.name != "auto-draft")

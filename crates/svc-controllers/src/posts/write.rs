@@ -15,7 +15,9 @@ use svc_store::{
 };
 
 use super::{Posts, draft::PostDraft, item::Place, load, rules, slugs};
-use crate::{Access, Settings, Site, Stored, caller, errors, meta::MetaRights, respond, revisions::keep::revise};
+use crate::{
+    Access, Settings, Site, Stored, caller, errors, menus, meta::MetaRights, respond, revisions::keep::revise,
+};
 
 /// Everything that a transaction needs, so that it can be run again.
 pub(crate) struct Job {
@@ -60,10 +62,20 @@ impl Posts {
     fn check_terms(&self, req: &Request, caller: &Caller) -> Result<()> {
         let mut named: Vec<TermId> = Vec::new();
         for taxonomy in self.site.taxonomies.of_type(&self.post_type.name).filter(|t| t.show_in_rest) {
-            named.extend(req.arg::<Vec<i64>>(&taxonomy.rest_base)?.unwrap_or_default().into_iter().map(TermId));
+            match req.param(&taxonomy.rest_base) {
+                Some(serde_json::Value::Array(ids)) => {
+                    named.extend(ids.iter().filter_map(|id| id.as_i64().map(TermId)))
+                }
+                Some(one) => named.extend(one.as_i64().map(TermId)),
+                None => {}
+            }
         }
         if named.is_empty() {
             return Ok(());
+        }
+        // Zero is no term that could be passed over, and nobody may give it, as on the peer.
+        if named.iter().any(|id| id.is_none()) {
+            return Err(errors::cannot_assign_term(req));
         }
         self.site.read(|db| {
             let found = terms::get_many(db, &named)?;
@@ -84,9 +96,14 @@ impl Posts {
         let draft = self.draft(req)?;
         let job = self.job(caller(req), draft, existing.map(|p| p.id), settings);
         let id = self.site.write(move |tx| job.run(tx)).await?;
-        let number = u64::try_from(id.0).unwrap_or_default();
-        self.extra.update(&self.post_type.name, &ObjectId::from(number), req).await?;
+        self.update_extra(id, req).await?;
         Ok(id)
+    }
+
+    /// Stores the additional fields that a request gives a post.
+    pub(crate) async fn update_extra(&self, id: PostId, req: &Request) -> Result<()> {
+        let number = u64::try_from(id.0).unwrap_or_default();
+        self.extra.update(&self.post_type.name, &ObjectId::from(number), req).await
     }
 
     /// What a request wants to change of a post.
@@ -139,6 +156,7 @@ impl Job {
         Job { revises: false, ..self }
     }
 
+    /// Stores it; gives the number of the post. What it changes stands or falls with the transaction.
     pub(crate) fn run(&self, tx: &mut Tx) -> Stored<PostId> {
         let existing = match self.existing {
             Some(id) => Some(posts::get(tx, id)?.ok_or_else(errors::post_not_found)?),
@@ -172,6 +190,9 @@ impl Job {
             revise(tx, &self.site, &self.post_type, &row, self.caller.id)?;
         }
         let was_public = existing.as_ref().is_some_and(|p| p.status == "publish");
+        if !was_public && row.status == "publish" {
+            menus::page_published(tx, &self.settings, &row, self.writer.now)?;
+        }
         if existing.is_none() || was_public != (row.status == "publish") || !self.draft.terms.is_empty() {
             terms::recount_of_post(tx, row.id)?;
         }

@@ -6,7 +6,7 @@ use svc_routing::{Request, forbidden};
 use svc_schema::Error;
 
 /// No term of this taxonomy has this number.
-pub(super) fn not_found() -> Error {
+pub(crate) fn not_found() -> Error {
     Error::new("rest_term_invalid", "There is no such term.").with_status(404)
 }
 
@@ -16,7 +16,7 @@ pub(super) fn invalid_parent() -> Error {
 }
 
 /// A parent in a taxonomy without parents.
-pub(super) fn not_hierarchical() -> Error {
+pub(crate) fn not_hierarchical() -> Error {
     Error::new("rest_taxonomy_not_hierarchical", "Terms of this taxonomy have no parents.").with_status(400)
 }
 
@@ -46,12 +46,12 @@ pub(super) fn forbidden_post(req: &Request) -> Error {
 }
 
 /// Nothing is left of the name once markup is taken out. Without a status, as the peer: 500.
-pub(super) fn empty_name() -> Error {
+pub(crate) fn empty_name() -> Error {
     Error::new("empty_term_name", "A term needs a name.")
 }
 
 /// A name longer than the column that keeps it. Without a status, as the peer: 500.
-pub(super) fn name_too_long() -> Error {
+pub(crate) fn name_too_long() -> Error {
     Error::new("db_insert_error", "The term could not be stored.").with_data(json!("The name is too long."))
 }
 

@@ -11,36 +11,40 @@ use svc_store::Meta;
 use crate::{Settings, Site};
 
 /// The table of terms.
-pub(super) type TermFields = Fields<TermItem, TermDraft>;
+pub(crate) type TermFields = Fields<TermItem, TermDraft>;
 
 /// Contexts in which a member is seen.
 const ALL: &[&str] = &["view", "embed", "edit"];
 const VIEW_EDIT: &[&str] = &["view", "edit"];
 
 /// A term with everything loaded that its members read.
-pub(super) struct TermItem {
+pub(crate) struct TermItem {
     /// The row.
-    pub(super) term: Term,
+    pub(crate) term: Term,
     /// Its taxonomy.
-    pub(super) taxonomy: Arc<Taxonomy>,
+    pub(crate) taxonomy: Arc<Taxonomy>,
     /// The site.
-    pub(super) site: Arc<Site>,
+    pub(crate) site: Arc<Site>,
     /// The site's options as of this request.
-    pub(super) settings: Arc<Settings>,
+    pub(crate) settings: Arc<Settings>,
     /// Stored meta; empty when the plan reads none.
-    pub(super) meta: Meta,
+    pub(crate) meta: Meta,
     /// Slugs from the top down to the term itself; empty when the plan, or the taxonomy's addresses, do not name them.
-    pub(super) path: Vec<String>,
+    pub(crate) path: Vec<String>,
 }
 
 /// What a request wants to change of a term; `None` leaves a member as it is.
 #[derive(Clone, Debug, Default)]
-pub(super) struct TermDraft {
-    pub(super) name: Option<String>,
-    pub(super) slug: Option<String>,
-    pub(super) description: Option<String>,
-    pub(super) parent: Option<i64>,
-    pub(super) meta: Option<Value>,
+pub(crate) struct TermDraft {
+    pub(crate) name: Option<String>,
+    pub(crate) slug: Option<String>,
+    pub(crate) description: Option<String>,
+    pub(crate) parent: Option<i64>,
+    pub(crate) meta: Option<Value>,
+    /// Where a menu is to be shown, by name; only menus have it.
+    pub(crate) locations: Option<Vec<String>>,
+    /// Whether a menu is to get new pages; only menus have it.
+    pub(crate) auto_add: Option<bool>,
 }
 
 impl TermItem {
@@ -53,13 +57,13 @@ impl TermItem {
 }
 
 /// What additional fields and the item schema call terms of a taxonomy.
-pub(super) fn object_type(taxonomy: &Taxonomy) -> &str {
+pub(crate) fn object_type(taxonomy: &Taxonomy) -> &str {
     if taxonomy.name == "post_tag" { "tag" } else { &taxonomy.name }
 }
 
 /// The table of this taxonomy on this site. Null stands for the empty value, as the peer takes it.
 #[rustfmt::skip]
-pub(super) fn fields(site: &Site, taxonomy: &Taxonomy) -> TermFields {
+pub(crate) fn fields(site: &Site, taxonomy: &Taxonomy) -> TermFields {
     let mut f = TermFields::new(object_type(taxonomy));
     f.add("id", integer().describe("Number that identifies the term.").context(ALL).readonly()).get(|t| t.term.id);
     f.add("count", integer().describe("Number of published posts that have the term.").context(VIEW_EDIT).readonly()).get(|t| t.term.count);

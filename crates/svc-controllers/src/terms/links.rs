@@ -5,7 +5,7 @@ use svc_model::Term;
 use svc_routing::{Link, Links};
 
 use super::fields::TermItem;
-use crate::{Access, LINK_RELATION, posts::with_query};
+use crate::{Access, LINK_RELATION, menus::MENU, posts::with_query};
 
 /// What a caller may do with one term.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -47,6 +47,12 @@ pub(super) fn links(item: &TermItem, rights: TermRights) -> Links {
         let posts = urls.rest(&site.route_of_type(post_type));
         let href = with_query(&posts, &taxonomy.rest_base, term.id);
         links.add(format!("{LINK_RELATION}post_type"), Link::new(href));
+    }
+    if taxonomy.name == MENU {
+        for location in item.settings.menu_places().of_menu(term.id) {
+            let place = urls.rest(&format!("/{}/menu-locations/{location}", site.brand.namespace()));
+            links.add(format!("{LINK_RELATION}menu-location"), Link::new(place).embeddable());
+        }
     }
     links
 }

@@ -3,17 +3,17 @@
 //! One controller per taxonomy that the interface serves. Terms of such a taxonomy are for all to see; the terms of a
 //! post are for those who may see the post. Menus (taxonomy `nav_menu`) have a family of their own.
 
-mod errors;
-mod fields;
+pub(crate) mod errors;
+pub(crate) mod fields;
 mod links;
 mod load;
 mod params;
-mod write;
+pub(crate) mod write;
 
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use svc_model::{PostId, Taxonomy, Term, TermId};
+use svc_model::{PostId, PostType, Taxonomy, Term, TermId};
 use svc_resource::{Paging, Params, View, total_headers};
 use svc_routing::{
     CREATABLE, Controller, DELETABLE, EDITABLE, ExtraFields, Map, Request, Response, Result, Route, get, on,
@@ -56,6 +56,22 @@ impl Terms {
             taxonomy: Arc::new(taxonomy.clone()),
             extra: extra.clone(),
         }
+    }
+
+    /// The family with another table of members.
+    pub(crate) fn with_fields(self, fields: TermFields) -> Self {
+        let fields = fields.with_extra(&self.extra, fields::object_type(&self.taxonomy));
+        Terms { fields, ..self }
+    }
+
+    /// The table of members.
+    pub(crate) fn fields(&self) -> &TermFields {
+        &self.fields
+    }
+
+    /// The parameters of the list.
+    pub(crate) fn query_args(&self) -> Args {
+        self.params.query_args()
     }
 }
 
@@ -111,7 +127,7 @@ impl Terms {
     }
 
     /// A response that shows one term as this request may see it.
-    async fn show(&self, req: &Request, term: Term, context: &str) -> Result<Response> {
+    pub(crate) async fn show(&self, req: &Request, term: Term, context: &str) -> Result<Response> {
         let view = View { context: context.to_owned(), ..respond::view(req) };
         let caller = caller(req);
         let plan = self.fields.plan(&view);
@@ -133,7 +149,7 @@ impl Terms {
 
     // List
 
-    async fn can_list(self: Arc<Self>, req: Request) -> Result<()> {
+    pub(crate) async fn can_list(self: Arc<Self>, req: Request) -> Result<()> {
         if req.context() == "edit" && !self.can(&req, &self.taxonomy.caps.edit_terms)? {
             return Err(forbidden_context(&req));
         }
@@ -148,18 +164,18 @@ impl Terms {
         self.site.read(|db| {
             let post = if id.0 > 0 { posts::get(db, id)? } else { None }.ok_or_else(errors::invalid_post)?;
             let settings = self.site.settings_in(db)?;
-            let is_served = self.site.types.get(&post.post_type).is_some_and(|t| t.show_in_rest)
-                && self.taxonomy.object_types.contains(&post.post_type);
+            let kind = self.site.types.get(&post.post_type).filter(|t| t.show_in_rest);
+            let is_served = kind.is_some() && self.taxonomy.object_types.contains(&post.post_type);
             let access = Access::of_posts(&self.site, &settings, db, std::slice::from_ref(&post))?;
-            if is_served && access.can_read(&caller(req), &post) {
-                Ok(())
-            } else {
-                Err(errors::forbidden_post(req).into())
-            }
+            let caller = caller(req);
+            // Posts without a page of their own are not for everybody, whatever their status.
+            let has_page = kind.is_some_and(PostType::is_viewable);
+            let can_read = access.can_read(&caller, &post) && (has_page || caller.is_logged_in());
+            if is_served && can_read { Ok(()) } else { Err(errors::forbidden_post(req).into()) }
         })
     }
 
-    async fn list(self: Arc<Self>, req: Request) -> Result<Response> {
+    pub(crate) async fn list(self: Arc<Self>, req: Request) -> Result<Response> {
         let list = self.params.read(|name| req.param(name).cloned())?;
         let (page, per_page) = (list.standing(), list.per_page);
         let view = respond::view(&req);
@@ -207,7 +223,7 @@ impl Terms {
 
     // Fetch
 
-    async fn can_fetch(self: Arc<Self>, req: Request) -> Result<Term> {
+    pub(crate) async fn can_fetch(self: Arc<Self>, req: Request) -> Result<Term> {
         self.granted(
             &req,
             |rights| {
@@ -216,7 +232,7 @@ impl Terms {
         )
     }
 
-    async fn fetch(self: Arc<Self>, req: Request, term: Term) -> Result<Response> {
+    pub(crate) async fn fetch(self: Arc<Self>, req: Request, term: Term) -> Result<Response> {
         if req.is_head() {
             return Ok(Response::new(Value::Null));
         }
@@ -225,21 +241,26 @@ impl Terms {
 
     // Create
 
-    async fn can_create(self: Arc<Self>, req: Request) -> Result<()> {
+    pub(crate) async fn can_create(self: Arc<Self>, req: Request) -> Result<()> {
         if self.can(&req, create_term_cap(&self.taxonomy))? { Ok(()) } else { Err(errors::cannot_create(&req)) }
     }
 
     async fn create(self: Arc<Self>, req: Request) -> Result<Response> {
         let term = self.save(&req, None).await?;
+        self.show_created(&req, term).await
+    }
+
+    /// The answer to a request that has made this term.
+    pub(crate) async fn show_created(&self, req: &Request, term: Term) -> Result<Response> {
         let route = format!("{}/{}", self.site.route_of_taxonomy(&self.taxonomy), term.id);
         let location = self.site.settings()?.urls.rest(&route);
-        let response = self.show(&req, term, "edit").await?.in_context("edit");
+        let response = self.show(req, term, "edit").await?.in_context("edit");
         Ok(response.status(201).header("Location", location))
     }
 
     // Update
 
-    async fn can_update(self: Arc<Self>, req: Request) -> Result<Term> {
+    pub(crate) async fn can_update(self: Arc<Self>, req: Request) -> Result<Term> {
         self.granted(&req, |rights| if rights.edit { Ok(()) } else { Err(errors::cannot_update(&req)) })
     }
 
@@ -250,7 +271,7 @@ impl Terms {
 
     // Delete
 
-    async fn can_delete(self: Arc<Self>, req: Request) -> Result<Term> {
+    pub(crate) async fn can_delete(self: Arc<Self>, req: Request) -> Result<Term> {
         self.granted(&req, |rights| if rights.delete { Ok(()) } else { Err(errors::cannot_delete(&req)) })
     }
 

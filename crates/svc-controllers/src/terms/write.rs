@@ -26,7 +26,7 @@ use super::{
 use crate::{Settings, Site, Stored, caller, meta::MetaRights, render, respond};
 
 /// Most characters of a name (column `terms.name`).
-const MAX_NAME: usize = 200;
+pub(crate) const MAX_NAME: usize = 200;
 
 /// Everything that the transaction needs, so that it can be run again.
 struct Job {
@@ -46,14 +46,19 @@ impl Terms {
         let values = draft.meta.take();
         let job = Job { taxonomy: Arc::clone(&self.taxonomy), draft, existing };
         let term = self.site.write(move |tx| job.run(tx)).await?;
-        if let Some(values) = values {
+        self.save_around(req, &term, values).await?;
+        Ok(term)
+    }
+
+    /// Stores what goes with a term that is there: its meta and its additional fields.
+    pub(crate) async fn save_around(&self, req: &Request, term: &Term, meta: Option<serde_json::Value>) -> Result<()> {
+        if let Some(values) = meta {
             let (site, settings, caller) = (Arc::clone(&self.site), self.site.settings()?, caller(req));
             let about = term.clone();
             self.site.write(move |tx| store_meta(tx, &site, &settings, &caller, &about, &values)).await?;
         }
         let number = u64::try_from(term.id.0).unwrap_or_default();
-        self.extra.update(object_type(&self.taxonomy), &ObjectId::from(number), req).await?;
-        Ok(term)
+        self.extra.update(object_type(&self.taxonomy), &ObjectId::from(number), req).await
     }
 
     /// Deletes a term for good. Posts that are left without any term of the taxonomy get its default one.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use svc_controllers::{MetaField, RegisteredSetting, Site};
+use svc_controllers::{MetaField, RegisteredSetting, Site, widgets::Sidebar};
 use svc_model::{PostId, PostType, Taxonomy};
 use svc_routing::{ExtraField, ObjectId, Registry};
 use svc_schema::{Error, build, dates::SiteZone};
@@ -33,6 +33,18 @@ pub(crate) fn register(site: &mut Site) {
     post_meta(site);
     other_meta(site);
     settings(site);
+    for (name, label) in [("primary", "Primary Menu"), ("footer", "Footer Menu")] {
+        site.menu_locations.insert(name.to_owned(), label.to_owned());
+    }
+    sidebars(site);
+}
+
+fn sidebars(site: &mut Site) {
+    let main = Sidebar::new("sidebar-main", "Main Sidebar").describe("Shown beside posts.");
+    let main = main.around_widgets("<section id=\"%1$s\" class=\"widget %2$s\">", "</section>");
+    site.register_sidebar(main.around_titles("<h2 class=\"widget-title\">", "</h2>"));
+    site.register_sidebar(Sidebar::new("sidebar-footer", "Footer Area").describe("Shown below.").class("footer-area"));
+    site.register_sidebar(Sidebar::new("sidebar-public", "Public Area").describe("Readable by everyone.").in_rest());
 }
 
 fn settings(site: &mut Site) {

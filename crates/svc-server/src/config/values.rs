@@ -23,12 +23,19 @@ impl FromStr for Environment {
     }
 }
 
-impl std::fmt::Display for Environment {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
+impl Environment {
+    /// As settings and clients call it.
+    pub fn name(self) -> &'static str {
+        match self {
             Environment::Local => "local",
             Environment::Production => "production",
-        })
+        }
+    }
+}
+
+impl std::fmt::Display for Environment {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name())
     }
 }
 

@@ -122,6 +122,10 @@ impl SiteBuilder {
         if let Some(address) = &config.site_url {
             site = site.at(address.as_str());
         }
+        let stored = site.settings().map(|settings| settings.option("home").parse::<SiteUrl>());
+        if let Ok(Ok(home)) = stored {
+            site.environment = config.environment_for(&home).name();
+        }
         site.revisions_kept = config.revisions;
         config.registered.on(&mut site);
         site.outgoing = Outgoing::new(config.outgoing.guard());

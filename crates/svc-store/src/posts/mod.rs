@@ -10,7 +10,7 @@ mod search;
 mod trash;
 mod write;
 
-use sea_query::{Expr, ExprTrait as _, Query, SelectStatement};
+use sea_query::{Expr, ExprTrait as _, Func, Query, SelectStatement};
 use svc_model::{Post, PostId, UserId};
 
 use crate::db::Db;
@@ -202,6 +202,24 @@ pub fn children(db: &mut Db, parents: &[PostId], post_type: &str) -> Result<Vec<
     s.and_where(Expr::col("post_parent").is_in(parents.iter().map(|p| p.0)));
     s.and_where(Expr::col("post_type").eq(post_type)).order_by("ID", sea_query::Order::Asc);
     db.all(&s, |row| Ok((PostId(row.int(0)?), PostId(row.int(1)?))))
+}
+
+/// The months in which published posts of the type came out, newest first, with their numbers: `(year, month, count)`.
+///
+/// # Errors
+/// Those of the database.
+pub fn months(db: &mut Db, post_type: &str, limit: u64) -> Result<Vec<(u32, u32, u64)>> {
+    let part = |from: i64, n: i64| Func::cust("SUBSTR").arg(Expr::col("post_date")).arg(from).arg(n);
+    let mut s = Query::select();
+    s.expr_as(part(1, 7), "month").expr(Expr::cust("COUNT(*)")).from(db.table("posts"));
+    s.and_where(Expr::col("post_type").eq(post_type)).and_where(Expr::col("post_status").eq("publish"));
+    s.group_by_col("month").order_by("month", sea_query::Order::Desc).limit(limit);
+    let rows = db.all(&s, |row| Ok((row.text(0)?, u64::try_from(row.int(1)?).unwrap_or(0))))?;
+    let parsed = |(month, n): (String, u64)| {
+        let (year, month) = month.split_once('-')?;
+        Some((year.parse().ok()?, month.parse().ok()?, n))
+    };
+    Ok(rows.into_iter().filter_map(parsed).collect())
 }
 
 /// How many posts of the type have each status.

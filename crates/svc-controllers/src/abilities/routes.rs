@@ -1,0 +1,329 @@
+//! Abilities and their categories: list, fetch, run.
+//!
+//! The lists are for whoever is signed in; each ability says itself who may run it.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use svc_resource::{Fields, Paging, Params, total_headers};
+use svc_routing::{
+    Controller, ExtraFields, Link, Links, Map, Method, Request, Response, Result, Route, forbidden, get, on,
+};
+use svc_schema::{
+    Args, Error, Schema,
+    build::{SchemaBuilder, boolean, integer, object, string, types, untyped},
+};
+
+use super::{Ability, AbilityCall, AbilityCategory};
+use crate::{Settings, Site, caller, errors, posts::context_param, posts::with_query, respond};
+
+const ALL: &[&str] = &["view", "edit", "embed"];
+const VIEW_EDIT: &[&str] = &["view", "edit"];
+
+/// The object types that additional fields name.
+const ABILITY: &str = "ability";
+const CATEGORY: &str = "ability-category";
+
+/// All that JSON knows.
+const ANYTHING: [&str; 7] = ["integer", "number", "boolean", "string", "array", "object", "null"];
+
+fn not_found() -> Error {
+    Error::new("rest_ability_not_found", "There is no such ability.").with_status(404)
+}
+
+fn category_not_found() -> Error {
+    Error::new("rest_ability_category_not_found", "There is no such category.").with_status(404)
+}
+
+fn invalid_method(method: &Method) -> Error {
+    Error::new("rest_ability_invalid_method", format!("This ability is run with {method}.")).with_status(405)
+}
+
+fn cannot_execute(req: &Request) -> Error {
+    forbidden(req, "rest_ability_cannot_execute", "You are not allowed to run this ability.")
+}
+
+/// A schema as clients see it; an empty map without one.
+fn source(schema: Option<&Schema>) -> Value {
+    schema.map_or_else(|| json!([]), |schema| schema.source().clone())
+}
+
+/// A map whose members are not described.
+fn map() -> SchemaBuilder {
+    untyped().keyword("type", "object")
+}
+
+fn annotations() -> SchemaBuilder {
+    let may_be = || types(["boolean", "null"]);
+    let members = [
+        ("readonly", may_be().describe("Whether it only reads.")),
+        ("destructive", may_be().describe("Whether it may destroy.")),
+        ("idempotent", may_be().describe("Whether running it again changes nothing more.")),
+    ];
+    object(members).describe("What running it does to the site.").additional_properties(true)
+}
+
+#[rustfmt::skip]
+fn ability_fields() -> Fields<Ability, ()> {
+    let mut f = Fields::<Ability, ()>::new(ABILITY);
+    let meta = object([("annotations", annotations()), ("public", boolean().describe("Whether it is made for clients of any kind."))]);
+    f.add("name", string().describe("The ability's name for programs.").context(ALL).readonly()).get(|a| a.name.clone());
+    f.add("label", string().describe("What people call it.").context(ALL).readonly()).get(|a| a.label.clone());
+    f.add("description", string().describe("What it does.").context(VIEW_EDIT).readonly()).get(|a| a.description.clone());
+    f.add("category", string().describe("The category that it stands under.").context(ALL).readonly()).get(|a| a.category.clone());
+    f.add("input_schema", map().describe("The shape of what it takes.").context(VIEW_EDIT).readonly()).get(|a| source(a.input.as_ref()));
+    f.add("output_schema", map().describe("The shape of what it gives.").context(VIEW_EDIT).readonly()).get(|a| source(a.output.as_ref()));
+    f.add("meta", meta.describe("Further values.").context(VIEW_EDIT).readonly()).get(Ability::annotated_meta);
+    f
+}
+
+#[rustfmt::skip]
+fn category_fields() -> Fields<AbilityCategory, ()> {
+    let mut f = Fields::<AbilityCategory, ()>::new(CATEGORY);
+    f.add("slug", string().describe("The category's name for programs.").context(ALL).readonly()).get(|c| c.slug.clone());
+    f.add("label", string().describe("What people call it.").context(ALL).readonly()).get(|c| c.label.clone());
+    f.add("description", string().describe("What its abilities are about.").context(VIEW_EDIT).readonly()).get(|c| c.description.clone());
+    f.add("meta", map().describe("Further values.").context(VIEW_EDIT).readonly()).get(|c| svc_php::list::list_shape(Value::Object(c.meta.clone())));
+    f
+}
+
+/// Which abilities a request wants to see, and which page of them.
+#[derive(Clone, Debug, Default)]
+struct Listed {
+    page: u64,
+    per_page: u64,
+    category: Option<String>,
+    namespace: Option<String>,
+    meta: Option<Value>,
+}
+
+#[rustfmt::skip]
+fn paging(p: &mut Params<Listed>) {
+    p.add("context", context_param());
+    p.add("page", integer().describe("Page of the list.").default(1).minimum(1)).set(|l, n| l.page = n);
+    p.add("per_page", integer().describe("Items on a page.").default(50).range(1..=100)).set(|l, n| l.per_page = n);
+}
+
+#[rustfmt::skip]
+fn params() -> Params<Listed> {
+    let mut p = Params::<Listed>::new(ABILITY);
+    paging(&mut p);
+    let meta = object([("annotations", annotations())]).additional_properties(true);
+    p.add("category", string().describe("Only abilities of this category.")).set(|l, v| l.category = Some(v));
+    p.add("namespace", string().describe("Only abilities whose names begin with this and a slash.")).set(|l, v| l.namespace = Some(v));
+    p.add("meta", meta.describe("Only abilities with these values.")).set(|l, v| l.meta = Some(v));
+    p
+}
+
+/// Whether a map has all of these values, also in maps in it.
+fn has_all(map: &Value, wanted: &Value) -> bool {
+    match wanted {
+        Value::Object(wanted) => {
+            wanted.iter().all(|(name, value)| map.get(name).is_some_and(|has| has_all(has, value)))
+        }
+        wanted => map == wanted,
+    }
+}
+
+impl Listed {
+    fn wants(&self, ability: &Ability) -> bool {
+        let namespace = ability.name.split_once('/').map_or("", |(namespace, _)| namespace);
+        ability.show_in_rest
+            && self.category.as_ref().is_none_or(|c| *c == ability.category)
+            && self.namespace.as_ref().is_none_or(|n| n == namespace)
+            && self.meta.as_ref().is_none_or(|wanted| has_all(&ability.annotated_meta(), wanted))
+    }
+
+    /// The items of the page, and how many there are.
+    fn page_of<'a, T>(&self, all: impl Iterator<Item = &'a T>) -> (Vec<&'a T>, Paging) {
+        let all: Vec<&T> = all.collect();
+        let paging = Paging { total: all.len() as u64, per_page: self.per_page, page: self.page };
+        let skipped = usize::try_from(self.page.saturating_sub(1).saturating_mul(self.per_page)).unwrap_or(usize::MAX);
+        let shown = usize::try_from(self.per_page).unwrap_or(usize::MAX);
+        (all.into_iter().skip(skipped).take(shown).collect(), paging)
+    }
+}
+
+/// The routes of abilities.
+pub struct AbilityRoutes {
+    site: Arc<Site>,
+    abilities: Fields<Ability, ()>,
+    categories: Fields<AbilityCategory, ()>,
+    params: Params<Listed>,
+    category_params: Params<Listed>,
+    extra: ExtraFields,
+}
+
+impl AbilityRoutes {
+    /// The routes on this site.
+    pub fn new(site: &Arc<Site>, extra: &ExtraFields) -> Self {
+        let mut category_params = Params::<Listed>::new(CATEGORY);
+        paging(&mut category_params);
+        AbilityRoutes {
+            site: Arc::clone(site),
+            abilities: ability_fields().with_extra(extra, ABILITY),
+            categories: category_fields().with_extra(extra, CATEGORY),
+            params: params(),
+            category_params,
+            extra: extra.clone(),
+        }
+    }
+
+    fn address(&self, settings: &Settings, path: &str) -> String {
+        settings.urls.rest(&format!("/{}/{path}", self.site.brand.side_namespace("abilities")))
+    }
+
+    async fn ability(&self, ability: &Ability, settings: &Settings, req: &Request) -> Result<(Map, Option<Links>)> {
+        let view = respond::view(req);
+        let mut data = self.abilities.plan(&view).prepare(ability);
+        respond::add_extra(&self.extra, ABILITY, &mut data, req, &view).await?;
+        let links = view.wants_links().then(|| {
+            let own = self.address(settings, &format!("abilities/{}", ability.name));
+            let mut links = Links::new();
+            links.add("self", Link::new(&own).allow(["GET"]));
+            links.add("collection", Link::new(self.address(settings, "abilities")));
+            links.add(format!("{}:action-run", self.site.brand.curie()), Link::new(format!("{own}/run")));
+            links
+        });
+        Ok((data, links))
+    }
+
+    async fn category(
+        &self,
+        category: &AbilityCategory,
+        settings: &Settings,
+        req: &Request,
+    ) -> Result<(Map, Option<Links>)> {
+        let view = respond::view(req);
+        let mut data = self.categories.plan(&view).prepare(category);
+        respond::add_extra(&self.extra, CATEGORY, &mut data, req, &view).await?;
+        let links = view.wants_links().then(|| {
+            let mut links = Links::new();
+            let own = self.address(settings, &format!("categories/{}", category.slug));
+            links.add("self", Link::new(own).allow(["GET"]));
+            links.add("collection", Link::new(self.address(settings, "categories")));
+            let abilities = with_query(&self.address(settings, "abilities"), "category", &category.slug);
+            links.add("abilities", Link::new(abilities));
+            links
+        });
+        Ok((data, links))
+    }
+
+    /// The answer that shows a page: its items, the totals, and where the pages beside are.
+    fn paged(&self, items: Vec<Value>, paging: &Paging, req: &Request, collection: &str) -> Response {
+        let mut response = Response::new(Value::Array(items));
+        for (name, value) in total_headers(paging.total, paging.pages()) {
+            response = response.header(&self.site.brand.header(name), value);
+        }
+        for (relation, href) in paging.links_from_page(collection, &req.params().query) {
+            response = response.link_header(relation, &href, &[]);
+        }
+        response
+    }
+
+    async fn can_read(self: Arc<Self>, req: Request) -> Result<()> {
+        if caller(&req).has("read") { Ok(()) } else { Err(errors::forbidden(&req)) }
+    }
+
+    async fn list(self: Arc<Self>, req: Request) -> Result<Response> {
+        let listed = self.params.read(|name| req.param(name).cloned())?;
+        let settings = self.site.settings()?;
+        let all = self.site.abilities.abilities.values().filter(|ability| listed.wants(ability));
+        let (page, paging) = listed.page_of(all);
+        let mut items = Vec::with_capacity(page.len());
+        for ability in page {
+            let (data, links) = self.ability(ability, &settings, &req).await?;
+            items.push(respond::with_links(data, links, &req));
+        }
+        Ok(self.paged(items, &paging, &req, &self.address(&settings, "abilities")))
+    }
+
+    async fn fetch(self: Arc<Self>, req: Request) -> Result<Response> {
+        let ability = self.site.abilities.served(&req.require::<String>("name")?).ok_or_else(not_found)?;
+        let settings = self.site.settings()?;
+        let (data, links) = self.ability(ability, &settings, &req).await?;
+        Ok(respond::single(data, links))
+    }
+
+    async fn list_categories(self: Arc<Self>, req: Request) -> Result<Response> {
+        let listed = self.category_params.read(|name| req.param(name).cloned())?;
+        let settings = self.site.settings()?;
+        let (page, paging) = listed.page_of(self.site.abilities.categories.values());
+        let mut items = Vec::with_capacity(page.len());
+        for category in page {
+            let (data, links) = self.category(category, &settings, &req).await?;
+            items.push(respond::with_links(data, links, &req));
+        }
+        Ok(self.paged(items, &paging, &req, &self.address(&settings, "categories")))
+    }
+
+    async fn fetch_category(self: Arc<Self>, req: Request) -> Result<Response> {
+        let slug: String = req.require("slug")?;
+        let category = self.site.abilities.categories.get(&slug).ok_or_else(category_not_found)?;
+        let settings = self.site.settings()?;
+        let (data, links) = self.category(category, &settings, &req).await?;
+        Ok(respond::single(data, links))
+    }
+
+    // Run
+
+    /// What the request asks for, once the ability has let it through: method, input and caller, in this order.
+    async fn can_run(self: Arc<Self>, req: Request) -> Result<(Ability, AbilityCall)> {
+        let ability = self.site.abilities.served(&req.require::<String>("name")?).ok_or_else(not_found)?;
+        let method = ability.method();
+        if *req.method() != method {
+            return Err(invalid_method(&method));
+        }
+        // What destroys or reads takes its input from the address, whatever a body says.
+        let given = if method == Method::POST {
+            req.json().and_then(|body| body.get("input"))
+        } else {
+            req.params().query.get("input")
+        };
+        let input = ability.accept(given.cloned().unwrap_or_default())?;
+        let call = AbilityCall { site: Arc::clone(&self.site), caller: caller(&req), input, request: req };
+        if !(ability.permission)(&call) {
+            return Err(cannot_execute(&call.request));
+        }
+        Ok((ability.clone(), call))
+    }
+
+    async fn run(self: Arc<Self>, _: Request, (ability, call): (Ability, AbilityCall)) -> Result<Response> {
+        Ok(Response::new(ability.run(call).await?))
+    }
+}
+
+impl Controller for AbilityRoutes {
+    #[rustfmt::skip]
+    fn routes(&self) -> Vec<Route<Self>> {
+        let ability = Schema::compile(self.abilities.item_schema());
+        let category = Schema::compile(self.categories.item_schema());
+        let result = types(ANYTHING).describe("What the ability gave.").context(VIEW_EDIT).readonly();
+        let mut outcome = Fields::<(), ()>::new("ability-execution");
+        outcome.add("result", result);
+        let name = || Args::from([("name", string().describe("The ability's name.").pattern(r"^[a-zA-Z0-9\-\/]+$"))]);
+        let slug = Args::from([("slug", string().describe("The category's name.").pattern(r"^[a-z0-9]+(?:-[a-z0-9]+)*$"))]);
+        let input = types(ANYTHING).describe("What the ability takes.").default(Value::Null);
+        let methods = [Method::GET, Method::POST, Method::PUT, Method::PATCH, Method::DELETE];
+        vec![
+            Route::new("/categories")
+                .schema(category.clone())
+                .endpoint(get(Self::list_categories, Self::can_read).args(self.category_params.query_args())),
+            Route::new(r"/categories/(?P<slug>[a-z0-9]+(?:-[a-z0-9]+)*)")
+                .schema(category)
+                .args(slug)
+                .endpoint(get(Self::fetch_category, Self::can_read)),
+            Route::new(r"/abilities/(?P<name>[a-zA-Z0-9\-\/]+?)/run")
+                .schema(Schema::compile(outcome.item_schema()))
+                .args(name())
+                .endpoint(on(methods, Self::run, Self::can_run).args(Args::from([("input", input)]))),
+            Route::new("/abilities")
+                .schema(ability.clone())
+                .endpoint(get(Self::list, Self::can_read).args(self.params.query_args())),
+            Route::new(r"/abilities/(?P<name>[a-zA-Z0-9\-\/]+)")
+                .schema(ability)
+                .args(name())
+                .endpoint(get(Self::fetch, Self::can_read)),
+        ]
+    }
+}

@@ -1,0 +1,196 @@
+//! Collections of fonts to choose from: list and fetch.
+//!
+//! A collection is registered by code with its fonts. The one that every site has names fonts kept elsewhere: its name is
+//! told, its fonts are not at hand.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use svc_resource::{Fields, Paging, total_headers};
+use svc_routing::{Controller, ExtraFields, Link, Links, Map, Request, Response, Result, Route, get};
+use svc_schema::{
+    Args, Schema,
+    build::{integer, string, untyped},
+};
+
+use super::errors;
+use crate::{Access, Settings, Site, caller, posts::context_param, respond};
+
+const ALL: &[&str] = &["view", "edit", "embed"];
+
+/// The object type that additional fields name.
+const OBJECT: &str = "font-collection";
+
+/// A collection of fonts to choose from.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FontCollection {
+    slug: String,
+    /// Name, description, categories and families, when they are at hand.
+    contents: Option<Contents>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+struct Contents {
+    name: String,
+    description: String,
+    categories: Value,
+    font_families: Value,
+}
+
+impl FontCollection {
+    /// A collection with the families that it offers: each `{"font_family_settings": …, "categories": [slug, …]}`.
+    pub fn new(slug: &str, name: &str, font_families: Value) -> Self {
+        let contents =
+            Contents { name: name.to_owned(), description: String::new(), categories: json!([]), font_families };
+        FontCollection { slug: slug.to_owned(), contents: Some(contents) }
+    }
+
+    /// A collection that is known by name only.
+    pub fn elsewhere(slug: &str) -> Self {
+        FontCollection { slug: slug.to_owned(), contents: None }
+    }
+
+    /// Says what it is.
+    #[must_use]
+    pub fn describe(mut self, description: &str) -> Self {
+        if let Some(contents) = &mut self.contents {
+            description.clone_into(&mut contents.description);
+        }
+        self
+    }
+
+    /// Names its categories: each `{"name": …, "slug": …}`.
+    #[must_use]
+    pub fn categories(mut self, categories: Value) -> Self {
+        if let Some(contents) = &mut self.contents {
+            contents.categories = categories;
+        }
+        self
+    }
+
+    /// Its name for programs.
+    pub fn slug(&self) -> &str {
+        &self.slug
+    }
+
+    fn of(&self, member: fn(&Contents) -> Value) -> Value {
+        self.contents.as_ref().map_or(Value::Null, member)
+    }
+}
+
+/// The collections that every site has.
+pub(crate) fn core() -> Vec<FontCollection> {
+    vec![FontCollection::elsewhere("google-fonts")]
+}
+
+#[rustfmt::skip]
+fn fields() -> Fields<FontCollection, ()> {
+    let mut f = Fields::<FontCollection, ()>::new(OBJECT);
+    let list = || untyped().keyword("type", "array");
+    f.add("slug", string().describe("The collection's name for programs.").context(ALL).readonly()).get(|c| c.slug.clone());
+    f.add("name", string().describe("What people call the collection.").context(ALL)).get(|c| c.of(|c| c.name.clone().into()));
+    f.add("description", string().describe("What the collection is.").context(ALL)).get(|c| c.of(|c| c.description.clone().into()));
+    f.add("font_families", list().describe("The families that it offers.").context(ALL)).get(|c| c.of(|c| c.font_families.clone()));
+    f.add("categories", list().describe("Categories of these families.").context(ALL)).get(|c| c.of(|c| c.categories.clone()));
+    f
+}
+
+/// The routes of collections.
+pub struct FontCollections {
+    site: Arc<Site>,
+    fields: Fields<FontCollection, ()>,
+    extra: ExtraFields,
+}
+
+impl FontCollections {
+    /// The routes on this site.
+    pub fn new(site: &Arc<Site>, extra: &ExtraFields) -> Self {
+        FontCollections { site: Arc::clone(site), fields: fields().with_extra(extra, OBJECT), extra: extra.clone() }
+    }
+
+    async fn show(
+        &self,
+        collection: &FontCollection,
+        settings: &Settings,
+        req: &Request,
+    ) -> Result<(Map, Option<Links>)> {
+        let view = respond::view(req);
+        let plan = self.fields.plan(&view);
+        if collection.contents.is_none() && plan.wants_any(&["name", "description", "font_families", "categories"]) {
+            return Err(errors::collection_missing());
+        }
+        let mut data = plan.prepare(collection);
+        respond::add_extra(&self.extra, OBJECT, &mut data, req, &view).await?;
+        let links = view.wants_links().then(|| {
+            let all = self.address(settings);
+            let mut links = Links::new();
+            links.add("self", Link::new(format!("{all}/{}", collection.slug)).allow(["GET"]));
+            links.add("collection", Link::new(all));
+            links
+        });
+        Ok((data, links))
+    }
+
+    fn address(&self, settings: &Settings) -> String {
+        settings.urls.rest(&format!("/{}/font-collections", self.site.brand.namespace()))
+    }
+
+    async fn can_read(self: Arc<Self>, req: Request) -> Result<()> {
+        let settings = self.site.settings()?;
+        if Access::new(&self.site, &settings).can(&caller(&req), "edit_theme_options") {
+            Ok(())
+        } else {
+            Err(errors::cannot_read(&req))
+        }
+    }
+
+    async fn list(self: Arc<Self>, req: Request) -> Result<Response> {
+        let (page, per_page): (u64, u64) = (req.require("page")?, req.require("per_page")?);
+        let paging = Paging { total: self.site.font_collections.len() as u64, per_page, page };
+        paging.check("rest_post_invalid_page_number")?;
+        let settings = self.site.settings()?;
+        let skipped = usize::try_from(page.saturating_sub(1).saturating_mul(per_page)).unwrap_or(usize::MAX);
+        let shown = usize::try_from(per_page).unwrap_or(usize::MAX);
+        let mut items = Vec::new();
+        for collection in self.site.font_collections.iter().skip(skipped).take(shown) {
+            // One whose fonts are not at hand is passed over.
+            if let Ok((data, links)) = self.show(collection, &settings, &req).await {
+                items.push(respond::with_links(data, links, &req));
+            }
+        }
+        let mut response = Response::new(Value::Array(items));
+        for (name, value) in total_headers(paging.total, paging.pages()) {
+            response = response.header(&self.site.brand.header(name), value);
+        }
+        for (relation, href) in paging.links(&self.address(&settings), &req.params().query) {
+            response = response.link_header(relation, &href, &[]);
+        }
+        Ok(response)
+    }
+
+    async fn fetch(self: Arc<Self>, req: Request) -> Result<Response> {
+        let slug: String = req.require("slug")?;
+        let collection = self.site.font_collections.iter().find(|c| c.slug == slug);
+        let settings = self.site.settings()?;
+        let (data, links) = self.show(collection.ok_or_else(errors::collection_not_found)?, &settings, &req).await?;
+        Ok(respond::single(data, links))
+    }
+}
+
+impl Controller for FontCollections {
+    #[rustfmt::skip]
+    fn routes(&self) -> Vec<Route<Self>> {
+        let schema = Schema::compile(self.fields.item_schema());
+        let list = Args::from([
+            ("context", context_param()),
+            ("page", integer().describe("Page of the list.").default(1).minimum(1)),
+            ("per_page", integer().describe("Items on a page.").default(10).range(1..=100)),
+        ]);
+        vec![
+            Route::new("/font-collections").schema(schema.clone()).endpoint(get(Self::list, Self::can_read).args(list)),
+            Route::new(r"/font-collections/(?P<slug>[\/\w-]+)")
+                .schema(schema)
+                .endpoint(get(Self::fetch, Self::can_read).args(Args::from([("context", context_param())]))),
+        ]
+    }
+}

@@ -1,0 +1,332 @@
+//! Font faces: posts below a family whose content holds their settings, with or without files of their own.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value, json};
+use svc_model::{Post, PostId, PostType};
+use svc_resource::{Fields, View};
+use svc_routing::{
+    CREATABLE, Controller, DELETABLE, ExtraFields, File, Link, Links, Request, Response, Result, Route, get, on,
+};
+use svc_schema::{
+    Arg, Args, Error, Schema,
+    build::{boolean, integer, string},
+};
+use svc_store::{
+    Tx,
+    meta::{self, MetaKind},
+    posts::{self as stored_posts, PostQuery},
+};
+
+use super::{errors, files, settings, theme_json_version};
+use crate::{
+    Access, Settings, Site, Stored, caller,
+    errors::{invalid_param, post_not_found, trash_not_supported},
+    posts::{Granted, Posts, context_param, draft::PostDraft, params, rights::PostRights},
+    respond,
+};
+
+/// The type of posts that are faces, and that of the posts above them.
+pub(super) const TYPE: &str = "wp_font_face";
+const FAMILY: &str = "wp_font_family";
+
+/// Meta with the names of a face's own files.
+const FILE: &str = "_wp_font_face_file";
+
+const ALL: &[&str] = &["view", "edit", "embed"];
+
+/// A face as its members read it.
+struct Face {
+    post: Post,
+    settings: Value,
+}
+
+#[rustfmt::skip]
+fn fields(kind: &PostType) -> Fields<Face, ()> {
+    let mut f = Fields::<Face, ()>::new(&kind.name);
+    f.add("id", integer().describe("Number that identifies the face.").context(ALL).readonly()).get(|f| f.post.id);
+    f.add("theme_json_version", theme_json_version().context(ALL)).get(|_| super::THEME_JSON_VERSION);
+    f.add("parent", integer().describe("Number of the face's family.").context(ALL)).get(|f| f.post.parent);
+    f.add("font_face_settings", settings::face_schema().describe("What the face is.").context(ALL)).get(|f| f.settings.clone());
+    f
+}
+
+/// The family of font faces.
+pub struct FontFaces {
+    site: Arc<Site>,
+    post_type: Arc<PostType>,
+    posts: Arc<Posts>,
+    fields: Fields<Face, ()>,
+    extra: ExtraFields,
+}
+
+impl FontFaces {
+    /// The family of this type.
+    pub fn new(site: &Arc<Site>, post_type: &PostType, extra: &ExtraFields) -> Self {
+        let listed = super::listed(params::params(site, post_type), &["slug"]);
+        FontFaces {
+            site: Arc::clone(site),
+            posts: Arc::new(Posts::new(site, post_type, extra).with_params(listed)),
+            fields: fields(post_type).with_extra(extra, &post_type.name),
+            post_type: Arc::new(post_type.clone()),
+            extra: extra.clone(),
+        }
+    }
+
+    /// The route of the faces of a family.
+    fn route(&self, family: PostId) -> String {
+        format!("/{}/font-families/{family}/font-faces", self.site.brand.namespace())
+    }
+
+    /// The family that the request names.
+    fn family(&self, req: &Request) -> Result<PostId> {
+        let id = PostId(req.require("font_family_id")?);
+        let found = self.site.read(|db| Ok(stored_posts::get(db, id)?))?;
+        match found {
+            Some(post) if post.post_type == FAMILY => Ok(id),
+            _ => Err(errors::invalid_parent()),
+        }
+    }
+
+    fn links(&self, post: &Post, settings: &Settings, access: &Access<'_>, req: &Request) -> Links {
+        let rights = PostRights::of(&caller(req), access, post, &self.post_type, &[], false);
+        let collection = settings.urls.rest(&self.route(post.parent));
+        // A face is not changed, only made anew.
+        let methods = rights.allowed_methods().filter(|method| matches!(*method, "GET" | "DELETE"));
+        let mut links = Links::new();
+        links.add("self", Link::new(format!("{collection}/{}", post.id)).allow(methods));
+        links.add("collection", Link::new(&collection));
+        links.add("parent", Link::new(collection.trim_end_matches("/font-faces")));
+        links
+    }
+
+    async fn finish(&self, post: Post, req: &Request, view: &View) -> Result<Map<String, Value>> {
+        let (id, settings) = (post.id, Value::Object(super::stored(&post)));
+        let data = self.fields.plan(view).prepare(&Face { post, settings });
+        respond::finish(&self.extra, &self.post_type.name, id.0, data, req, view).await
+    }
+
+    async fn show(&self, req: &Request, post: Post, view: View) -> Result<Response> {
+        let links = if view.wants_links() {
+            self.site.read(|db| {
+                let settings = self.site.settings_in(db)?;
+                let access = Access::of_posts(&self.site, &settings, db, std::slice::from_ref(&post))?;
+                Ok(Some(self.links(&post, &settings, &access, req)))
+            })?
+        } else {
+            None
+        };
+        Ok(respond::single(self.finish(post, req, &view).await?, links))
+    }
+
+    // List
+
+    async fn can_list(self: Arc<Self>, req: Request) -> Result<()> {
+        super::check_read(&self.site, &self.post_type, &req)
+    }
+
+    /// Faces of all families, as the peer: the family in the address has to exist, no more.
+    async fn list(self: Arc<Self>, req: Request) -> Result<Response> {
+        let family = self.family(&req)?;
+        let view = respond::view(&req);
+        let mut page = self.posts.page(&req, |_, settings, access, rows| {
+            let links = |post: &Post| view.wants_links().then(|| self.links(post, settings, access, &req));
+            Ok(rows.into_iter().map(|post| (links(&post), post)).collect())
+        })?;
+        let rows: Vec<(Option<Links>, Post)> = std::mem::take(&mut page.items);
+        let mut items = Vec::with_capacity(rows.len());
+        for (links, post) in rows {
+            items.push(respond::with_links(self.finish(post, &req, &view).await?, links, &req));
+        }
+        Ok(self.posts.paged(&page, items, &req, &self.route(family)))
+    }
+
+    // Fetch
+
+    async fn can_fetch(self: Arc<Self>, req: Request) -> Result<Post> {
+        super::readable(&self.site, &self.post_type, &req)
+    }
+
+    /// Whether the face is of the family that the request names.
+    fn check_family(&self, req: &Request, face: &Post) -> Result<()> {
+        let family = self.family(req)?;
+        if face.parent == family { Ok(()) } else { Err(errors::parent_mismatch()) }
+    }
+
+    async fn fetch(self: Arc<Self>, req: Request, post: Post) -> Result<Response> {
+        self.check_family(&req, &post)?;
+        if req.is_head() {
+            return Ok(Response::new(Value::Null));
+        }
+        self.show(&req, post, respond::view(&req)).await
+    }
+
+    // Create
+
+    async fn can_create(self: Arc<Self>, req: Request) -> Result<()> {
+        Arc::clone(&self.posts).can_create(req).await
+    }
+
+    async fn create(self: Arc<Self>, req: Request) -> Result<Response> {
+        let family = self.family(&req)?;
+        let text: String = req.require(settings::FACE)?;
+        let given: Map<String, Value> = serde_json::from_str(&text).unwrap_or_default();
+        let mut kept: Map<String, Value> =
+            given.iter().map(|(name, value)| (name.clone(), settings::clean(name, value))).collect();
+        let identity = settings::identity(&kept);
+        let same = PostQuery {
+            post_types: vec![self.post_type.name.clone()],
+            title: Some(identity.clone()),
+            limit: Some(1),
+            ..PostQuery::default()
+        };
+        if !self.site.read(|db| Ok(stored_posts::query(db, &same)?))?.ids.is_empty() {
+            return Err(errors::duplicate_face());
+        }
+        let names = self.keep_files(&req, &given, &mut kept).await?;
+        let draft = PostDraft {
+            title: Some(identity),
+            status: Some("publish".to_owned()),
+            parent: Some(family.0),
+            content: Some(Value::Object(kept).to_string()),
+            ..PostDraft::default()
+        };
+        let job = self.posts.job(caller(&req), draft, None, self.site.settings()?);
+        let stored = names.clone();
+        let written = self
+            .site
+            .write(move |tx| {
+                if !stored_posts::query(tx, &same)?.ids.is_empty() {
+                    return Err(errors::duplicate_face().into());
+                }
+                let id = job.run(tx)?;
+                let rows: Vec<(&str, &str)> = stored.iter().map(|name| (FILE, name.as_str())).collect();
+                if !rows.is_empty() {
+                    meta::add_many(tx, MetaKind::Post, id.0, &rows)?;
+                }
+                Ok(id)
+            })
+            .await;
+        let id = match written {
+            Ok(id) => id,
+            Err(error) => {
+                super::remove_files(&self.site, names).await;
+                return Err(error);
+            }
+        };
+        self.posts.update_extra(id, &req).await?;
+        // The address names the route's pattern, not the family, as on the peer.
+        let route = format!("{}/{id}", self.site.route_of_type(&self.post_type));
+        let location = self.site.settings()?.urls.rest(&route);
+        let shown = self.show(&req, self.posts.saved(id)?, respond::edit_view(&req)).await?;
+        Ok(shown.status(201).header("Location", location))
+    }
+
+    /// Keeps the files that the settings name, and puts their addresses in the place of their names; gives the names under
+    /// which they are kept.
+    async fn keep_files(
+        &self,
+        req: &Request,
+        given: &Map<String, Value>,
+        kept: &mut Map<String, Value>,
+    ) -> Result<Vec<String>> {
+        if req.files().is_empty() {
+            return Ok(Vec::new());
+        }
+        let base = format!("{}/fonts", self.site.settings()?.uploads_url());
+        let (mut names, mut sources) = (Vec::new(), Vec::new());
+        for source in settings::sources(given) {
+            match req.file(&source) {
+                None => sources.push(settings::clean("src", &source.into())),
+                Some(file) => match self.keep_file(file.clone()).await {
+                    Ok(name) => {
+                        sources.push(format!("{base}/{name}").into());
+                        names.push(name);
+                    }
+                    Err(error) => {
+                        super::remove_files(&self.site, names).await;
+                        return Err(error);
+                    }
+                },
+            }
+        }
+        let sources = if let [one] = sources.as_slice() { one.clone() } else { Value::Array(sources) };
+        kept.insert("src".to_owned(), sources);
+        Ok(names)
+    }
+
+    async fn keep_file(&self, file: File) -> Result<String> {
+        let folder = files::folder(&self.site.content_dir);
+        let stopped = || Error::new("rest_font_upload_unknown_error", "The font could not be stored.").with_status(500);
+        tokio::task::spawn_blocking(move || files::keep(&file, &folder)).await.map_err(|_| stopped())?
+    }
+
+    // Delete
+
+    async fn can_delete(self: Arc<Self>, req: Request) -> Result<Granted> {
+        Arc::clone(&self.posts).can_delete(req).await
+    }
+
+    async fn delete(self: Arc<Self>, req: Request, granted: Granted) -> Result<Response> {
+        self.check_family(&req, &granted.post)?;
+        if !req.arg::<bool>("force")?.unwrap_or(false) {
+            return Err(trash_not_supported());
+        }
+        let id = granted.post.id;
+        let previous = self.show(&req, granted.post, View::whole("view").without_links()).await?;
+        let files = self.site.write(move |tx| remove(tx, &[id])).await?;
+        super::remove_files(&self.site, files).await;
+        Ok(Response::new(json!({"deleted": true, "previous": previous.data})))
+    }
+}
+
+impl Controller for FontFaces {
+    #[rustfmt::skip]
+    fn routes(&self) -> Vec<Route<Self>> {
+        let base = &self.post_type.rest_base;
+        let schema = Schema::compile(self.fields.item_schema());
+        let shape = Schema::compile(settings::face_schema().into());
+        let family = || ("font_family_id", integer().describe("Number of the face's family.").required());
+        let id = ("id", integer().describe("Number that identifies the face.").required());
+        let text = string().describe("The face's settings, as JSON.").required();
+        let force = boolean().describe("Must be true: fonts have no trash.").default(false);
+        let site = Arc::clone(&self.site);
+        vec![
+            Route::new(format!("/{base}"))
+                .schema(schema.clone())
+                .args(Args::from([family()]))
+                .endpoint(get(Self::list, Self::can_list).args(self.posts.query_args()))
+                .endpoint(on(CREATABLE, Self::create, Self::can_create)
+                    .args(Args::new().with("theme_json_version", Arg::new(theme_json_version())).with(settings::FACE, Arg::new(text)))
+                    .validate(move |req| check(&site, req, &shape))),
+            Route::new(format!(r"/{base}/(?P<id>[\d]+)"))
+                .schema(schema)
+                .args(Args::from([family(), id]))
+                .endpoint(get(Self::fetch, Self::can_fetch).args(Args::from([("context", context_param())])))
+                .endpoint(on(DELETABLE, Self::delete, Self::can_delete).args(Args::from([("force", force)]))),
+        ]
+    }
+}
+
+/// Whether the settings of a request to create are fit.
+fn check(site: &Site, req: &Request, shape: &Schema) -> Result<bool> {
+    let text: String = req.require(settings::FACE)?;
+    let refused = |why: Error| invalid_param(settings::FACE, &why);
+    let given = settings::parse(&text, shape, settings::FACE).map_err(refused)?;
+    let files: Vec<&str> = req.files().iter().map(|file| file.field.as_str()).collect();
+    settings::check_face(&given, &files, site.settings()?.option("home")).map_err(refused)?;
+    Ok(true)
+}
+
+/// Deletes faces; gives the names of their files, to be removed once that is certain.
+///
+/// # Errors
+/// Those of the store.
+pub(super) fn remove(tx: &mut Tx, faces: &[PostId]) -> Stored<Vec<String>> {
+    let numbers: Vec<i64> = faces.iter().map(|id| id.0).collect();
+    let metas = meta::load(tx, MetaKind::Post, &numbers)?;
+    for face in faces {
+        stored_posts::delete(tx, *face)?.ok_or_else(post_not_found)?;
+    }
+    Ok(metas.values().flat_map(|meta| meta.all(FILE).iter().cloned()).collect())
+}

@@ -1,0 +1,292 @@
+//! Font families: posts of a type of their own whose content holds their settings.
+
+use std::{collections::HashMap, sync::Arc};
+
+use serde_json::{Map, Value, json};
+use svc_model::{Post, PostId, PostType};
+use svc_resource::{Fields, View};
+use svc_routing::{
+    CREATABLE, Controller, DELETABLE, EDITABLE, ExtraFields, Link, Links, Request, Response, Result, Route, get, on,
+};
+use svc_schema::{
+    Arg, Args, Error, Schema,
+    build::{SchemaBuilder, array, boolean, integer, object, string},
+};
+use svc_store::{Db, posts as stored_posts};
+
+use super::{errors, faces, settings, theme_json_version};
+use crate::{
+    Access, Settings, Site, Stored, caller,
+    errors::{invalid_param, post_not_found, trash_not_supported},
+    posts::{Granted, Posts, context_param, draft::PostDraft, params, rights::PostRights},
+    respond,
+};
+
+const ALL: &[&str] = &["view", "edit", "embed"];
+
+/// A family with everything loaded that its members read.
+struct Family {
+    post: Post,
+    /// What its content holds.
+    settings: Map<String, Value>,
+    faces: Vec<PostId>,
+}
+
+impl Family {
+    fn text(&self, name: &str) -> String {
+        self.settings.get(name).map(|text| svc_php::cast::to_text(text).into_owned()).unwrap_or_default()
+    }
+}
+
+#[rustfmt::skip]
+fn fields(kind: &PostType) -> Fields<Family, ()> {
+    let mut f = Fields::<Family, ()>::new(&kind.name);
+    let closed = |about: &str| {
+        object([("", Value::Null); 0]).describe(about).context(ALL).keyword("required", json!(["name", "slug", "fontFamily"])).additional_properties(false)
+    };
+    f.add("id", integer().describe("Number that identifies the family.").context(ALL).readonly()).get(|f| f.post.id);
+    f.add("theme_json_version", theme_json_version().context(ALL)).get(|_| super::THEME_JSON_VERSION);
+    f.add("font_faces", array(integer()).describe("Numbers of the family's faces.").context(ALL)).get(|f| f.faces.iter().map(|id| Value::from(*id)).collect::<Value>());
+    let settings = f.add("font_family_settings", closed("What the family is."));
+    settings.member("name", string().describe("What people call the family.")).get(|f| f.post.title.clone());
+    settings.member("slug", string().describe("The family's name for programs.")).get(|f| f.post.slug.clone());
+    settings.member("fontFamily", string().describe("The family as style sheets name it.")).get(|f| f.text("fontFamily"));
+    settings.member("preview", string().describe("Address of a picture of the family.").format("uri").default("")).get(|f| f.text("preview"));
+    f
+}
+
+/// The family of font families.
+pub struct FontFamilies {
+    site: Arc<Site>,
+    post_type: Arc<PostType>,
+    posts: Arc<Posts>,
+    fields: Fields<Family, ()>,
+    extra: ExtraFields,
+}
+
+impl FontFamilies {
+    /// The family of this type.
+    pub fn new(site: &Arc<Site>, post_type: &PostType, extra: &ExtraFields) -> Self {
+        let listed = super::listed(params::params(site, post_type), &[]);
+        FontFamilies {
+            site: Arc::clone(site),
+            posts: Arc::new(Posts::new(site, post_type, extra).with_params(listed)),
+            fields: fields(post_type).with_extra(extra, &post_type.name),
+            post_type: Arc::new(post_type.clone()),
+            extra: extra.clone(),
+        }
+    }
+
+    /// These rows as families, with their links when they are asked for. One query, whatever their number.
+    fn load(
+        &self,
+        db: &mut Db,
+        settings: &Settings,
+        access: &Access<'_>,
+        rows: Vec<Post>,
+        req: &Request,
+        view: &View,
+    ) -> Stored<Vec<(Family, Option<Links>)>> {
+        let caller = caller(req);
+        let ids: Vec<PostId> = rows.iter().map(|p| p.id).collect();
+        let mut faces: HashMap<PostId, Vec<PostId>> = HashMap::new();
+        for (family, face) in stored_posts::children(db, &ids, faces::TYPE)? {
+            faces.entry(family).or_default().push(face);
+        }
+        let urls = &settings.urls;
+        let collection = urls.rest(&self.site.route_of_type(&self.post_type));
+        let item = |post: Post| {
+            let faces = faces.remove(&post.id).unwrap_or_default();
+            let links = view.wants_links().then(|| {
+                let rights = PostRights::of(&caller, access, &post, &self.post_type, &[], false);
+                let own = format!("{collection}/{}", post.id);
+                let mut links = Links::new();
+                links.add("self", Link::new(&own).allow(rights.allowed_methods()));
+                links.add("collection", Link::new(&collection));
+                for face in &faces {
+                    links.add("font_faces", Link::new(format!("{own}/font-faces/{face}")).embeddable());
+                }
+                links
+            });
+            (Family { settings: super::stored(&post), faces, post }, links)
+        };
+        Ok(rows.into_iter().map(item).collect())
+    }
+
+    async fn finish(&self, family: &Family, req: &Request, view: &View) -> Result<Map<String, Value>> {
+        let data = self.fields.plan(view).prepare(family);
+        respond::finish(&self.extra, &self.post_type.name, family.post.id.0, data, req, view).await
+    }
+
+    async fn show(&self, req: &Request, post: Post, view: View) -> Result<Response> {
+        let loaded = self.site.read(|db| {
+            let settings = self.site.settings_in(db)?;
+            let access = Access::of_posts(&self.site, &settings, db, std::slice::from_ref(&post))?;
+            Ok(self.load(db, &settings, &access, vec![post], req, &view)?.pop())
+        })?;
+        let Some((family, links)) = loaded else { return Err(post_not_found()) };
+        Ok(respond::single(self.finish(&family, req, &view).await?, links))
+    }
+
+    // List
+
+    async fn can_list(self: Arc<Self>, req: Request) -> Result<()> {
+        super::check_read(&self.site, &self.post_type, &req)
+    }
+
+    async fn list(self: Arc<Self>, req: Request) -> Result<Response> {
+        let view = respond::view(&req);
+        let mut page =
+            self.posts.page(&req, |db, settings, access, rows| self.load(db, settings, access, rows, &req, &view))?;
+        let mut items = Vec::new();
+        for (family, links) in std::mem::take(&mut page.items) {
+            items.push(respond::with_links(self.finish(&family, &req, &view).await?, links, &req));
+        }
+        Ok(self.posts.paged(&page, items, &req, &self.site.route_of_type(&self.post_type)))
+    }
+
+    // Fetch
+
+    async fn can_fetch(self: Arc<Self>, req: Request) -> Result<Post> {
+        super::readable(&self.site, &self.post_type, &req)
+    }
+
+    async fn fetch(self: Arc<Self>, req: Request, post: Post) -> Result<Response> {
+        if req.is_head() {
+            return Ok(Response::new(Value::Null));
+        }
+        self.show(&req, post, respond::view(&req)).await
+    }
+
+    // Create
+
+    async fn can_create(self: Arc<Self>, req: Request) -> Result<()> {
+        Arc::clone(&self.posts).can_create(req).await
+    }
+
+    async fn create(self: Arc<Self>, req: Request) -> Result<Response> {
+        let given: Map<String, Value> = read_settings(&req);
+        let slug = svc_text::sanitize_title(&svc_php::cast::to_text(&given["slug"]));
+        let (kind, wanted) = (self.post_type.name.clone(), slug.clone());
+        let job = self.posts.job(caller(&req), draft(&given, Some(slug)), None, self.site.settings()?);
+        let id = self
+            .site
+            .write(move |tx| {
+                if !stored_posts::by_slug(tx, &wanted, &[&kind])?.is_empty() {
+                    return Err(errors::duplicate_family(&wanted).into());
+                }
+                job.run(tx)
+            })
+            .await?;
+        self.posts.update_extra(id, &req).await?;
+        let route = format!("{}/{id}", self.site.route_of_type(&self.post_type));
+        let location = self.site.settings()?.urls.rest(&route);
+        let shown = self.show(&req, self.posts.saved(id)?, respond::edit_view(&req)).await?;
+        Ok(shown.status(201).header("Location", location))
+    }
+
+    // Update
+
+    async fn can_update(self: Arc<Self>, req: Request) -> Result<Granted> {
+        Arc::clone(&self.posts).can_update(req).await
+    }
+
+    async fn update(self: Arc<Self>, req: Request, granted: Granted) -> Result<Response> {
+        let given: Map<String, Value> = read_settings(&req);
+        let id = granted.post.id;
+        let job = self.posts.job(caller(&req), draft(&given, None), Some(id), self.site.settings()?);
+        self.site.write(move |tx| job.run(tx)).await?;
+        self.posts.update_extra(id, &req).await?;
+        self.show(&req, self.posts.saved(id)?, respond::edit_view(&req)).await
+    }
+
+    // Delete
+
+    async fn can_delete(self: Arc<Self>, req: Request) -> Result<Granted> {
+        Arc::clone(&self.posts).can_delete(req).await
+    }
+
+    /// Deletes a family with its faces and their files.
+    async fn delete(self: Arc<Self>, req: Request, granted: Granted) -> Result<Response> {
+        if !req.arg::<bool>("force")?.unwrap_or(false) {
+            return Err(trash_not_supported());
+        }
+        let id = granted.post.id;
+        let previous = self.show(&req, granted.post, View::whole("view").without_links()).await?;
+        let files = self
+            .site
+            .write(move |tx| {
+                let faces: Vec<PostId> =
+                    stored_posts::children(tx, &[id], faces::TYPE)?.into_iter().map(|(_, face)| face).collect();
+                let files = faces::remove(tx, &faces)?;
+                stored_posts::delete(tx, id)?;
+                Ok(files)
+            })
+            .await?;
+        super::remove_files(&self.site, files).await;
+        Ok(Response::new(json!({"deleted": true, "previous": previous.data})))
+    }
+}
+
+impl Controller for FontFamilies {
+    #[rustfmt::skip]
+    fn routes(&self) -> Vec<Route<Self>> {
+        let base = &self.post_type.rest_base;
+        let schema = Schema::compile(self.fields.item_schema());
+        let shape = Schema::compile(settings::family_schema().into());
+        let text = || string().describe("The family's settings, as JSON.").required();
+        let version = || Arg::new(theme_json_version());
+        let id = integer().describe("Number that identifies the family.");
+        let force: SchemaBuilder = boolean().describe("Must be true: fonts have no trash.").default(false);
+        let creates = shape.clone();
+        // To change a family the settings come as they are, not as a text: so the peer has it, for texts are refused.
+        let changed = Arg::new(text()).validate_with(move |value, name| shape.validate(value, name).map(|()| true));
+        vec![
+            Route::new(format!("/{base}"))
+                .schema(schema.clone())
+                .endpoint(get(Self::list, Self::can_list).args(self.posts.query_args()))
+                .endpoint(on(CREATABLE, Self::create, Self::can_create)
+                    .args(Args::new().with("theme_json_version", version()).with(settings::FAMILY, Arg::new(text())))
+                    .validate(move |req| check(req, &creates))),
+            Route::new(format!(r"/{base}/(?P<id>[\d]+)"))
+                .schema(schema)
+                .args(Args::from([("id", id)]))
+                .endpoint(get(Self::fetch, Self::can_fetch).args(Args::from([("context", context_param())])))
+                .endpoint(on(EDITABLE, Self::update, Self::can_update)
+                    .args(Args::new().with("theme_json_version", version()).with(settings::FAMILY, changed)))
+                .endpoint(on(DELETABLE, Self::delete, Self::can_delete).args(Args::from([("force", force)]))),
+        ]
+    }
+}
+
+/// Whether the settings of a request to create are fit.
+fn check(req: &Request, shape: &Schema) -> Result<bool> {
+    let text: String = req.require(settings::FAMILY)?;
+    let refused = |why: Error| invalid_param(settings::FAMILY, &why);
+    let given = settings::parse(&text, shape, settings::FAMILY).map_err(refused)?;
+    settings::check_family(&given).map_err(refused)?;
+    Ok(true)
+}
+
+/// The settings of a request, as a text of JSON or as they are; they have been checked.
+fn read_settings(req: &Request) -> Map<String, Value> {
+    match req.param(settings::FAMILY) {
+        Some(Value::String(text)) => serde_json::from_str(text).unwrap_or_default(),
+        Some(Value::Object(given)) => given.clone(),
+        _ => Map::new(),
+    }
+}
+
+/// The row that these settings make.
+fn draft(given: &Map<String, Value>, slug: Option<String>) -> PostDraft {
+    let kept = ["fontFamily", "preview"].into_iter();
+    let content: Map<String, Value> =
+        kept.filter_map(|name| Some((name.to_owned(), settings::clean(name, given.get(name)?)))).collect();
+    PostDraft {
+        title: given.get("name").map(|name| svc_text::sanitize_text_field(&svc_php::cast::to_text(name))),
+        slug,
+        status: Some("publish".to_owned()),
+        content: Some(Value::Object(content).to_string()),
+        ..PostDraft::default()
+    }
+}

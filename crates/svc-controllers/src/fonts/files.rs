@@ -1,0 +1,114 @@
+//! Files of fonts: what may be one, and where they are kept.
+
+use std::{
+    fs,
+    io::{ErrorKind, Read, Write},
+    path::{Path, PathBuf},
+};
+
+use svc_routing::{File, request::FileData};
+use svc_schema::Error;
+use svc_text::MimeTypes;
+
+/// Formats of fonts: extension, type, and how such files begin.
+const FORMATS: [(&str, &str, &[&[u8]]); 4] = [
+    ("woff2", "font/woff2", &[b"wOF2"]),
+    ("woff", "font/woff", &[b"wOFF"]),
+    ("ttf", "font/sfnt", &[b"\0\x01\0\0", b"true"]),
+    ("otf", "application/vnd.ms-opentype", &[b"OTTO", b"\0\x01\0\0"]),
+];
+
+/// How many names are tried when one is taken.
+const MAX_TRIES: u32 = 1_000;
+
+/// Not a font by its name and its bytes.
+fn invalid_type() -> Error {
+    Error::new("rest_font_upload_invalid_file_type", "This is not a font that may be uploaded.").with_status(400)
+}
+
+/// The file could not be kept.
+fn failed(why: &std::io::Error) -> Error {
+    tracing::error!(%why, "a font could not be stored");
+    Error::new("rest_font_upload_unknown_error", "The font could not be stored.").with_status(500)
+}
+
+/// The folder of fonts below a content folder.
+pub(super) fn folder(content: &Path) -> PathBuf {
+    content.join("uploads").join("fonts")
+}
+
+/// Keeps a file that came with a request; gives the name under which it is kept. Blocks.
+pub(super) fn keep(file: &File, folder: &Path) -> Result<String, Error> {
+    let bytes = match &file.data {
+        FileData::Memory(bytes) => bytes.to_vec(),
+        FileData::Disk(path) => {
+            let mut bytes = Vec::new();
+            let opened = fs::File::open((**path).as_ref()).map_err(|e| failed(&e))?;
+            opened.take(file.size).read_to_end(&mut bytes).map_err(|e| failed(&e))?;
+            bytes
+        }
+    };
+    let allowed = FORMATS.iter().fold(MimeTypes::known(), |types, (extension, mime, _)| types.with(*extension, *mime));
+    let name = svc_text::sanitize_file_name(svc_text::basename(&file.name, ""), &allowed);
+    let (stem, extension) = name.rsplit_once('.').ok_or_else(invalid_type)?;
+    let begins = FORMATS
+        .iter()
+        .find(|(known, ..)| known.eq_ignore_ascii_case(extension))
+        .map(|(_, _, begins)| *begins)
+        .ok_or_else(invalid_type)?;
+    if stem.is_empty() || !begins.iter().any(|begin| bytes.starts_with(begin)) {
+        return Err(invalid_type());
+    }
+    fs::create_dir_all(folder).map_err(|e| failed(&e))?;
+    for n in 0..MAX_TRIES {
+        let name = if n == 0 { name.clone() } else { format!("{stem}-{n}.{extension}") };
+        match fs::File::create_new(folder.join(&name)) {
+            Ok(mut file) => return file.write_all(&bytes).map(|()| name).map_err(|e| failed(&e)),
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(failed(&error)),
+        }
+    }
+    Err(failed(&std::io::Error::from(ErrorKind::AlreadyExists)))
+}
+
+/// Removes files of fonts by the names under which they are kept; a name that says more than that is passed over. Blocks.
+pub(super) fn remove(folder: &Path, names: &[String]) {
+    for name in names {
+        let is_name = !name.is_empty() && !name.starts_with('.') && !name.contains(['/', '\\', '\0']);
+        if is_name
+            && let Err(why) = fs::remove_file(folder.join(name))
+            && why.kind() != ErrorKind::NotFound
+        {
+            tracing::warn!(%why, name, "a font's file stays");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_and_bytes_agree_and_names_are_never_paths() {
+        let folder = tempfile::tempdir().unwrap();
+        let keep = |name: &str, bytes: &'static [u8]| {
+            let data = FileData::Memory(bytes.into());
+            let (field, content_type) = ("file".to_owned(), "font/woff2".to_owned());
+            super::keep(
+                &File { field, name: name.to_owned(), content_type, size: bytes.len() as u64, data },
+                folder.path(),
+            )
+            .map_err(|e| e.code().to_owned())
+        };
+        let refused = || Err("rest_font_upload_invalid_file_type".to_owned());
+        assert_eq!(keep("a b.woff2", b"wOF2..."), Ok("a-b.woff2".to_owned()));
+        assert_eq!(keep("a b.woff2", b"wOF2..."), Ok("a-b-1.woff2".to_owned()));
+        assert_eq!(keep("../../up.TTF", b"\0\x01\0\0"), Ok("up.TTF".to_owned()));
+        for (name, bytes) in [("a.ttf", &b"wOF2"[..]), ("a.php", b"wOF2"), ("woff2", b"wOF2"), ("a.woff2", b"")] {
+            assert_eq!(keep(name, bytes), refused(), "{name}");
+        }
+        remove(folder.path(), &["a-b.woff2".to_owned(), "../x".to_owned(), "gone.woff2".to_owned()]);
+        let left: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
+        assert_eq!(left.len(), 2, "{left:?}");
+    }
+}

@@ -1,0 +1,204 @@
+//! Members of an item of a menu, each named once: schema, how it is read, how it is written.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use svc_model::{Post, PostType, TermId};
+use svc_resource::Fields;
+use svc_schema::build::{SchemaBuilder, array, boolean, integer, string, types};
+use svc_store::Meta;
+
+use super::target::Target;
+use crate::{LINK_RELATION, Site, posts::schema_links, render};
+
+/// The table of items.
+pub(super) type ItemFields = Fields<NavItem, ItemDraft>;
+
+const ALL: &[&str] = &["view", "edit", "embed"];
+const VIEW_EDIT: &[&str] = &["view", "edit"];
+
+/// What an item leads to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// A term.
+    Taxonomy,
+    /// A post.
+    PostType,
+    /// The archive of a post type.
+    Archive,
+    /// An address.
+    #[default]
+    Custom,
+}
+
+/// Kinds by the names that the interface and stored meta have for them.
+const KINDS: [(&str, Kind); 4] = [
+    ("taxonomy", Kind::Taxonomy),
+    ("post_type", Kind::PostType),
+    ("post_type_archive", Kind::Archive),
+    ("custom", Kind::Custom),
+];
+
+impl Kind {
+    /// The kind of this name. Kinds that plugins have brought count as addresses.
+    pub(super) fn of(name: &str) -> Self {
+        KINDS.iter().find(|(known, _)| *known == name).map(|(_, kind)| *kind).unwrap_or_default()
+    }
+
+    /// The kind's name.
+    pub(super) fn name(self) -> &'static str {
+        KINDS.iter().find(|(_, kind)| *kind == self).map_or("custom", |(name, _)| name)
+    }
+}
+
+/// An item with everything loaded that its members read.
+pub(super) struct NavItem {
+    /// The row.
+    pub(super) post: Post,
+    /// Its meta.
+    pub(super) meta: Meta,
+    /// The menu that it stands in; zero for none.
+    pub(super) menu: TermId,
+    /// What it leads to.
+    pub(super) target: Target,
+}
+
+/// What a request wants to change of an item; `None` leaves a member as it is.
+#[derive(Clone, Debug, Default)]
+pub(super) struct ItemDraft {
+    pub(super) title: Option<String>,
+    pub(super) kind: Option<String>,
+    pub(super) status: Option<String>,
+    pub(super) parent: Option<i64>,
+    pub(super) attr_title: Option<String>,
+    pub(super) classes: Option<Vec<String>>,
+    pub(super) description: Option<String>,
+    pub(super) menu_order: Option<i64>,
+    pub(super) object: Option<String>,
+    pub(super) object_id: Option<i64>,
+    pub(super) target: Option<String>,
+    pub(super) url: Option<String>,
+    pub(super) xfn: Option<Vec<String>>,
+    pub(super) menu: Option<i64>,
+    pub(super) meta: Option<Value>,
+}
+
+impl NavItem {
+    /// A text of its meta, empty when there is none.
+    pub(super) fn text(&self, key: &str) -> &str {
+        self.meta.first(key).unwrap_or_default()
+    }
+
+    fn number(&self, key: &str) -> i64 {
+        svc_php::numeric::text_to_int(self.text(key))
+    }
+
+    pub(super) fn kind(&self) -> Kind {
+        Kind::of(self.text("_menu_item_type"))
+    }
+
+    /// The title as stored, or that of what the item leads to.
+    pub(super) fn title(&self) -> &str {
+        if self.post.title.is_empty() { &self.target.title } else { &self.post.title }
+    }
+
+    pub(super) fn parent(&self) -> i64 {
+        self.number("_menu_item_menu_item_parent")
+    }
+
+    /// The number of what it leads to.
+    pub(super) fn object_id(&self) -> i64 {
+        self.number("_menu_item_object_id").saturating_abs()
+    }
+
+    pub(super) fn classes(&self) -> Vec<String> {
+        match svc_php::serialize::from_stored(self.text("_menu_item_classes").as_bytes()).into() {
+            Value::Array(classes) => classes.iter().map(|c| svc_php::cast::to_text(c).into_owned()).collect(),
+            other => vec![svc_php::cast::to_text(&other).into_owned()],
+        }
+    }
+
+    /// The item's relations to the site that it leads to, as stored.
+    fn xfn(&self) -> Value {
+        self.text("_menu_item_xfn").split(' ').map(|rel| Value::from(svc_text::sanitize_html_class(rel, ""))).collect()
+    }
+}
+
+/// A list of names fit for class attributes.
+fn class_names(value: Value, _: &str) -> Result<Value, svc_schema::Error> {
+    let names = svc_php::list::parse_text_list(&value);
+    Ok(names.iter().map(|name| Value::from(svc_text::sanitize_html_class(name, ""))).collect())
+}
+
+/// A text without markup and line breaks.
+fn plain(value: Value, _: &str) -> Result<Value, svc_schema::Error> {
+    Ok(svc_text::sanitize_text_field(&svc_php::cast::to_text(&value)).into())
+}
+
+fn number() -> SchemaBuilder {
+    integer().default(0).minimum(0)
+}
+
+/// The table of items.
+#[rustfmt::skip]
+pub(super) fn fields(site: &Arc<Site>, post_type: &PostType) -> ItemFields {
+    let mut f = ItemFields::new(&post_type.name);
+    let title = f.add("title", types(["string", "object"]).describe("The item's title.").context(ALL));
+    title.member("raw", string().describe("The title as stored, or that of what the item leads to.").context(&["edit"])).get(|i| i.title().to_owned());
+    title.member("rendered", string().describe("The title as HTML.").context(ALL).readonly()).get(|i| render::title(i.title()));
+    title.unchecked().set(|d, v: Value| d.title = crate::posts::fields::text(v));
+    f.add("id", number().describe("Number that identifies the item.").context(ALL).readonly()).get(|i| i.post.id);
+    f.add("type_label", string().describe("What people call the kind of thing that the item leads to.").context(ALL).readonly()).get(|i| i.target.label.clone());
+    f.add("type", string().describe("The kind of thing that the item leads to.").one_of(KINDS.map(|(name, _)| name)).context(ALL).default("custom"))
+        .get(|i| i.text("_menu_item_type").to_owned()).set(|d, v| d.kind = Some(v));
+    f.add("status", string().describe("The item's status.").one_of(site.writable_statuses()).default("publish").context(ALL))
+        .get(|i| i.post.status.clone()).set(|d, v| d.status = Some(v));
+    f.add("parent", number().describe("Number of the item above this one.").context(ALL)).get(NavItem::parent).set(|d, v| d.parent = Some(v));
+    f.add("attr_title", string().describe("Text of the link's title attribute.").context(ALL))
+        .cleaned_by(plain).get(|i| i.post.excerpt.clone()).set_nullable(|d, v: Option<String>| d.attr_title = Some(v.unwrap_or_default()));
+    f.add("classes", array(string()).describe("Class names of the link.").context(ALL))
+        .cleaned_by(class_names).get(NavItem::classes).set_nullable(|d, v: Option<Vec<String>>| d.classes = Some(v.unwrap_or_default()));
+    f.add("description", string().describe("What the item is about.").context(ALL))
+        .cleaned_by(plain).get(|i| svc_text::trim(&i.post.content).to_owned()).set_nullable(|d, v: Option<String>| d.description = Some(v.unwrap_or_default()));
+    f.add("menu_order", integer().describe("Place of the item in its menu.").minimum(1).default(1).context(ALL)).get(|i| i.post.menu_order).set(|d, v| d.menu_order = Some(v));
+    f.add("object", string().describe("The post type or taxonomy of what the item leads to.").context(ALL))
+        .cleaned_by(|value, _| Ok(svc_text::sanitize_key(&svc_php::cast::to_text(&value)).into()))
+        .get(|i| i.text("_menu_item_object").to_owned()).set(|d, v| d.object = Some(v));
+    f.add("object_id", number().describe("Number of what the item leads to.").context(ALL)).get(NavItem::object_id).set(|d, v| d.object_id = Some(v));
+    f.add("target", string().describe("Where the link opens.").one_of(["_blank", ""]).context(ALL))
+        .get(|i| i.text("_menu_item_target").to_owned()).set_nullable(|d, v: Option<String>| d.target = Some(v.unwrap_or_default()));
+    f.add("url", string().describe("Where the item leads.").format("uri").context(ALL))
+        .validated_by(|value, _| fit_address(value)).get(|i| i.target.url.clone().map_or(Value::Bool(false), Value::from))
+        .set_nullable(|d, v: Option<String>| d.url = Some(v.unwrap_or_default()));
+    f.add("xfn", array(string()).describe("How the site that the link leads to is related.").context(ALL))
+        .cleaned_by(class_names).get(NavItem::xfn).set_nullable(|d, v: Option<Vec<String>>| d.xfn = Some(v.unwrap_or_default()));
+    f.add("invalid", boolean().describe("Whether the item leads to something that is not there.").context(ALL).readonly()).get(|i| i.target.invalid);
+    f.add("menus", integer().describe("Number of the menu that the item stands in.").context(VIEW_EDIT)).get(|i| i.menu).set(|d, v| d.menu = Some(v));
+    crate::meta::add_member(&mut f, &site.meta, "post", &post_type.name, |i| &i.meta).set(|d, v| d.meta = Some(v));
+    f.keyword("links", links(site, post_type));
+    f
+}
+
+/// Addresses that are left empty once cleaned are refused.
+fn fit_address(value: &Value) -> Result<bool, svc_schema::Error> {
+    let text = svc_php::cast::to_text(value);
+    if text.is_empty() || !svc_text::sanitize_url(&text).is_empty() {
+        return Ok(true);
+    }
+    Err(svc_schema::Error::new("rest_invalid_url", "This is not an address."))
+}
+
+/// The relations of posts, and that to what the item leads to.
+fn links(site: &Arc<Site>, post_type: &PostType) -> Value {
+    let mut links = schema_links(site, post_type);
+    if let Value::Array(links) = &mut links {
+        let href = links.first().map_or(Value::Null, |link| link["href"].clone());
+        links.push(json!({
+            "title": "What the item leads to.",
+            "href": href,
+            "rel": format!("{LINK_RELATION}menu-item-object"),
+            "targetSchema": {"type": "object", "properties": {"object": {"type": "integer"}}},
+        }));
+    }
+    links
+}

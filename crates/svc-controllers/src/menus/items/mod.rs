@@ -1,0 +1,199 @@
+//! Items of menus: posts of a type of their own that lead to a post, a term, an archive or any address.
+//!
+//! What an item leads to, and how its link looks, is kept in meta. Permissions are those of posts; to read, one has to be
+//! allowed to see menus too.
+
+mod fields;
+mod load;
+mod new_pages;
+mod show;
+mod target;
+mod write;
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use svc_model::{Post, PostType};
+use svc_resource::View;
+use svc_routing::{
+    CREATABLE, Controller, DELETABLE, EDITABLE, ExtraFields, Links, Map, Request, Response, Result, Route, get, on,
+};
+use svc_schema::{
+    Args, MethodKind, Schema,
+    build::{boolean, integer},
+};
+use svc_store::posts as stored_posts;
+
+use self::{
+    fields::{ItemFields, NavItem},
+    load::Linking,
+};
+use super::check_read;
+use crate::{
+    Access, Site, caller,
+    errors::{post_not_found, trash_not_supported},
+    posts::{Granted, Posts, context_param, params},
+    respond,
+};
+
+pub(crate) use self::{new_pages::page_published, show::shown};
+
+/// The family of items.
+pub struct MenuItems {
+    site: Arc<Site>,
+    post_type: Arc<PostType>,
+    posts: Arc<Posts>,
+    fields: ItemFields,
+    extra: ExtraFields,
+}
+
+impl MenuItems {
+    /// The family of this type.
+    pub fn new(site: &Arc<Site>, post_type: &PostType, extra: &ExtraFields) -> Self {
+        let listed =
+            params::ordered(params::params(site, post_type), 100, "asc", "menu_order", &params::orders(post_type));
+        MenuItems {
+            site: Arc::clone(site),
+            posts: Arc::new(Posts::new(site, post_type, extra).with_params(listed)),
+            fields: fields::fields(site, post_type).with_extra(extra, &post_type.name),
+            post_type: Arc::new(post_type.clone()),
+            extra: extra.clone(),
+        }
+    }
+
+    /// The wire form of an item, without its links.
+    async fn finish(&self, item: &NavItem, req: &Request, view: &View) -> Result<Map> {
+        let mut data = self.fields.plan(view).prepare(item);
+        if item.menu.is_none() {
+            // An item in no menu has no such member, as on the peer.
+            data.shift_remove("menus");
+        }
+        respond::finish(&self.extra, &self.post_type.name, item.post.id.0, data, req, view).await
+    }
+
+    /// A response that shows one item as this request may see it.
+    async fn show(&self, req: &Request, post: Post, view: View) -> Result<Response> {
+        let caller = caller(req);
+        let loaded = self.site.read(|db| {
+            let settings = self.site.settings_in(db)?;
+            let access = Access::of_posts(&self.site, &settings, db, std::slice::from_ref(&post))?;
+            let item = load::items(db, &self.site, &settings, vec![post])?.pop();
+            let linking = Linking {
+                site: &self.site,
+                settings: &settings,
+                kind: &self.post_type,
+                caller: &caller,
+                access: &access,
+                view: &view,
+            };
+            Ok(item.map(|item| (linking.links(&item), item)))
+        })?;
+        let Some((links, item)) = loaded else { return Err(post_not_found()) };
+        Ok(respond::single(self.finish(&item, req, &view).await?, links))
+    }
+
+    // List
+
+    async fn can_list(self: Arc<Self>, req: Request) -> Result<()> {
+        Arc::clone(&self.posts).can_list(req.clone()).await?;
+        check_read(&self.site, &req)
+    }
+
+    async fn list(self: Arc<Self>, req: Request) -> Result<Response> {
+        let view = respond::view(&req);
+        let caller = caller(&req);
+        let mut page = self.posts.page(&req, |db, settings, access, rows| {
+            let (site, kind) = (&self.site, &*self.post_type);
+            let linking = Linking { site, settings, kind, caller: &caller, access, view: &view };
+            let items = load::items(db, site, settings, rows)?;
+            Ok(items.into_iter().map(|item| (linking.links(&item), item)).collect())
+        })?;
+        let loaded: Vec<(Option<Links>, NavItem)> = std::mem::take(&mut page.items);
+        let mut items = Vec::with_capacity(loaded.len());
+        for (links, item) in loaded {
+            items.push(respond::with_links(self.finish(&item, &req, &view).await?, links, &req));
+        }
+        Ok(self.posts.paged(&page, items, &req, &self.site.route_of_type(&self.post_type)))
+    }
+
+    // Fetch
+
+    async fn can_fetch(self: Arc<Self>, req: Request) -> Result<Granted> {
+        let granted = Arc::clone(&self.posts).can_fetch(req.clone()).await?;
+        check_read(&self.site, &req)?;
+        Ok(granted)
+    }
+
+    async fn fetch(self: Arc<Self>, req: Request, granted: Granted) -> Result<Response> {
+        if req.is_head() {
+            return Ok(Response::new(Value::Null));
+        }
+        self.show(&req, granted.post, respond::view(&req)).await
+    }
+
+    // Create
+
+    async fn can_create(self: Arc<Self>, req: Request) -> Result<()> {
+        Arc::clone(&self.posts).can_create(req).await
+    }
+
+    async fn create(self: Arc<Self>, req: Request) -> Result<Response> {
+        let id = self.save(&req, None).await?;
+        let route = format!("{}/{id}", self.site.route_of_type(&self.post_type));
+        let location = self.site.settings()?.urls.rest(&route);
+        let shown = self.show(&req, self.posts.saved(id)?, respond::edit_view(&req)).await?;
+        Ok(shown.status(201).header("Location", location))
+    }
+
+    // Update
+
+    async fn can_update(self: Arc<Self>, req: Request) -> Result<Granted> {
+        Arc::clone(&self.posts).can_update(req).await
+    }
+
+    async fn update(self: Arc<Self>, req: Request, granted: Granted) -> Result<Response> {
+        let id = self.save(&req, Some(granted.post)).await?;
+        self.show(&req, self.posts.saved(id)?, respond::edit_view(&req)).await
+    }
+
+    // Delete
+
+    async fn can_delete(self: Arc<Self>, req: Request) -> Result<Granted> {
+        Arc::clone(&self.posts).can_delete(req).await
+    }
+
+    async fn delete(self: Arc<Self>, req: Request, granted: Granted) -> Result<Response> {
+        if !req.arg::<bool>("force")?.unwrap_or(false) {
+            return Err(trash_not_supported());
+        }
+        let id = granted.post.id;
+        let previous = self.show(&req, granted.post, View::whole("view").without_links()).await?;
+        self.site.write(move |tx| Ok(stored_posts::delete(tx, id)?)).await?;
+        Ok(Response::new(json!({"deleted": true, "previous": previous.data})))
+    }
+}
+
+impl Controller for MenuItems {
+    #[rustfmt::skip]
+    fn routes(&self) -> Vec<Route<Self>> {
+        let base = &self.post_type.rest_base;
+        let schema = Schema::compile(self.fields.item_schema());
+        let args = |kind| self.fields.args(kind);
+        let id = integer().describe("Number that identifies the item.");
+        let force = boolean().describe("Must be true: items have no trash.").default(false);
+        vec![
+            Route::new(format!("/{base}"))
+                .schema(schema.clone())
+                .allow_batch()
+                .endpoint(get(Self::list, Self::can_list).args(self.posts.query_args()))
+                .endpoint(on(CREATABLE, Self::create, Self::can_create).args(args(MethodKind::Creatable))),
+            Route::new(format!(r"/{base}/(?P<id>[\d]+)"))
+                .schema(schema)
+                .args(Args::from([("id", id)]))
+                .allow_batch()
+                .endpoint(get(Self::fetch, Self::can_fetch).args(Args::from([("context", context_param())])))
+                .endpoint(on(EDITABLE, Self::update, Self::can_update).args(args(MethodKind::Editable)))
+                .endpoint(on(DELETABLE, Self::delete, Self::can_delete).args(Args::from([("force", force)]))),
+        ]
+    }
+}

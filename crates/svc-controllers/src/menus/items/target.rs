@@ -1,0 +1,144 @@
+//! What items of menus lead to: loaded for a whole page of them at once.
+
+use std::collections::{HashMap, HashSet};
+
+use svc_model::{Post, PostId, Term, TermId};
+use svc_store::{Db, posts, terms};
+
+use super::fields::Kind;
+use crate::{
+    Settings, Site, Stored, addresses,
+    terms::slug_paths,
+    urls::{rest_base, taxonomy_rest_base},
+};
+
+/// What an item leads to, as its members show it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Target {
+    /// What people call its kind.
+    pub(super) label: String,
+    /// Its own title; of something that is not there, one that tells its number.
+    pub(super) title: String,
+    /// Its address, empty when it is not there; none for archives that a type does not have.
+    pub(super) url: Option<String>,
+    /// It is not there, or in the trash.
+    pub(super) invalid: bool,
+    /// Its route; empty without one.
+    pub(super) route: String,
+}
+
+/// What an item says of where it leads.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Pointer {
+    pub(super) kind: Kind,
+    pub(super) object: String,
+    pub(super) object_id: i64,
+    pub(super) url: String,
+}
+
+/// Posts and terms that items lead to, with their addresses.
+#[derive(Default)]
+struct Objects {
+    posts: HashMap<PostId, Post>,
+    addresses: HashMap<PostId, String>,
+    terms: HashMap<(TermId, String), Term>,
+    paths: HashMap<TermId, Vec<String>>,
+}
+
+/// What these pointers lead to, in their order: a fixed number of queries, whatever their number.
+pub(super) fn load(db: &mut Db, site: &Site, settings: &Settings, pointers: &[Pointer]) -> Stored<Vec<Target>> {
+    let objects = objects(db, site, settings, pointers)?;
+    Ok(pointers.iter().map(|pointer| target(site, settings, pointer, &objects)).collect())
+}
+
+fn objects(db: &mut Db, site: &Site, settings: &Settings, pointers: &[Pointer]) -> Stored<Objects> {
+    let numbers = |kind: Kind| -> Vec<i64> {
+        let wanted: HashSet<i64> =
+            pointers.iter().filter(|p| p.kind == kind && p.object_id > 0).map(|p| p.object_id).collect();
+        wanted.into_iter().collect()
+    };
+    let mut objects = Objects::default();
+    let wanted: Vec<PostId> = numbers(Kind::PostType).into_iter().map(PostId).collect();
+    if !wanted.is_empty() {
+        let rows = posts::get_many(db, &wanted)?;
+        objects.addresses = addresses::of_posts(db, site, settings, &rows)?;
+        objects.posts = rows.into_iter().map(|post| (post.id, post)).collect();
+    }
+    let wanted: Vec<TermId> = numbers(Kind::Taxonomy).into_iter().map(TermId).collect();
+    if !wanted.is_empty() {
+        let rows = terms::get_many(db, &wanted)?;
+        for taxonomy in site.taxonomies.iter().filter(|t| t.rewrite_hierarchical) {
+            let of_taxonomy: Vec<&Term> = rows.iter().filter(|t| t.taxonomy == taxonomy.name).collect();
+            if !of_taxonomy.is_empty() {
+                objects.paths.extend(slug_paths(db, &taxonomy.name, of_taxonomy.into_iter())?);
+            }
+        }
+        objects.terms = rows.into_iter().map(|term| ((term.id, term.taxonomy.clone()), term)).collect();
+    }
+    Ok(objects)
+}
+
+fn target(site: &Site, settings: &Settings, pointer: &Pointer, objects: &Objects) -> Target {
+    match pointer.kind {
+        Kind::Custom => Target { label: "Custom Link".to_owned(), url: Some(pointer.url.clone()), ..Target::default() },
+        Kind::PostType => post(site, settings, pointer, objects),
+        Kind::Taxonomy => term(site, settings, pointer, objects),
+        Kind::Archive => archive(site, settings, pointer),
+    }
+}
+
+/// The title of something without one.
+fn untitled(pointer: &Pointer) -> String {
+    format!("#{} (no title)", pointer.object_id)
+}
+
+fn post(site: &Site, settings: &Settings, pointer: &Pointer, objects: &Objects) -> Target {
+    let kind = site.types.get(&pointer.object);
+    let found = objects.posts.get(&PostId(pointer.object_id));
+    let namespace = site.brand.namespace();
+    let route = found.and_then(|post| {
+        let base = rest_base(site.types.get(&post.post_type)?, &namespace);
+        Some(settings.urls.site.route_for_post(Some((u64::try_from(post.id.0).ok()?, base))))
+    });
+    Target {
+        label: kind.map_or_else(|| pointer.object.clone(), |kind| kind.singular_label.clone()),
+        title: found.map(|p| p.title.clone()).filter(|t| !t.is_empty()).unwrap_or_else(|| untitled(pointer)),
+        url: Some(found.and_then(|p| objects.addresses.get(&p.id).cloned()).unwrap_or_default()),
+        invalid: kind.is_none() || found.is_none_or(|p| p.status == "trash"),
+        route: route.unwrap_or_default(),
+    }
+}
+
+fn term(site: &Site, settings: &Settings, pointer: &Pointer, objects: &Objects) -> Target {
+    let taxonomy = site.taxonomies.get(&pointer.object);
+    let found = objects.terms.get(&(TermId(pointer.object_id), pointer.object.clone())).zip(taxonomy);
+    let url = found.map(|(term, taxonomy)| {
+        let path = objects.paths.get(&term.id).and_then(|path| path.split_last()).map_or(&[][..], |(_, above)| above);
+        let above: Vec<&str> = path.iter().map(String::as_str).collect();
+        settings.urls.term(term, taxonomy, &above)
+    });
+    let namespace = site.brand.namespace();
+    let route = found.and_then(|(term, taxonomy)| {
+        let base = taxonomy_rest_base(taxonomy, &namespace);
+        Some(settings.urls.site.route_for_term(Some((u64::try_from(term.id.0).ok()?, base))))
+    });
+    Target {
+        label: taxonomy.map_or_else(|| pointer.object.clone(), |t| t.singular_label.clone()),
+        title: found.map_or_else(|| untitled(pointer), |(term, _)| term.name.clone()),
+        url: Some(url.unwrap_or_default()),
+        invalid: found.is_none(),
+        route: route.unwrap_or_default(),
+    }
+}
+
+fn archive(site: &Site, settings: &Settings, pointer: &Pointer) -> Target {
+    let kind = site.types.get(&pointer.object);
+    let title = kind.map(|kind| kind.labels.get("archives").unwrap_or(&kind.label).clone());
+    Target {
+        label: "Post Type Archive".to_owned(),
+        title: title.unwrap_or_default(),
+        url: kind.map_or_else(|| Some(String::new()), |kind| settings.urls.archive(kind)),
+        invalid: kind.is_none(),
+        route: String::new(),
+    }
+}

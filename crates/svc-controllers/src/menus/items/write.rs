@@ -1,0 +1,183 @@
+//! Stores what a request makes of an item: its row and what it leads to.
+
+use std::sync::Arc;
+
+use svc_model::{Post, PostId, TermId};
+use svc_php::Php;
+use svc_routing::{Request, Result};
+use svc_store::{
+    Db, Tx,
+    meta::{self, MetaKind},
+    posts, terms,
+};
+
+use super::{
+    MenuItems,
+    fields::{ItemDraft, Kind, NavItem},
+    load,
+    target::{self, Pointer, Target},
+};
+use crate::{
+    Settings, Site, Stored, caller,
+    menus::{MENU, errors},
+    posts::draft::PostDraft,
+    respond,
+};
+
+/// Since when an item is in no menu, so that it can be cleared away one day.
+const ORPHANED: &str = "_menu_item_orphaned";
+
+/// What an item is to be.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Wanted {
+    pub(super) title: String,
+    pub(super) pointer: Pointer,
+    pub(super) parent: i64,
+    pub(super) link_target: String,
+    pub(super) classes: Vec<String>,
+    pub(super) xfn: String,
+}
+
+impl MenuItems {
+    /// Creates or changes an item as the request says.
+    pub(super) async fn save(&self, req: &Request, existing: Option<Post>) -> Result<PostId> {
+        let mut draft = ItemDraft::default();
+        self.fields.apply(&mut draft, |name| respond::given(req, name))?;
+        let (site, settings) = (Arc::clone(&self.site), self.site.settings()?);
+        let id = existing.as_ref().map(|p| p.id);
+        let wanted = self.site.read(|db| {
+            let before = match existing {
+                Some(post) => load::items(db, &site, &settings, vec![post])?.pop(),
+                None => None,
+            };
+            wanted(db, &site, &settings, &draft, before.as_ref())
+        })?;
+        let row = PostDraft {
+            title: Some(wanted.title.clone()),
+            content: draft.description.take(),
+            excerpt: draft.attr_title.take(),
+            status: draft.status.take().map(|status| if status == "publish" { status } else { "draft".to_owned() }),
+            menu_order: draft.menu_order,
+            meta: draft.meta.take(),
+            ..PostDraft::default()
+        };
+        let menu = draft.menu.map(TermId);
+        let job = self.posts.job(caller(req), row, id, settings);
+        let (is_new, now) = (id.is_none(), self.site.now());
+        let store = move |tx: &mut Tx| {
+            if let Some(menu) = menu
+                && terms::get(tx, menu, Some(MENU))?.is_none()
+            {
+                return Err(errors::invalid_menu().into());
+            }
+            let id = job.run(tx)?;
+            keep(tx, id, &wanted)?;
+            match menu {
+                Some(menu) => {
+                    terms::set_object_terms(tx, id, MENU, &[menu])?;
+                    meta::delete(tx, MetaKind::Post, id.0, ORPHANED, None)?;
+                }
+                None if is_new => {
+                    meta::update(tx, MetaKind::Post, id.0, ORPHANED, &now.and_utc().timestamp().to_string())?;
+                }
+                None => {}
+            }
+            Ok(id)
+        };
+        let id = self.site.write(store).await?;
+        self.posts.update_extra(id, req).await?;
+        Ok(id)
+    }
+}
+
+/// What an item is to be: what the request says, over what the item is.
+fn wanted(
+    db: &mut Db,
+    site: &Site,
+    settings: &Settings,
+    draft: &ItemDraft,
+    before: Option<&NavItem>,
+) -> Stored<Wanted> {
+    let text = |given: &Option<String>, now: &str| given.clone().unwrap_or_else(|| now.to_owned());
+    let now = |key: &str| before.map(|b| b.text(key)).unwrap_or_default();
+    let names = |given: &Option<Vec<String>>, now: Vec<String>| given.clone().unwrap_or(now).join(" ");
+    let mut wanted = Wanted {
+        title: text(&draft.title, before.map(NavItem::title).unwrap_or_default()),
+        pointer: Pointer {
+            kind: Kind::of(&text(&draft.kind, now("_menu_item_type"))),
+            object: text(&draft.object, now("_menu_item_object")),
+            object_id: draft.object_id.unwrap_or_else(|| before.map(NavItem::object_id).unwrap_or_default()),
+            // What an item led to stays its address when it becomes a link of one's own.
+            url: text(&draft.url, before.and_then(|b| b.target.url.as_deref()).unwrap_or_default()),
+        },
+        parent: draft.parent.unwrap_or_else(|| before.map(NavItem::parent).unwrap_or_default()),
+        link_target: text(&draft.target, now("_menu_item_target")),
+        classes: names(&draft.classes, before.map(NavItem::classes).unwrap_or_default())
+            .split(' ')
+            .map(str::to_owned)
+            .collect(),
+        xfn: names(&draft.xfn, vec![now("_menu_item_xfn").to_owned()]),
+    };
+    if before.is_some_and(|b| b.post.id.0 == wanted.parent) {
+        wanted.parent = 0;
+    }
+    let pointer = &mut wanted.pointer;
+    match pointer.kind {
+        Kind::Custom => {
+            if let Some(error) = errors::link_lacks(wanted.title.is_empty(), pointer.url.is_empty()) {
+                return Err(error.into());
+            }
+            pointer.object = Kind::Custom.name().to_owned();
+        }
+        Kind::Archive => {
+            if site.types.get(&pointer.object).is_none() {
+                return Err(errors::invalid_type().into());
+            }
+            pointer.object_id = 0;
+            pointer.url.clear();
+        }
+        Kind::PostType | Kind::Taxonomy => {
+            if pointer.object.is_empty() {
+                pointer.object = object_of(db, pointer)?;
+            }
+            pointer.url.clear();
+            // A title that is that of the thing itself follows it.
+            let targets = target::load(db, site, settings, std::slice::from_ref(pointer))?;
+            if targets.first().is_some_and(|Target { title, .. }| *title == wanted.title) {
+                wanted.title.clear();
+            }
+        }
+    }
+    Ok(wanted)
+}
+
+/// The type of the post, or the taxonomy of the term, that an item leads to.
+fn object_of(db: &mut Db, pointer: &Pointer) -> Stored<String> {
+    Ok(match pointer.kind {
+        Kind::PostType => posts::get(db, PostId(pointer.object_id))?.map(|p| p.post_type),
+        _ => terms::get(db, TermId(pointer.object_id), None)?.map(|t| t.taxonomy),
+    }
+    .unwrap_or_default())
+}
+
+/// Stores what an item leads to and how its link looks.
+pub(super) fn keep(tx: &mut Tx, id: PostId, wanted: &Wanted) -> Stored<()> {
+    let pointer = &wanted.pointer;
+    // A link of one's own points at itself.
+    let object_id = if pointer.kind == Kind::Custom { id.0 } else { pointer.object_id };
+    let classes = Php::Array(wanted.classes.iter().map(|class| Php::from(class.as_str())).collect());
+    let classes = svc_php::serialize::to_stored(classes);
+    for (key, value) in [
+        ("_menu_item_type", pointer.kind.name()),
+        ("_menu_item_menu_item_parent", &wanted.parent.to_string()),
+        ("_menu_item_object_id", &object_id.to_string()),
+        ("_menu_item_object", &pointer.object),
+        ("_menu_item_target", &wanted.link_target),
+        ("_menu_item_classes", &String::from_utf8_lossy(&classes)),
+        ("_menu_item_xfn", &wanted.xfn),
+        ("_menu_item_url", &pointer.url),
+    ] {
+        meta::update(tx, MetaKind::Post, id.0, key, value)?;
+    }
+    Ok(())
+}

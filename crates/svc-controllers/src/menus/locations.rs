@@ -1,0 +1,118 @@
+//! Places where the theme shows menus: list and fetch. For those who may change the theme's settings.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+use svc_resource::Fields;
+use svc_routing::{Controller, ExtraFields, Link, Links, Map, Request, Response, Result, Route, get};
+use svc_schema::{
+    Args, Schema,
+    build::{integer, string},
+};
+
+use super::errors;
+use crate::{Access, LINK_RELATION, Settings, Site, caller, posts::context_param, respond};
+
+const ALL: &[&str] = &["embed", "view", "edit"];
+
+/// The object type that additional fields name.
+const OBJECT: &str = "menu-location";
+
+/// A place, and the menu that is shown there.
+struct Location {
+    name: String,
+    description: String,
+    menu: i64,
+}
+
+#[rustfmt::skip]
+fn fields() -> Fields<Location, ()> {
+    let mut f = Fields::<Location, ()>::new(OBJECT);
+    f.add("name", string().describe("The place's name for programs.").context(ALL).readonly()).get(|l| l.name.clone());
+    f.add("description", string().describe("What people call the place.").context(ALL).readonly()).get(|l| l.description.clone());
+    f.add("menu", integer().describe("Number of the menu that is shown there, zero without one.").context(ALL).readonly()).get(|l| l.menu);
+    f
+}
+
+/// The family of places.
+pub struct MenuLocations {
+    site: Arc<Site>,
+    fields: Fields<Location, ()>,
+    extra: ExtraFields,
+}
+
+impl MenuLocations {
+    /// The family on this site.
+    pub fn new(site: &Arc<Site>, extra: &ExtraFields) -> Self {
+        MenuLocations { site: Arc::clone(site), fields: fields().with_extra(extra, OBJECT), extra: extra.clone() }
+    }
+
+    async fn show(&self, name: &str, settings: &Settings, req: &Request) -> Result<(Map, Option<Links>)> {
+        let description = self.site.menu_locations.get(name).cloned().unwrap_or_default();
+        let location = Location { name: name.to_owned(), description, menu: settings.menu_places().at(name).0 };
+        let view = respond::view(req);
+        let mut data = self.fields.plan(&view).prepare(&location);
+        respond::add_extra(&self.extra, OBJECT, &mut data, req, &view).await?;
+        if !view.wants_links() {
+            return Ok((data, None));
+        }
+        let at = |path: &str| settings.urls.rest(&format!("/{}/{path}", self.site.brand.namespace()));
+        let mut links = Links::new();
+        links.add("self", Link::new(at(&format!("menu-locations/{name}"))).allow(["GET"]));
+        links.add("collection", Link::new(at("menu-locations")));
+        if location.menu != 0 {
+            let menu = Link::new(at(&format!("menus/{}", location.menu))).embeddable();
+            links.add(format!("{LINK_RELATION}menu"), menu);
+        }
+        Ok((data, Some(links)))
+    }
+
+    async fn can_read(self: Arc<Self>, req: Request) -> Result<()> {
+        let settings = self.site.settings()?;
+        if Access::new(&self.site, &settings).can(&caller(&req), "edit_theme_options") {
+            Ok(())
+        } else {
+            Err(errors::cannot_view_locations(&req))
+        }
+    }
+
+    async fn list(self: Arc<Self>, req: Request) -> Result<Response> {
+        if req.is_head() {
+            return Ok(Response::new(Value::Null));
+        }
+        let settings = self.site.settings()?;
+        let mut items = Vec::new();
+        for name in self.site.menu_locations.keys() {
+            let (item, links) = self.show(name, &settings, &req).await?;
+            items.push((name.clone(), item, links));
+        }
+        Ok(Response::new(respond::keyed(items, &req)))
+    }
+
+    async fn fetch(self: Arc<Self>, req: Request) -> Result<Response> {
+        let name: String = req.require("location")?;
+        if !self.site.menu_locations.contains_key(&name) {
+            return Err(errors::location_not_found());
+        }
+        let settings = self.site.settings()?;
+        let (data, links) = self.show(&name, &settings, &req).await?;
+        Ok(respond::single(data, links))
+    }
+}
+
+impl Controller for MenuLocations {
+    fn routes(&self) -> Vec<Route<Self>> {
+        let schema = Schema::compile(self.fields.item_schema());
+        let context = || Args::from([("context", context_param())]);
+        let name = Args::from([("location", string().describe("Name of the place."))]);
+        vec![
+            Route::new("/menu-locations")
+                .schema(schema.clone())
+                .endpoint(get(Self::list, Self::can_read).args(context())),
+            Route::new(r"/menu-locations/(?P<location>[\w-]+)")
+                .schema(schema)
+                .args(name)
+                .endpoint(get(Self::fetch, Self::can_read).args(context())),
+        ]
+    }
+}

@@ -1,0 +1,240 @@
+//! Menus: terms of their own taxonomy that know where they are shown.
+//!
+//! Who may write posts may see menus, who may change the theme's settings may change them. Reading is that of terms;
+//! writing has rules of its own: names are unique, slugs follow from names, and what a request does not say of the
+//! description is gone.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use svc_model::{PostId, Taxonomy, Term, TermId};
+use svc_routing::{CREATABLE, Controller, DELETABLE, EDITABLE, ExtraFields, Request, Response, Result, Route, get, on};
+use svc_schema::{
+    Args, Error, MethodKind, Schema,
+    build::{array, boolean, integer, string},
+};
+use svc_store::{
+    Tx,
+    posts::{self, PostQuery, TaxClause, TaxOperator},
+    terms,
+};
+
+use super::{check_read, errors, places};
+use crate::{
+    Site, Stored,
+    posts::context_param,
+    render, respond,
+    terms::{
+        Terms, errors as term_errors,
+        fields::{self as term_fields, TermDraft, TermFields},
+        write::MAX_NAME,
+    },
+};
+
+const VIEW_EDIT: &[&str] = &["view", "edit"];
+
+/// The table of menus: that of terms, without what a menu has no page for, and with its places.
+#[rustfmt::skip]
+fn fields(site: &Arc<Site>, taxonomy: &Taxonomy) -> TermFields {
+    let mut f = term_fields::fields(site, taxonomy).without(&["count", "link", "taxonomy"]);
+    f.add("locations", array(string()).describe("Names of the places where the theme shows the menu.").context(VIEW_EDIT))
+        .get(|t| t.settings.menu_places().of_menu(t.term.id).map(Value::from).collect::<Value>())
+        .validated_by(known_locations(site))
+        .set_nullable(|d, v: Option<Vec<String>>| d.locations = Some(v.unwrap_or_default()));
+    f.add("auto_add", boolean().describe("Whether new pages are put into the menu.").context(VIEW_EDIT))
+        .get(|t| t.settings.menu_places().gets_new_pages(t.term.id))
+        .set_nullable(|d, v: Option<bool>| d.auto_add = Some(v.unwrap_or_default()));
+    f
+}
+
+/// Refuses places that the site does not have.
+fn known_locations(site: &Arc<Site>) -> impl Fn(&Value, &str) -> Result<bool> + Send + Sync + 'static {
+    let known: Vec<String> = site.menu_locations.keys().cloned().collect();
+    move |value, _| match svc_php::list::parse_text_list(value).into_iter().find(|name| !known.contains(name)) {
+        Some(name) => Err(errors::unknown_location(&name)),
+        None => Ok(true),
+    }
+}
+
+/// The family of menus.
+pub struct Menus {
+    site: Arc<Site>,
+    terms: Arc<Terms>,
+}
+
+impl Menus {
+    /// The family of this taxonomy.
+    pub fn new(site: &Arc<Site>, taxonomy: &Taxonomy, extra: &ExtraFields) -> Self {
+        let terms = Terms::new(site, taxonomy, extra).with_fields(fields(site, taxonomy));
+        Menus { site: Arc::clone(site), terms: Arc::new(terms) }
+    }
+
+    // List
+
+    async fn can_list(self: Arc<Self>, req: Request) -> Result<()> {
+        Arc::clone(&self.terms).can_list(req.clone()).await?;
+        check_read(&self.site, &req)
+    }
+
+    async fn list(self: Arc<Self>, req: Request) -> Result<Response> {
+        Arc::clone(&self.terms).list(req).await
+    }
+
+    // Fetch
+
+    async fn can_fetch(self: Arc<Self>, req: Request) -> Result<Term> {
+        let menu = Arc::clone(&self.terms).can_fetch(req.clone()).await?;
+        check_read(&self.site, &req)?;
+        Ok(menu)
+    }
+
+    async fn fetch(self: Arc<Self>, req: Request, menu: Term) -> Result<Response> {
+        Arc::clone(&self.terms).fetch(req, menu).await
+    }
+
+    // Create
+
+    async fn can_create(self: Arc<Self>, req: Request) -> Result<()> {
+        Arc::clone(&self.terms).can_create(req).await
+    }
+
+    async fn create(self: Arc<Self>, req: Request) -> Result<Response> {
+        let menu = self.save(&req, None).await?;
+        self.terms.show_created(&req, menu).await
+    }
+
+    // Update
+
+    async fn can_update(self: Arc<Self>, req: Request) -> Result<Term> {
+        Arc::clone(&self.terms).can_update(req).await
+    }
+
+    async fn update(self: Arc<Self>, req: Request, menu: Term) -> Result<Response> {
+        let menu = self.save(&req, Some(menu.id)).await?;
+        Ok(self.terms.show(&req, menu, "edit").await?.in_context("edit"))
+    }
+
+    // Delete
+
+    async fn can_delete(self: Arc<Self>, req: Request) -> Result<Term> {
+        Arc::clone(&self.terms).can_delete(req).await
+    }
+
+    async fn delete(self: Arc<Self>, req: Request, menu: Term) -> Result<Response> {
+        if !req.arg::<bool>("force")?.unwrap_or(false) {
+            return Err(errors::trash_not_supported());
+        }
+        let id = menu.id;
+        let previous = self.terms.show(&req, menu, "view").await?.data;
+        self.site.write(move |tx| remove(tx, id)).await?;
+        Ok(Response::new(json!({"deleted": true, "previous": previous})))
+    }
+
+    /// Creates or changes a menu as the request says; gives it as stored.
+    async fn save(&self, req: &Request, existing: Option<TermId>) -> Result<Term> {
+        if req.param("parent").is_some() {
+            return Err(term_errors::not_hierarchical());
+        }
+        let mut draft = TermDraft::default();
+        self.terms.fields().apply(&mut draft, |name| respond::given(req, name))?;
+        let meta = draft.meta.take();
+        let menu = self.site.write(move |tx| store(tx, &draft, existing)).await?;
+        self.terms.save_around(req, &menu, meta).await?;
+        Ok(menu)
+    }
+}
+
+impl Controller for Menus {
+    #[rustfmt::skip]
+    fn routes(&self) -> Vec<Route<Self>> {
+        let fields = self.terms.fields();
+        let schema = Schema::compile(fields.item_schema());
+        let id = integer().describe("Number that identifies the menu.");
+        let force = boolean().describe("Must be true: menus have no trash.").default(false);
+        vec![
+            Route::new("/menus")
+                .schema(schema.clone())
+                .allow_batch()
+                .endpoint(get(Self::list, Self::can_list).args(self.terms.query_args()))
+                .endpoint(on(CREATABLE, Self::create, Self::can_create).args(fields.args(MethodKind::Creatable))),
+            Route::new(r"/menus/(?P<id>[\d]+)")
+                .schema(schema)
+                .args(Args::from([("id", id)]))
+                .allow_batch()
+                .endpoint(get(Self::fetch, Self::can_fetch).args(Args::from([("context", context_param())])))
+                .endpoint(on(EDITABLE, Self::update, Self::can_update).args(fields.args(MethodKind::Editable)))
+                .endpoint(on(DELETABLE, Self::delete, Self::can_delete).args(Args::from([("force", force)]))),
+        ]
+    }
+}
+
+/// Puts a draft on a menu, new or not.
+fn store(tx: &mut Tx, draft: &TermDraft, existing: Option<TermId>) -> Stored<Term> {
+    let before = match existing {
+        Some(id) => Some(terms::get(tx, id, Some(super::MENU))?.ok_or_else(term_errors::not_found)?),
+        None => None,
+    };
+    let name = match (&draft.name, &before) {
+        (None, Some(before)) => before.name.clone(),
+        (name, _) => render::save_term_name(name.as_deref().unwrap_or_default()),
+    };
+    if svc_text::trim(&name).is_empty() {
+        let error = term_errors::empty_name();
+        return Err(if existing.is_none() { bad_request(error) } else { error }.into());
+    }
+    if name.chars().count() > MAX_NAME {
+        return Err(term_errors::name_too_long().into());
+    }
+    let id = existing.unwrap_or_default();
+    if let Some(other) = terms::by_name(tx, &name, super::MENU)?.into_iter().find(|other| other.id != id) {
+        return Err(errors::menu_exists(existing.is_none().then_some(other.id)).into());
+    }
+    let mut slug = svc_text::sanitize_title(&name);
+    if !slug.is_empty() {
+        slug = terms::unique_slug(tx, &slug, super::MENU, TermId(0), id)?;
+    }
+    let description = render::save_term_description(draft.description.as_deref().unwrap_or_default());
+    let mut menu =
+        Term { taxonomy: super::MENU.to_owned(), name, slug, description, ..before.clone().unwrap_or_default() };
+    if before.is_none() {
+        menu = terms::insert(tx, &menu)?;
+    }
+    if menu.slug.is_empty() {
+        menu.slug = menu.id.to_string();
+    }
+    terms::update(tx, &menu)?;
+    if let Some(locations) = &draft.locations {
+        places::show_at(tx, menu.id, locations)?;
+    }
+    if let Some(wanted) = draft.auto_add {
+        places::set_new_pages(tx, menu.id, wanted)?;
+    }
+    Ok(menu)
+}
+
+fn bad_request(error: Error) -> Error {
+    error.with_status(400)
+}
+
+/// Deletes a menu with its items, wherever it was shown.
+fn remove(tx: &mut Tx, id: TermId) -> Stored<()> {
+    let menu = terms::get(tx, id, Some(super::MENU))?.ok_or_else(term_errors::not_found)?;
+    for item in items_of(tx, id)? {
+        posts::delete(tx, item)?;
+    }
+    terms::delete(tx, &menu, None)?;
+    places::show_at(tx, id, &[])?;
+    places::set_new_pages(tx, id, false)
+}
+
+/// All items of a menu, whatever their status.
+pub(super) fn items_of(tx: &mut Tx, menu: TermId) -> Stored<Vec<PostId>> {
+    let mut query = PostQuery { post_types: vec![super::ITEM.to_owned()], ..PostQuery::default() };
+    query.tax.clauses = vec![TaxClause {
+        taxonomy: super::MENU.to_owned(),
+        terms: vec![menu],
+        operator: TaxOperator::In,
+        ..TaxClause::default()
+    }];
+    Ok(posts::query(tx, &query)?.ids)
+}

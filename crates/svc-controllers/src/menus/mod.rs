@@ -1,0 +1,33 @@
+//! Menus as classic themes show them: the menus, their items, and the places where they are shown.
+//!
+//! Menus are terms, items are posts; both families stand on those of terms and posts.
+
+mod errors;
+mod items;
+mod locations;
+mod menu;
+mod places;
+
+use svc_routing::{Request, Result};
+
+use crate::{Access, Site, caller};
+
+pub use self::{items::MenuItems, locations::MenuLocations, menu::Menus};
+pub(crate) use self::{
+    items::{page_published, shown},
+    places::MenuPlaces,
+};
+
+/// The taxonomy whose terms are menus.
+pub(crate) const MENU: &str = "nav_menu";
+/// The type of posts that are items of menus.
+pub(crate) const ITEM: &str = "nav_menu_item";
+
+/// Whether the caller may see menus: whoever may change them, or write posts of any type that the interface serves.
+fn check_read(site: &Site, req: &Request) -> Result<()> {
+    let settings = site.settings()?;
+    let access = Access::new(site, &settings);
+    let caller = caller(req);
+    let writes = || site.types.iter().any(|t| t.show_in_rest && access.can(&caller, &t.caps.edit_posts));
+    if access.can(&caller, "edit_theme_options") || writes() { Ok(()) } else { Err(errors::cannot_view(req)) }
+}

@@ -1,0 +1,52 @@
+//! Options that hold a PHP array: read whole, changed, written back, with everything in them that is not understood.
+
+use svc_php::{
+    Array, Key, Php,
+    serialize::{from_stored, to_stored},
+};
+use svc_store::{Tx, options};
+
+use crate::Stored;
+
+/// The array that an option's text holds; empty when it holds anything else.
+pub(crate) fn parse(text: &str) -> Array {
+    match from_stored(text.as_bytes()) {
+        Php::Array(array) => array,
+        _ => Array::new(),
+    }
+}
+
+/// The array of this option; empty when there is none.
+///
+/// # Errors
+/// Those of the store.
+pub(crate) fn read(tx: &mut Tx, option: &str) -> Stored<Array> {
+    Ok(parse(&options::get(tx, option)?.unwrap_or_default()))
+}
+
+/// Writes the array of this option; of a new one, to be loaded with every request.
+///
+/// # Errors
+/// Those of the store.
+pub(crate) fn write(tx: &mut Tx, option: &str, array: Array) -> Stored<()> {
+    let text = to_stored(Php::Array(array));
+    Ok(options::set(tx, option, &String::from_utf8_lossy(&text), true)?)
+}
+
+/// A member that is an array itself; empty when it is anything else.
+pub(crate) fn member(array: &Array, name: &str) -> Array {
+    match array.get(&Key::from(name)) {
+        Some(Php::Array(member)) => member.clone(),
+        _ => Array::new(),
+    }
+}
+
+/// A key as text.
+pub(crate) fn key_text(key: &Key) -> String {
+    String::from_utf8_lossy(&key.to_bytes()).into_owned()
+}
+
+/// An integer as PHP casts the value.
+pub(crate) fn int(value: &Php) -> i64 {
+    svc_php::cast::to_int(&serde_json::Value::from(value.clone()))
+}

@@ -1,0 +1,156 @@
+//! How editors list the things of a kind and edit one: which columns, which order, which form.
+//!
+//! Answers are made of a few tables; types of posts that are listed in a way of their own stand in [`views`].
+
+mod schema;
+mod views;
+
+use std::sync::Arc;
+
+use svc_resource::Fields;
+use svc_routing::{Controller, Request, Response, Result, Route, forbidden, get};
+use svc_schema::{
+    Args, Error, Schema,
+    build::{integer, string},
+};
+
+use self::views::Views;
+use crate::{Access, Site, caller, respond};
+
+/// The version of these answers.
+const VERSION: i64 = 1;
+
+fn invalid_entity() -> Error {
+    Error::new("rest_view_config_invalid_entity", "There is nothing of this kind and name.").with_status(404)
+}
+
+fn cannot_read(req: &Request) -> Error {
+    forbidden(req, "rest_cannot_read", "You are not allowed to see how this is edited.")
+}
+
+/// What is asked about, and what is told.
+struct Config {
+    kind: String,
+    name: String,
+    views: Views,
+}
+
+#[rustfmt::skip]
+fn fields() -> Fields<Config, ()> {
+    let mut f = Fields::<Config, ()>::new("view-config");
+    f.add("kind", string().describe("The kind of thing.").readonly()).get(|c| c.kind.clone());
+    f.add("name", string().describe("Its name within the kind.").readonly()).get(|c| c.name.clone());
+    f.add("version", integer().describe("The version of what is told.").readonly()).get(|_| VERSION);
+    f.add("default_view", schema::default_view()).get(|c| c.views.default_view.clone());
+    f.add("default_layouts", schema::default_layouts()).get(|c| c.views.default_layouts.clone());
+    f.add("view_list", schema::view_list()).get(|c| c.views.view_list.clone());
+    f.add("form", schema::form()).get(|c| c.views.form.clone());
+    f
+}
+
+/// The route of these answers.
+pub struct ViewConfig {
+    site: Arc<Site>,
+    fields: Fields<Config, ()>,
+}
+
+impl ViewConfig {
+    /// The route on this site.
+    pub fn new(site: &Arc<Site>) -> Self {
+        ViewConfig { site: Arc::clone(site), fields: fields() }
+    }
+
+    /// The capability that it takes to see how this is edited.
+    fn capability(&self, kind: &str, name: &str) -> Result<&str> {
+        match kind {
+            "postType" => {
+                let found = self.site.types.get(name).filter(|t| t.show_in_rest).ok_or_else(invalid_entity)?;
+                Ok(&found.caps.edit_posts)
+            }
+            "taxonomy" => {
+                let found = self.site.taxonomies.get(name).filter(|t| t.show_in_rest).ok_or_else(invalid_entity)?;
+                Ok(&found.caps.manage_terms)
+            }
+            "root" => Ok("manage_options"),
+            _ => Ok("edit_posts"),
+        }
+    }
+
+    async fn can_read(self: Arc<Self>, req: Request) -> Result<(String, String)> {
+        let (kind, name): (String, String) = (req.require("kind")?, req.require("name")?);
+        let settings = self.site.settings()?;
+        let capability = self.capability(&kind, &name)?;
+        if Access::new(&self.site, &settings).can(&caller(&req), capability) {
+            Ok((kind, name))
+        } else {
+            Err(cannot_read(&req))
+        }
+    }
+
+    async fn fetch(self: Arc<Self>, req: Request, (kind, name): (String, String)) -> Result<Response> {
+        let views = match kind.as_str() {
+            "postType" => self.of_type(&name)?,
+            _ => views::other(),
+        };
+        let data = self.fields.plan(&respond::view(&req)).prepare(&Config { kind, name, views });
+        Ok(respond::single(data, None))
+    }
+
+    fn of_type(&self, name: &str) -> Result<Views> {
+        let kind = self.site.types.get(name).ok_or_else(invalid_entity)?;
+        match name {
+            "page" => Ok(views::pages(kind)),
+            "wp_block" => Ok(views::patterns(&self.pattern_categories()?)),
+            _ => Ok(views::posts(kind)),
+        }
+    }
+
+    /// Categories of patterns that users have made: slug and name.
+    fn pattern_categories(&self) -> Result<Vec<(String, String)>> {
+        use svc_store::terms::{self, TermQuery};
+        let query = TermQuery { taxonomies: vec!["wp_pattern_category".to_owned()], ..TermQuery::default() };
+        let rows = self.site.read(|db| {
+            let ids = terms::query(db, &query)?.ids;
+            Ok(terms::get_many(db, &ids)?)
+        })?;
+        Ok(rows.into_iter().map(|term| (term.slug, term.name)).collect())
+    }
+}
+
+impl Controller for ViewConfig {
+    fn routes(&self) -> Vec<Route<Self>> {
+        let args = Args::from([
+            ("kind", string().describe("The kind of thing: postType, taxonomy, root.").required()),
+            ("name", string().describe("Its name within the kind.").required()),
+        ]);
+        vec![
+            Route::new("/view-config")
+                .schema(Schema::compile(self.fields.item_schema()))
+                .endpoint(get(Self::fetch, Self::can_read).args(args)),
+        ]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+    use svc_model::PostTypes;
+
+    use super::*;
+
+    #[test]
+    fn answers_are_as_the_schema_says() {
+        let schema = Schema::compile(fields().item_schema());
+        let types = PostTypes::default();
+        let kind = |name: &str| types.get(name).unwrap();
+        let categories = vec![("b".to_owned(), "Zed".to_owned()), ("a".to_owned(), "Alpha".to_owned())];
+        for views in
+            [views::posts(kind("post")), views::pages(kind("page")), views::patterns(&categories), views::other()]
+        {
+            let config = Config { kind: "postType".to_owned(), name: "x".to_owned(), views };
+            let view = svc_resource::View::whole("view");
+            let told = Value::Object(fields().plan(&view).prepare(&config));
+            schema.validate(&told, "config").unwrap_or_else(|e| panic!("{e}: {told}"));
+        }
+    }
+}

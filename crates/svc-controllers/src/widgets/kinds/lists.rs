@@ -1,0 +1,315 @@
+//! Widgets that list what the site has: archives, categories, pages, posts, comments, tags.
+
+use std::collections::HashMap;
+
+use svc_model::{Post, PostId, Term};
+use svc_store::{
+    Order,
+    comments::{self, CommentQuery},
+    posts::{self, PostOrderBy, PostQuery},
+    terms::{self, TermOrderBy, TermQuery},
+};
+
+use super::simple::{Input, Simple};
+use crate::{
+    Stored, addresses, render,
+    terms::slug_paths,
+    widgets::{Instance, Showing},
+};
+
+/// Most things that a list shows, whatever the site has.
+const MOST: u64 = 1_000;
+/// Most tags of a cloud.
+const TAGS: u64 = 45;
+/// Posts or comments without a word.
+const RECENT: i64 = 5;
+
+pub(super) const MONTHS: [&str; 12] = [
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+];
+
+const TITLE: super::simple::Setting = ("title", "Title:", Input::Text);
+const DROPDOWN: super::simple::Setting = ("dropdown", "Show as a menu", Input::Switch);
+const COUNT: super::simple::Setting = ("count", "Show numbers of posts", Input::Switch);
+const NUMBER: super::simple::Setting = ("number", "How many:", Input::Number(RECENT));
+
+#[rustfmt::skip]
+pub(super) const KINDS: [Simple; 6] = [
+    Simple { id_base: "archives", name: "Archives", description: "Lists the months of your posts.", class: "widget_archive",
+             settings: &[TITLE, COUNT, DROPDOWN], show: archives },
+    Simple { id_base: "categories", name: "Categories", description: "Lists the categories of your posts.", class: "widget_categories",
+             settings: &[TITLE, COUNT, ("hierarchical", "Show what stands below what", Input::Switch), DROPDOWN], show: categories },
+    Simple { id_base: "pages", name: "Pages", description: "Lists your pages.", class: "widget_pages",
+             settings: &[TITLE, ("sortby", "Order:", Input::Choice(&PAGE_ORDERS)), ("exclude", "Leave out these numbers:", Input::Text)], show: pages },
+    Simple { id_base: "recent-comments", name: "Recent Comments", description: "Lists the newest comments.", class: "widget_recent_comments",
+             settings: &[TITLE, NUMBER], show: recent_comments },
+    Simple { id_base: "recent-posts", name: "Recent Posts", description: "Lists your newest posts.", class: "widget_recent_entries",
+             settings: &[TITLE, NUMBER, ("show_date", "Show dates", Input::Switch)], show: recent_posts },
+    Simple { id_base: "tag_cloud", name: "Tag Cloud", description: "Shows the tags that are used most.", class: "widget_tag_cloud",
+             settings: &[TITLE, COUNT, ("taxonomy", "Taxonomy:", Input::Text)], show: tag_cloud },
+];
+
+const PAGE_ORDERS: [(&str, &str); 3] = [("post_title", "By title"), ("menu_order", "By place"), ("ID", "By number")];
+
+/// A list between its title and its end.
+fn list(title: &str, items: &str) -> Option<String> {
+    Some(format!("{title}\n\t\t\t<ul>\n\t\t\t{items}\t\t\t</ul>\n\n\t\t\t"))
+}
+
+/// A menu to choose from, with its title as label.
+fn dropdown(title: &str, name: &str, options: &str) -> Option<String> {
+    Some(format!("{title}<select name=\"{name}\" class=\"postform\">{options}</select>\n"))
+}
+
+fn archives(on: &mut Showing<'_>, instance: &Instance) -> Stored<Option<String>> {
+    let title = on.title(instance, "Archives");
+    let (count, as_menu) = (instance.is_on("count"), instance.is_on("dropdown"));
+    let mut items = String::new();
+    for (year, month, n) in posts::months(on.db, "post", MOST)? {
+        let Some(name) = usize::try_from(month).ok().and_then(|m| MONTHS.get(m.checked_sub(1)?)) else { continue };
+        let href = svc_text::esc_url(&on.settings.urls.site.date_link(year, Some(month), None));
+        let number = if count { format!("&nbsp;({n})") } else { String::new() };
+        items.push_str(&if as_menu {
+            format!("<option value='{href}'>{name} {year}{number}</option>")
+        } else {
+            format!("\t<li><a href='{href}'>{name} {year}</a>{number}</li>\n")
+        });
+    }
+    if as_menu {
+        return Ok(dropdown(&title, "archive-dropdown", &format!("<option value=\"\">Select Month</option>{items}")));
+    }
+    Ok(list(&title, &format!("\t{items}")))
+}
+
+fn categories(on: &mut Showing<'_>, instance: &Instance) -> Stored<Option<String>> {
+    let title = on.title(instance, "Categories");
+    let Some(taxonomy) = on.site.taxonomies.get("category") else { return Ok(None) };
+    let query = TermQuery {
+        taxonomies: vec![taxonomy.name.clone()],
+        hide_empty: true,
+        order_by: TermOrderBy::Name,
+        order: Order::Asc,
+        limit: Some(MOST),
+        ..TermQuery::default()
+    };
+    let ids = terms::query(on.db, &query)?.ids;
+    let rows = terms::get_many(on.db, &ids)?;
+    let paths = slug_paths(on.db, &taxonomy.name, rows.iter())?;
+    let address = |term: &Term| {
+        let path = paths.get(&term.id).and_then(|p| p.split_last()).map_or(&[][..], |(_, above)| above);
+        let above: Vec<&str> = path.iter().map(String::as_str).collect();
+        svc_text::esc_url(&on.settings.urls.term(term, taxonomy, &above))
+    };
+    let number = |term: &Term| if instance.is_on("count") { format!(" ({})", term.count) } else { String::new() };
+    if instance.is_on("dropdown") {
+        let option = |term: &Term| format!("<option value=\"{}\">{}{}</option>", term.slug, term.name, number(term));
+        let options: String = rows.iter().map(option).collect();
+        return Ok(dropdown(&title, "cat", &format!("<option value=\"-1\">Select Category</option>{options}")));
+    }
+    let item = |term: &Term| {
+        let (id, href, name) = (term.id, address(term), &term.name);
+        format!("<li class=\"cat-item cat-item-{id}\"><a href=\"{href}\">{name}</a>{}\n", number(term))
+    };
+    if !instance.is_on("hierarchical") {
+        let items: String = rows.iter().map(|term| format!("\t{}</li>\n", item(term))).collect();
+        return Ok(list(&title, &format!("\t{items}")));
+    }
+    let nested = Nested {
+        rows: &rows,
+        id: |term: &Term| term.id.0,
+        parent: |term: &Term| term.parent.0,
+        open: &|term, _| item(term),
+    };
+    Ok(list(&title, &format!("\t{}", nested.html())))
+}
+
+/// Things that stand below one another, as lists in lists.
+struct Nested<'a, T> {
+    rows: &'a [T],
+    id: fn(&T) -> i64,
+    parent: fn(&T) -> i64,
+    /// An item without its end; the second argument says whether others stand below it.
+    open: &'a dyn Fn(&T, bool) -> String,
+}
+
+/// How deep lists in lists go.
+const DEPTH: usize = 20;
+
+impl<T> Nested<'_, T> {
+    fn html(&self) -> String {
+        let known: Vec<i64> = self.rows.iter().map(self.id).collect();
+        let mut below: HashMap<i64, Vec<&T>> = HashMap::new();
+        for row in self.rows {
+            let parent = (self.parent)(row);
+            below.entry(if known.contains(&parent) { parent } else { 0 }).or_default().push(row);
+        }
+        self.level(0, &below, DEPTH)
+    }
+
+    fn level(&self, parent: i64, below: &HashMap<i64, Vec<&T>>, depth: usize) -> String {
+        let mut html = String::new();
+        for row in below.get(&parent).into_iter().flatten() {
+            let inner = depth.checked_sub(1).map(|depth| self.level((self.id)(row), below, depth)).unwrap_or_default();
+            html.push_str(&(self.open)(row, !inner.is_empty()));
+            if !inner.is_empty() {
+                html.push_str(&format!("\n<ul class='children'>\n{inner}</ul>\n"));
+            }
+            html.push_str("</li>\n");
+        }
+        html
+    }
+}
+
+fn pages(on: &mut Showing<'_>, instance: &Instance) -> Stored<Option<String>> {
+    let exclude = svc_php::list::parse_id_list(&instance.text("exclude").into());
+    let order = match instance.text("sortby").as_str() {
+        "menu_order" => vec![(PostOrderBy::MenuOrder, Order::Asc), (PostOrderBy::Title, Order::Asc)],
+        "ID" => vec![(PostOrderBy::Id, Order::Asc)],
+        _ => vec![(PostOrderBy::Title, Order::Asc)],
+    };
+    let query = PostQuery {
+        exclude: exclude.into_iter().filter_map(|id| i64::try_from(id).ok()).map(PostId).collect(),
+        order_by: order,
+        ..PostQuery::published("page", MOST)
+    };
+    let ids = posts::query(on.db, &query)?.ids;
+    let rows = posts::get_many(on.db, &ids)?;
+    if rows.is_empty() {
+        return Ok(None);
+    }
+    let links = addresses::of_posts(on.db, on.site, on.settings, &rows)?;
+    let open = |page: &Post, has_children: bool| {
+        let href = links.get(&page.id).map(|href| svc_text::esc_url(href)).unwrap_or_default();
+        let class = if has_children { " page_item_has_children" } else { "" };
+        let (id, title) = (page.id, shown_title(page));
+        format!("<li class=\"page_item page-item-{id}{class}\"><a href=\"{href}\">{title}</a>")
+    };
+    let nested = Nested { rows: &rows, id: |page| page.id.0, parent: |page| page.parent.0, open: &open };
+    Ok(list(&on.title(instance, "Pages"), &format!("\t{}", nested.html())))
+}
+
+/// The title of a post in a list.
+fn shown_title(post: &Post) -> String {
+    if post.title.is_empty() { format!("#{} (no title)", post.id) } else { render::title(&post.title) }
+}
+
+/// How many are shown.
+fn wanted(instance: &Instance) -> u64 {
+    match instance.number("number") {
+        n if n > 0 => n.unsigned_abs().min(MOST),
+        _ => RECENT.unsigned_abs(),
+    }
+}
+
+fn recent_posts(on: &mut Showing<'_>, instance: &Instance) -> Stored<Option<String>> {
+    let query = PostQuery {
+        order_by: vec![(PostOrderBy::Date, Order::Desc)],
+        ..PostQuery::published("post", wanted(instance))
+    };
+    let ids = posts::query(on.db, &query)?.ids;
+    let rows = posts::get_many(on.db, &ids)?;
+    if rows.is_empty() {
+        return Ok(None);
+    }
+    let links = addresses::of_posts(on.db, on.site, on.settings, &rows)?;
+    let mut items = String::new();
+    for post in &rows {
+        let href = links.get(&post.id).map(|href| svc_text::esc_url(href)).unwrap_or_default();
+        let date = match post.date.filter(|_| instance.is_on("show_date")) {
+            Some(date) => format!("\n<span class=\"post-date\">{}</span>", date.format("%B %-d, %Y")),
+            None => String::new(),
+        };
+        items.push_str(&format!("<li>\n<a href=\"{href}\">{}</a>{date}\n</li>\n", shown_title(post)));
+    }
+    Ok(list(&on.title(instance, "Recent Posts"), &items))
+}
+
+fn recent_comments(on: &mut Showing<'_>, instance: &Instance) -> Stored<Option<String>> {
+    let query = CommentQuery {
+        approved: vec!["1".to_owned()],
+        types_not: vec!["note".to_owned()],
+        post_statuses: vec!["publish".to_owned()],
+        order: Order::Desc,
+        limit: Some(wanted(instance)),
+        ..CommentQuery::default()
+    };
+    let ids = comments::query(on.db, &query)?.ids;
+    let rows = comments::get_many(on.db, &ids)?;
+    let of: Vec<PostId> = rows.iter().map(|c| c.post).collect();
+    let found = posts::get_many(on.db, &of)?;
+    let links = addresses::of_posts(on.db, on.site, on.settings, &found)?;
+    let mut items = String::new();
+    for comment in &rows {
+        let Some(post) = found.iter().find(|post| post.id == comment.post) else { continue };
+        let href = links.get(&post.id).map(|href| svc_text::esc_url(href)).unwrap_or_default();
+        let author = svc_text::esc_html(&comment.author);
+        items.push_str(&format!(
+            "<li class=\"recentcomments\"><span class=\"comment-author-link\">{author}</span> on <a \
+             href=\"{href}#comment-{}\">{}</a></li>",
+            comment.id,
+            shown_title(post)
+        ));
+    }
+    Ok(Some(format!("{}<ul id=\"recentcomments\">{items}</ul>", on.title(instance, "Recent Comments"))))
+}
+
+/// Smallest and largest letters of a cloud, in points.
+const LETTERS: (f64, f64) = (8.0, 22.0);
+
+fn tag_cloud(on: &mut Showing<'_>, instance: &Instance) -> Stored<Option<String>> {
+    let named = instance.text("taxonomy");
+    let taxonomies = &on.site.taxonomies;
+    let Some(taxonomy) = taxonomies.get(&named).or_else(|| taxonomies.get("post_tag")) else { return Ok(None) };
+    let query = TermQuery {
+        taxonomies: vec![taxonomy.name.clone()],
+        hide_empty: true,
+        order_by: TermOrderBy::Count,
+        order: Order::Desc,
+        limit: Some(TAGS),
+        ..TermQuery::default()
+    };
+    let ids = terms::query(on.db, &query)?.ids;
+    let mut rows = terms::get_many(on.db, &ids)?;
+    if rows.is_empty() {
+        return Ok(None);
+    }
+    rows.sort_by_cached_key(|term| term.name.to_lowercase());
+    let paths = slug_paths(on.db, &taxonomy.name, rows.iter())?;
+    // Sizes grow with the logarithm of the number, so that one large tag does not make all others small.
+    #[expect(clippy::cast_precision_loss, reason = "numbers of posts are small")]
+    let weight = |term: &Term| (term.count.max(0) as f64 + 1.0).log10();
+    let (least, most) = rows.iter().map(weight).fold((f64::MAX, f64::MIN), |(a, b), w| (a.min(w), b.max(w)));
+    let step = (LETTERS.1 - LETTERS.0) / if most > least { most - least } else { 1.0 };
+    let link = |(n, term): (usize, &Term)| {
+        let path = paths.get(&term.id).and_then(|p| p.split_last()).map_or(&[][..], |(_, above)| above);
+        let above: Vec<&str> = path.iter().map(String::as_str).collect();
+        let href = svc_text::esc_url(&on.settings.urls.term(term, taxonomy, &above));
+        let size = LETTERS.0 + (weight(term) - least) * step;
+        let (id, name, count, place) = (term.id, &term.name, term.count, n + 1);
+        let items = if count == 1 { "item" } else { "items" };
+        let number = if instance.is_on("count") {
+            format!("<span class=\"tag-link-count\"> ({count})</span>")
+        } else {
+            String::new()
+        };
+        format!(
+            "<a href=\"{href}\" class=\"tag-cloud-link tag-link-{id} tag-link-position-{place}\" style=\"font-size: \
+             {size}pt;\" aria-label=\"{} ({count} {items})\">{name}{number}</a>",
+            svc_text::esc_attr(name)
+        )
+    };
+    let links: Vec<String> = rows.iter().enumerate().map(link).collect();
+    let title = on.title(instance, &taxonomy.label);
+    Ok(Some(format!("{title}<div class=\"tagcloud\">{}</div>\n", links.join("\n"))))
+}

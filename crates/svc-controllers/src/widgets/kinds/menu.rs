@@ -1,0 +1,28 @@
+//! The widget that shows a menu.
+
+use svc_model::TermId;
+use svc_store::terms;
+
+use super::simple::{Input, Simple};
+use crate::{
+    Stored, menus,
+    widgets::{Instance, Showing},
+};
+
+#[rustfmt::skip]
+pub(super) const KIND: Simple = Simple {
+    id_base: "nav_menu", name: "Navigation Menu", description: "Shows a menu.", class: "widget_nav_menu",
+    settings: &[("title", "Title:", Input::Text), ("nav_menu", "Number of the menu:", Input::Number(0))], show,
+};
+
+fn show(on: &mut Showing<'_>, instance: &Instance) -> Stored<Option<String>> {
+    let id = TermId(instance.number("nav_menu"));
+    let Some(menu) = (if id.0 > 0 { terms::get(on.db, id, Some(menus::MENU))? } else { None }) else {
+        return Ok(None);
+    };
+    let items = menus::shown(on.db, on.site, on.settings, &menu)?;
+    let (title, slug) = (on.title(instance, ""), svc_text::esc_attr(&menu.slug));
+    Ok(Some(format!(
+        "{title}<div class=\"menu-{slug}-container\"><ul id=\"menu-{slug}\" class=\"menu\">{items}</ul></div>"
+    )))
+}

@@ -1,0 +1,309 @@
+//! Widgets: list, create, fetch, update, delete.
+//!
+//! Those in sidebars that are open are for all to see; the rest is for those who may set the theme.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use svc_routing::{
+    CREATABLE, Controller, DELETABLE, EDITABLE, ExtraFields, Link, Links, Map, Request, Response, Result, Route, get,
+    on, public,
+};
+use svc_schema::{
+    Args, MethodKind, Schema,
+    build::{boolean, string},
+};
+use svc_store::{Db, Tx};
+
+use super::{
+    INACTIVE, Instance, WidgetKind, check_manage, errors,
+    fields::{Draft, Item, OBJECT, WidgetFields, fields},
+    instance, is_open, may_manage, show,
+    store::{Widgets, parse_id, store_instance},
+    types::in_form,
+};
+use crate::{Access, LINK_RELATION, Settings, Site, Stored, caller, posts::context_param, respond};
+
+/// The routes of widgets.
+pub struct WidgetRoutes {
+    site: Arc<Site>,
+    fields: WidgetFields,
+    extra: ExtraFields,
+}
+
+impl WidgetRoutes {
+    /// The routes on this site.
+    pub fn new(site: &Arc<Site>, extra: &ExtraFields) -> Self {
+        WidgetRoutes { site: Arc::clone(site), fields: fields().with_extra(extra, OBJECT), extra: extra.clone() }
+    }
+
+    /// A widget as this request sees it in a sidebar. What kinds show of the site they ask for themselves.
+    fn load(
+        &self,
+        db: &mut Db,
+        settings: &Settings,
+        req: &Request,
+        (id, stored): (&str, Option<&Instance>),
+        sidebar: &str,
+    ) -> Stored<Item> {
+        let id_base = parse_id(id).map_or(id, |(id_base, _)| id_base);
+        let view = respond::view(req);
+        let plan = self.fields.plan(&view);
+        let mut item = Item {
+            id: id.to_owned(),
+            id_base: id_base.to_owned(),
+            sidebar: sidebar.to_owned(),
+            rendered: String::new(),
+            form: String::new(),
+            instance: instance::shown(&self.site, stored),
+        };
+        let Some(kind) = self.site.widgets.get(id_base) else { return Ok(item) };
+        if let (Some(sidebar), Some(stored)) = (self.site.sidebars.get(sidebar), stored)
+            && plan.wants("rendered")
+        {
+            let widget = (id, kind.as_ref(), stored);
+            item.rendered = show::in_sidebar(db, &self.site, settings, req, sidebar, widget)?;
+        }
+        let number = parse_id(id).map_or(String::new(), |(_, number)| number.to_string());
+        item.form = kind.form(&number, stored.unwrap_or(&Instance::default()));
+        Ok(item)
+    }
+
+    fn links(&self, item: &Item, settings: &Settings, req: &Request) -> Option<Links> {
+        if !respond::view(req).wants_links() {
+            return None;
+        }
+        let at = |path: &str| settings.urls.rest(&format!("/{}/{path}", self.site.brand.namespace()));
+        let manages = may_manage(&self.site, req).unwrap_or(false);
+        let methods = if manages { &["GET", "POST", "PUT", "PATCH", "DELETE"][..] } else { &["GET"] };
+        let mut links = Links::new();
+        links.add("self", Link::new(at(&format!("widgets/{}", item.id))).allow(methods.iter().copied()));
+        links.add("collection", Link::new(at("widgets")));
+        links.add("about", Link::new(at(&format!("widget-types/{}", item.id_base))).embeddable());
+        // The address ends with a slash, as the peer's.
+        links.add(format!("{LINK_RELATION}sidebar"), Link::new(at(&format!("sidebars/{}/", item.sidebar))));
+        Some(links)
+    }
+
+    async fn finish(&self, item: &Item, req: &Request) -> Result<Map> {
+        let view = respond::view(req);
+        let mut data = self.fields.plan(&view).prepare(item);
+        respond::add_extra(&self.extra, OBJECT, &mut data, req, &view).await?;
+        Ok(data)
+    }
+
+    /// A response that shows one widget as if it stood in this sidebar.
+    async fn show(&self, req: &Request, id: &str, sidebar: &str) -> Result<Response> {
+        let (settings, item) = self.site.read(|db| {
+            let settings = self.site.settings_in(db)?;
+            let widgets = Widgets::load(db, &self.site)?;
+            let item = self.load(db, &settings, req, (id, widgets.instances.get(id)), sidebar)?;
+            Ok((settings, item))
+        })?;
+        Ok(respond::single(self.finish(&item, req).await?, self.links(&item, &settings, req)))
+    }
+
+    // List
+
+    async fn list(self: Arc<Self>, req: Request) -> Result<Response> {
+        if req.is_head() {
+            return Ok(Response::new(Value::Null));
+        }
+        let manages = may_manage(&self.site, &req)?;
+        let wanted: Option<String> = req.arg("sidebar")?;
+        let (settings, found) = self.site.read(|db| {
+            let settings = self.site.settings_in(db)?;
+            let widgets = Widgets::load(db, &self.site)?;
+            let mut found = Vec::new();
+            for (sidebar, ids) in &widgets.sidebars {
+                let is_wanted = wanted.as_ref().is_none_or(|wanted| wanted == sidebar);
+                if is_wanted && (manages || is_open(&self.site, sidebar)) {
+                    for id in ids {
+                        found.push(self.load(db, &settings, &req, (id, widgets.instances.get(id)), sidebar)?);
+                    }
+                }
+            }
+            Ok((settings, found))
+        })?;
+        let mut items = Vec::with_capacity(found.len());
+        for item in &found {
+            let links = self.links(item, &settings, &req);
+            items.push(respond::with_links(self.finish(item, &req).await?, links, &req));
+        }
+        Ok(Response::new(Value::Array(items)))
+    }
+
+    // Fetch
+
+    /// The sidebar of the widget; `None` for a widget that is not there, which only those hear of who may set widgets.
+    async fn can_fetch(self: Arc<Self>, req: Request) -> Result<Option<String>> {
+        let id: String = req.require("id")?;
+        let widgets = self.site.read(|db| Widgets::load(db, &self.site))?;
+        let sidebar = widgets.sidebar_of(&id).map(str::to_owned);
+        if !sidebar.as_ref().is_some_and(|sidebar| is_open(&self.site, sidebar)) {
+            check_manage(&self.site, &req)?;
+        }
+        Ok(sidebar)
+    }
+
+    async fn fetch(self: Arc<Self>, req: Request, sidebar: Option<String>) -> Result<Response> {
+        let sidebar = sidebar.ok_or_else(errors::not_found)?;
+        self.show(&req, &req.require::<String>("id")?, &sidebar).await
+    }
+
+    // Create, update
+
+    async fn can_write(self: Arc<Self>, req: Request) -> Result<()> {
+        check_manage(&self.site, &req)
+    }
+
+    /// The new settings that a request gives widgets of a kind, by number; this number is that of the widget itself.
+    fn given(&self, draft: &Draft, id_base: &str, number: i64) -> Result<Vec<(i64, Instance)>> {
+        if let Some(instance) = &draft.instance {
+            let text = |name: &str| instance.get(name).and_then(Value::as_str);
+            let settings = match (instance.get("raw"), text("encoded"), text("hash")) {
+                (Some(Value::Object(raw)), ..) => Instance::from_json(raw),
+                (Some(Value::Array(_)), ..) => Instance::default(),
+                (_, Some(encoded), Some(hash)) => instance::taken_back(&self.site, encoded, hash)
+                    .ok_or_else(|| errors::invalid("The settings are not those that this site has given."))?,
+                _ => return Err(errors::invalid("The settings need raw, or encoded and hash.")),
+            };
+            return Ok(vec![(number, settings)]);
+        }
+        Ok(draft.form.as_ref().map(|form| in_form(form, id_base)).unwrap_or_default())
+    }
+
+    async fn create(self: Arc<Self>, req: Request) -> Result<Response> {
+        let draft: Draft = self.fields.read(|name| respond::given(&req, name))?;
+        let named = draft.id.as_deref().and_then(parse_id).map(|(base, number)| (base.to_owned(), Some(number)));
+        let (id_base, number) = match (named, &draft.id_base) {
+            (Some(named), _) => named,
+            (None, Some(id_base)) => (id_base.clone(), None),
+            (None, None) => return Err(errors::invalid("A widget needs a kind.")),
+        };
+        let kind = self
+            .site
+            .widgets
+            .get(&id_base)
+            .cloned()
+            .ok_or_else(|| errors::invalid("There is no such kind of widgets."))?;
+        let number = match number {
+            Some(number) => number,
+            None => self.site.read(|db| Widgets::load(db, &self.site))?.next_number(&id_base),
+        };
+        let id = format!("{id_base}-{number}");
+        let given = self.given(&draft, &id_base, number)?;
+        let sidebar = draft.sidebar.clone().unwrap_or_else(|| INACTIVE.to_owned());
+        self.write(&req, kind, given, Some((id.clone(), sidebar.clone()))).await?;
+        let req = in_edit(req);
+        Ok(self.show(&req, &id, &sidebar).await?.in_context("edit").status(201))
+    }
+
+    async fn update(self: Arc<Self>, req: Request) -> Result<Response> {
+        let id: String = req.require("id")?;
+        let (id_base, number) = parse_id(&id).map_or((id.as_str(), 0), |parts| parts);
+        let kind = self.site.widgets.get(id_base).cloned().ok_or_else(errors::unknown_kind)?;
+        let widgets = self.site.read(|db| Widgets::load(db, &self.site))?;
+        let before = widgets.sidebar_of(&id).ok_or_else(errors::not_found)?.to_owned();
+        // The id in the address is the widget's, whatever the body says.
+        let draft: Draft = self.fields.read(|name| respond::given(&req, name))?;
+        let given = self.given(&draft, id_base, number)?;
+        let sidebar = draft.sidebar.clone().filter(|wanted| !wanted.is_empty()).unwrap_or(before);
+        self.write(&req, kind, given, Some((id.clone(), sidebar.clone()))).await?;
+        let req = in_edit(req);
+        Ok(self.show(&req, &id, &sidebar).await?.in_context("edit"))
+    }
+
+    /// Stores new settings of widgets of a kind, and where one of them, which is there already, stands.
+    async fn write(
+        &self,
+        req: &Request,
+        kind: Arc<dyn WidgetKind>,
+        given: Vec<(i64, Instance)>,
+        place: Option<(String, String)>,
+    ) -> Result<()> {
+        let settings = self.site.settings()?;
+        let unfiltered = Access::new(&self.site, &settings).can(&caller(req), "unfiltered_html");
+        let site = Arc::clone(&self.site);
+        let store = move |tx: &mut Tx| {
+            let mut widgets = Widgets::load(tx, &site)?;
+            for (number, new) in &given {
+                let id = format!("{}-{number}", kind.id_base());
+                let old = widgets.instances.get(&id).cloned();
+                // A widget that is new stands nowhere until a sidebar is told that it has it, whatever the answer says:
+                // so on the peer, whose editor does both.
+                if old.is_none() {
+                    widgets.sidebars.entry(INACTIVE.to_owned()).or_default().insert(0, id);
+                }
+                let instance = kind.update(new, old.unwrap_or_default(), unfiltered);
+                store_instance(tx, kind.id_base(), *number, Some(instance))?;
+            }
+            if let Some((id, sidebar)) = &place
+                && widgets.instances.contains_key(id)
+            {
+                widgets.assign(id, sidebar);
+            }
+            widgets.store_places(tx)
+        };
+        self.site.write(store).await
+    }
+
+    // Delete
+
+    async fn delete(self: Arc<Self>, req: Request) -> Result<Response> {
+        let id: String = req.require("id")?;
+        let (id_base, number) = parse_id(&id).ok_or_else(errors::not_found)?;
+        let widgets = self.site.read(|db| Widgets::load(db, &self.site))?;
+        let sidebar = widgets.sidebar_of(&id).ok_or_else(errors::not_found)?.to_owned();
+        let req = in_edit(req);
+        let force: bool = req.arg("force")?.unwrap_or(false);
+        let previous = if force { Some(self.show(&req, &id, &sidebar).await?) } else { None };
+        let (site, base, name) = (Arc::clone(&self.site), id_base.to_owned(), id.clone());
+        self.site
+            .write(move |tx| {
+                let mut widgets = Widgets::load(tx, &site)?;
+                widgets.assign(&name, INACTIVE);
+                if force {
+                    widgets.sidebars.values_mut().for_each(|ids| ids.retain(|known| *known != name));
+                    store_instance(tx, &base, number, None)?;
+                }
+                widgets.store_places(tx)
+            })
+            .await?;
+        match previous {
+            Some(mut response) => {
+                response.data = json!({"deleted": true, "previous": response.data});
+                Ok(response)
+            }
+            None => self.show(&req, &id, INACTIVE).await,
+        }
+    }
+}
+
+/// The request, answered in context `edit`.
+fn in_edit(req: Request) -> Request {
+    req.with_param("context", "edit")
+}
+
+impl Controller for WidgetRoutes {
+    #[rustfmt::skip]
+    fn routes(&self) -> Vec<Route<Self>> {
+        let schema = Schema::compile(self.fields.item_schema());
+        let args = |kind| self.fields.args(kind);
+        let list = Args::from([("context", context_param()), ("sidebar", string().describe("Only widgets of this sidebar."))]);
+        let force = boolean().describe("Whether to delete for good instead of putting it away.");
+        vec![
+            Route::new("/widgets")
+                .schema(schema.clone())
+                .allow_batch()
+                .endpoint(get(Self::list, public).args(list))
+                .endpoint(on(CREATABLE, Self::create, Self::can_write).args(args(MethodKind::Creatable))),
+            Route::new(r"/widgets/(?P<id>[\w\-]+)")
+                .schema(schema)
+                .allow_batch()
+                .endpoint(get(Self::fetch, Self::can_fetch).args(Args::from([("context", context_param())])))
+                .endpoint(on(EDITABLE, Self::update, Self::can_write).args(args(MethodKind::Editable)))
+                .endpoint(on(DELETABLE, Self::delete, Self::can_write).args(Args::from([("force", force)]))),
+        ]
+    }
+}

@@ -1,0 +1,92 @@
+//! Widgets as HTML, with what a sidebar puts around them.
+
+use std::sync::Arc;
+
+use svc_routing::Request;
+use svc_store::Db;
+
+use super::{Instance, Sidebar, WidgetKind};
+use crate::{Settings, Site, Stored, render};
+
+/// What a widget is shown with: the site as of one snapshot, the request, and what stands around titles.
+pub struct Showing<'a> {
+    /// The snapshot.
+    pub db: &'a mut Db,
+    /// The site.
+    pub site: &'a Arc<Site>,
+    /// The site's options.
+    pub settings: &'a Settings,
+    /// Who asks.
+    pub request: &'a Request,
+    before_title: &'a str,
+    after_title: &'a str,
+}
+
+impl Showing<'_> {
+    /// The widget's title with what stands around it, or this one when it has none; nothing for an empty one.
+    pub fn title(&self, instance: &Instance, otherwise: &str) -> String {
+        let given = instance.text("title");
+        let title = render::title(&svc_text::esc_html(if given.is_empty() { otherwise } else { &given }));
+        if title.is_empty() { title } else { format!("{}{title}{}", self.before_title, self.after_title) }
+    }
+}
+
+/// The markup around a widget, filled in.
+fn filled(markup: &str, id: &str, class: &str) -> String {
+    markup.replace("%1$s", id).replace("%2$s", class)
+}
+
+/// The class names of a widget.
+fn classes(kind: &dyn WidgetKind, instance: &Instance) -> String {
+    let mut classes = vec![kind.class()];
+    classes.extend(kind.classes_of(instance));
+    classes.join(" ")
+}
+
+/// A widget in a sidebar.
+///
+/// # Errors
+/// Those of the store.
+pub(super) fn in_sidebar(
+    db: &mut Db,
+    site: &Arc<Site>,
+    settings: &Settings,
+    request: &Request,
+    sidebar: &Sidebar,
+    (id, kind, instance): (&str, &dyn WidgetKind, &Instance),
+) -> Stored<String> {
+    let (before_title, after_title) = (sidebar.before_title.as_str(), sidebar.after_title.as_str());
+    let mut on = Showing { db, site, settings, request, before_title, after_title };
+    let Some(html) = kind.show(&mut on, instance)? else { return Ok(String::new()) };
+    let before = filled(&sidebar.before_widget, id, &classes(kind, instance));
+    let after = filled(&sidebar.after_widget, id, "");
+    Ok(svc_text::trim(&format!("{}{html}{after}", marked(kind, &before))).to_owned())
+}
+
+/// A widget by itself, as it is shown while it is edited.
+///
+/// # Errors
+/// Those of the store.
+pub(super) fn alone(
+    db: &mut Db,
+    site: &Arc<Site>,
+    settings: &Settings,
+    request: &Request,
+    kind: &dyn WidgetKind,
+    instance: &Instance,
+) -> Stored<String> {
+    let (before_title, after_title) = ("<h2 class=\"widgettitle\">", "</h2>");
+    let mut on = Showing { db, site, settings, request, before_title, after_title };
+    let Some(html) = kind.show(&mut on, instance)? else { return Ok(String::new()) };
+    let before = format!("<div class=\"widget {}\">", classes(kind, instance));
+    Ok(format!("{}{html}</div>", marked(kind, &before)))
+}
+
+/// Widgets of HTML look like those of text to themes that know only these.
+fn marked(kind: &dyn WidgetKind, before: &str) -> String {
+    if kind.id_base() == "custom_html" {
+        before.replacen("class=\"", "class=\"widget_text ", 1)
+    } else {
+        before.to_owned()
+    }
+}

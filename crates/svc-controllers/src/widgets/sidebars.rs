@@ -1,0 +1,214 @@
+//! Sidebars: list, fetch, and which widgets stand in one.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+use svc_resource::Fields;
+use svc_routing::{
+    Controller, EDITABLE, ExtraFields, Link, Links, Map, Request, Response, Result, Route, get, on, public,
+};
+use svc_schema::{
+    Args, MethodKind, Schema,
+    build::{array, string, types},
+};
+
+use super::{INACTIVE, Sidebar, check_manage, errors, is_open, may_manage, store::Widgets};
+use crate::{LINK_RELATION, Settings, Site, posts::context_param, posts::with_query, respond};
+
+const ALL: &[&str] = &["embed", "view", "edit"];
+
+/// The object type that additional fields name.
+const OBJECT: &str = "sidebar";
+
+/// A sidebar with what stands in it.
+struct Item {
+    /// Its name for programs; `None` for one that the site does not have.
+    id: Option<String>,
+    /// As registered.
+    sidebar: Option<Sidebar>,
+    /// The theme draws it.
+    is_drawn: bool,
+    widgets: Vec<String>,
+}
+
+impl Item {
+    fn of(&self, member: fn(&Sidebar) -> &String) -> String {
+        self.sidebar.as_ref().map(|sidebar| member(sidebar).clone()).unwrap_or_default()
+    }
+
+    fn name(&self) -> String {
+        match &self.id {
+            Some(id) if id == INACTIVE => "Inactive widgets".to_owned(),
+            _ => self.of(|s| &s.name),
+        }
+    }
+
+    fn status(&self) -> &'static str {
+        if self.is_drawn && self.sidebar.is_some() { "active" } else { "inactive" }
+    }
+}
+
+/// What a request wants to change.
+#[derive(Clone, Debug, Default)]
+struct Draft {
+    widgets: Option<Vec<Value>>,
+}
+
+#[rustfmt::skip]
+fn fields() -> Fields<Item, Draft> {
+    let mut f = Fields::<Item, Draft>::new(OBJECT);
+    let text = |about: &str| string().describe(about).context(ALL).readonly();
+    f.add("id", text("The sidebar's name for programs.")).get(|s| s.id.clone().unwrap_or_default());
+    f.add("name", text("What people call it.")).get(Item::name);
+    f.add("description", text("Where it is.")).get(|s| s.of(|s| &s.description));
+    f.add("class", text("Its class name in the administration area.")).get(|s| s.of(|s| &s.class));
+    f.add("before_widget", text("What stands before each widget.").default("")).get(|s| s.of(|s| &s.before_widget));
+    f.add("after_widget", text("What stands after each widget.").default("")).get(|s| s.of(|s| &s.after_widget));
+    f.add("before_title", text("What stands before the title of each widget.").default("")).get(|s| s.of(|s| &s.before_title));
+    f.add("after_title", text("What stands after the title of each widget.").default("")).get(|s| s.of(|s| &s.after_title));
+    f.add("status", text("Whether the theme draws it.").one_of(["active", "inactive"])).get(|s| s.status());
+    f.add("widgets", array(types(["object", "string"])).describe("The widgets in it.").default(serde_json::json!([])).context(ALL))
+        .get(|s| s.widgets.clone()).set(|d, v| d.widgets = Some(v));
+    f
+}
+
+/// The routes of sidebars.
+pub struct SidebarRoutes {
+    site: Arc<Site>,
+    fields: Fields<Item, Draft>,
+    extra: ExtraFields,
+}
+
+impl SidebarRoutes {
+    /// The routes on this site.
+    pub fn new(site: &Arc<Site>, extra: &ExtraFields) -> Self {
+        SidebarRoutes { site: Arc::clone(site), fields: fields().with_extra(extra, OBJECT), extra: extra.clone() }
+    }
+
+    /// Themes that are drawn from templates of blocks draw no sidebars.
+    fn draws_sidebars(&self, settings: &Settings) -> bool {
+        !self.site.theme(settings).is_block_theme
+    }
+
+    fn item(&self, widgets: &Widgets, settings: &Settings, id: &str) -> Item {
+        let is_known = id == INACTIVE || self.site.sidebars.contains_key(id);
+        Item {
+            id: is_known.then(|| id.to_owned()),
+            sidebar: self.site.sidebars.get(id).cloned(),
+            is_drawn: self.draws_sidebars(settings),
+            widgets: widgets.sidebars.get(id).filter(|_| is_known).cloned().unwrap_or_default(),
+        }
+    }
+
+    async fn show(&self, item: &Item, settings: &Settings, req: &Request) -> Result<(Map, Option<Links>)> {
+        let view = respond::view(req);
+        let mut data = self.fields.plan(&view).prepare(item);
+        if item.id.is_none() {
+            // A sidebar that the site does not have has no name, as on the peer.
+            data.shift_remove("id");
+            data.shift_remove("name");
+        }
+        respond::add_extra(&self.extra, OBJECT, &mut data, req, &view).await?;
+        let links = view.wants_links().then(|| {
+            let at = |path: &str| settings.urls.rest(&format!("/{}/{path}", self.site.brand.namespace()));
+            let widgets = match &item.id {
+                Some(id) => with_query(&at("widgets"), "sidebar", id),
+                None => at("widgets"),
+            };
+            let mut links = Links::new();
+            let own = Link::new(at(&format!("sidebars/{}", item.id.as_deref().unwrap_or_default())));
+            links.add("self", if item.id.is_some() { own.allow(self.methods(req)) } else { own });
+            links.add("collection", Link::new(at("sidebars")));
+            links.add(format!("{LINK_RELATION}widget"), Link::new(widgets).embeddable());
+            links
+        });
+        Ok((data, links))
+    }
+
+    /// Methods of a sidebar's route that the caller may use, when he may see it.
+    fn methods(&self, req: &Request) -> Vec<&'static str> {
+        match may_manage(&self.site, req) {
+            Ok(true) => vec!["GET", "POST", "PUT", "PATCH"],
+            _ => vec!["GET"],
+        }
+    }
+
+    async fn list(self: Arc<Self>, req: Request) -> Result<Response> {
+        if req.is_head() {
+            return Ok(Response::new(Value::Null));
+        }
+        let manages = may_manage(&self.site, &req)?;
+        let (settings, widgets) =
+            self.site.read(|db| Ok((self.site.settings_in(db)?, Widgets::load(db, &self.site)?)))?;
+        let mut items = Vec::new();
+        for id in widgets.sidebars.keys().filter(|id| manages || is_open(&self.site, id)) {
+            let (data, links) = self.show(&self.item(&widgets, &settings, id), &settings, &req).await?;
+            items.push(respond::with_links(data, links, &req));
+        }
+        Ok(Response::new(Value::Array(items)))
+    }
+
+    async fn can_fetch(self: Arc<Self>, req: Request) -> Result<()> {
+        let id: String = req.require("id")?;
+        if is_open(&self.site, &id) { Ok(()) } else { check_manage(&self.site, &req) }
+    }
+
+    async fn fetch(self: Arc<Self>, req: Request) -> Result<Response> {
+        let id: String = req.require("id")?;
+        let (settings, widgets) =
+            self.site.read(|db| Ok((self.site.settings_in(db)?, Widgets::load(db, &self.site)?)))?;
+        let item = self.item(&widgets, &settings, &id);
+        if item.id.is_none() {
+            return Err(errors::sidebar_not_found());
+        }
+        let (data, links) = self.show(&item, &settings, &req).await?;
+        Ok(respond::single(data, links))
+    }
+
+    async fn can_update(self: Arc<Self>, req: Request) -> Result<()> {
+        check_manage(&self.site, &req)
+    }
+
+    async fn update(self: Arc<Self>, req: Request) -> Result<Response> {
+        let id: String = req.require("id")?;
+        let draft: Draft = self.fields.read(|name| respond::given(&req, name))?;
+        if let Some(wanted) = draft.widgets {
+            // A widget is named by its id, or by an object that has it.
+            let name = |widget: &Value| match widget {
+                Value::Object(widget) => widget.get("id").and_then(Value::as_str).map(str::to_owned),
+                widget => widget.as_str().map(str::to_owned),
+            };
+            let wanted: Vec<String> = wanted.iter().filter_map(name).collect();
+            let (site, sidebar) = (Arc::clone(&self.site), id.clone());
+            self.site
+                .write(move |tx| {
+                    let mut widgets = Widgets::load(tx, &site)?;
+                    if widgets.sidebars.contains_key(&sidebar) {
+                        widgets.fill(&sidebar, &wanted);
+                    }
+                    widgets.store_places(tx)
+                })
+                .await?;
+        }
+        let (settings, widgets) =
+            self.site.read(|db| Ok((self.site.settings_in(db)?, Widgets::load(db, &self.site)?)))?;
+        let (data, links) = self.show(&self.item(&widgets, &settings, &id), &settings, &req).await?;
+        Ok(respond::single(data, links))
+    }
+}
+
+impl Controller for SidebarRoutes {
+    #[rustfmt::skip]
+    fn routes(&self) -> Vec<Route<Self>> {
+        let schema = Schema::compile(self.fields.item_schema());
+        let context = || ("context", context_param());
+        let id = ("id", string().describe("The sidebar's name for programs."));
+        vec![
+            Route::new("/sidebars").schema(schema.clone()).endpoint(get(Self::list, public).args(Args::from([context()]))),
+            Route::new(r"/sidebars/(?P<id>[\w-]+)")
+                .schema(schema)
+                .endpoint(get(Self::fetch, Self::can_fetch).args(Args::from([context(), id])))
+                .endpoint(on(EDITABLE, Self::update, Self::can_update).args(self.fields.args(MethodKind::Editable))),
+        ]
+    }
+}

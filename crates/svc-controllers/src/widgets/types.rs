@@ -1,0 +1,169 @@
+//! Kinds of widgets: list, fetch, and what becomes of settings while a widget is edited.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value, json};
+use svc_resource::Fields;
+use svc_routing::{Controller, ExtraFields, Link, Links, Method, Request, Response, Result, Route, get, on};
+use svc_schema::{
+    Args, Schema,
+    build::{boolean, string, untyped},
+};
+
+use super::{Instance, WidgetKind, check_manage, errors, instance, show};
+use crate::{Access, Settings, Site, caller, posts::context_param, respond};
+
+const ALL: &[&str] = &["embed", "view", "edit"];
+const TOLD: &[&str] = &["view", "edit", "embed"];
+
+/// The object type that additional fields name.
+const OBJECT: &str = "widget-type";
+
+type Kind = Arc<dyn WidgetKind>;
+
+#[rustfmt::skip]
+fn fields() -> Fields<Kind, ()> {
+    let mut f = Fields::<Kind, ()>::new(OBJECT);
+    f.add("id", string().describe("The kind's name for programs.").context(ALL).readonly()).get(|k| k.id_base().to_owned());
+    f.add("name", string().describe("What people call it.").default("").context(ALL).readonly()).get(|k| k.name().to_owned());
+    f.add("description", string().describe("What it shows.").default("").context(TOLD)).get(|k| k.description().to_owned());
+    f.add("is_multi", boolean().describe("Whether there can be several.").context(TOLD).readonly()).get(|_| true);
+    f.add("classname", string().describe("Class names of its widgets.").default("").context(ALL).readonly()).get(|k| k.class().to_owned());
+    f
+}
+
+/// The routes of kinds.
+pub struct WidgetTypeRoutes {
+    site: Arc<Site>,
+    fields: Fields<Kind, ()>,
+    extra: ExtraFields,
+}
+
+impl WidgetTypeRoutes {
+    /// The routes on this site.
+    pub fn new(site: &Arc<Site>, extra: &ExtraFields) -> Self {
+        WidgetTypeRoutes { site: Arc::clone(site), fields: fields().with_extra(extra, OBJECT), extra: extra.clone() }
+    }
+
+    async fn show(
+        &self,
+        kind: &Kind,
+        settings: &Settings,
+        req: &Request,
+    ) -> Result<(Map<String, Value>, Option<Links>)> {
+        let view = respond::view(req);
+        let mut data = self.fields.plan(&view).prepare(kind);
+        respond::add_extra(&self.extra, OBJECT, &mut data, req, &view).await?;
+        let links = view.wants_links().then(|| {
+            let all = settings.urls.rest(&format!("/{}/widget-types", self.site.brand.namespace()));
+            let mut links = Links::new();
+            links.add("self", Link::new(format!("{all}/{}", kind.id_base())).allow(["GET"]));
+            links.add("collection", Link::new(all));
+            links
+        });
+        Ok((data, links))
+    }
+
+    async fn can_list(self: Arc<Self>, req: Request) -> Result<()> {
+        check_manage(&self.site, &req)
+    }
+
+    async fn list(self: Arc<Self>, req: Request) -> Result<Response> {
+        if req.is_head() {
+            return Ok(Response::new(Value::Null));
+        }
+        let settings = self.site.settings()?;
+        let mut items = Vec::new();
+        for kind in self.site.widgets.iter() {
+            let (data, links) = self.show(kind, &settings, &req).await?;
+            items.push(respond::with_links(data, links, &req));
+        }
+        Ok(Response::new(Value::Array(items)))
+    }
+
+    async fn can_fetch(self: Arc<Self>, req: Request) -> Result<Kind> {
+        check_manage(&self.site, &req)?;
+        self.site.widgets.get(&req.require::<String>("id")?).cloned().ok_or_else(errors::invalid_type)
+    }
+
+    async fn fetch(self: Arc<Self>, req: Request, kind: Kind) -> Result<Response> {
+        let settings = self.site.settings()?;
+        let (data, links) = self.show(&kind, &settings, &req).await?;
+        Ok(respond::single(data, links))
+    }
+
+    /// What becomes of settings: the form that edits them, the widget as it then looks, and the settings to be sent back.
+    async fn encode(self: Arc<Self>, req: Request, kind: Kind) -> Result<Response> {
+        let given: Map<String, Value> = req.arg("instance")?.unwrap_or_default();
+        let text = |name: &str| given.get(name).and_then(Value::as_str).filter(|text| !text.is_empty());
+        let mut instance = match (text("encoded"), text("hash")) {
+            (Some(encoded), Some(hash)) => instance::taken_back(&self.site, encoded, hash)
+                .ok_or_else(|| errors::invalid("The settings are not those that this site has given."))?,
+            _ => Instance::default(),
+        };
+        let settings = self.site.settings()?;
+        if let Some(form) = req.arg::<String>("form_data")?
+            && let Some((_, new)) = in_form(&form, kind.id_base()).into_iter().next()
+        {
+            let unfiltered = Access::new(&self.site, &settings).can(&caller(&req), "unfiltered_html");
+            instance = kind.update(&new, instance, unfiltered);
+        }
+        let preview = self.site.read(|db| show::alone(db, &self.site, &settings, &req, kind.as_ref(), &instance))?;
+        Ok(Response::new(json!({
+            "form": kind.form("-1", &instance),
+            "preview": preview,
+            "instance": instance::shown(&self.site, Some(&instance)),
+        })))
+    }
+
+    /// A page that shows one widget with these settings.
+    async fn render(self: Arc<Self>, req: Request, kind: Kind) -> Result<Response> {
+        let given: Map<String, Value> = req.arg("instance")?.unwrap_or_default();
+        let (settings, instance) = (self.site.settings()?, Instance::from_json(&given));
+        let html = self.site.read(|db| show::alone(db, &self.site, &settings, &req, kind.as_ref(), &instance))?;
+        let page = format!(
+            "<!doctype html>\n<html>\n<head>\n<meta charset=\"UTF-8\" />\n<meta name=\"viewport\" \
+             content=\"width=device-width, initial-scale=1\" />\n</head>\n<body>\n{html}\n</body>\n</html>\n"
+        );
+        Ok(Response::new(json!({"preview": page})))
+    }
+}
+
+/// The settings that a form gives widgets of a kind, by the number of each.
+pub(super) fn in_form(form: &str, id_base: &str) -> Vec<(i64, Instance)> {
+    let form = svc_php::query::parse(form.as_bytes());
+    let by_number = match form.get(&format!("widget-{id_base}")) {
+        Some(Value::Object(by_number)) => by_number.clone(),
+        Some(Value::Array(list)) => list.iter().enumerate().map(|(n, v)| (n.to_string(), v.clone())).collect(),
+        _ => return Vec::new(),
+    };
+    let settings = |value: &Value| value.as_object().map(Instance::from_json);
+    by_number.iter().filter_map(|(number, value)| Some((number.parse().ok()?, settings(value)?))).collect()
+}
+
+impl Controller for WidgetTypeRoutes {
+    #[rustfmt::skip]
+    fn routes(&self) -> Vec<Route<Self>> {
+        let schema = Schema::compile(self.fields.item_schema());
+        let id = || ("id", string().describe("The kind's name for programs."));
+        let settings = || ("instance", untyped().keyword("type", "object").describe("How the widget is set."));
+        vec![
+            Route::new("/widget-types")
+                .schema(schema.clone())
+                .endpoint(get(Self::list, Self::can_list).args(Args::from([("context", context_param())]))),
+            Route::new("/widget-types/(?P<id>[a-zA-Z0-9_-]+)")
+                .schema(schema)
+                .args(Args::from([id()]))
+                .endpoint(get(Self::fetch, Self::can_fetch).args(Args::from([("context", context_param())]))),
+            Route::new("/widget-types/(?P<id>[a-zA-Z0-9_-]+)/encode")
+                .args(Args::from([
+                    ("id", id().1.required()), settings(),
+                    ("form_data", string().describe("The form that edits the widget, as it is sent.")),
+                ]))
+                .endpoint(on(Method::POST, Self::encode, Self::can_fetch)),
+            Route::new("/widget-types/(?P<id>[a-zA-Z0-9_-]+)/render")
+                .args(Args::from([("id", id().1.required()), settings()]))
+                .endpoint(on(Method::POST, Self::render, Self::can_fetch)),
+        ]
+    }
+}
