@@ -249,7 +249,7 @@ fn has_element_colors(block: &Block<'_>, block_type: Option<&BlockType>) -> bool
     const FULL: &[&[&str]] = &[&["color", "text"], &["color", "background"], &["color", "gradient"]];
     const LINK: &[&[&str]] = &[&["color", "text"], &[":hover", "color", "text"]];
     // Some put colours on elements of their own choice.
-    if !block_type.is_some_and(|t| !t.shows_itself("color", "link")) {
+    if block_type.is_none_or(|t| t.shows_itself("color", "link")) {
         return false;
     }
     let Some(elements) = block.attrs.get("style").and_then(|style| style.get("elements")) else { return false };
