@@ -24,12 +24,13 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("svc-content", &["svc-php", "svc-text", "svc-model"]),
     ("svc-store", &["svc-php", "svc-text", "svc-model"]),
     ("svc-packages", &["svc-php", "svc-text", "svc-content"]),
+    ("svc-media", &["svc-text"]),
     ("svc-controllers", &["svc-brand", "svc-php", "svc-text", "svc-schema", "svc-routing", "svc-resource", "svc-model",
-                          "svc-discovery", "svc-auth", "svc-content", "svc-store", "svc-packages"]),
+                          "svc-discovery", "svc-auth", "svc-content", "svc-store", "svc-packages", "svc-media"]),
     ("svc-http", &["svc-brand", "svc-php", "svc-text", "svc-schema", "svc-routing", "svc-discovery", "svc-auth"]),
     ("svc-server", &["svc-brand", "svc-php", "svc-text", "svc-schema", "svc-routing", "svc-resource", "svc-model",
-                     "svc-discovery", "svc-auth", "svc-content", "svc-store", "svc-packages", "svc-controllers",
-                     "svc-http"]),
+                     "svc-discovery", "svc-auth", "svc-content", "svc-store", "svc-packages", "svc-media",
+                     "svc-controllers", "svc-http"]),
 ];
 
 /// Crates of others that only some of ours may use, and why.
@@ -37,7 +38,8 @@ const LAYERS: &[(&str, &[&str])] = &[
 const RESERVED: &[(&[&str], &[&str], &str)] = &[
     (&["rusqlite", "mysql", "sea-query"], &["svc-store"], "only the store knows SQL"),
     (&["axum", "hyper", "hyper-util", "tower", "tower-http"], &["svc-http", "svc-server"], "only these know a web server"),
-    (&["tokio"], &["svc-routing", "svc-store", "svc-controllers", "svc-http", "svc-server"], "the other crates do no I/O"),
+    (&["tokio"], &["svc-routing", "svc-store", "svc-media", "svc-controllers", "svc-http", "svc-server"], "the other crates do no I/O"),
+    (&["image", "object_store"], &["svc-media"], "files and images are handled in one place"),
     (&["anyhow"], &[], "library errors have a type"),
 ];
 
