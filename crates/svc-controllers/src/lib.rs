@@ -12,6 +12,7 @@ pub mod comments;
 mod errors;
 mod fail;
 mod labels;
+pub mod media;
 pub mod meta;
 mod mount;
 pub mod posts;

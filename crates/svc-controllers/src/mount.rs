@@ -9,9 +9,9 @@ use svc_schema::Error;
 use svc_store::{MetaKind, meta};
 
 use crate::{
-    LINK_RELATION, Settings, Site, application_passwords::ApplicationPasswords, comments::Comments, posts::Posts,
-    search::Search, site_settings::SiteSettings, statuses::Statuses, taxonomies::TaxonomyFamily, terms::Terms,
-    types::Types, users::Users,
+    LINK_RELATION, Settings, Site, application_passwords::ApplicationPasswords, comments::Comments, media::Media,
+    posts::Posts, search::Search, site_settings::SiteSettings, statuses::Statuses, taxonomies::TaxonomyFamily,
+    terms::Terms, types::Types, users::Users,
 };
 
 /// What the framework has to know of a site: its addresses and the first members of its index.
@@ -60,6 +60,8 @@ pub fn mount(registry: &mut Registry, site: &Arc<Site>, app_passwords: bool) {
         let site = Arc::clone(site);
         if post_type.rest_controller == RestController::Posts {
             registry.mount(&namespace, move |extra| Posts::new(&site, &post_type, extra));
+        } else if post_type.rest_controller == RestController::Attachments {
+            registry.mount(&namespace, move |extra| Media::new(&site, &post_type, extra));
         }
     }
     let settings = Arc::clone(site);

@@ -11,18 +11,34 @@ use svc_content::{
 };
 use svc_model::Post;
 
-use crate::{Settings, Site};
+use crate::{Settings, Site, media::SiteImages};
 
 /// What links of strangers are marked with.
 const STRANGERS: &str = "nofollow ugc";
 
+/// What was loaded to go with a post's texts.
+pub struct With<'a> {
+    /// The images that they name.
+    pub images: &'a SiteImages,
+    /// The element of an attachment's file, which stands before its description.
+    pub before: Option<String>,
+}
+
 /// Runs a rendering with what this site has. Images, embeds and blocks that ask the store are shown as far as their own
 /// text goes.
-fn with_context<T>(site: &Site, settings: &Settings, post: &Post, run: impl FnOnce(&mut RenderContext<'_>) -> T) -> T {
+fn with_context<T>(
+    site: &Site,
+    settings: &Settings,
+    post: &Post,
+    with: &With<'_>,
+    run: impl FnOnce(&mut RenderContext<'_>) -> T,
+) -> T {
     let theme = site.theme(settings);
     let dynamic = TextBlocks(&StaticOnly);
-    let context = RenderContext::new(Renderer::new(&theme.blocks, &dynamic), standard_shortcodes());
+    let mut context = RenderContext::new(Renderer::new(&theme.blocks, &dynamic), standard_shortcodes());
     context.page.post.set(u64::try_from(post.id.0).unwrap_or_default());
+    context.images = Some(with.images);
+    context.before = with.before.as_deref();
     with_options(context, settings, run)
 }
 
@@ -50,13 +66,13 @@ pub fn title(raw: &str) -> String {
 }
 
 /// A post's content as HTML.
-pub fn content(site: &Site, settings: &Settings, post: &Post) -> String {
-    with_context(site, settings, post, |context| display::render_content(&post.content, context))
+pub fn content(site: &Site, settings: &Settings, post: &Post, with: &With<'_>) -> String {
+    with_context(site, settings, post, with, |context| display::render_content(&post.content, context))
 }
 
 /// A post's excerpt as HTML: the one written, or one of this many words made of the content.
-pub fn excerpt(site: &Site, settings: &Settings, post: &Post, words: usize) -> String {
-    with_context(site, settings, post, |context| {
+pub fn excerpt(site: &Site, settings: &Settings, post: &Post, with: &With<'_>, words: usize) -> String {
+    with_context(site, settings, post, with, |context| {
         context.excerpt_length = words;
         display::render_excerpt(&post.excerpt, &post.content, context)
     })

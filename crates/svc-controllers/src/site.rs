@@ -8,13 +8,15 @@ use std::{
 use arc_swap::ArcSwapOption;
 use chrono::{NaiveDateTime, Utc};
 use svc_brand::Brand;
+use svc_media::{Size, Storage};
 use svc_model::{PostStatuses, PostType, PostTypes, Taxonomies, Taxonomy};
 use svc_schema::Error;
 use svc_store::{Db, Store, Tx, options};
+use tokio::sync::Semaphore;
 
 use crate::{
-    Fail, MetaField, MetaRegistry, RegisteredSetting, Settings, Stored, avatars, templates::ActiveTheme, urls::Urls,
-    users,
+    Fail, MetaField, MetaRegistry, RegisteredSetting, Settings, Stored, avatars, media, templates::ActiveTheme,
+    urls::Urls, users,
 };
 
 /// The present moment in UTC; tests bring their own.
@@ -44,6 +46,12 @@ pub struct Site {
     pub avatar_sizes: Vec<u32>,
     /// Whether guests may comment through the interface, on sites that do not ask for registration.
     pub guests_may_comment: bool,
+    /// Where uploaded files are kept: the folder `uploads` of the content folder, unless set to another store.
+    pub uploads: Storage,
+    /// Further sizes in which images are kept, or others in place of the usual ones.
+    pub image_sizes: Vec<Size>,
+    /// Bounds the images that are worked on at a time.
+    pub(crate) image_work: Arc<Semaphore>,
     clock: Clock,
     /// What the options were understood as, beside the options as they were read.
     settings: ArcSwapOption<(Arc<options::Options>, Arc<Settings>)>,
@@ -66,6 +74,9 @@ impl Site {
             content_dir: content_dir.to_owned(),
             avatar_sizes: avatars::SIZES.to_vec(),
             guests_may_comment: false,
+            uploads: Storage::folder(&content_dir.join("uploads")),
+            image_sizes: Vec::new(),
+            image_work: Arc::new(Semaphore::new(media::IMAGES_AT_A_TIME)),
             clock: || Utc::now().naive_utc(),
             settings: ArcSwapOption::empty(),
             address: None,

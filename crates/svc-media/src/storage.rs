@@ -65,7 +65,7 @@ impl Storage {
     pub fn folder(folder: &FilePath) -> Self {
         // A path that cannot be made absolute names nothing: no file will be found there.
         let absolute = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
-        let root = Path::from_absolute_path(&absolute).unwrap_or_else(|_| Path::from(absolute.to_string_lossy()));
+        let root = Path::from_absolute_path(&absolute).unwrap_or_else(|_| Path::from(&*absolute.to_string_lossy()));
         Self::new(PrefixStore::new(LocalFileSystem::new(), root))
     }
 

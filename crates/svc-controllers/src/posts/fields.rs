@@ -18,12 +18,12 @@ pub(crate) type PostFields = Fields<PostItem, PostDraft>;
 type PostField = Field<PostItem, PostDraft>;
 
 /// Contexts in which a member is seen.
-const ALL: &[&str] = &["view", "edit", "embed"];
-const VIEW_EDIT: &[&str] = &["view", "edit"];
-const EDIT: &[&str] = &["edit"];
+pub(crate) const ALL: &[&str] = &["view", "edit", "embed"];
+pub(crate) const VIEW_EDIT: &[&str] = &["view", "edit"];
+pub(crate) const EDIT: &[&str] = &["edit"];
 
 /// An object whose members are named by the table.
-const NOTHING: [(&str, Value); 0] = [];
+pub(crate) const NOTHING: [(&str, Value); 0] = [];
 
 /// Formats that a post can have; `standard` is the absence of one.
 pub(crate) const FORMATS: [&str; 10] =
@@ -140,7 +140,7 @@ pub(crate) fn fields(site: &Arc<Site>, post_type: &PostType) -> PostFields {
 }
 
 /// The stored text of a title, content or excerpt.
-fn raw<'f>(field: &'f mut PostField, description: &str) -> &'f mut PostField {
+pub(crate) fn raw<'f>(field: &'f mut PostField, description: &str) -> &'f mut PostField {
     field.member("raw", string().describe(description).context(EDIT))
 }
 
@@ -151,7 +151,7 @@ fn protected(field: &mut PostField, description: &str) {
 }
 
 /// A text member is written as text or as an object with `raw`; anything else changes nothing.
-fn text(value: Value) -> Option<String> {
+pub(crate) fn text(value: Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text),
         Value::Object(mut members) => {

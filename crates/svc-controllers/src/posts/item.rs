@@ -6,7 +6,11 @@ use serde_json::{Value, json};
 use svc_model::{Post, PostType, Stamp, Term};
 use svc_store::Meta;
 
-use crate::{Settings, Site, render};
+use crate::{
+    Settings, Site,
+    media::{Attached, SiteImages},
+    render,
+};
 
 /// A post, what was loaded with it, and what this request may see of it.
 pub(crate) struct PostItem {
@@ -24,6 +28,10 @@ pub(crate) struct PostItem {
     pub terms: Vec<Term>,
     /// What its address needs beyond the row.
     pub place: Place,
+    /// The files of an attachment; of other posts nothing.
+    pub attached: Option<Attached>,
+    /// The images that its texts name; empty when the plan reads none of them.
+    pub images: Arc<SiteImages>,
     /// The slug that its title would give; empty when the plan does not read it.
     pub generated_slug: String,
     /// The caller may read content that a password guards.
@@ -87,15 +95,24 @@ impl PostItem {
     }
 
     pub(crate) fn content_rendered(&self) -> String {
-        if self.locked() { String::new() } else { render::content(&self.site, &self.settings, &self.post) }
+        if self.locked() {
+            String::new()
+        } else {
+            render::content(&self.site, &self.settings, &self.post, &self.with())
+        }
     }
 
     pub(crate) fn excerpt_rendered(&self) -> String {
         if self.locked() {
             String::new()
         } else {
-            render::excerpt(&self.site, &self.settings, &self.post, self.excerpt_length)
+            render::excerpt(&self.site, &self.settings, &self.post, &self.with(), self.excerpt_length)
         }
+    }
+
+    /// What goes with its texts.
+    fn with(&self) -> render::With<'_> {
+        render::With { images: &self.images, before: self.file_element() }
     }
 
     pub(crate) fn block_version(&self) -> i64 {

@@ -18,7 +18,10 @@ use super::{
     links::{self, Revisions},
     rights::PostRights,
 };
-use crate::{Access, Settings, Site, Stored};
+use crate::{
+    Access, Settings, Site, Stored,
+    media::{self, SiteImages},
+};
 
 /// What a request may see of the posts that it loads.
 pub(crate) struct Loading<'a> {
@@ -53,9 +56,18 @@ impl Loading<'_> {
         let taxonomies: Vec<_> =
             self.site.taxonomies.of_type(&self.post_type.name).filter(|t| t.show_in_rest).collect();
 
-        let wants_meta = wants_links || plan.wants_any(&["meta", "featured_media", "template", "class_list"]);
+        let is_attachment = self.post_type.name == "attachment";
+        let wants_meta =
+            wants_links || is_attachment || plan.wants_any(&["meta", "featured_media", "template", "class_list"]);
         let mut meta = if wants_meta { meta::load(db, MetaKind::Post, &numbers)? } else { HashMap::new() };
         let wants_addresses = plan.wants_any(&["link", "permalink_template"]);
+        let mut attached = match is_attachment {
+            true => media::attached(db, self.site, self.settings, &rows, &meta)?,
+            false => HashMap::new(),
+        };
+        let wants_texts = plan.wants_any(&["content", "excerpt", "description", "caption"]);
+        let texts = rows.iter().filter(|_| wants_texts).flat_map(|p| [p.content.as_str(), p.excerpt.as_str()]);
+        let images = Arc::new(SiteImages::of_texts(db, self.settings, texts)?);
         let wants_terms = plan.wants_any(&["format", "class_list"])
             || (wants_addresses && self.settings.urls.names_category())
             || taxonomies.iter().any(|t| plan.wants(&t.rest_base));
@@ -78,10 +90,15 @@ impl Loading<'_> {
                     PostRights::of(self.caller, access, &post, self.post_type, &taxonomies, wants_links && edit)
                 });
                 let unlocked = unlocks_any || (edit && rights.as_ref().is_some_and(PostRights::may_edit));
+                let (attached, above) = attached.remove(&id).unzip();
+                let mut place = places.remove(&id).unwrap_or_default();
+                place.parent = above.flatten();
                 let item = PostItem {
+                    attached,
+                    images: Arc::clone(&images),
                     stored_meta: meta.remove(&id.0).unwrap_or_default(),
                     terms: terms.remove(&id).unwrap_or_default(),
-                    place: places.remove(&id).unwrap_or_default(),
+                    place,
                     generated_slug: slugs.get(&id).cloned().unwrap_or_default(),
                     post,
                     post_type: Arc::clone(self.post_type),

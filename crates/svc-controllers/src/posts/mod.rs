@@ -9,11 +9,11 @@ pub(crate) mod fields;
 pub(crate) mod item;
 mod links;
 mod load;
-mod params;
+pub(crate) mod params;
 mod removal;
 pub(crate) mod rights;
 mod rules;
-mod write;
+pub(crate) mod write;
 
 use std::sync::Arc;
 
@@ -33,15 +33,11 @@ use svc_store::{
 
 pub use item::Place;
 pub(crate) use links::{create_term_cap, with_query};
-pub(crate) use load::first_category;
+pub(crate) use load::{Loaded, first_category};
 pub(crate) use removal::remove;
 
-use self::{
-    fields::PostFields,
-    load::{Loaded, Loading},
-    params::PostList,
-};
-use crate::{Access, Settings, Site, Stored, access::only_reads, caller, errors, respond};
+use self::{fields::PostFields, load::Loading, params::PostList};
+use crate::{Access, Settings, Site, Stored, access::only_reads, caller, errors, media, respond};
 
 /// Words in an excerpt made of the content, unless the request says otherwise.
 const EXCERPT_WORDS: usize = 55;
@@ -72,6 +68,21 @@ impl Posts {
             post_type: Arc::new(post_type.clone()),
             extra: extra.clone(),
         }
+    }
+
+    /// The family with another table of members and other parameters of its list.
+    pub(crate) fn with_tables(self, fields: PostFields, params: Params<PostList>) -> Self {
+        Posts { fields: fields.with_extra(&self.extra, &self.post_type.name), params, ..self }
+    }
+
+    /// Its members.
+    pub(crate) fn fields(&self) -> &PostFields {
+        &self.fields
+    }
+
+    /// The arguments of its list.
+    pub(crate) fn query_args(&self) -> Args {
+        self.params.query_args()
     }
 
     /// Arguments of a request for one post.
@@ -111,8 +122,8 @@ impl Controller for Posts {
 
 /// A post that a permission has let through, with what it was judged by.
 pub(crate) struct Granted {
-    post: Post,
-    settings: Arc<Settings>,
+    pub(crate) post: Post,
+    pub(crate) settings: Arc<Settings>,
 }
 
 impl Posts {
@@ -125,7 +136,11 @@ impl Posts {
     }
 
     /// A post that `judge` lets through.
-    fn granted(&self, req: &Request, judge: impl FnOnce(&Caller, &Access<'_>, &Post) -> Result<()>) -> Result<Granted> {
+    pub(crate) fn granted(
+        &self,
+        req: &Request,
+        judge: impl FnOnce(&Caller, &Access<'_>, &Post) -> Result<()>,
+    ) -> Result<Granted> {
         self.site.read(|db| {
             let post = self.find(db, req)?;
             let settings = self.site.settings_in(db)?;
@@ -154,11 +169,11 @@ impl Posts {
     }
 
     /// A response that shows one post as this request may see it.
-    async fn show(&self, req: &Request, post: Post, view: View, unlocked: bool) -> Result<Response> {
+    pub(crate) async fn show(&self, req: &Request, post: Post, view: View, unlocked: bool) -> Result<Response> {
         let caller = caller(req);
         let plan = self.fields.plan(&view);
         let excerpt: Option<i64> = req.arg("excerpt_length")?;
-        let loaded = self.site.read(|db| {
+        let mut loaded = self.site.read(|db| {
             let settings = self.site.settings_in(db)?;
             let access = Access::of_posts(&self.site, &settings, db, std::slice::from_ref(&post))?;
             let mut loading = self.loading(&settings, &caller, &view);
@@ -166,9 +181,10 @@ impl Posts {
             if let Some(words) = excerpt {
                 loading.excerpt_length = usize::try_from(words.clamp(0, MAX_EXCERPT_WORDS)).unwrap_or(EXCERPT_WORDS);
             }
-            Ok(loading.load(db, &access, vec![post], &plan)?.pop())
+            Ok(loading.load(db, &access, vec![post], &plan)?)
         })?;
-        let Some(Loaded { item, links }) = loaded else { return Err(errors::post_not_found()) };
+        media::measure(&self.site, &mut loaded, &plan).await?;
+        let Some(Loaded { item, links }) = loaded.pop() else { return Err(errors::post_not_found()) };
         let data = plan.prepare(&item);
         let mut response = Response::new(Value::Object(self.finish(item.post.id, data, req, &view).await?));
         response.links = links.unwrap_or_default();
@@ -177,20 +193,20 @@ impl Posts {
 
     // List
 
-    async fn can_list(self: Arc<Self>, req: Request) -> Result<()> {
+    pub(crate) async fn can_list(self: Arc<Self>, req: Request) -> Result<()> {
         if req.context() == "edit" && !caller(&req).has(&self.post_type.caps.edit_posts) {
             return Err(errors::forbidden_context(&req));
         }
         Ok(())
     }
 
-    async fn list(self: Arc<Self>, req: Request) -> Result<Response> {
+    pub(crate) async fn list(self: Arc<Self>, req: Request) -> Result<Response> {
         let list = self.params.read(|name| req.param(name).cloned())?;
         let (page, per_page, lifts) = (list.page, list.per_page, list.lifts_sticky());
         let view = respond::view(&req);
         let caller = caller(&req);
         let plan = self.fields.plan(&view);
-        let (mut found, settings, loaded) = self.site.read(|db| {
+        let (mut found, settings, mut loaded) = self.site.read(|db| {
             let settings = self.site.settings_in(db)?;
             list.check_statuses(&self.post_type, &caller, &Access::new(&self.site, &settings), &req)?;
             let query = list.into_query(db, &self.site, &settings, &self.post_type, &caller)?;
@@ -215,6 +231,7 @@ impl Posts {
         let paging = Paging { total: found.total.unwrap_or_default(), per_page, page };
         paging.check("rest_post_invalid_page_number")?;
 
+        media::measure(&self.site, &mut loaded, &plan).await?;
         let mut items = Vec::with_capacity(loaded.len());
         for Loaded { item, links } in loaded {
             let data = self.finish(item.post.id, plan.prepare(&item), &req, &view).await?;
@@ -233,7 +250,7 @@ impl Posts {
 
     // Fetch
 
-    async fn can_fetch(self: Arc<Self>, req: Request) -> Result<Granted> {
+    pub(crate) async fn can_fetch(self: Arc<Self>, req: Request) -> Result<Granted> {
         let password = query_password(&req);
         self.granted(&req, |caller, access, post| {
             if req.context() == "edit" && !caller.can_post(PostCap::Edit, post, access) {
@@ -248,7 +265,7 @@ impl Posts {
         })
     }
 
-    async fn fetch(self: Arc<Self>, req: Request, granted: Granted) -> Result<Response> {
+    pub(crate) async fn fetch(self: Arc<Self>, req: Request, granted: Granted) -> Result<Response> {
         // The permission has compared it.
         let unlocked = query_password(&req).is_some_and(|p| !p.is_empty());
         let alternate = granted.post.clone();
@@ -278,7 +295,7 @@ impl Posts {
 
     // Create
 
-    async fn can_create(self: Arc<Self>, req: Request) -> Result<()> {
+    pub(crate) async fn can_create(self: Arc<Self>, req: Request) -> Result<()> {
         if only_reads(&req) {
             return Err(errors::cannot_create(&req));
         }
@@ -300,7 +317,7 @@ impl Posts {
 
     // Update
 
-    async fn can_update(self: Arc<Self>, req: Request) -> Result<Granted> {
+    pub(crate) async fn can_update(self: Arc<Self>, req: Request) -> Result<Granted> {
         if only_reads(&req) {
             return Err(errors::cannot_edit(&req));
         }
@@ -311,7 +328,7 @@ impl Posts {
         Ok(granted)
     }
 
-    async fn update(self: Arc<Self>, req: Request, granted: Granted) -> Result<Response> {
+    pub(crate) async fn update(self: Arc<Self>, req: Request, granted: Granted) -> Result<Response> {
         let id = self.save(&req, Some(granted.post)).await?;
         let post = self.saved(id)?;
         self.show(&req, post, respond::edit_view(&req), false).await
@@ -319,7 +336,7 @@ impl Posts {
 
     // Delete
 
-    async fn can_delete(self: Arc<Self>, req: Request) -> Result<Granted> {
+    pub(crate) async fn can_delete(self: Arc<Self>, req: Request) -> Result<Granted> {
         if only_reads(&req) {
             return Err(errors::cannot_delete(&req));
         }

@@ -30,12 +30,12 @@ pub(crate) struct PostList {
     pub(crate) page: u64,
     pub(crate) per_page: u64,
     offset: Option<u64>,
-    query: PostQuery,
+    pub(crate) query: PostQuery,
     order: Option<Order>,
     orderby: String,
     dates: [Option<String>; 4],
     exact: bool,
-    status: Vec<String>,
+    pub(crate) status: Vec<String>,
     terms: IndexMap<String, Terms>,
     without_terms: IndexMap<String, Terms>,
     tax_or: bool,
@@ -100,7 +100,7 @@ pub(crate) fn params(site: &Site, kind: &PostType) -> Params<PostList> {
     p.add("order", string().describe("Direction of the order.").default("desc").one_of(["asc", "desc"]))
         .set(|l, o: String| l.order = Some(if o == "asc" { Order::Asc } else { Order::Desc }));
     p.add("orderby", string().describe("What the list is ordered by.").default("date").one_of(orders(kind))).set(|l, o| l.orderby = o);
-    if kind.hierarchical {
+    if kind.hierarchical || kind.name == "attachment" {
         p.add("parent", ids().describe("Only posts below these.")).set(|l, v: Vec<PostId>| l.query.parent_in = v);
         p.add("parent_exclude", ids().describe("No posts below these.")).set(|l, v: Vec<PostId>| l.query.parent_not_in = v);
     }
@@ -184,14 +184,23 @@ impl PostList {
     ) -> Result<(), Error> {
         let edits = caller.has(&kind.caps.edit_posts);
         let may = |status: &str| match status {
-            "publish" => true,
-            "inherit" if kind.name == "attachment" => true,
+            "inherit" => kind.name == "attachment" || edits,
+            "publish" if kind.name != "attachment" => true,
             "private" if kind.name == "attachment" || edits => {
                 access.can(caller, &kind.caps.read_private_posts) || edits
             }
             _ => edits,
         };
-        if self.status.iter().all(|s| may(s)) { Ok(()) } else { Err(errors::forbidden_status(req)) }
+        if !self.status.iter().all(|s| may(s)) {
+            return Err(errors::forbidden_status(req));
+        }
+        if kind.name == "attachment" {
+            // Which statuses there are is told only to those who may list them.
+            let known = array(string().one_of(crate::media::STATUSES)).compile();
+            let given = Value::from(self.status.clone());
+            return known.validate(&given, "status").map_err(|why| errors::invalid_param("status", &why));
+        }
+        Ok(())
     }
 
     /// The query for one page of the list.
@@ -216,6 +225,7 @@ impl PostList {
         q.total = true;
         q.search = q.search.filter(|text| !text.is_empty());
         q.search_exact = self.exact;
+        q.search_file_names = kind.name == "attachment";
         // A search must not tell what a password guards.
         q.without_password = q.search.is_some() && !caller.is_logged_in();
         let local =

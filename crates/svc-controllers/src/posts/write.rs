@@ -16,7 +16,7 @@ use svc_store::{
 };
 
 use super::{Posts, draft::PostDraft, item::Place, load, rules};
-use crate::{Access, Settings, Site, Stored, caller, errors, meta::MetaRights, respond};
+use crate::{Access, Settings, Site, Stored, caller, errors, media::ALT, meta::MetaRights, respond};
 
 /// Everything that a transaction needs, so that it can be run again.
 struct Job {
@@ -77,9 +77,13 @@ impl Posts {
 
     /// Creates or changes a post as the request says.
     pub(super) async fn save(&self, req: &Request, existing: Option<Post>) -> Result<PostId> {
+        let draft = self.fields.read(|name| respond::given(req, name))?;
+        self.save_draft(req, draft, existing).await
+    }
+
+    /// Creates or changes a post as a draft says.
+    pub(crate) async fn save_draft(&self, req: &Request, draft: PostDraft, existing: Option<Post>) -> Result<PostId> {
         let caller = caller(req);
-        let mut draft = PostDraft::default();
-        self.fields.apply(&mut draft, |name| respond::given(req, name))?;
         let settings = self.site.settings()?;
         self.check_template(&draft, existing.as_ref(), &settings)?;
         let access = Access::new(&self.site, &settings);
@@ -116,7 +120,7 @@ impl Posts {
     }
 
     /// A post that this request has just written.
-    pub(super) fn saved(&self, id: PostId) -> Result<Post> {
+    pub(crate) fn saved(&self, id: PostId) -> Result<Post> {
         self.site.read(|db| posts::get(db, id)?.ok_or_else(|| errors::post_not_found().into()))
     }
 
@@ -268,6 +272,13 @@ impl Job {
         }
         if let Some(media) = draft.featured_media {
             self.set_featured(tx, id, media)?;
+        }
+        if let Some(file) = &draft.file {
+            let rows: Vec<(&str, &str)> = file.meta.iter().map(|(name, value)| (*name, value.as_str())).collect();
+            meta::add_many(tx, MetaKind::Post, id.0, &rows)?;
+        }
+        if let Some(alt) = &draft.alt_text {
+            meta::update(tx, MetaKind::Post, id.0, ALT, alt)?;
         }
         if let Some(format) = &draft.format {
             set_format(tx, id, format)?;

@@ -2,7 +2,11 @@
 
 use std::sync::Arc;
 
-use svc_controllers::{Settings, Site, render};
+use svc_controllers::{
+    Settings, Site,
+    media::images_of,
+    render::{self, With},
+};
 use svc_model::{Comment, Post};
 
 /// Turns stored texts into HTML for people. The site's own rendering stands behind it; a site of one's own may put
@@ -40,11 +44,17 @@ impl Texts for SiteTexts {
     }
 
     fn content(&self, post: &Post) -> String {
-        self.rendered(&post.content, |site, settings| render::content(site, settings, post))
+        self.rendered(&post.content, |site, settings| {
+            let images = images_of(site, settings, post);
+            render::content(site, settings, post, &With { images: &images, before: None })
+        })
     }
 
     fn excerpt(&self, post: &Post) -> String {
-        self.rendered(&post.content, |site, settings| render::excerpt(site, settings, post, EXCERPT_WORDS))
+        self.rendered(&post.content, |site, settings| {
+            let images = images_of(site, settings, post);
+            render::excerpt(site, settings, post, &With { images: &images, before: None }, EXCERPT_WORDS)
+        })
     }
 
     fn comment(&self, comment: &Comment) -> String {

@@ -1,0 +1,135 @@
+//! The file that a request brings: the body itself, named by a header, or a file of a form.
+
+use std::io::Read;
+
+use md5::{Digest, Md5};
+use svc_media::Blob;
+use svc_routing::{Request, Result, request::FileData};
+
+use super::errors;
+
+/// A file that arrived, not yet looked at.
+#[derive(Debug)]
+pub(super) struct Received {
+    /// Its name as sent, without folders. Not to be trusted.
+    pub(super) name: String,
+    /// The media type as sent; only a form says one that counts.
+    pub(super) form_type: Option<String>,
+    /// Its bytes.
+    pub(super) blob: Blob,
+}
+
+impl Received {
+    /// The error that says why it cannot be stored.
+    pub(super) fn refused(&self, message: &str) -> svc_schema::Error {
+        if self.form_type.is_some() { errors::refused_upload(message) } else { errors::refused_sideload(message) }
+    }
+}
+
+fn blob(data: FileData) -> Blob {
+    match data {
+        FileData::Memory(bytes) => Blob::Memory(bytes),
+        FileData::Disk(path) => Blob::Disk(path),
+    }
+}
+
+/// The file of a request.
+///
+/// # Errors
+/// What the request lacks; a checksum that does not fit.
+pub(super) async fn received(req: &Request) -> Result<Received> {
+    let received = if req.files().is_empty() { from_body(req)? } else { from_form(req)? };
+    if let Some(sum) = req.header("content-md5").map(str::trim).filter(|sum| !sum.is_empty()) {
+        let file = received.blob.clone();
+        let found = aside(move || md5_of(&file)).await?.map_err(|e| errors::storage(&e))?;
+        if found != sum {
+            return Err(errors::hash_mismatch());
+        }
+    }
+    Ok(received)
+}
+
+fn from_form(req: &Request) -> Result<Received> {
+    let Some(file) = req.file("file") else {
+        return Err(errors::refused_upload("The form has no file under the name `file`."));
+    };
+    if file.size == 0 {
+        return Err(errors::refused_upload("The file is empty."));
+    }
+    Ok(Received {
+        name: svc_text::basename(&file.name, "").to_owned(),
+        form_type: Some(file.content_type.clone()),
+        blob: blob(file.data.clone()),
+    })
+}
+
+fn from_body(req: &Request) -> Result<Received> {
+    let blob = blob(req.body_file());
+    if blob.size().map_err(|e| errors::storage(&e))? == 0 {
+        return Err(errors::no_data());
+    }
+    let filled = |name: &str| req.header(name).filter(|value| !value.is_empty());
+    if filled("content-type").is_none() {
+        return Err(errors::no_content_type());
+    }
+    let disposition = filled("content-disposition").ok_or_else(errors::no_disposition)?;
+    let name = disposed_name(disposition).ok_or_else(errors::invalid_disposition)?;
+    Ok(Received { name, form_type: None, blob })
+}
+
+/// The name in a `Content-Disposition` header. Source: `get_filename_from_disposition`.
+fn disposed_name(header: &str) -> Option<String> {
+    let (_, parts) = header.split_once(';')?;
+    let value = |part: &str| {
+        let (name, value) = part.split_once('=')?;
+        (name.trim() == "filename").then(|| value.trim().to_owned())
+    };
+    let name = parts.split(';').filter_map(value).next_back().filter(|name| !name.is_empty())?;
+    let plain = name.strip_prefix('"').and_then(|n| n.strip_suffix('"')).unwrap_or(&name);
+    Some(plain.to_owned())
+}
+
+fn md5_of(file: &Blob) -> std::io::Result<String> {
+    let (mut hash, mut reader, mut buffer) = (Md5::new(), file.reader()?, vec![0; 64 * 1024]);
+    loop {
+        match reader.read(&mut buffer)? {
+            0 => break,
+            n => hash.update(&buffer[..n]),
+        }
+    }
+    Ok(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+/// Runs what blocks aside from the async workers.
+///
+/// # Errors
+/// When it panics.
+pub(super) async fn aside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T> {
+    tokio::task::spawn_blocking(work).await.map_err(|e| errors::storage(&e))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_in_headers() {
+        for (header, expected) in [
+            ("attachment; filename=\"a b.png\"", Some("a b.png")),
+            ("inline; name=x; filename = plain.png", Some("plain.png")),
+            ("attachment; filename=\"../../a.png\"", Some("../../a.png")),
+            ("attachment; filename=a.png; filename=b.png", Some("b.png")),
+            ("attachment; filename=", None),
+            ("attachment; filename*=UTF-8''a.png", None),
+            ("attachment", None),
+            ("filename=a.png", None),
+        ] {
+            assert_eq!(disposed_name(header).as_deref(), expected, "{header}");
+        }
+    }
+
+    #[test]
+    fn sums() {
+        assert_eq!(md5_of(&Blob::Memory(b"abc"[..].into())).unwrap(), "900150983cd24fb0d6963f7d28e17f72");
+    }
+}
