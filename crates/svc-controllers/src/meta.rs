@@ -229,7 +229,11 @@ pub(crate) fn add_member<'f, I: 'static, D: 'static>(
     stored: fn(&I) -> &Meta,
 ) -> &'f mut Field<I, D> {
     const NOTHING: [(&str, Value); 0] = [];
-    let schema = object(NOTHING).describe("Further values kept with it.").context(&["view", "edit"]);
+    let mut schema = object(NOTHING).describe("Further values kept with it.").context(&["view", "edit"]);
+    if registry.fields(kind, subtype).next().is_none() {
+        // As PHP prints an empty map.
+        schema = schema.keyword("properties", json!([]));
+    }
     let member = fields.add("meta", schema);
     for field in registry.fields(kind, subtype) {
         let read = Arc::clone(field);

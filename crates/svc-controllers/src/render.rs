@@ -3,11 +3,14 @@
 //! What the rules of `svc-content` ask of a site (its theme's gaps, whether smilies become pictures, its own host) is
 //! filled in here, and only here.
 
+use std::sync::{Mutex, PoisonError};
+
 use svc_content::{
     RenderContext,
     blocks::{Renderer, StaticOnly},
     display::{self, TextBlocks, standard_shortcodes},
     links, save,
+    shortcodes::Page,
 };
 use svc_model::Post;
 
@@ -22,6 +25,8 @@ pub struct With<'a> {
     pub images: &'a SiteImages,
     /// The element of an attachment's file, which stands before its description.
     pub before: Option<String>,
+    /// What is counted over all texts of the answer.
+    pub page: &'a Mutex<Page>,
 }
 
 /// Runs a rendering with what this site has. Images, embeds and blocks that ask the store are shown as far as their own
@@ -35,11 +40,19 @@ fn with_context<T>(
 ) -> T {
     let theme = site.theme(settings);
     let dynamic = TextBlocks(&StaticOnly);
-    let mut context = RenderContext::new(Renderer::new(&theme.blocks, &dynamic), standard_shortcodes());
+    let shortcodes = with.images.shortcodes();
+    let shortcodes = shortcodes.as_ref().unwrap_or_else(|| standard_shortcodes());
+    let mut context = RenderContext::new(Renderer::new(&theme.blocks, &dynamic), shortcodes);
+    let mut page = with.page.lock().unwrap_or_else(PoisonError::into_inner);
+    context.page = std::mem::take(&mut *page);
     context.page.post.set(u64::try_from(post.id.0).unwrap_or_default());
     context.images = Some(with.images);
     context.before = with.before.as_deref();
-    with_options(context, settings, run)
+    with_options(context, settings, |context| {
+        let out = run(context);
+        *page = std::mem::take(&mut context.page);
+        out
+    })
 }
 
 /// Fills in what the options say.

@@ -19,4 +19,6 @@ pub use kind::{Kind, check, media_type};
 pub use names::{Candidates, edited_name, split_extension};
 pub use picture::{Failure, Format, MAX_PIXELS, Picture, dimensions};
 pub use sizes::{Fit, Size, constrain, fit};
-pub use storage::{Storage, StorageError, Stored};
+#[cfg(feature = "s3")]
+pub use storage::Bucket;
+pub use storage::{Part, Storage, StorageError, Stored};

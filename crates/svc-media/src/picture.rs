@@ -5,9 +5,10 @@ use std::io::Cursor;
 use fast_image_resize as fir;
 use image::{
     DynamicImage, ExtendedColorType, ImageEncoder, ImageReader, Limits, RgbaImage,
-    codecs::{gif::GifEncoder, jpeg::JpegEncoder, png::PngEncoder, webp::WebPEncoder},
+    codecs::{gif::GifEncoder, png::PngEncoder, webp::WebPEncoder},
     metadata::Orientation,
 };
+use jpeg_encoder::{ColorType, Encoder, SamplingFactor};
 
 use crate::{Blob, Fit};
 
@@ -63,6 +64,9 @@ pub enum Failure {
     /// It cannot be decoded or encoded.
     #[error("the image cannot be processed: {0}")]
     Codec(#[from] image::ImageError),
+    /// It cannot be encoded as JPEG.
+    #[error("the image cannot be encoded: {0}")]
+    Jpeg(String),
     /// It cannot be scaled.
     #[error("the image cannot be scaled: {0}")]
     Scale(String),
@@ -193,9 +197,18 @@ impl Picture {
         let (w, h) = self.size();
         match format {
             Format::Jpeg => {
-                // JPEG knows no transparency.
-                let opaque = self.0.color().has_alpha().then(|| DynamicImage::ImageRgb8(self.0.to_rgb8()));
-                JpegEncoder::new_with_quality(&mut out, quality).encode_image(opaque.as_ref().unwrap_or(&self.0))?;
+                let kind = match self.0 {
+                    DynamicImage::ImageLuma8(_) => ColorType::Luma,
+                    DynamicImage::ImageRgb8(_) => ColorType::Rgb,
+                    _ => ColorType::Rgba,
+                };
+                let side = |n: u32| u16::try_from(n).map_err(|_| Failure::TooLarge);
+                let mut encoder = Encoder::new(&mut out, quality);
+                // As photographs are usually kept on the web.
+                encoder.set_sampling_factor(SamplingFactor::F_2_2);
+                encoder.set_optimized_huffman_tables(true);
+                let done = encoder.encode(self.0.as_bytes(), side(w)?, side(h)?, kind);
+                done.map_err(|error| Failure::Jpeg(error.to_string()))?;
             }
             Format::Png => self.0.write_with_encoder(PngEncoder::new(&mut out))?,
             Format::Gif => {

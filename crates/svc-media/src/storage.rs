@@ -3,14 +3,16 @@
 use std::{
     fmt,
     io::{Read, Write},
-    path::Path as FilePath,
+    ops::Range,
+    path::{Path as FilePath, PathBuf},
     sync::Arc,
 };
 
 use bytes::Bytes;
-use futures_util::{StreamExt, TryStreamExt};
+use chrono::{DateTime, Utc};
+use futures_util::{StreamExt, TryStreamExt, stream::BoxStream};
 use object_store::{
-    GetOptions, GetResult, ObjectStore, ObjectStoreExt, PutMode, PutOptions, PutPayload, local::LocalFileSystem,
+    GetOptions, GetResultPayload, ObjectStore, ObjectStoreExt, PutMode, PutOptions, PutPayload, local::LocalFileSystem,
     path::Path, prefix::PrefixStore,
 };
 
@@ -40,8 +42,47 @@ impl StorageError {
     }
 }
 
+/// How much of a file is wanted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// What is known of it, and no bytes.
+    Nothing,
+    /// These bytes, which it has.
+    Bytes(Range<u64>),
+    /// All.
+    Whole,
+}
+
 /// A file that was found.
-pub type Stored = GetResult;
+pub struct Stored {
+    /// Its size in bytes, whatever part was wanted.
+    pub size: u64,
+    /// When it was last changed.
+    pub modified: DateTime<Utc>,
+    /// What changes whenever it does.
+    pub tag: Option<String>,
+    /// The bytes wanted.
+    pub bytes: BoxStream<'static, Result<Bytes, StorageError>>,
+    /// Where it is, when it is a file of this machine.
+    file: Option<PathBuf>,
+}
+
+/// A bucket of an S3-compatible store.
+#[cfg(feature = "s3")]
+pub struct Bucket {
+    /// Its name.
+    pub name: String,
+    /// Address of the store; that of AWS when not given.
+    pub endpoint: Option<String>,
+    /// Its region.
+    pub region: String,
+    /// Beginning of the paths in it; may be empty.
+    pub prefix: String,
+    /// Name of the key.
+    pub access_key: String,
+    /// The key itself.
+    pub secret_key: String,
+}
 
 /// Uploaded files by their path (`2024/03/a.jpg`). Cheap to clone.
 #[derive(Clone)]
@@ -69,8 +110,29 @@ impl Storage {
         Self::new(PrefixStore::new(LocalFileSystem::new(), root))
     }
 
+    /// Files in a bucket of an S3-compatible store.
+    ///
+    /// # Errors
+    /// When what is said of the bucket makes no sense.
+    #[cfg(feature = "s3")]
+    pub fn bucket(bucket: &Bucket) -> Result<Self, StorageError> {
+        let mut builder = object_store::aws::AmazonS3Builder::new()
+            .with_bucket_name(&bucket.name)
+            .with_region(&bucket.region)
+            .with_access_key_id(&bucket.access_key)
+            .with_secret_access_key(&bucket.secret_key);
+        if let Some(endpoint) = &bucket.endpoint {
+            builder = builder.with_endpoint(endpoint).with_allow_http(endpoint.starts_with("http://"));
+        }
+        let store = builder.build()?;
+        Ok(match bucket.prefix.trim_matches('/') {
+            "" => Self::new(store),
+            prefix => Self::new(PrefixStore::new(store, key(prefix)?)),
+        })
+    }
+
     /// Files in any store of objects.
-    pub fn new(store: impl ObjectStore) -> Self {
+    fn new(store: impl ObjectStore) -> Self {
         Storage { store: Arc::new(store) }
     }
 
@@ -124,12 +186,25 @@ impl Storage {
         sent
     }
 
-    /// A file, or a part of it, as a stream; the options may ask for it only under conditions.
+    /// A file, or a part of it, as a stream.
     ///
     /// # Errors
     /// Those of the storage; [`StorageError::is_missing`] says whether the file is there.
-    pub async fn get(&self, path: &str, options: GetOptions) -> Result<Stored, StorageError> {
-        Ok(self.store.get_opts(&key(path)?, options).await?)
+    pub async fn get(&self, path: &str, part: Part) -> Result<Stored, StorageError> {
+        let mut options = GetOptions::default();
+        match part {
+            Part::Nothing => options.head = true,
+            Part::Bytes(range) => options.range = Some(range.into()),
+            Part::Whole => {}
+        }
+        let found = self.store.get_opts(&key(path)?, options).await?;
+        let file = match &found.payload {
+            GetResultPayload::File(_, path) => Some(path.clone()),
+            GetResultPayload::Stream(_) => None,
+        };
+        let (size, modified, tag) = (found.meta.size, found.meta.last_modified, found.meta.e_tag.clone());
+        let bytes = found.into_stream().map_err(StorageError::from).boxed();
+        Ok(Stored { size, modified, tag, bytes, file })
     }
 
     /// The size of a file in bytes; `None` when it is not there.
@@ -150,13 +225,12 @@ impl Storage {
     /// # Errors
     /// Those of the storage; [`StorageError::is_missing`] says whether the file is there.
     pub async fn fetch(&self, path: &str) -> Result<Blob, StorageError> {
-        let found = self.get(path, GetOptions::default()).await?;
-        if let object_store::GetResultPayload::File(_, path) = &found.payload {
-            return Ok(Blob::Disk(Arc::new(path.clone())));
+        let mut found = self.get(path, Part::Whole).await?;
+        if let Some(path) = found.file {
+            return Ok(Blob::Disk(Arc::new(path)));
         }
         let (mut file, path) = tempfile::NamedTempFile::new()?.into_parts();
-        let mut stream = found.into_stream();
-        while let Some(chunk) = stream.try_next().await? {
+        while let Some(chunk) = found.bytes.try_next().await? {
             file.write_all(&chunk)?;
         }
         file.flush()?;

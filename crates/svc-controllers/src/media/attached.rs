@@ -211,7 +211,9 @@ impl Attached {
     }
 
     /// The image in a size as an element, with its alternatives. Source: `wp_get_attachment_image`.
-    pub(crate) fn element(&self, settings: &Settings, url: &str, size: &Size) -> String {
+    ///
+    /// `described_by` is the id of the element that describes it.
+    pub(crate) fn element(&self, settings: &Settings, url: &str, size: &Size, described_by: Option<&str>) -> String {
         let (src, width, height) = self.shown(settings, url, size);
         let srcset = self.image(settings).srcset(&src, (width, height)).map_or_else(String::new, |set| {
             let sizes = svc_content::srcset::sizes(width);
@@ -219,9 +221,10 @@ impl Attached {
         });
         let alt = svc_text::esc_attr(svc_text::trim(&svc_text::strip_all_tags(&self.alt, false)));
         let (name, src) = (&size.name, svc_text::esc_attr(&src));
+        let described = described_by.map_or_else(String::new, |id| format!(" aria-describedby=\"{id}\""));
         format!(
             "<img width=\"{width}\" height=\"{height}\" src=\"{src}\" class=\"attachment-{name} size-{name}\" \
-             alt=\"{alt}\"{srcset} />"
+             alt=\"{alt}\"{described}{srcset} />"
         )
     }
 

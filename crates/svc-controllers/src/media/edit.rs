@@ -10,9 +10,6 @@ use svc_schema::{
 
 use super::errors;
 
-/// Media types of images that can be changed.
-pub(super) const EDITABLE: [&str; 4] = ["image/jpeg", "image/png", "image/gif", "image/webp"];
-
 /// One change. Shares are of the image as it is before the change.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Change {

@@ -12,11 +12,6 @@ pub(super) fn no_data() -> Error {
     error("rest_upload_no_data", "The request has no file.", 400)
 }
 
-/// A file as the body, without its type.
-pub(super) fn no_content_type() -> Error {
-    error("rest_upload_no_content_type", "The request does not say what type of file it has.", 400)
-}
-
 /// A file as the body, without a header that names it.
 pub(super) fn no_disposition() -> Error {
     error("rest_upload_no_content_disposition", "The request has no Content-Disposition header.", 400)
@@ -33,14 +28,15 @@ pub(super) fn hash_mismatch() -> Error {
     error("rest_upload_hash_mismatch", "The file differs from the checksum that was sent with it.", 412)
 }
 
-/// A file of a form that cannot be stored.
-pub(super) fn refused_upload(message: &str) -> Error {
+/// A form without a file that could be stored.
+pub(super) fn unusable_form(message: &str) -> Error {
     error("rest_upload_unknown_error", message, 500)
 }
 
-/// A file as the body that cannot be stored.
-pub(super) fn refused_sideload(message: &str) -> Error {
-    error("rest_upload_sideload_error", message, 500)
+/// A type of file that the caller may not upload, in a form or as the body.
+pub(super) fn refused_type(form: bool) -> Error {
+    let code = if form { "rest_upload_unknown_error" } else { "rest_upload_sideload_error" };
+    error(code, "You are not allowed to upload this type of file.", 500)
 }
 
 /// An image that no sizes can be made of.

@@ -28,16 +28,16 @@ const QUALITY: std::ops::RangeInclusive<i64> = 1..=100;
 pub(super) fn fields(site: &Arc<Site>, post_type: &PostType) -> PostFields {
     let mut f = post_fields(site, post_type).without(&["password"]);
 
-    f.add("alt_text", string().describe("Text for those who do not see the file.").context(ALL)).whole().cleaned_by(plain)
-        .get(|p| p.files().alt.clone()).set_nullable(|d, v: Option<String>| d.alt_text = Some(v.unwrap_or_default()));
-    let caption = f.add("caption", object(NOTHING).describe("The caption.").context(ALL)).whole();
-    raw(caption, "The caption as stored.").get(|p| p.post.excerpt.clone());
-    caption.member("rendered", string().describe("The caption as HTML.").context(ALL).readonly()).get(PostItem::excerpt_rendered);
-    caption.unchecked().set(|d, v| d.excerpt = text(v));
     let description = f.add("description", object(NOTHING).describe("The description.").context(VIEW_EDIT)).whole();
     raw(description, "The description as stored.").get(|p| p.post.content.clone());
     description.member("rendered", string().describe("The file and its description as HTML.").context(VIEW_EDIT).readonly()).get(PostItem::content_rendered);
     description.unchecked().set(|d, v| d.content = text(v));
+    let caption = f.add("caption", object(NOTHING).describe("The caption.").context(ALL)).whole();
+    raw(caption, "The caption as stored.").get(|p| p.post.excerpt.clone());
+    caption.member("rendered", string().describe("The caption as HTML.").context(ALL).readonly()).get(PostItem::excerpt_rendered);
+    caption.unchecked().set(|d, v| d.excerpt = text(v));
+    f.add("alt_text", string().describe("Text for those who do not see the file.").context(ALL)).whole().cleaned_by(plain)
+        .get(|p| p.files().alt.clone()).set_nullable(|d, v: Option<String>| d.alt_text = Some(v.unwrap_or_default()));
 
     f.add("media_type", string().describe("Kind of the file.").one_of(["image", "file"]).context(ALL).readonly()).whole()
         .get(|p| if p.is_image() { "image" } else { "file" });
@@ -58,10 +58,10 @@ pub(super) fn fields(site: &Arc<Site>, post_type: &PostType) -> PostFields {
         .when(PostItem::is_image).get(|p| p.files().orientation());
     f.add("image_output_format", types(["string", "null"]).describe("Media type that sizes of the image are made in; null for its own.").context(EDIT).readonly())
         .when(PostItem::is_image).get(|_| Value::Null);
-    let quality = |text: &str| integer().describe(text).range(QUALITY);
+    let quality = || integer().range(QUALITY);
     let names = site.settings().map(|settings| sizes::all(site, &settings)).unwrap_or_default();
-    let of_sizes = names.into_iter().map(|size| (size.name, quality("Quality of the size.")));
-    let members = object([("default", quality("Quality of sizes without one of their own.")), ("sizes", object(of_sizes).describe("Quality by size."))]);
+    let of_sizes = names.into_iter().map(|size| (size.name, quality()));
+    let members = object([("default", quality()), ("sizes", object(of_sizes))]);
     f.add("image_quality", members.describe("How well sizes of the image are kept, in percent.").context(EDIT).readonly()).whole()
         .when(PostItem::is_image).get(|p| json!({"default": sizes::quality(&p.post.mime_type), "sizes": []}));
     f.add("image_save_progressive", boolean().describe("Whether sizes of the image are saved progressively.").context(EDIT).readonly())

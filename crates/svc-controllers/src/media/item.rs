@@ -97,7 +97,7 @@ impl PostItem {
         let medium =
             sizes::named(&self.site, &self.settings, "medium").filter(|_| self.is_image() || files.has_sizes());
         let inner = match medium {
-            Some(size) => files.element(&self.settings, &self.source_url(), &size),
+            Some(size) => files.element(&self.settings, &self.source_url(), &size, None),
             None if self.post.title.is_empty() => {
                 svc_text::esc_html(svc_media::split_extension(svc_text::basename(&files.file, "")).0)
             }

@@ -7,6 +7,7 @@ mod attached;
 mod edit;
 mod errors;
 mod fields;
+mod gallery;
 mod images;
 mod item;
 mod keep;
@@ -106,7 +107,7 @@ impl Controller for Media {
         let schema = Schema::compile(self.posts.fields().item_schema());
         let id = || Args::from([("id", integer().describe("Number that identifies the file."))]);
         let force = boolean().describe("Has to be set, as files cannot be moved to the trash.").default(false);
-        let action = string().describe("What to do.").one_of(["create-image-subsizes"]).required();
+        let action = string().one_of(["create-image-subsizes"]).required();
         vec![
             Route::new(base)
                 .schema(schema.clone())
@@ -124,7 +125,6 @@ impl Controller for Media {
                 on(CREATABLE, Self::post_process, Self::can_post_process).args(Args::from([("action", action)])),
             ),
             Route::new(format!("{item}/edit"))
-                .args(id())
                 .endpoint(on(CREATABLE, Self::edit, Self::can_edit).args(self.copy_args())),
         ]
     }
@@ -212,8 +212,7 @@ impl Media {
         let name = svc_text::sanitize_file_name(&received.name, &allowed);
         let file = received.blob.clone();
         let head = aside(move || file.head(HEAD)).await?.map_err(|e| errors::storage(&e))?;
-        let kind = svc_media::check(&name, &head, &allowed)
-            .ok_or_else(|| received.refused("You are not allowed to upload this type of file."))?;
+        let kind = svc_media::check(&name, &head, &allowed).ok_or_else(|| received.refused())?;
         let folder = self.folder(&req, &settings)?;
         let keeper = Keeper { site: &self.site, settings: &settings };
         let sized: bool = req.arg("generate_sub_sizes")?.unwrap_or(true);
@@ -222,9 +221,10 @@ impl Media {
         let mut draft = self.posts.fields().read(|name| respond::given(&req, name))?;
         let is_name = |title: &str| svc_php::numeric::is_numeric(&svc_text::sanitize_title(title).into());
         let own_title = Some(told.title).filter(|t| !svc_text::trim(t).is_empty() && !is_name(t));
-        let stored_name = svc_text::basename(&file.url, "");
+        // What a form calls a file is for people; a header only names it.
+        let name = if received.is_form { &received.name } else { svc_text::basename(&file.url, "") };
         draft.title = draft.title.filter(|t| !t.is_empty()).or(own_title);
-        draft.title.get_or_insert_with(|| svc_media::split_extension(stored_name).0.to_owned());
+        draft.title.get_or_insert_with(|| svc_media::split_extension(svc_text::trim(name)).0.trim_end().to_owned());
         let own_caption = Some(told.caption).filter(|t| !svc_text::trim(t).is_empty());
         draft.excerpt = draft.excerpt.filter(|t| !t.is_empty()).or(own_caption);
         draft.file = Some(file);

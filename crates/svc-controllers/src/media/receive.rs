@@ -5,6 +5,7 @@ use std::io::Read;
 use md5::{Digest, Md5};
 use svc_media::Blob;
 use svc_routing::{Request, Result, request::FileData};
+use svc_schema::Error;
 
 use super::errors;
 
@@ -13,16 +14,16 @@ use super::errors;
 pub(super) struct Received {
     /// Its name as sent, without folders. Not to be trusted.
     pub(super) name: String,
-    /// The media type as sent; only a form says one that counts.
-    pub(super) form_type: Option<String>,
+    /// A form brought it.
+    pub(super) is_form: bool,
     /// Its bytes.
     pub(super) blob: Blob,
 }
 
 impl Received {
     /// The error that says why it cannot be stored.
-    pub(super) fn refused(&self, message: &str) -> svc_schema::Error {
-        if self.form_type.is_some() { errors::refused_upload(message) } else { errors::refused_sideload(message) }
+    pub(super) fn refused(&self) -> Error {
+        errors::refused_type(self.is_form)
     }
 }
 
@@ -51,16 +52,12 @@ pub(super) async fn received(req: &Request) -> Result<Received> {
 
 fn from_form(req: &Request) -> Result<Received> {
     let Some(file) = req.file("file") else {
-        return Err(errors::refused_upload("The form has no file under the name `file`."));
+        return Err(errors::unusable_form("The form has no file under the name `file`."));
     };
     if file.size == 0 {
-        return Err(errors::refused_upload("The file is empty."));
+        return Err(errors::unusable_form("The file is empty."));
     }
-    Ok(Received {
-        name: svc_text::basename(&file.name, "").to_owned(),
-        form_type: Some(file.content_type.clone()),
-        blob: blob(file.data.clone()),
-    })
+    Ok(Received { name: svc_text::basename(&file.name, "").to_owned(), is_form: true, blob: blob(file.data.clone()) })
 }
 
 fn from_body(req: &Request) -> Result<Received> {
@@ -69,12 +66,9 @@ fn from_body(req: &Request) -> Result<Received> {
         return Err(errors::no_data());
     }
     let filled = |name: &str| req.header(name).filter(|value| !value.is_empty());
-    if filled("content-type").is_none() {
-        return Err(errors::no_content_type());
-    }
     let disposition = filled("content-disposition").ok_or_else(errors::no_disposition)?;
     let name = disposed_name(disposition).ok_or_else(errors::invalid_disposition)?;
-    Ok(Received { name, form_type: None, blob })
+    Ok(Received { name, is_form: false, blob })
 }
 
 /// The name in a `Content-Disposition` header. Source: `get_filename_from_disposition`.

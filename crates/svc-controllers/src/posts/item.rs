@@ -1,8 +1,9 @@
 //! A post with everything loaded that its members read.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
+use svc_content::shortcodes::Page;
 use svc_model::{Post, PostType, Stamp, Term};
 use svc_store::Meta;
 
@@ -32,6 +33,10 @@ pub(crate) struct PostItem {
     pub attached: Option<Attached>,
     /// The images that its texts name; empty when the plan reads none of them.
     pub images: Arc<SiteImages>,
+    /// What is counted over all texts of the answer.
+    pub page: Arc<Mutex<Page>>,
+    /// What counts in the content counts twice.
+    pub content_counts_twice: bool,
     /// The slug that its title would give; empty when the plan does not read it.
     pub generated_slug: String,
     /// The caller may read content that a password guards.
@@ -96,10 +101,13 @@ impl PostItem {
 
     pub(crate) fn content_rendered(&self) -> String {
         if self.locked() {
-            String::new()
-        } else {
-            render::content(&self.site, &self.settings, &self.post, &self.with())
+            return String::new();
         }
+        let render = || render::content(&self.site, &self.settings, &self.post, &self.with());
+        if self.content_counts_twice && self.post.content.contains('[') {
+            render();
+        }
+        render()
     }
 
     pub(crate) fn excerpt_rendered(&self) -> String {
@@ -112,7 +120,7 @@ impl PostItem {
 
     /// What goes with its texts.
     fn with(&self) -> render::With<'_> {
-        render::With { images: &self.images, before: self.file_element() }
+        render::With { images: &self.images, before: self.file_element(), page: &self.page }
     }
 
     pub(crate) fn block_version(&self) -> i64 {

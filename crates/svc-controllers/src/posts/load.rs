@@ -1,8 +1,12 @@
 //! Loads, for a whole page of posts at once, what the members that are asked for read.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex},
+};
 
 use svc_auth::Caller;
+use svc_content::shortcodes::Page;
 use svc_model::{Post, PostId, PostType, Term, TermId};
 use svc_resource::{Plan, View};
 use svc_store::{
@@ -22,6 +26,10 @@ use crate::{
     Access, Settings, Site, Stored,
     media::{self, SiteImages},
 };
+
+/// Types whose content the peer renders once more in context `edit`, when blocks have been put into it: what counts over
+/// an answer, such as galleries, then has counted once already.
+const TWICE: [&str; 4] = ["post", "page", "wp_block", "wp_navigation"];
 
 /// What a request may see of the posts that it loads.
 pub(crate) struct Loading<'a> {
@@ -66,8 +74,9 @@ impl Loading<'_> {
             false => HashMap::new(),
         };
         let wants_texts = plan.wants_any(&["content", "excerpt", "description", "caption"]);
-        let texts = rows.iter().filter(|_| wants_texts).flat_map(|p| [p.content.as_str(), p.excerpt.as_str()]);
-        let images = Arc::new(SiteImages::of_texts(db, self.settings, texts)?);
+        let shown: Vec<&Post> = rows.iter().filter(|_| wants_texts).collect();
+        let images = Arc::new(SiteImages::of_posts(db, self.site, self.settings, &shown)?);
+        let page: Arc<Mutex<Page>> = Arc::default();
         let wants_terms = plan.wants_any(&["format", "class_list"])
             || (wants_addresses && self.settings.urls.names_category())
             || taxonomies.iter().any(|t| plan.wants(&t.rest_base));
@@ -96,6 +105,8 @@ impl Loading<'_> {
                 let item = PostItem {
                     attached,
                     images: Arc::clone(&images),
+                    page: Arc::clone(&page),
+                    content_counts_twice: edit && TWICE.contains(&self.post_type.name.as_str()),
                     stored_meta: meta.remove(&id.0).unwrap_or_default(),
                     terms: terms.remove(&id).unwrap_or_default(),
                     place,

@@ -129,7 +129,7 @@ pub(crate) struct Granted {
 impl Posts {
     /// A post of this type, or 404.
     fn find(&self, db: &mut Db, req: &Request) -> Stored<Post> {
-        let id: i64 = req.require("id")?;
+        let id = req.param("id").map_or(0, svc_php::cast::to_int);
         posts::get(db, PostId(id))?
             .filter(|post| id > 0 && post.post_type == self.post_type.name)
             .ok_or_else(|| errors::post_not_found().into())

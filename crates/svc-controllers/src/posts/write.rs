@@ -270,7 +270,7 @@ impl Job {
         if let Some(sticky) = draft.sticky {
             set_sticky(tx, id, sticky)?;
         }
-        if let Some(media) = draft.featured_media {
+        if let Some(media) = draft.featured_media.filter(|_| takes_image(row)) {
             self.set_featured(tx, id, media)?;
         }
         if let Some(file) = &draft.file {
@@ -323,6 +323,11 @@ impl Job {
         }
         Ok(())
     }
+}
+
+/// Whether a post can have an image of its own: of attachments only sounds and films.
+fn takes_image(post: &Post) -> bool {
+    post.post_type != "attachment" || ["audio/", "video/"].iter().any(|kind| post.mime_type.starts_with(kind))
 }
 
 /// Keeps the texts as a revision, with the meta that goes with revisions: the first time a post is changed, and whenever

@@ -1,6 +1,6 @@
 //! How stored texts look on pages.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use svc_controllers::{
     Settings, Site,
@@ -30,7 +30,7 @@ pub(crate) struct SiteTexts(pub(crate) Arc<Site>);
 const EXCERPT_WORDS: usize = 55;
 
 impl SiteTexts {
-    fn rendered(&self, raw: &str, render: impl FnOnce(&Site, &Settings) -> String) -> String {
+    fn rendered(&self, raw: &str, render: impl FnOnce(&Site, &Arc<Settings>) -> String) -> String {
         match self.0.settings() {
             Ok(settings) => render(&self.0, &settings),
             Err(_) => svc_text::esc_html(&plain(raw)),
@@ -46,14 +46,20 @@ impl Texts for SiteTexts {
     fn content(&self, post: &Post) -> String {
         self.rendered(&post.content, |site, settings| {
             let images = images_of(site, settings, post);
-            render::content(site, settings, post, &With { images: &images, before: None })
+            render::content(site, settings, post, &With { images: &images, before: None, page: &Mutex::default() })
         })
     }
 
     fn excerpt(&self, post: &Post) -> String {
         self.rendered(&post.content, |site, settings| {
             let images = images_of(site, settings, post);
-            render::excerpt(site, settings, post, &With { images: &images, before: None }, EXCERPT_WORDS)
+            render::excerpt(
+                site,
+                settings,
+                post,
+                &With { images: &images, before: None, page: &Mutex::default() },
+                EXCERPT_WORDS,
+            )
         })
     }
 

@@ -104,6 +104,10 @@ impl SiteBuilder {
         if let Some(address) = &config.site_url {
             site = site.at(address.as_str());
         }
+        #[cfg(feature = "s3")]
+        if let Some(bucket) = &config.uploads {
+            site.uploads = uploads::bucket(bucket)?;
+        }
         for prepare in &self.prepare {
             prepare(&mut site);
         }
@@ -176,7 +180,7 @@ impl OpenSite {
         };
         let service = self.rest.service(limits, self.sign_in.clone());
         let pages = pages::router(Arc::clone(&self.site), Arc::clone(&self.texts));
-        let files = uploads::router(self.home.path(), &self.config.content_dir);
+        let files = uploads::router(self.home.path(), self.site.uploads.clone());
         let inner = Router::new().merge(files).fallback_service(pages);
         let with_rest = tower::Layer::layer(&RestLayer::new(service), inner);
         serving::surround(Router::new().fallback_service(with_rest), &self.config)
