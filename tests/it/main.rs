@@ -2,10 +2,13 @@
 
 #![expect(clippy::unwrap_used, reason = "a helper that fails fails its test")]
 
+mod browser;
 mod bytes;
 mod client;
 mod first_run;
 mod import;
 mod interface;
 mod pages;
+mod sign_in;
 mod site;
+mod visitor;

@@ -69,7 +69,7 @@ impl Site {
 
     /// Posts JSON as this user: name and application password.
     pub(crate) async fn post(&self, path: &str, as_user: &str, body: &serde_json::Value) -> Answer {
-        let basic = format!("Basic {}", base64(as_user.as_bytes()));
+        let basic = basic(as_user);
         let headers = [("Authorization", basic.as_str()), ("Content-Type", "application/json")];
         send(self.address, "POST", path, &headers, &body.to_string()).await
     }
@@ -88,6 +88,11 @@ impl Site {
             .unwrap();
         format!("admin:{}", plain.expose())
     }
+}
+
+/// The header of Basic authentication for a name and a password, with a colon between.
+pub(crate) fn basic(user: &str) -> String {
+    format!("Basic {}", base64(user.as_bytes()))
 }
 
 /// RFC 4648, for the one header that needs it.

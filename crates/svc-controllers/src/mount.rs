@@ -3,15 +3,30 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use svc_model::RestController;
+use svc_model::{PostType, RestController};
 use svc_routing::{Link, Map, ParamOrder, Registry, Request, Response, SiteInfo};
 use svc_schema::Error;
 use svc_store::{MetaKind, meta};
 
 use crate::{
-    LINK_RELATION, Settings, Site, application_passwords::ApplicationPasswords, comments::Comments, media::Media,
-    posts::Posts, search::Search, site_settings::SiteSettings, statuses::Statuses, taxonomies::TaxonomyFamily,
-    terms::Terms, types::Types, users::Users,
+    LINK_RELATION, Settings, Site,
+    application_passwords::ApplicationPasswords,
+    block_directory::BlockDirectory,
+    comments::Comments,
+    media::Media,
+    navigation_fallback::{self, NavigationFallback},
+    plugins::Plugins,
+    posts::Posts,
+    revisions::{Autosaves, Revisions},
+    search::Search,
+    site_health::SiteHealth,
+    site_settings::SiteSettings,
+    statuses::Statuses,
+    taxonomies::TaxonomyFamily,
+    terms::Terms,
+    types::Types,
+    url_details::UrlDetails,
+    users::Users,
 };
 
 /// What the framework has to know of a site: its addresses and the first members of its index.
@@ -57,12 +72,17 @@ pub fn mount(registry: &mut Registry, site: &Arc<Site>, app_passwords: bool) {
     let namespace = site.brand.namespace();
     let types: Vec<_> = site.types.iter().filter(|t| t.show_in_rest).cloned().collect();
     for post_type in types {
-        let site = Arc::clone(site);
-        if post_type.rest_controller == RestController::Posts {
-            registry.mount(&namespace, move |extra| Posts::new(&site, &post_type, extra));
-        } else if post_type.rest_controller == RestController::Attachments {
+        if post_type.rest_controller == RestController::Attachments {
+            let site = Arc::clone(site);
             registry.mount(&namespace, move |extra| Media::new(&site, &post_type, extra));
+        } else if matches!(post_type.rest_controller, RestController::Posts | RestController::Blocks) {
+            mount_type(registry, &namespace, site, post_type);
         }
+    }
+    if let Some(menus) = site.types.get(navigation_fallback::TYPE).cloned() {
+        let (site, editor) = (Arc::clone(site), site.brand.side_namespace("block-editor"));
+        let fallback = move |extra: &_| NavigationFallback::new(&site, menus, extra);
+        registry.mount(&editor, fallback);
     }
     let settings = Arc::clone(site);
     registry.mount(&namespace, move |_| SiteSettings::new(&settings));
@@ -81,11 +101,33 @@ pub fn mount(registry: &mut Registry, site: &Arc<Site>, app_passwords: bool) {
     registry.mount(&namespace, move |extra| Comments::new(&comments, extra));
     let handlers = registry.hooks.search_handler_list(crate::search::handlers(&search));
     registry.mount(&namespace, move |extra| Search::new(&search, handlers, extra));
+    let plugins = Arc::clone(site);
+    registry.mount(&namespace, move |extra| Plugins::new(&plugins, extra));
+    let [blocks, details, health] = [(); 3].map(|()| Arc::clone(site));
+    registry.mount(&namespace, move |extra| BlockDirectory::new(&blocks, extra));
+    registry.mount(&site.brand.side_namespace("block-editor"), move |_| UrlDetails::new(&details));
+    registry.mount(&site.brand.side_namespace("site-health"), move |_| SiteHealth::new(&health));
     let site = Arc::clone(site);
     registry.hooks.index(10, move |response, req| {
         let response = complete_index(response, &req, &site, app_passwords);
         async move { response }
     });
+}
+
+/// The posts of a type, and what is kept of them beside.
+fn mount_type(registry: &mut Registry, namespace: &str, site: &Arc<Site>, post_type: PostType) {
+    let post_type = Arc::new(post_type);
+    let shared = || (Arc::clone(site), Arc::clone(&post_type));
+    let (own, kind) = shared();
+    registry.mount(namespace, move |extra| Posts::new(&own, &kind, extra));
+    if post_type.supports("revisions") {
+        let (site, kind) = shared();
+        registry.mount(namespace, move |extra| Revisions::new(&site, &kind, extra));
+    }
+    if post_type.supports("autosave") {
+        let (site, kind) = shared();
+        registry.mount(namespace, move |extra| Autosaves::new(&site, &kind, extra));
+    }
 }
 
 /// Adds what the families know to the index: where applications are authorized, logo and icon.

@@ -7,16 +7,18 @@ use std::{
 
 use arc_swap::ArcSwapOption;
 use chrono::{NaiveDateTime, Utc};
+use svc_auth::{Keys, nonce};
 use svc_brand::Brand;
 use svc_media::{Size, Storage};
 use svc_model::{PostStatuses, PostType, PostTypes, Taxonomies, Taxonomy};
+use svc_routing::Request;
 use svc_schema::Error;
 use svc_store::{Db, Store, Tx, options};
-use tokio::sync::Semaphore;
+use tokio::sync::{Notify, Semaphore};
 
 use crate::{
-    Fail, MetaField, MetaRegistry, RegisteredSetting, Settings, Stored, avatars, media, templates::ActiveTheme,
-    urls::Urls, users,
+    Extension, Fail, MetaField, MetaRegistry, Outgoing, RegisteredSetting, SessionToken, Settings, Stored, avatars,
+    caller, media, templates::ActiveTheme, urls::Urls, users,
 };
 
 /// The present moment in UTC; tests bring their own.
@@ -52,6 +54,17 @@ pub struct Site {
     pub image_sizes: Vec<Size>,
     /// Bounds the images that are worked on at a time.
     pub(crate) image_work: Arc<Semaphore>,
+    /// How many revisions of a post are kept; `None` keeps all, zero none.
+    pub revisions_kept: Option<u64>,
+    /// Told whenever a post is scheduled, so that whoever publishes them learns of an earlier time.
+    pub scheduled: Notify,
+    keys: Option<Keys>,
+    /// Requests to others.
+    pub outgoing: Outgoing,
+    /// Address of a directory of plugins, without a slash at its end.
+    pub directory: Option<String>,
+    /// What is compiled in and can be switched on.
+    pub extensions: Vec<Arc<dyn Extension>>,
     clock: Clock,
     /// What the options were understood as, beside the options as they were read.
     settings: ArcSwapOption<(Arc<options::Options>, Arc<Settings>)>,
@@ -77,6 +90,12 @@ impl Site {
             uploads: Storage::folder(&content_dir.join("uploads")),
             image_sizes: Vec::new(),
             image_work: Arc::new(Semaphore::new(media::IMAGES_AT_A_TIME)),
+            revisions_kept: None,
+            scheduled: Notify::new(),
+            keys: None,
+            outgoing: Outgoing::default(),
+            directory: None,
+            extensions: Vec::new(),
             clock: || Utc::now().naive_utc(),
             settings: ArcSwapOption::empty(),
             address: None,
@@ -90,14 +109,28 @@ impl Site {
         self
     }
 
+    /// Signs nonces with these keys.
+    pub fn with_keys(mut self, keys: Keys) -> Self {
+        self.keys = Some(keys);
+        self
+    }
+
+    /// A nonce that lets the caller of this request do this later on a page; empty on a site without keys.
+    pub(crate) fn nonce(&self, req: &Request, action: &str) -> String {
+        let Some(keys) = &self.keys else { return String::new() };
+        let token = req.extensions().get::<SessionToken>().map_or("", |token| token.0.expose());
+        let tick = nonce::tick(self.now().and_utc().timestamp(), nonce::LIFETIME);
+        nonce::create(keys, tick, action, nonce::Bearer { user: caller(req).id, token }).expose().to_owned()
+    }
+
     /// Serves the site at this address (without a slash at its end), whatever address its options hold.
     pub fn at(mut self, address: &str) -> Self {
         self.address = Some(address.to_owned());
         self
     }
 
-    /// The site with everything registered: adds the meta that the core blocks keep, for every type whose posts have
-    /// blocks, meta and revisions, that of notes, and what the editor remembers of its users.
+    /// The site with everything registered: adds how patterns are kept in sync, the meta that the core blocks keep, for
+    /// every type whose posts have blocks, meta and revisions, that of notes, and what the editor remembers of its users.
     pub fn finish(mut self) -> Arc<Self> {
         let noted: Vec<String> = self
             .types
@@ -105,6 +138,8 @@ impl Site {
             .filter(|t| t.show_in_rest && ["editor", "custom-fields", "revisions"].iter().all(|f| t.supports(f)))
             .map(|t| t.name.clone())
             .collect();
+        let sync = MetaField::new("wp_pattern_sync_status", "string");
+        self.meta.register("post", "wp_block", sync.schema(serde_json::json!({"enum": ["partial", "unsynced"]})));
         for post_type in noted {
             self.meta.register("post", &post_type, MetaField::new("footnotes", "string").with_revisions());
         }

@@ -155,8 +155,14 @@ impl Media {
     }
 
     /// Stores an attachment of a file that was kept; deletes the file again when that fails.
-    async fn attach(&self, req: &Request, draft: PostDraft, paths: Vec<String>) -> Result<PostId> {
-        let saved = self.posts.save_draft(req, draft, None).await;
+    async fn attach(
+        &self,
+        req: &Request,
+        draft: PostDraft,
+        paths: Vec<String>,
+        settings: Arc<Settings>,
+    ) -> Result<PostId> {
+        let saved = self.posts.save_draft(req, draft, None, settings).await;
         if saved.is_err() {
             self.site.uploads.delete(paths).await;
         }
@@ -206,8 +212,9 @@ impl Media {
 
     async fn create(self: Arc<Self>, req: Request) -> Result<Response> {
         self.check_parent_type(&req)?;
-        let received = receive::received(&req).await?;
         let settings = self.site.settings()?;
+        let mut draft = self.posts.draft(&req, None, &settings)?;
+        let received = receive::received(&req).await?;
         let allowed = MimeTypes::allowed(Access::new(&self.site, &settings).can(&caller(&req), "unfiltered_html"));
         let name = svc_text::sanitize_file_name(&received.name, &allowed);
         let file = received.blob.clone();
@@ -218,7 +225,6 @@ impl Media {
         let sized: bool = req.arg("generate_sub_sizes")?.unwrap_or(true);
         let Kept { file, told, paths } = keeper.keep(&folder, kind, &received.blob, Told::Unknown, sized).await?;
 
-        let mut draft = self.posts.fields().read(|name| respond::given(&req, name))?;
         let is_name = |title: &str| svc_php::numeric::is_numeric(&svc_text::sanitize_title(title).into());
         let own_title = Some(told.title).filter(|t| !svc_text::trim(t).is_empty() && !is_name(t));
         // What a form calls a file is for people; a header only names it.
@@ -228,7 +234,7 @@ impl Media {
         let own_caption = Some(told.caption).filter(|t| !svc_text::trim(t).is_empty());
         draft.excerpt = draft.excerpt.filter(|t| !t.is_empty()).or(own_caption);
         draft.file = Some(file);
-        let id = self.attach(&req, draft, paths).await?;
+        let id = self.attach(&req, draft, paths, settings).await?;
         self.made(&req, id, respond::edit_view(&req)).await
     }
 
@@ -343,7 +349,7 @@ impl Media {
         };
         let given = |name: &str| OF_COPIES.contains(&name).then(|| respond::given(&req, name)).flatten();
         self.posts.fields().apply(&mut draft, given)?;
-        let id = self.attach(&req, draft, kept.paths).await?;
+        let id = self.attach(&req, draft, kept.paths, settings).await?;
         self.made(&req, id, respond::view(&req)).await
     }
 

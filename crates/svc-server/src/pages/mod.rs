@@ -22,6 +22,7 @@ use http::{Method, StatusCode};
 use svc_controllers::{Settings, Site, Stored};
 use svc_discovery::{Lookup, What};
 
+pub(crate) use show::language;
 pub(crate) use texts::SiteTexts;
 pub use texts::Texts;
 

@@ -366,7 +366,7 @@ fn posts_author(db: &mut Db, post: &Post) -> Stored<Option<User>> {
 }
 
 /// The language tag of a locale: `de_DE_formal` is `de-DE`; none is American English.
-fn language(locale: &str) -> String {
+pub(crate) fn language(locale: &str) -> String {
     let parts: Vec<&str> = locale.split('_').take(2).filter(|p| p.bytes().all(|b| b.is_ascii_alphanumeric())).collect();
     if parts.iter().all(|p| p.is_empty()) { "en-US".to_owned() } else { parts.join("-") }
 }

@@ -11,19 +11,23 @@ use std::{process::ExitCode, sync::Arc};
 
 use axum::Router;
 use chrono::Utc;
-use svc_controllers::Site;
+use svc_auth::Scheme;
+use svc_controllers::{Extension, Outgoing, Site};
 use svc_http::RestLayer;
 use svc_routing::{Registry, Server};
 use svc_store::{DatabaseUrl, Store, StoreConfig};
 
-pub(crate) use authenticate::{APPLICATION_PASSWORDS, IN_USE, unserialized};
+pub(crate) use authenticate::{APPLICATION_PASSWORDS, IN_USE};
 
 use crate::{
     config::{Config, Environment, SiteUrl},
     error::{Error, Result},
     first_run::{self, Created},
     pages::{self, Texts},
-    serving, uploads,
+    schedule::Schedule,
+    serving,
+    sign_in::{self, Attempts, Identities},
+    uploads,
 };
 use authenticate::SignIn;
 use rest::Rest;
@@ -76,6 +80,13 @@ impl SiteBuilder {
         self
     }
 
+    /// Brings an extension: it is listed among the plugins, off until an administrator switches it on.
+    #[must_use]
+    pub fn extension(self, extension: impl Extension) -> Self {
+        let extension: Arc<dyn Extension> = Arc::new(extension);
+        self.prepare(move |site| site.extensions.push(Arc::clone(&extension)))
+    }
+
     /// Sets how stored texts look on pages.
     #[must_use]
     pub fn texts(mut self, texts: impl Texts) -> Self {
@@ -96,11 +107,18 @@ impl SiteBuilder {
     pub fn open(&self, config: &Config, address: &SiteUrl) -> Result<OpenSite> {
         let address = config.site_url.as_ref().unwrap_or(address);
         first_run::folder(&config.data)?;
-        let keys = config.keys.complete(&config.data)?;
         let store = open_store(config)?;
-        let created =
-            if first_run::has_site(&store)? { None } else { Some(first_run::create(&store, address, Utc::now())?) };
-        let mut site = Site::new(store, config.brand.clone(), &config.content_dir);
+        let created = match (first_run::has_site(&store)?, &config.wp_config) {
+            (true, _) => None,
+            (false, None) => Some(first_run::create(&store, address, Utc::now())?),
+            // Nothing is made in a database that is somebody else's.
+            (false, Some(file)) => return Err(no_site(file, &config.table_prefix)),
+        };
+        let names: Vec<&str> = Scheme::ALL.into_iter().flat_map(Scheme::setting_names).collect();
+        let secrets = store.read(|db| svc_store::options::get_many(db, &names));
+        let secrets = secrets.map_err(Error::store("cannot read the site's options"))?;
+        let keys = config.keys.complete(&config.data, |name| secrets.get(name).cloned())?;
+        let mut site = Site::new(store, config.brand.clone(), &config.content_dir).with_keys(keys.clone());
         if let Some(address) = &config.site_url {
             site = site.at(address.as_str());
         }
@@ -108,24 +126,56 @@ impl SiteBuilder {
         if let Some(bucket) = &config.uploads {
             site.uploads = uploads::bucket(bucket)?;
         }
+        site.revisions_kept = config.revisions;
+        config.registered.on(&mut site);
+        site.outgoing = Outgoing::new(config.outgoing.guard());
+        site.directory = config.directory.as_ref().map(|url| url.as_str().to_owned());
         for prepare in &self.prepare {
             prepare(&mut site);
         }
         let site = site.finish();
-        let home = home(&site)?;
-        let passwords = home.is_tls() || config.environment_for(&home) == Environment::Local;
-        let sign_in = Arc::new(SignIn::new(Arc::clone(&site), keys, passwords));
+        let (home, installed_at) = addresses(&site)?;
+        let local = config.environment_for(&home) == Environment::Local;
+        let passwords = home.is_tls() || local;
+        let identities = Arc::new(Identities::new(Arc::clone(&site), keys));
+        let attempts = Arc::new(Attempts::default());
         let rest = Rest::build(Arc::clone(&site), self.register.clone(), config.debug, passwords)?;
         let texts = self.texts.clone().unwrap_or_else(|| Arc::new(pages::SiteTexts(Arc::clone(&site))));
-        Ok(OpenSite { site, rest, sign_in, texts, home, created, config: config.clone() })
+        let sign_in = Arc::new(SignIn::new(Arc::clone(&identities), Arc::clone(&attempts), passwords));
+        let dispatch = rest.clone();
+        let people = sign_in::Pages {
+            identities,
+            attempts,
+            server: Box::new(move || dispatch.server()),
+            passwords_available: passwords,
+            local,
+        };
+        Ok(OpenSite {
+            site,
+            rest,
+            sign_in,
+            people: Arc::new(people),
+            texts,
+            home,
+            installed_at,
+            created,
+            config: config.clone(),
+        })
     }
 }
 
-/// The site's public address, as its options have it.
-fn home(site: &Site) -> Result<SiteUrl> {
+/// The site's public address, and the path under which its log-in page stands, as its options have them.
+fn addresses(site: &Site) -> Result<(SiteUrl, String)> {
     let settings = site.settings().map_err(|e| Error::Refused(format!("the site's options: {}", e.message())))?;
-    let stored = settings.option("home");
-    stored.parse().map_err(|why| Error::Refused(format!("the stored address `{stored}` of the site {why}")))
+    let read = |name: &str| -> Result<SiteUrl> {
+        let stored = settings.option(name);
+        stored.parse().map_err(|why| Error::Refused(format!("the stored address `{stored}` of the site {why}")))
+    };
+    Ok((read("home")?, read("siteurl")?.path().to_owned()))
+}
+
+fn no_site(file: &std::path::Path, prefix: &str) -> Error {
+    Error::Refused(format!("{}: the database holds no site whose tables begin with `{prefix}`", file.display()))
 }
 
 /// The store that a configuration names.
@@ -137,6 +187,7 @@ pub(crate) fn open_store(config: &Config) -> Result<Store> {
     let url: DatabaseUrl = config.database.expose().parse().map_err(opening())?;
     let mut settings = StoreConfig::new(url);
     settings.table_prefix.clone_from(&config.table_prefix);
+    settings.staleness = config.staleness;
     Store::open(&settings).map_err(opening())
 }
 
@@ -145,8 +196,11 @@ pub struct OpenSite {
     site: Arc<Site>,
     rest: Rest,
     sign_in: Arc<SignIn>,
+    people: Arc<sign_in::Pages>,
     texts: Arc<dyn Texts>,
     home: SiteUrl,
+    /// Path of the log-in page's and the administration area's folder: empty, or `/folder`.
+    installed_at: String,
     created: Option<Created>,
     config: Config,
 }
@@ -172,6 +226,12 @@ impl OpenSite {
         self.created.take()
     }
 
+    /// Starts what goes on without being asked: posts are published when their time comes. It ends when the answer is
+    /// dropped. Needs a runtime.
+    pub fn start_schedule(&self) -> Schedule {
+        Schedule::start(Arc::clone(&self.site))
+    }
+
     /// Everything as one router: interface, uploads, pages, and what surrounds every answer.
     pub fn router(&self) -> Router {
         let limits = svc_http::Limits {
@@ -181,7 +241,8 @@ impl OpenSite {
         let service = self.rest.service(limits, self.sign_in.clone());
         let pages = pages::router(Arc::clone(&self.site), Arc::clone(&self.texts));
         let files = uploads::router(self.home.path(), self.site.uploads.clone());
-        let inner = Router::new().merge(files).fallback_service(pages);
+        let accounts = sign_in::router(Arc::clone(&self.people), &self.installed_at);
+        let inner = Router::new().merge(files).merge(accounts).fallback_service(pages);
         let with_rest = tower::Layer::layer(&RestLayer::new(service), inner);
         serving::surround(Router::new().fallback_service(with_rest), &self.config)
     }
