@@ -232,3 +232,19 @@ async fn images_and_galleries_in_posts() {
     assert_eq!(html.matches("gallery-item").count(), 2, "documents and what is gone are no images");
     assert!(html.find("tiny.jpg") < html.find("landscape-150x150.jpg"), "{html}");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_is_fetched_from_inside() {
+    let (h, dir) = harness();
+    #[rustfmt::skip]
+    let rows = [
+        ("http://10.0.0.1/a.png", "rest_invalid_param"), ("http://127.0.0.2/a.png", "rest_invalid_param"),
+        ("http://[::1]/a.png", "rest_invalid_param"), ("file:///a.png", "rest_invalid_param"),
+        ("http://10.0.0.1/a.txt", "rest_invalid_url"), ("http://10.0.0.1/", "rest_invalid_url"),
+    ];
+    for (url, code) in rows {
+        let answer = h.json(ADMIN, Method::POST, MEDIA, json!({"url": url})).await;
+        assert_eq!((answer.status, answer.code()), (400, code), "{url}");
+    }
+    assert!(files(dir.path()).is_empty());
+}

@@ -45,6 +45,27 @@ pub(super) fn unsupported_image() -> Error {
     error("rest_upload_image_type_not_supported", message, 400)
 }
 
+/// An address that the server does not ask.
+pub(super) fn invalid_url() -> Error {
+    let why = error("rest_invalid_url", "Only images at public addresses can be fetched.", 400);
+    crate::errors::invalid_param("url", &why)
+}
+
+/// An address that names no image.
+pub(super) fn no_image_address() -> Error {
+    error("rest_invalid_url", "The address does not name an image.", 400)
+}
+
+/// Nobody answered at an address.
+pub(super) fn no_answer() -> Error {
+    error("http_request_failed", "The image could not be fetched.", 500)
+}
+
+/// Something else than an image was answered at an address.
+pub(super) fn answered(status: u16) -> Error {
+    error(&format!("http_{status}"), "There is no image at the address.", 500)
+}
+
 /// The storage of uploads failed; the cause is logged.
 pub(super) fn storage(cause: &dyn std::fmt::Display) -> Error {
     tracing::error!(%cause, "the storage of uploads failed");

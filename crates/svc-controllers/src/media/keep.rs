@@ -172,8 +172,8 @@ impl Keeper<'_> {
             Err(error) => return Err(errors::storage(&error)),
         };
         let work = Work { keeper: self, path: &path, mime, format };
-        let file = blob.clone();
-        let orientation = aside(move || svc_media::image_meta(&file, "image/jpeg").orientation).await?;
+        let (file, kind) = (blob.clone(), mime.to_owned());
+        let orientation = aside(move || svc_media::image_meta(&file, &kind).orientation).await?;
         if let Some(picture) = work.open(&blob, orientation).await? {
             let wanted = sizes::all(self.site, self.settings).into_iter().filter(|s| names.contains(&s.name)).collect();
             work.make(&picture, wanted, &mut details, &mut Vec::new()).await?;

@@ -43,7 +43,7 @@ pub(crate) use params::STATUSES;
 use self::{
     attached::DETAILS,
     keep::{Keeper, Kept, Told},
-    receive::aside,
+    receive::{aside, settled},
 };
 use crate::{
     Access, Settings, Site,
@@ -140,8 +140,13 @@ impl Media {
     async fn made(&self, req: &Request, id: PostId, view: View) -> Result<Response> {
         let post = self.posts.saved(id)?;
         let location = self.site.settings()?.urls.rest(&format!("{}/{id}", self.route));
-        let response = self.posts.show(req, post, view, false).await?.status(201).header("Location", location);
-        Ok(response.header(&self.site.brand.header("Upload-Attachment-ID"), id.to_string()))
+        Ok(self.posts.show(req, post, view, false).await?.status(201).header("Location", location))
+    }
+
+    /// [`Self::made`] of a file that the client has sent or changed: a header names the attachment at once.
+    async fn sent(&self, req: &Request, id: PostId, view: View) -> Result<Response> {
+        let header = self.site.brand.header("Upload-Attachment-ID");
+        Ok(self.made(req, id, view).await?.header(&header, id.to_string()))
     }
 
     /// Files hang on posts that can have them.
@@ -211,16 +216,28 @@ impl Media {
     }
 
     async fn create(self: Arc<Self>, req: Request) -> Result<Response> {
+        settled(self.upload(req)).await
+    }
+
+    async fn upload(self: Arc<Self>, req: Request) -> Result<Response> {
         self.check_parent_type(&req)?;
         let settings = self.site.settings()?;
         let mut draft = self.posts.draft(&req, None, &settings)?;
-        let received = receive::received(&req).await?;
+        let address: Option<String> = req.arg("url")?.filter(|url: &String| !url.is_empty());
+        let received = match &address {
+            Some(address) => receive::fetched(&self.site, &settings, address).await?,
+            None => receive::received(&req).await?,
+        };
+        if address.is_some() {
+            // What is fetched tells of itself; only its place is asked for, as on the peer.
+            draft = PostDraft { attached_to: draft.attached_to, ..PostDraft::default() };
+        }
         let allowed = MimeTypes::allowed(Access::new(&self.site, &settings).can(&caller(&req), "unfiltered_html"));
         let name = svc_text::sanitize_file_name(&received.name, &allowed);
         let file = received.blob.clone();
         let head = aside(move || file.head(HEAD)).await?.map_err(|e| errors::storage(&e))?;
         let kind = svc_media::check(&name, &head, &allowed).ok_or_else(|| received.refused())?;
-        let folder = self.folder(&req, &settings)?;
+        let folder = self.folder(draft.attached_to, &settings)?;
         let keeper = Keeper { site: &self.site, settings: &settings };
         let sized: bool = req.arg("generate_sub_sizes")?.unwrap_or(true);
         let Kept { file, told, paths } = keeper.keep(&folder, kind, &received.blob, Told::Unknown, sized).await?;
@@ -235,15 +252,16 @@ impl Media {
         draft.excerpt = draft.excerpt.filter(|t| !t.is_empty()).or(own_caption);
         draft.file = Some(file);
         let id = self.attach(&req, draft, paths, settings).await?;
-        self.made(&req, id, respond::edit_view(&req)).await
+        let view = respond::edit_view(&req);
+        if address.is_some() { self.made(&req, id, view).await } else { self.sent(&req, id, view).await }
     }
 
     /// The folder that a new file goes to: that of the month, or of the month of the post that it is attached to.
-    fn folder(&self, req: &Request, settings: &Settings) -> Result<String> {
+    fn folder(&self, parent: Option<i64>, settings: &Settings) -> Result<String> {
         if settings.number("uploads_use_yearmonth_folders") == 0 {
             return Ok(String::new());
         }
-        let parent = req.arg::<i64>("post")?.filter(|id| *id > 0);
+        let parent = parent.filter(|id| *id > 0);
         let parent = parent.map(|id| self.site.read(|db| Ok(posts::get(db, PostId(id))?))).transpose()?.flatten();
         // Pages are of no month.
         let of_parent = parent.filter(|p| p.post_type != "page").and_then(|p| p.date);
@@ -287,6 +305,10 @@ impl Media {
     }
 
     async fn post_process(self: Arc<Self>, req: Request, granted: Granted) -> Result<Response> {
+        settled(self.complete(req, granted)).await
+    }
+
+    async fn complete(self: Arc<Self>, req: Request, granted: Granted) -> Result<Response> {
         let Granted { post, settings } = granted;
         let attached = self.attached(post.id)?;
         let keeper = Keeper { site: &self.site, settings: &settings };
@@ -308,6 +330,10 @@ impl Media {
     }
 
     async fn edit(self: Arc<Self>, req: Request, granted: Granted) -> Result<Response> {
+        settled(self.change(req, granted)).await
+    }
+
+    async fn change(self: Arc<Self>, req: Request, granted: Granted) -> Result<Response> {
         let Granted { post, settings } = granted;
         let attached = self.attached(post.id)?;
         let source: String = req.require("src")?;
@@ -334,32 +360,23 @@ impl Media {
         let changed = changed.await??;
         drop(permit);
 
-        let kind = Kind { name: svc_media::edited_name(attached.original_name()), mime: post.mime_type.clone() };
-        let folder = self.month(&settings);
-        let keeper = Keeper { site: &self.site, settings: &settings };
-        let told = Told::Copied(of_original(&attached, &post));
-        let kept = keeper.keep(&folder, kind, &Blob::Memory(changed.into()), told, true).await?;
         let mut draft = PostDraft {
             title: Some(post.title.clone()),
             excerpt: Some(post.excerpt.clone()),
             content: Some(post.content.clone()),
             alt_text: Some(attached.alt.clone()).filter(|alt| !alt.is_empty()),
-            file: Some(kept.file),
             ..PostDraft::default()
         };
         let given = |name: &str| OF_COPIES.contains(&name).then(|| respond::given(&req, name)).flatten();
         self.posts.fields().apply(&mut draft, given)?;
+        let kind = Kind { name: svc_media::edited_name(attached.original_name()), mime: post.mime_type.clone() };
+        let folder = self.folder(None, &settings)?;
+        let keeper = Keeper { site: &self.site, settings: &settings };
+        let told = Told::Copied(of_original(&attached, &post));
+        let kept = keeper.keep(&folder, kind, &Blob::Memory(changed.into()), told, true).await?;
+        draft.file = Some(kept.file);
         let id = self.attach(&req, draft, kept.paths, settings).await?;
-        self.made(&req, id, respond::view(&req)).await
-    }
-
-    /// The folder of this month.
-    fn month(&self, settings: &Settings) -> String {
-        if settings.number("uploads_use_yearmonth_folders") == 0 {
-            return String::new();
-        }
-        let now = settings.zone.to_local(self.site.now());
-        format!("{:04}/{:02}", now.year(), now.month())
+        self.sent(&req, id, respond::view(&req)).await
     }
 }
 

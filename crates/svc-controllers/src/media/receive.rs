@@ -1,13 +1,21 @@
 //! The file that a request brings: the body itself, named by a header, or a file of a form.
 
-use std::io::Read;
+use std::{io::Read, time::Duration};
 
 use md5::{Digest, Md5};
+use svc_fetch::Get;
 use svc_media::Blob;
 use svc_routing::{Request, Result, request::FileData};
 use svc_schema::Error;
+use svc_text::MimeTypes;
 
 use super::errors;
+use crate::{Settings, Site, outgoing::own};
+
+/// Largest image that is fetched from elsewhere, in bytes.
+const FETCH_BYTES: u64 = 32 << 20;
+/// Time that fetching one may take.
+const FETCH_TIME: Duration = Duration::from_secs(30);
 
 /// A file that arrived, not yet looked at.
 #[derive(Debug)]
@@ -48,6 +56,29 @@ pub(super) async fn received(req: &Request) -> Result<Received> {
         }
     }
     Ok(received)
+}
+
+/// The image at an address: fetched within the bounds on outgoing requests.
+///
+/// # Errors
+/// When the address may not be asked, names no image, or answers none.
+pub(super) async fn fetched(site: &Site, settings: &Settings, address: &str) -> Result<Received> {
+    let path = url::Url::parse(address).map_err(|_| errors::invalid_url())?;
+    let name = path.path_segments().and_then(|mut parts| parts.next_back()).unwrap_or_default();
+    let name = percent_encoding::percent_decode_str(name).decode_utf8_lossy().into_owned();
+    let known = MimeTypes::known();
+    if !svc_text::check_filetype(&name, &known).is_some_and(|(_, mime)| mime.starts_with("image/")) {
+        return Err(errors::no_image_address());
+    }
+    let get = Get::new(address).allow(own(settings)).within(FETCH_TIME).at_most(FETCH_BYTES);
+    let answer = site.outgoing.send(get).await.map_err(|error| {
+        tracing::debug!(%error, "an image was not fetched");
+        if error.is_refusal() { errors::invalid_url() } else { errors::no_answer() }
+    })?;
+    if answer.status != 200 {
+        return Err(errors::answered(answer.status));
+    }
+    Ok(Received { name, is_form: false, blob: Blob::Memory(answer.body.into()) })
 }
 
 fn from_form(req: &Request) -> Result<Received> {
@@ -100,6 +131,14 @@ fn md5_of(file: &Blob) -> std::io::Result<String> {
 /// When it panics.
 pub(super) async fn aside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T> {
     tokio::task::spawn_blocking(work).await.map_err(|e| errors::storage(&e))
+}
+
+/// Runs to its end whether or not the client waits for it, so that no file is left that nothing names.
+///
+/// # Errors
+/// Its own; when it panics.
+pub(super) async fn settled<T: Send + 'static>(work: impl Future<Output = Result<T>> + Send + 'static) -> Result<T> {
+    tokio::spawn(work).await.map_err(|e| errors::storage(&e))?
 }
 
 #[cfg(test)]
