@@ -205,7 +205,7 @@ impl Posts {
             if let Some(words) = excerpt {
                 loading.excerpt_length = usize::try_from(words.clamp(0, MAX_EXCERPT_WORDS)).unwrap_or(EXCERPT_WORDS);
             }
-            Ok(loading.load(db, &access, vec![post], &plan)?)
+            loading.load(db, &access, vec![post], &plan)
         })?;
         media::measure(&self.site, &mut loaded, &plan).await?;
         let Some(Loaded { item, links }) = loaded.pop() else { return Err(errors::post_not_found()) };
