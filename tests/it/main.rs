@@ -5,10 +5,12 @@
 mod browser;
 mod bytes;
 mod client;
+mod failures;
 mod first_run;
 mod import;
 mod interface;
 mod pages;
+mod plugins;
 mod sign_in;
 mod site;
 mod visitor;

@@ -12,9 +12,11 @@ use crate::{
     LINK_RELATION, Settings, Site,
     application_passwords::ApplicationPasswords,
     block_directory::BlockDirectory,
+    blocks,
     comments::Comments,
     media::Media,
     navigation_fallback::{self, NavigationFallback},
+    oembed::{self, OEmbed},
     plugins::Plugins,
     posts::Posts,
     revisions::{Autosaves, Revisions},
@@ -97,15 +99,19 @@ pub fn mount(registry: &mut Registry, site: &Arc<Site>, app_passwords: bool) {
     let [users, passwords] = [(); 2].map(|()| Arc::clone(site));
     registry.mount(&namespace, move |extra| Users::new(&users, extra));
     registry.mount(&namespace, move |extra| ApplicationPasswords::new(&passwords, app_passwords, extra));
+    let [block_types, renderer] = [(); 2].map(|()| Arc::clone(site));
+    registry.mount(&namespace, move |_| blocks::renderer::Renderer::new(&renderer));
+    registry.mount(&namespace, move |extra| blocks::types::Types::new(&block_types, extra));
     let [comments, search] = [(); 2].map(|()| Arc::clone(site));
     registry.mount(&namespace, move |extra| Comments::new(&comments, extra));
     let handlers = registry.hooks.search_handler_list(crate::search::handlers(&search));
     registry.mount(&namespace, move |extra| Search::new(&search, handlers, extra));
     let plugins = Arc::clone(site);
     registry.mount(&namespace, move |extra| Plugins::new(&plugins, extra));
-    let [blocks, details, health] = [(); 3].map(|()| Arc::clone(site));
+    let [blocks, details, health, embeds] = [(); 4].map(|()| Arc::clone(site));
     registry.mount(&namespace, move |extra| BlockDirectory::new(&blocks, extra));
     registry.mount(&site.brand.side_namespace("block-editor"), move |_| UrlDetails::new(&details));
+    registry.mount(oembed::NAMESPACE, move |_| OEmbed::new(&embeds));
     registry.mount(&site.brand.side_namespace("site-health"), move |_| SiteHealth::new(&health));
     let site = Arc::clone(site);
     registry.hooks.index(10, move |response, req| {

@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 
 use svc_content::{
     RenderContext,
-    blocks::{Renderer, StaticOnly},
+    blocks::{DynamicBlocks, Renderer, StaticOnly},
     display::{self, TextBlocks, standard_shortcodes},
     links, save,
     shortcodes::Page,
@@ -27,10 +27,18 @@ pub struct With<'a> {
     pub before: Option<String>,
     /// What is counted over all texts of the answer.
     pub page: &'a Mutex<Page>,
+    /// The blocks that ask the store.
+    pub dynamic: &'a dyn DynamicBlocks,
 }
 
-/// Runs a rendering with what this site has. Images, embeds and blocks that ask the store are shown as far as their own
-/// text goes.
+impl<'a> With<'a> {
+    /// With these images, and blocks as far as their own text goes.
+    pub fn new(images: &'a SiteImages, page: &'a Mutex<Page>) -> Self {
+        With { images, before: None, page, dynamic: &StaticOnly }
+    }
+}
+
+/// Runs a rendering with what this site has and what was loaded. Embeds are shown as far as their own text goes.
 fn with_context<T>(
     site: &Site,
     settings: &Settings,
@@ -39,7 +47,7 @@ fn with_context<T>(
     run: impl FnOnce(&mut RenderContext<'_>) -> T,
 ) -> T {
     let theme = site.theme(settings);
-    let dynamic = TextBlocks(&StaticOnly);
+    let dynamic = TextBlocks(with.dynamic);
     let shortcodes = with.images.shortcodes();
     let shortcodes = shortcodes.as_ref().unwrap_or_else(|| standard_shortcodes());
     let mut context = RenderContext::new(Renderer::new(&theme.blocks, &dynamic), shortcodes);
@@ -68,7 +76,7 @@ fn with_options<'r, T>(
 }
 
 /// The host of an address, with its port.
-fn host(address: &str) -> &str {
+pub(crate) fn host(address: &str) -> &str {
     let rest = address.split_once("://").map_or(address, |(_, rest)| rest);
     rest.split(['/', '?', '#']).next().unwrap_or_default()
 }

@@ -49,7 +49,7 @@ use crate::{
     Access, Settings, Site,
     access::only_reads,
     caller, errors as common,
-    posts::{Granted, Posts, context_param, draft::PostDraft},
+    posts::{Granted, Posts, checks, context_param, draft::PostDraft},
     respond,
 };
 
@@ -66,6 +66,7 @@ const OF_COPIES: [&str; 5] = ["title", "caption", "description", "alt_text", "po
 pub struct Media {
     site: Arc<Site>,
     posts: Arc<Posts>,
+    post_type: Arc<PostType>,
     route: String,
 }
 
@@ -76,6 +77,7 @@ impl Media {
         Media {
             posts: Arc::new(Posts::new(site, post_type, extra).with_tables(tables.0, tables.1)),
             route: site.route_of_type(post_type),
+            post_type: Arc::new(post_type.clone()),
             site: Arc::clone(site),
         }
     }
@@ -111,14 +113,24 @@ impl Controller for Media {
         vec![
             Route::new(base)
                 .schema(schema.clone())
-                .endpoint(get(Self::list, Self::can_list).args(self.posts.query_args()))
-                .endpoint(on(CREATABLE, Self::create, Self::can_create).args(self.upload_args())),
+                .endpoint(
+                    get(Self::list, Self::can_list)
+                        .args(self.posts.query_args())
+                        .validate(checks::statuses(&self.site, &self.post_type)),
+                )
+                .endpoint(
+                    on(CREATABLE, Self::create, Self::can_create)
+                        .args(self.upload_args())
+                        .validate(checks::template(&self.site, &self.post_type)),
+                ),
             Route::new(&item)
                 .schema(schema)
                 .args(id())
                 .endpoint(get(Self::fetch, Self::can_fetch).args(Args::from([("context", context_param())])))
                 .endpoint(
-                    on(EDITABLE, Self::update, Self::can_update).args(self.posts.fields().args(MethodKind::Editable)),
+                    on(EDITABLE, Self::update, Self::can_update)
+                        .args(self.posts.fields().args(MethodKind::Editable))
+                        .validate(checks::template(&self.site, &self.post_type)),
                 )
                 .endpoint(on(DELETABLE, Self::delete, Self::can_delete).args(Args::from([("force", force)]))),
             Route::new(format!("{item}/post-process")).args(id()).endpoint(
@@ -140,7 +152,7 @@ impl Media {
     async fn made(&self, req: &Request, id: PostId, view: View) -> Result<Response> {
         let post = self.posts.saved(id)?;
         let location = self.site.settings()?.urls.rest(&format!("{}/{id}", self.route));
-        Ok(self.posts.show(req, post, view, false).await?.status(201).header("Location", location))
+        Ok(self.posts.show(req, post, view).await?.status(201).header("Location", location))
     }
 
     /// [`Self::made`] of a file that the client has sent or changed: a header names the attachment at once.
@@ -222,7 +234,7 @@ impl Media {
     async fn upload(self: Arc<Self>, req: Request) -> Result<Response> {
         self.check_parent_type(&req)?;
         let settings = self.site.settings()?;
-        let mut draft = self.posts.draft(&req, None, &settings)?;
+        let mut draft = self.posts.draft(&req)?;
         let address: Option<String> = req.arg("url")?.filter(|url: &String| !url.is_empty());
         let received = match &address {
             Some(address) => receive::fetched(&self.site, &settings, address).await?,
@@ -292,7 +304,7 @@ impl Media {
         }
         let id = granted.post.id;
         let view = View::whole("edit").without_links();
-        let previous = self.posts.show(&req, granted.post, view, false).await?;
+        let previous = self.posts.show(&req, granted.post, view).await?;
         let files = self.site.write(move |tx| Ok(remove(tx, id)?)).await?;
         self.site.uploads.delete(files).await;
         Ok(Response::new(json!({"deleted": true, "previous": previous.data})))
@@ -317,7 +329,7 @@ impl Media {
             let id = post.id;
             self.site.write(move |tx| Ok(add_sizes(tx, id, &made)?)).await?;
         }
-        self.posts.show(&req, post, respond::edit_view(&req), false).await
+        self.posts.show(&req, post, respond::edit_view(&req)).await
     }
 
     // Edit

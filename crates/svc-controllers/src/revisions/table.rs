@@ -18,6 +18,7 @@ use svc_store::{
 
 use crate::{
     Settings, Site, Stored,
+    blocks::{self, Reader},
     media::SiteImages,
     posts::{
         Place,
@@ -25,6 +26,7 @@ use crate::{
         fields::{self as post_fields, PostFields},
         item::PostItem,
     },
+    render::With,
     respond,
 };
 
@@ -143,6 +145,14 @@ impl RevisionTable {
         let shown: Vec<&Post> = rows.iter().filter(|_| plan.wants_any(&["content", "excerpt"])).collect();
         let images = Arc::new(SiteImages::of_posts(db, &self.site, settings, &shown)?);
         let page: Arc<Mutex<Page>> = Arc::default();
+        let wanted = blocks::Wanted {
+            content: plan.wants("content.rendered"),
+            excerpt: plan.wants("excerpt.rendered"),
+            words: NO_WORDS,
+        };
+        let mut texts =
+            blocks::rendered(&self.site, settings, Reader::default, db, &rows, wanted, &With::new(&images, &page))?
+                .into_iter();
         let item = |post: Post| PostItem {
             attached: None,
             images: Arc::clone(&images),
@@ -158,6 +168,7 @@ impl RevisionTable {
             generated_slug: String::new(),
             unlocked: true,
             excerpt_length: NO_WORDS,
+            rendered: texts.next().unwrap_or_default(),
         };
         Ok(rows.into_iter().map(item).collect())
     }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use chrono::NaiveDateTime;
 use http::StatusCode;
 use svc_controllers::{
-    Settings, Site, Stored,
+    Settings, Site, Stored, oembed,
     urls::{rest_base, taxonomy_rest_base},
 };
 use svc_discovery::Queried;
@@ -19,7 +19,6 @@ use svc_store::{
 };
 
 use super::{
-    date,
     find::{List, Subject},
     respond::Page,
     texts::{Texts, decode, plain},
@@ -36,7 +35,7 @@ const MOST_COMMENTS: u64 = 200;
 /// Characters of the description for search engines.
 const DESCRIPTION_LENGTH: usize = 160;
 
-const PROTECTED: &str = "<p>This text is protected by a password.</p>";
+pub(super) const PROTECTED: &str = "<p>This text is protected by a password.</p>";
 
 /// What pages are made with, in one snapshot.
 pub(super) struct Show<'a> {
@@ -48,7 +47,12 @@ pub(super) struct Show<'a> {
 
 impl Show<'_> {
     /// What stands around a page that shows this, and the values of its `Link` headers.
-    fn frame(&mut self, title: &str, shown: Queried<'_>, here: Option<&str>) -> Stored<(Frame, Vec<String>)> {
+    pub(super) fn frame(
+        &mut self,
+        title: &str,
+        shown: Queried<'_>,
+        here: Option<&str>,
+    ) -> Stored<(Frame, Vec<String>)> {
         let site = &self.settings.urls.site;
         let route = site.queried_resource_route(shown, &self.site.brand.namespace());
         let announcement = site.announcement(&route);
@@ -105,7 +109,7 @@ impl Show<'_> {
     }
 
     fn date(&self, local: Stamp) -> String {
-        local.map(|d| date::format(d, self.settings.option("date_format"))).unwrap_or_default()
+        local.map(|d| svc_blocks::date::format(d, self.settings.option("date_format"))).unwrap_or_default()
     }
 
     fn title_html(&self, post: &Post) -> String {
@@ -114,7 +118,7 @@ impl Show<'_> {
         if post.password.is_empty() { title } else { format!("Protected: {title}") }
     }
 
-    fn entry(&self, post: &Post, url: String, author: Option<&User>, body_html: String) -> Entry {
+    pub(super) fn entry(&self, post: &Post, url: String, author: Option<&User>, body_html: String) -> Entry {
         Entry {
             title_html: self.title_html(post),
             url,
@@ -145,6 +149,7 @@ impl Show<'_> {
         let shown = kind.map_or(Queried::Other, |k| Queried::Singular(id, rest_base(k, &namespace)));
         let title = plain(&self.title_html(&post));
         let (mut page, mut links) = self.frame(&title, shown, Some(&url))?;
+        page.head_links_html.push_str(&oembed::discovery_links(self.settings, &url));
         links.push(format!("<{}>; rel=shortlink", svc_text::sanitize_url(&self.settings.urls.site.short_link(id))));
         let open = post.password.is_empty();
         let body = if open { self.texts.content(&post) } else { PROTECTED.to_owned() };
@@ -274,7 +279,10 @@ impl Show<'_> {
                     (Some(_), None) => "F Y",
                     (Some(_), Some(_)) => "F j, Y",
                 };
-                whole.and_then(|d| d.and_hms_opt(0, 0, 0)).map(|d| date::format(d, format)).unwrap_or_default()
+                whole
+                    .and_then(|d| d.and_hms_opt(0, 0, 0))
+                    .map(|d| svc_blocks::date::format(d, format))
+                    .unwrap_or_default()
             }
             Subject::Search(words) => format!("Search: {}", svc_text::esc_html(words)),
             Subject::Type(kind) => svc_text::esc_html(&kind.label),
@@ -361,7 +369,7 @@ impl Show<'_> {
     }
 }
 
-fn posts_author(db: &mut Db, post: &Post) -> Stored<Option<User>> {
+pub(super) fn posts_author(db: &mut Db, post: &Post) -> Stored<Option<User>> {
     Ok(if post.author.is_none() { None } else { svc_store::users::get(db, post.author)? })
 }
 

@@ -1,12 +1,8 @@
 //! How stored texts look on pages.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
-use svc_controllers::{
-    Settings, Site,
-    media::images_of,
-    render::{self, With},
-};
+use svc_controllers::{Settings, Site, blocks, render};
 use svc_model::{Comment, Post};
 
 /// Turns stored texts into HTML for people. The site's own rendering stands behind it; a site of one's own may put
@@ -45,21 +41,15 @@ impl Texts for SiteTexts {
 
     fn content(&self, post: &Post) -> String {
         self.rendered(&post.content, |site, settings| {
-            let images = images_of(site, settings, post);
-            render::content(site, settings, post, &With { images: &images, before: None, page: &Mutex::default() })
+            blocks::on_page(site, settings, post, "", None)
+                .unwrap_or_else(|_| svc_text::esc_html(&plain(&post.content)))
         })
     }
 
     fn excerpt(&self, post: &Post) -> String {
         self.rendered(&post.content, |site, settings| {
-            let images = images_of(site, settings, post);
-            render::excerpt(
-                site,
-                settings,
-                post,
-                &With { images: &images, before: None, page: &Mutex::default() },
-                EXCERPT_WORDS,
-            )
+            blocks::on_page(site, settings, post, "", Some(EXCERPT_WORDS))
+                .unwrap_or_else(|_| svc_text::esc_html(&plain(&post.content)))
         })
     }
 
