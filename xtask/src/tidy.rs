@@ -26,14 +26,15 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("svc-store", &["svc-php", "svc-text", "svc-model"]),
     ("svc-fetch", &[]),
     ("svc-packages", &["svc-php", "svc-text", "svc-content"]),
+    ("svc-media", &["svc-text"]),
     ("svc-controllers", &["svc-brand", "svc-php", "svc-text", "svc-schema", "svc-routing", "svc-resource", "svc-model",
                           "svc-discovery", "svc-auth", "svc-content", "svc-blocks", "svc-store", "svc-fetch",
-                          "svc-packages"]),
+                          "svc-packages", "svc-media"]),
     ("svc-http", &["svc-brand", "svc-php", "svc-text", "svc-schema", "svc-routing", "svc-discovery", "svc-auth"]),
     ("svc-reading-time", &["svc-text", "svc-schema", "svc-routing", "svc-controllers"]),
     ("svc-server", &["svc-brand", "svc-php", "svc-text", "svc-schema", "svc-routing", "svc-resource", "svc-model",
                      "svc-discovery", "svc-auth", "svc-content", "svc-blocks", "svc-store", "svc-fetch",
-                          "svc-packages", "svc-controllers",
+                          "svc-packages", "svc-media", "svc-controllers",
                      "svc-http", "svc-reading-time"]),
 ];
 
@@ -42,7 +43,8 @@ const LAYERS: &[(&str, &[&str])] = &[
 const RESERVED: &[(&[&str], &[&str], &str)] = &[
     (&["rusqlite", "mysql", "sea-query"], &["svc-store"], "only the store knows SQL"),
     (&["axum", "hyper", "hyper-util", "tower", "tower-http"], &["svc-http", "svc-server"], "only these know a web server"),
-    (&["tokio"], &["svc-routing", "svc-store", "svc-controllers", "svc-http", "svc-server"], "the other crates do no I/O"),
+    (&["tokio"], &["svc-routing", "svc-store", "svc-media", "svc-controllers", "svc-http", "svc-server"], "the other crates do no I/O"),
+    (&["image", "object_store"], &["svc-media"], "files and images are handled in one place"),
     (&["anyhow"], &[], "library errors have a type"),
 ];
 

@@ -33,6 +33,8 @@ pub struct RenderContext<'r> {
     pub own_host: &'r str,
     /// Attachments behind images in content.
     pub images: Option<&'r dyn Images>,
+    /// What stands before the content, such as the element of an attachment's file. It may have shortcodes.
+    pub before: Option<&'r str>,
     /// HTML kept for addresses of other sites.
     pub embeds: Known<'r>,
     depth: Cell<usize>,
@@ -58,6 +60,7 @@ impl<'r> RenderContext<'r> {
             smilies_url: "",
             own_host: "",
             images: None,
+            before: None,
             embeds: None,
             depth: Cell::new(0),
         }
@@ -164,6 +167,9 @@ fn formatted(html: &str, context: &RenderContext<'_>, images: bool, paragraphs: 
         html = autop(&html, true);
     }
     html = unautop(&html, context.shortcodes);
+    if let Some(before) = context.before {
+        html = format!("{before}\n{html}");
+    }
     html = context.shortcodes.run(&capital_p(&html), &context.page);
     if images {
         html = content_tags(&html, context.images);

@@ -23,6 +23,7 @@ mod head;
 pub mod icons;
 mod labels;
 pub mod lookup;
+pub mod media;
 pub mod menus;
 pub mod meta;
 mod mount;

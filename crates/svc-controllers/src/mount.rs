@@ -17,6 +17,7 @@ use crate::{
     comments::Comments,
     fonts::{FontCollections, FontFaces, FontFamilies},
     icons::IconRoutes,
+    media::Media,
     menus::{MENU, MenuItems, MenuLocations, Menus},
     navigation_fallback::{self, NavigationFallback},
     oembed::{self, OEmbed},
@@ -79,7 +80,10 @@ pub fn mount(registry: &mut Registry, site: &Arc<Site>, app_passwords: bool) {
     let namespace = site.brand.namespace();
     let types: Vec<_> = site.types.iter().filter(|t| t.show_in_rest).cloned().collect();
     for post_type in types {
-        if matches!(post_type.rest_controller, RestController::Posts | RestController::Blocks) {
+        if post_type.rest_controller == RestController::Attachments {
+            let site = Arc::clone(site);
+            registry.mount(&namespace, move |extra| Media::new(&site, &post_type, extra));
+        } else if matches!(post_type.rest_controller, RestController::Posts | RestController::Blocks) {
             mount_type(registry, &namespace, site, post_type);
         }
     }

@@ -3,33 +3,64 @@
 //! What the rules of `svc-content` ask of a site (its theme's gaps, whether smilies become pictures, its own host) is
 //! filled in here, and only here.
 
+use std::sync::{Mutex, PoisonError};
+
 use svc_content::{
     RenderContext,
     blocks::{DynamicBlocks, Renderer, StaticOnly},
     display::{self, TextBlocks, standard_shortcodes},
     links, save,
+    shortcodes::Page,
 };
 use svc_model::Post;
 
-use crate::{Settings, Site};
+use crate::{Settings, Site, media::SiteImages};
 
 /// What links of strangers are marked with.
 const STRANGERS: &str = "nofollow ugc";
 
-/// Runs a rendering with what this site has. Images and embeds are shown as far as their own text goes, and so are blocks
-/// that ask the store, unless they are given.
+/// What was loaded to go with a post's texts.
+pub struct With<'a> {
+    /// The images that they name.
+    pub images: &'a SiteImages,
+    /// The element of an attachment's file, which stands before its description.
+    pub before: Option<String>,
+    /// What is counted over all texts of the answer.
+    pub page: &'a Mutex<Page>,
+    /// The blocks that ask the store.
+    pub dynamic: &'a dyn DynamicBlocks,
+}
+
+impl<'a> With<'a> {
+    /// With these images, and blocks as far as their own text goes.
+    pub fn new(images: &'a SiteImages, page: &'a Mutex<Page>) -> Self {
+        With { images, before: None, page, dynamic: &StaticOnly }
+    }
+}
+
+/// Runs a rendering with what this site has and what was loaded. Embeds are shown as far as their own text goes.
 fn with_context<T>(
     site: &Site,
     settings: &Settings,
     post: &Post,
-    dynamic: &dyn DynamicBlocks,
+    with: &With<'_>,
     run: impl FnOnce(&mut RenderContext<'_>) -> T,
 ) -> T {
     let theme = site.theme(settings);
-    let dynamic = TextBlocks(dynamic);
-    let context = RenderContext::new(Renderer::new(&theme.blocks, &dynamic), standard_shortcodes());
+    let dynamic = TextBlocks(with.dynamic);
+    let shortcodes = with.images.shortcodes();
+    let shortcodes = shortcodes.as_ref().unwrap_or_else(|| standard_shortcodes());
+    let mut context = RenderContext::new(Renderer::new(&theme.blocks, &dynamic), shortcodes);
+    let mut page = with.page.lock().unwrap_or_else(PoisonError::into_inner);
+    context.page = std::mem::take(&mut *page);
     context.page.post.set(u64::try_from(post.id.0).unwrap_or_default());
-    with_options(context, settings, run)
+    context.images = Some(with.images);
+    context.before = with.before.as_deref();
+    with_options(context, settings, |context| {
+        let out = run(context);
+        *page = std::mem::take(&mut context.page);
+        out
+    })
 }
 
 /// Fills in what the options say.
@@ -55,45 +86,33 @@ pub fn title(raw: &str) -> String {
     display::render_title(raw)
 }
 
-/// A post's content as HTML, as far as it can be told without a look into the store.
-pub fn content(site: &Site, settings: &Settings, post: &Post) -> String {
-    content_with(site, settings, post, &StaticOnly)
+/// A post's content as HTML.
+pub fn content(site: &Site, settings: &Settings, post: &Post, with: &With<'_>) -> String {
+    with_context(site, settings, post, with, |context| display::render_content(&post.content, context))
 }
 
 /// A post's excerpt as HTML: the one written, or one of this many words made of the content.
-pub fn excerpt(site: &Site, settings: &Settings, post: &Post, words: usize) -> String {
-    excerpt_with(site, settings, post, words, &StaticOnly)
-}
-
-/// [`content`] with blocks that ask the store.
-pub(crate) fn content_with(site: &Site, settings: &Settings, post: &Post, dynamic: &dyn DynamicBlocks) -> String {
-    with_context(site, settings, post, dynamic, |context| display::render_content(&post.content, context))
-}
-
-/// [`excerpt`] with blocks that ask the store.
-pub(crate) fn excerpt_with(
-    site: &Site,
-    settings: &Settings,
-    post: &Post,
-    words: usize,
-    dynamic: &dyn DynamicBlocks,
-) -> String {
-    with_context(site, settings, post, dynamic, |context| {
+pub fn excerpt(site: &Site, settings: &Settings, post: &Post, with: &With<'_>, words: usize) -> String {
+    with_context(site, settings, post, with, |context| {
         context.excerpt_length = words;
         display::render_excerpt(&post.excerpt, &post.content, context)
     })
 }
 
-/// The blocks of a widget as HTML.
-pub(crate) fn widget_blocks(site: &Site, settings: &Settings, text: &str) -> String {
-    with_context(site, settings, &Post::default(), &StaticOnly, |context| {
+/// The blocks of a widget as HTML, with those that ask the store.
+pub(crate) fn widget_blocks(site: &Site, settings: &Settings, text: &str, dynamic: &dyn DynamicBlocks) -> String {
+    let (images, page) = (SiteImages::default(), Mutex::default());
+    let with = With { dynamic, ..With::new(&images, &page) };
+    with_context(site, settings, &Post::default(), &with, |context| {
         context.renderer.render(&svc_content::blocks::parse(text))
     })
 }
 
 /// The text of a widget as HTML, with paragraphs and all that content has.
 pub(crate) fn widget_text(site: &Site, settings: &Settings, text: &str) -> String {
-    with_context(site, settings, &Post::default(), &StaticOnly, |context| display::render_widget_text(text, context))
+    let (images, page) = (SiteImages::default(), Mutex::default());
+    let with = With::new(&images, &page);
+    with_context(site, settings, &Post::default(), &with, |context| display::render_widget_text(text, context))
 }
 
 /// A comment as HTML.

@@ -11,11 +11,12 @@ use indexmap::IndexMap;
 use svc_auth::{Keys, Scheme, keys::Algorithm, nonce};
 use svc_brand::Brand;
 use svc_content::blocks::BlockTypes;
+use svc_media::{Size, Storage};
 use svc_model::{PostStatuses, PostType, PostTypes, Taxonomies, Taxonomy};
 use svc_routing::Request;
 use svc_schema::Error;
 use svc_store::{Db, Store, Tx, options};
-use tokio::sync::Notify;
+use tokio::sync::{Notify, Semaphore};
 
 use crate::{
     Extension, Fail, MetaField, MetaRegistry, Outgoing, RegisteredSetting, SessionToken, Settings, Stored,
@@ -25,6 +26,7 @@ use crate::{
     caller,
     fonts::{self, FontCollection},
     icons::Icons,
+    media,
     templates::ActiveTheme,
     urls::Urls,
     users,
@@ -74,6 +76,12 @@ pub struct Site {
     pub avatar_sizes: Vec<u32>,
     /// Whether guests may comment through the interface, on sites that do not ask for registration.
     pub guests_may_comment: bool,
+    /// Where uploaded files are kept: the folder `uploads` of the content folder, unless set to another store.
+    pub uploads: Storage,
+    /// Further sizes in which images are kept, or others in place of the usual ones.
+    pub image_sizes: Vec<Size>,
+    /// Bounds the images that are worked on at a time.
+    pub(crate) image_work: Arc<Semaphore>,
     /// How many revisions of a post are kept; `None` keeps all, zero none.
     pub revisions_kept: Option<u64>,
     /// Told whenever a post is scheduled, so that whoever publishes them learns of an earlier time.
@@ -116,6 +124,9 @@ impl Site {
             content_dir: content_dir.to_owned(),
             avatar_sizes: avatars::SIZES.to_vec(),
             guests_may_comment: false,
+            uploads: Storage::folder(&content_dir.join("uploads")),
+            image_sizes: Vec::new(),
+            image_work: Arc::new(Semaphore::new(media::IMAGES_AT_A_TIME)),
             revisions_kept: None,
             scheduled: Notify::new(),
             keys: None,

@@ -14,6 +14,7 @@ mod limits;
 mod multipart;
 mod receive;
 mod service;
+mod spool;
 
 pub use address::Addresses;
 pub use auth::{Anonymous, Authenticator, Credentials, Outcome};

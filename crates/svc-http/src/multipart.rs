@@ -1,16 +1,13 @@
 //! Multipart bodies: form fields, and uploaded files in memory or on disk.
 
-use std::sync::Arc;
-
 use bytes::{Bytes, BytesMut};
 use futures_util::Stream;
 use multer::{Constraints, Field, Multipart, SizeLimit};
-use svc_routing::request::FileData;
 use svc_routing::{Error, File, Map};
-use tokio::io::AsyncWriteExt;
 
 use crate::limits::Limits;
-use crate::receive::{too_large, unreadable};
+use crate::receive::too_large;
+use crate::spool::{self, Refusal};
 
 /// Longest name of a field or file in bytes; what is longer is cut.
 const MAX_NAME: usize = 1024;
@@ -72,32 +69,9 @@ fn base_name(name: &str) -> String {
     name.split('[').next().unwrap_or_default().to_owned()
 }
 
-async fn read_file(mut field: Field<'_>, name: String, file_name: String, limits: &Limits) -> Result<File, Error> {
+async fn read_file(field: Field<'_>, name: String, file_name: String, limits: &Limits) -> Result<File, Error> {
     let content_type = field.content_type().map_or_else(String::new, |t| t.to_string());
-    let mut memory = BytesMut::new();
-    let mut disk: Option<(tokio::fs::File, tempfile::TempPath)> = None;
-    let mut size = 0_u64;
-    while let Some(chunk) = field.chunk().await.map_err(failed)? {
-        size += chunk.len() as u64;
-        if disk.is_none() && memory.len() + chunk.len() > limits.file_in_memory {
-            let (file, path) = tempfile::NamedTempFile::new().map_err(lost)?.into_parts();
-            let mut file = tokio::fs::File::from_std(file);
-            file.write_all(&memory).await.map_err(lost)?;
-            memory = BytesMut::new();
-            disk = Some((file, path));
-        }
-        match &mut disk {
-            Some((file, _)) => file.write_all(&chunk).await.map_err(lost)?,
-            None => memory.extend_from_slice(&chunk),
-        }
-    }
-    let data = match disk {
-        Some((mut file, path)) => {
-            file.flush().await.map_err(lost)?;
-            FileData::Disk(Arc::new(path))
-        }
-        None => FileData::Memory(memory.freeze()),
-    };
+    let (data, size) = spool::read(field, limits.body as u64, limits.file_in_memory).await?;
     Ok(File { field: base_name(&name), name: file_name, content_type, size, data })
 }
 
@@ -107,14 +81,5 @@ fn cut(name: &str) -> String {
 }
 
 fn failed(error: multer::Error) -> Error {
-    match error {
-        multer::Error::StreamSizeExceeded { .. } | multer::Error::FieldSizeExceeded { .. } => too_large(),
-        error => unreadable(&error),
-    }
-}
-
-/// The temporary file could not be written.
-fn lost(error: std::io::Error) -> Error {
-    tracing::error!(%error, "an upload could not be kept");
-    Error::new("rest_upload_unknown_error", "The upload could not be kept.").with_status(500)
+    Refusal::from(error).0
 }

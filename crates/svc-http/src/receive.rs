@@ -10,7 +10,7 @@ use serde_json::Value;
 use svc_routing::{Error, Request};
 
 use crate::limits::Limits;
-use crate::multipart;
+use crate::{multipart, spool};
 
 /// The header by which clients that cannot send a method name it.
 const OVERRIDE: &str = "x-http-method-override";
@@ -72,8 +72,11 @@ where
         return Ok(files.into_iter().fold(req.with_form(form), Request::with_file));
     }
     let is_text = kind.is_some_and(|k| k.is_json() || k.value == "application/x-www-form-urlencoded");
-    let bytes = collect(stream, if is_text { limits.text_body } else { limits.body }).await?;
-    Ok(req.with_body(bytes))
+    if is_text {
+        return Ok(req.with_body(collect(stream, limits.text_body).await?));
+    }
+    let file = spool::read(stream, limits.body as u64, limits.file_in_memory).await?;
+    Ok(req.with_body_file(file.0))
 }
 
 async fn collect(stream: impl Stream<Item = Result<Bytes, std::io::Error>>, limit: usize) -> Result<Bytes, Error> {

@@ -8,6 +8,7 @@ use svc_routing::ExtraFields;
 use svc_schema::{Arg, Args, Error, MethodKind, Sanitizer, Schema, Validator, endpoint_args};
 
 type Get<I> = Box<dyn Fn(&I) -> Value + Send + Sync>;
+type When<I> = Box<dyn Fn(&I) -> bool + Send + Sync>;
 type Set<D> = Box<dyn Fn(&mut D, Value) -> Result<(), Error> + Send + Sync>;
 
 /// A member: its name, its schema, how it is read from an item, how it is applied to a draft.
@@ -17,6 +18,10 @@ pub struct Field<I, D> {
     pub(crate) get: Option<Get<I>>,
     pub(crate) set: Option<Set<D>>,
     pub(crate) accepts_null: bool,
+    /// Items that have the member; `None` for all.
+    pub(crate) when: Option<When<I>>,
+    /// `_fields` must name the member itself: naming something in it does not show it.
+    pub(crate) whole: bool,
     /// How the argument differs from the one that the schema makes.
     argument: Option<Box<dyn Fn(Arg) -> Arg + Send + Sync>>,
     /// Members of this member; then `get` is not used.
@@ -33,6 +38,8 @@ impl<I, D> Field<I, D> {
             get: None,
             set: None,
             accepts_null: false,
+            when: None,
+            whole: false,
             argument: None,
             members: Vec::new(),
             unlisted: false,
@@ -42,6 +49,18 @@ impl<I, D> Field<I, D> {
     /// How the member is read from an item that is already loaded.
     pub fn get<V: Into<Value>>(&mut self, read: impl Fn(&I) -> V + Send + Sync + 'static) -> &mut Self {
         self.get = Some(Box::new(move |item| read(item).into()));
+        self
+    }
+
+    /// Only items for which this holds have the member.
+    pub fn when(&mut self, has: impl Fn(&I) -> bool + Send + Sync + 'static) -> &mut Self {
+        self.when = Some(Box::new(has));
+        self
+    }
+
+    /// `_fields` shows the member only when it names the member itself, not something in it.
+    pub fn whole(&mut self) -> &mut Self {
+        self.whole = true;
         self
     }
 
@@ -244,9 +263,14 @@ impl<I, D> Fields<I, D> {
         listed.map(|row| (row.name.clone(), row.source())).chain(self.extra.iter().cloned()).collect()
     }
 
-    /// The arguments of a request that reads: every row is a parameter, parsed by its schema.
+    /// The arguments of a request that reads: every row is a parameter, parsed by its schema unless the row says
+    /// otherwise.
     pub fn query_args(&self) -> Args {
-        self.rows.iter().map(|row| (row.name.clone(), Arg::new(Schema::compile(row.source())))).collect()
+        let arg = |row: &Field<I, D>| {
+            let arg = Arg::new(Schema::compile(row.source()));
+            row.argument.as_ref().map_or_else(|| arg.clone(), |change| change(arg.clone()))
+        };
+        self.rows.iter().map(|row| (row.name.clone(), arg(row))).collect()
     }
 
     /// The arguments of an endpoint that creates or updates an item (specification, "Endpoint arguments").

@@ -46,6 +46,11 @@ impl View {
         self.fields.as_ref().is_none_or(|fields| fields.is_included(name))
     }
 
+    /// Whether `_fields` names this very member, or everything.
+    fn names(&self, name: &str) -> bool {
+        self.fields.as_ref().is_none_or(|fields| fields.is_everything() || fields.names().iter().any(|n| n == name))
+    }
+
     /// Whether items carry `_links`: asked for, or needed for `_embedded`.
     pub fn wants_links(&self) -> bool {
         self.links && (self.includes("_links") || (self.embed && self.includes("_embedded")))
@@ -84,7 +89,7 @@ fn nodes<'f, I, D>(rows: &'f [Field<I, D>], view: &View, above: &str) -> Vec<Nod
             continue;
         }
         let path = if above.is_empty() { field.name.clone() } else { format!("{above}.{}", field.name) };
-        if view.shows(&field.schema) && view.includes(&path) {
+        if view.shows(&field.schema) && view.includes(&path) && (!field.whole || view.names(&path)) {
             out.push(Node { field, members: nodes(&field.members, view, &path) });
         }
     }
@@ -118,6 +123,9 @@ impl<I, D> Plan<'_, I, D> {
 fn prepare<I, D>(nodes: &[Node<'_, I, D>], item: &I) -> Map<String, Value> {
     let mut out = Map::with_capacity(nodes.len() + 1);
     for node in nodes {
+        if node.field.when.as_ref().is_some_and(|has| !has(item)) {
+            continue;
+        }
         let value = match &node.field.get {
             // An object all of whose members are hidden is an empty list, as PHP's empty array prints.
             _ if !node.field.members.is_empty() => match prepare(&node.members, item) {

@@ -32,6 +32,8 @@ struct Parts {
     params: Params,
     headers: HeaderMap,
     body: Bytes,
+    /// A body that is too large for memory.
+    body_on_disk: Option<FileData>,
     json: JsonBody,
     files: Vec<File>,
     extensions: Extensions,
@@ -96,6 +98,7 @@ impl Request {
             route: route.into(),
             headers: HeaderMap::new(),
             body: Bytes::new(),
+            body_on_disk: None,
             json: JsonBody::Absent,
             files: Vec::new(),
             extensions: Extensions::new(),
@@ -183,6 +186,18 @@ impl Request {
         self
     }
 
+    /// Sets a body that is a file, not to be understood as parameters.
+    #[must_use]
+    pub fn with_body_file(mut self, file: FileData) -> Self {
+        match file {
+            FileData::Memory(body) => self.with_body(body),
+            on_disk => {
+                self.parts().body_on_disk = Some(on_disk);
+                self
+            }
+        }
+    }
+
     /// Sets a JSON body, with its content type.
     #[must_use]
     pub fn with_json(self, value: &Value) -> Self {
@@ -264,9 +279,14 @@ impl Request {
         ContentType::parse(self.header(CONTENT_TYPE.as_str())?)
     }
 
-    /// The body as sent.
+    /// The body as sent; empty when it is a file on disk ([`Request::body_file`]).
     pub fn body(&self) -> &Bytes {
         &self.0.body
+    }
+
+    /// The body as sent, wherever it is.
+    pub fn body_file(&self) -> FileData {
+        self.0.body_on_disk.clone().unwrap_or_else(|| FileData::Memory(self.0.body.clone()))
     }
 
     /// The value of a JSON body; `None` when the body is absent, not JSON, or malformed.

@@ -1,22 +1,22 @@
-//! Uploaded files, straight from the content folder: with ranges and modification times, never as something that a
+//! Uploaded files, from wherever they are kept: with ranges, conditions and modification times, never as something that a
 //! browser would run in the site's name.
-
-use std::path::Path;
 
 use axum::{
     Router,
-    extract::Request,
+    body::Body,
+    extract::{Request, State},
     middleware::{Next, from_fn},
     response::{IntoResponse, Response},
+    routing::get,
 };
-use http::{HeaderValue, StatusCode, header};
-use tower_http::services::ServeDir;
+use chrono::{DateTime, Utc};
+use futures_util::TryStreamExt;
+use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use percent_encoding::percent_decode_str;
+use svc_media::{Part, Storage, Stored};
 
 /// Address of the uploads under the site's. Stored content links to it, so it is the same under every brand.
 pub const ADDRESS: &str = "/wp-content/uploads";
-
-/// Folder of the uploads in the content folder.
-pub const FOLDER: &str = "uploads";
 
 /// Endings of programs and of server configuration. They are not served at all: their source may hold secrets.
 #[rustfmt::skip]
@@ -32,20 +32,47 @@ const SHOWN: &[&str] = &[
     "pdf", "png", "tif", "tiff", "txt", "vtt", "wav", "webm", "webp", "woff", "woff2",
 ];
 
+/// Media types of files that are not uploaded as media, but by other ways.
+const FURTHER: &[(&str, &str)] = &[
+    ("otf", "font/otf"),
+    ("svg", "image/svg+xml"),
+    ("ttf", "font/ttf"),
+    ("woff", "font/woff"),
+    ("woff2", "font/woff2"),
+];
+
 /// What a browser may do with a file that it shows as a page: nothing.
 const SANDBOX: HeaderValue = HeaderValue::from_static("sandbox; default-src 'none'");
 
-/// Serves the uploads of this content folder at [`ADDRESS`], under the path of the site (empty, or `/blog`).
-pub fn router(site_path: &str, content_dir: &Path) -> Router {
-    let files = ServeDir::new(content_dir.join(FOLDER)).append_index_html_on_directories(false);
-    Router::new().nest_service(&format!("{site_path}{ADDRESS}"), files).layer(from_fn(guard))
+/// Serves the files of this storage at [`ADDRESS`], under the path of the site (empty, or `/blog`).
+pub fn router(site_path: &str, storage: Storage) -> Router {
+    let files = get(serve).with_state(storage);
+    Router::new().route(&format!("{site_path}{ADDRESS}/{{*path}}"), files).layer(from_fn(guard))
+}
+
+/// The storage in a bucket.
+///
+/// # Errors
+/// When what is said of the bucket makes no sense.
+#[cfg(feature = "s3")]
+pub(crate) fn bucket(bucket: &crate::config::Bucket) -> crate::error::Result<Storage> {
+    let bucket = svc_media::Bucket {
+        name: bucket.name.clone(),
+        endpoint: bucket.endpoint.clone(),
+        region: bucket.region.clone(),
+        prefix: bucket.prefix.clone(),
+        access_key: bucket.access_key.expose().to_owned(),
+        secret_key: bucket.secret_key.expose().to_owned(),
+    };
+    Storage::bucket(&bucket).map_err(|error| crate::error::Error::Refused(format!("the bucket for uploads: {error}")))
 }
 
 async fn guard(request: Request, next: Next) -> Response {
-    let name = request.uri().path().rsplit('/').next().unwrap_or_default().to_ascii_lowercase();
+    let path = percent_decode_str(request.uri().path()).decode_utf8_lossy().into_owned();
+    let name = path.rsplit('/').next().unwrap_or_default().to_ascii_lowercase();
     // Every ending counts: some servers run `a.php.jpg`, and a file made for those may lie here.
-    let mut endings = name.split('.').skip(1);
-    if hidden(request.uri().path()) || endings.any(|e| REFUSED.contains(&e) || e.contains('%')) {
+    let refused = name.split('.').skip(1).any(|ending| REFUSED.contains(&ending));
+    if refused || path.split('/').any(|segment| segment.starts_with('.')) {
         return StatusCode::NOT_FOUND.into_response();
     }
     let shown = name.rsplit_once('.').is_some_and(|(_, ending)| SHOWN.contains(&ending));
@@ -59,30 +86,162 @@ async fn guard(request: Request, next: Next) -> Response {
     response
 }
 
-/// Whether a segment of the path begins with a dot, plainly or encoded.
-fn hidden(path: &str) -> bool {
-    path.split('/').any(|s| s.starts_with('.') || s.get(..3).is_some_and(|p| p.eq_ignore_ascii_case("%2e")))
+async fn serve(
+    State(storage): State<Storage>,
+    axum::extract::Path(path): axum::extract::Path<String>,
+    request: Request,
+) -> Response {
+    let (method, headers) = (request.method(), request.headers());
+    match answer(&storage, &path, method, headers).await {
+        Ok(response) => response,
+        Err(error) if error.is_missing() => StatusCode::NOT_FOUND.into_response(),
+        Err(error) => {
+            tracing::error!(%error, "an upload could not be read");
+            StatusCode::INTERNAL_SERVER_ERROR.into_response()
+        }
+    }
+}
+
+async fn answer(
+    storage: &Storage,
+    path: &str,
+    method: &Method,
+    request: &HeaderMap,
+) -> Result<Response, svc_media::StorageError> {
+    let asked = request.get(header::RANGE).and_then(|v| v.to_str().ok()).and_then(Range::parse);
+    // A part can only be asked for when the size is known; everything else is one question.
+    let part = if *method == Method::HEAD || asked.is_some() { Part::Nothing } else { Part::Whole };
+    let mut found = storage.get(path, part).await?;
+    let mut headers = HeaderMap::new();
+    describe(path, &found, &mut headers);
+    if is_unchanged(request, &headers, found.modified) {
+        return Ok((StatusCode::NOT_MODIFIED, headers).into_response());
+    }
+    let mut status = StatusCode::OK;
+    let mut length = found.size;
+    if let Some(asked) = asked.filter(|_| *method != Method::HEAD && may_be_part(request, &headers, found.modified)) {
+        let Some((first, last)) = asked.within(found.size) else {
+            headers.insert(header::CONTENT_RANGE, text(&format!("bytes */{}", found.size)));
+            return Ok((StatusCode::RANGE_NOT_SATISFIABLE, headers).into_response());
+        };
+        headers.insert(header::CONTENT_RANGE, text(&format!("bytes {first}-{last}/{}", found.size)));
+        (status, length) = (StatusCode::PARTIAL_CONTENT, last - first + 1);
+        found = storage.get(path, Part::Bytes(first..last + 1)).await?;
+    } else if asked.is_some() && *method != Method::HEAD {
+        found = storage.get(path, Part::Whole).await?;
+    }
+    headers.insert(header::CONTENT_LENGTH, length.into());
+    let body =
+        if *method == Method::HEAD { Body::empty() } else { Body::from_stream(found.bytes.map_err(axum::Error::new)) };
+    Ok((status, headers, body).into_response())
+}
+
+/// The headers that tell what a file is.
+fn describe(path: &str, found: &Stored, headers: &mut HeaderMap) {
+    let ending = path.rsplit('.').next().unwrap_or_default().to_ascii_lowercase();
+    let known = svc_text::MimeTypes::known();
+    let further = || FURTHER.iter().find(|(e, _)| *e == ending).map(|(_, mime)| *mime);
+    let mime = known.of_extension(&ending).or_else(further).unwrap_or("application/octet-stream");
+    let charset = if mime.starts_with("text/") { "; charset=utf-8" } else { "" };
+    headers.insert(header::CONTENT_TYPE, text(&format!("{mime}{charset}")));
+    headers.insert(header::ACCEPT_RANGES, HeaderValue::from_static("bytes"));
+    headers.insert(header::LAST_MODIFIED, text(&http_date(found.modified)));
+    if let Some(tag) = &found.tag {
+        headers.insert(header::ETAG, text(&format!("\"{}\"", tag.trim_matches('"'))));
+    }
+}
+
+/// A header's value; what cannot stand in one is left out.
+fn text(value: &str) -> HeaderValue {
+    HeaderValue::from_str(value).unwrap_or_else(|_| HeaderValue::from_static(""))
+}
+
+fn http_date(moment: DateTime<Utc>) -> String {
+    moment.format("%a, %d %b %Y %H:%M:%S GMT").to_string()
+}
+
+fn moment(header: Option<&HeaderValue>) -> Option<DateTime<Utc>> {
+    let text = header?.to_str().ok()?;
+    DateTime::parse_from_rfc2822(text).ok().map(|moment| moment.to_utc())
+}
+
+/// Whether the client has the file as it is: by its tag, else by its date.
+fn is_unchanged(request: &HeaderMap, file: &HeaderMap, modified: DateTime<Utc>) -> bool {
+    if let Some(tags) = request.get(header::IF_NONE_MATCH) {
+        let plain = |tag: &str| tag.trim().trim_start_matches("W/").to_owned();
+        let own = file.get(header::ETAG).and_then(|tag| tag.to_str().ok()).map(plain);
+        let tags = tags.to_str().unwrap_or_default();
+        return tags.trim() == "*" || tags.split(',').any(|tag| Some(plain(tag)) == own);
+    }
+    moment(request.get(header::IF_MODIFIED_SINCE)).is_some_and(|since| modified.timestamp() <= since.timestamp())
+}
+
+/// Whether a part of the file fits what the client has: `If-Range` names its tag or its very date.
+fn may_be_part(request: &HeaderMap, file: &HeaderMap, modified: DateTime<Utc>) -> bool {
+    let Some(condition) = request.get(header::IF_RANGE) else { return true };
+    file.get(header::ETAG) == Some(condition)
+        || moment(Some(condition)).is_some_and(|date| date.timestamp() == modified.timestamp())
+}
+
+/// One part of a file as a client asks for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Range {
+    /// From here, to there or to the end; both count.
+    From(u64, Option<u64>),
+    /// The last bytes.
+    Last(u64),
+}
+
+impl Range {
+    /// Several parts at once, and what is not understood, count as not asked for.
+    fn parse(header: &str) -> Option<Self> {
+        let (first, last) = header.strip_prefix("bytes=")?.split_once('-')?;
+        let number = |text: &str| text.trim().parse::<u64>().ok();
+        match (first.trim(), last.trim()) {
+            ("", last) => Some(Range::Last(number(last)?)),
+            (first, "") => Some(Range::From(number(first)?, None)),
+            (first, last) => {
+                let (first, last) = (number(first)?, number(last)?);
+                (first <= last).then_some(Range::From(first, Some(last)))
+            }
+        }
+    }
+
+    /// The first and the last byte in a file of this size; `None` when nothing of it is asked for.
+    fn within(self, size: u64) -> Option<(u64, u64)> {
+        let end = size.checked_sub(1)?;
+        match self {
+            Range::From(first, last) => (first <= end).then(|| (first, last.unwrap_or(end).min(end))),
+            Range::Last(0) => None,
+            Range::Last(n) => Some((size.saturating_sub(n), end)),
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
-    use axum::body::Body;
+    use http_body_util::BodyExt;
     use tower::ServiceExt;
 
-    async fn ask(dir: &Path, path: &str, range: Option<&str>) -> Response {
+    async fn ask(dir: &Path, path: &str, headers: &[(&str, &str)]) -> (http::response::Parts, Vec<u8>) {
         let mut request = Request::builder().uri(path);
-        if let Some(range) = range {
-            request = request.header(header::RANGE, range);
+        for (name, value) in headers {
+            request = request.header(*name, *value);
         }
-        router("", dir).oneshot(request.body(Body::empty()).unwrap()).await.unwrap()
+        let router = router("", Storage::folder(&dir.join("uploads")));
+        let (parts, body) = router.oneshot(request.body(Body::empty()).unwrap()).await.unwrap().into_parts();
+        (parts, body.collect().await.unwrap().to_bytes().to_vec())
     }
 
     fn content() -> tempfile::TempDir {
         let dir = tempfile::tempdir().unwrap();
-        let uploads = dir.path().join(FOLDER).join("2024");
+        let uploads = dir.path().join("uploads/2024");
         std::fs::create_dir_all(&uploads).unwrap();
-        for name in ["a.png", "a.svg", "a.html", "a.php", "a.php.png", ".hidden.png", "index.html", "a.PhP"] {
+        for name in ["a.png", "a.svg", "a.html", "a.php", "a.php.png", ".hidden.png", "index.html", "a.PhP", "ü b.png"]
+        {
             std::fs::write(uploads.join(name), "0123456789").unwrap();
         }
         std::fs::write(dir.path().join("secret.png"), "secret").unwrap();
@@ -99,22 +258,56 @@ mod tests {
             ("/2024/a.PhP", 404, false), ("/2024/a.%70hp", 404, false), ("/2024/a.php.png", 404, false),
             ("/2024/.hidden.png", 404, false), ("/2024/%2ehidden.png", 404, false), ("/2024/none.png", 404, false),
             ("/2024/", 404, true), ("/../secret.png", 404, false), ("/%2e%2e/secret.png", 404, false),
+            ("/2024%2f..%2f..%2fsecret.png", 404, false), ("/2024/%C3%BC%20b.png", 200, false),
         ];
         for (path, status, download) in rows {
-            let response = ask(dir.path(), &format!("{ADDRESS}{path}"), None).await;
-            assert_eq!(response.status(), status, "{path}");
-            assert_eq!(response.headers().contains_key(header::CONTENT_DISPOSITION), download, "{path}");
+            let (parts, body) = ask(dir.path(), &format!("{ADDRESS}{path}"), &[]).await;
+            assert_eq!(parts.status, status, "{path}");
+            assert_eq!(parts.headers.contains_key(header::CONTENT_DISPOSITION), download, "{path}");
             if status == 200 {
-                assert_eq!(response.headers()[header::X_CONTENT_TYPE_OPTIONS], "nosniff");
+                assert_eq!(body, b"0123456789");
+                assert_eq!(parts.headers[header::X_CONTENT_TYPE_OPTIONS], "nosniff");
             }
         }
     }
 
     #[tokio::test]
-    async fn ranges_are_answered() {
+    async fn parts() {
         let dir = content();
-        let response = ask(dir.path(), &format!("{ADDRESS}/2024/a.png"), Some("bytes=2-4")).await;
-        assert_eq!(response.status(), 206);
-        assert_eq!(response.headers()[header::CONTENT_RANGE], "bytes 2-4/10");
+        #[rustfmt::skip]
+        let rows: [(&str, u16, &str, Option<&str>); 7] = [
+            ("bytes=2-4", 206, "234", Some("bytes 2-4/10")), ("bytes=7-", 206, "789", Some("bytes 7-9/10")),
+            ("bytes=-2", 206, "89", Some("bytes 8-9/10")), ("bytes=5-99", 206, "56789", Some("bytes 5-9/10")),
+            ("bytes=10-", 416, "", Some("bytes */10")), ("bytes=1-2,4-5", 200, "0123456789", None),
+            ("bytes=4-2", 200, "0123456789", None),
+        ];
+        for (range, status, expected, content_range) in rows {
+            let (parts, body) = ask(dir.path(), &format!("{ADDRESS}/2024/a.png"), &[("range", range)]).await;
+            assert_eq!((parts.status.as_u16(), body.as_slice()), (status, expected.as_bytes()), "{range}");
+            let told = parts.headers.get(header::CONTENT_RANGE).map(|v| v.to_str().unwrap());
+            assert_eq!(told, content_range, "{range}");
+        }
+    }
+
+    #[tokio::test]
+    async fn conditions() {
+        let dir = content();
+        let path = format!("{ADDRESS}/2024/a.png");
+        let (first, _) = ask(dir.path(), &path, &[]).await;
+        let header = |name| first.headers[name].to_str().unwrap().to_owned();
+        let (tag, date) = (header(header::ETAG), header(header::LAST_MODIFIED));
+        assert_eq!((header(header::CONTENT_TYPE), header(header::CONTENT_LENGTH)), ("image/png".into(), "10".into()));
+        let old = "Mon, 01 Jan 2001 00:00:00 GMT";
+        #[rustfmt::skip]
+        let rows: [(&[(&str, &str)], u16); 8] = [
+            (&[("if-none-match", &tag)], 304), (&[("if-none-match", "\"x\"")], 200), (&[("if-none-match", "*")], 304),
+            (&[("if-modified-since", &date)], 304), (&[("if-modified-since", old)], 200),
+            (&[("if-none-match", "\"x\""), ("if-modified-since", &date)], 200),
+            (&[("range", "bytes=0-1"), ("if-range", &tag)], 206), (&[("range", "bytes=0-1"), ("if-range", "\"x\"")], 200),
+        ];
+        for (headers, status) in rows {
+            let (parts, _) = ask(dir.path(), &path, headers).await;
+            assert_eq!(parts.status, status, "{headers:?}");
+        }
     }
 }

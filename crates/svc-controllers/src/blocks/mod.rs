@@ -5,7 +5,7 @@ pub mod renderer;
 mod site_blocks;
 pub mod types;
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use svc_blocks::CoreBlocks;
 use svc_content::blocks::BlockTypes;
@@ -15,7 +15,7 @@ use svc_routing::Request;
 use svc_schema::Error;
 use svc_store::Db;
 
-use crate::{Settings, Site, Stored, caller, posts::Rendered, render};
+use crate::{Settings, Site, Stored, caller, media::images_of, posts::Rendered, render};
 pub use site_blocks::Reader;
 use site_blocks::SiteBlocks;
 
@@ -122,6 +122,7 @@ pub(crate) fn rendered(
     db: &mut Db,
     rows: &[Post],
     wanted: Wanted,
+    with: &render::With<'_>,
 ) -> Stored<Vec<Rendered>> {
     let nothing = || vec![Rendered::default(); rows.len()];
     if !wanted.content && !wanted.excerpt {
@@ -137,9 +138,10 @@ pub(crate) fn rendered(
             if !is_live {
                 return Rendered::default();
             }
+            let with = render::With { dynamic: blocks, ..render::With::new(with.images, with.page) };
             blocks.within_post(post.id, &post.post_type, || Rendered {
-                content: wanted.content.then(|| render::content_with(site, settings, post, blocks)),
-                excerpt: wanted.excerpt.then(|| render::excerpt_with(site, settings, post, wanted.words, blocks)),
+                content: wanted.content.then(|| render::content(site, settings, post, &with)),
+                excerpt: wanted.excerpt.then(|| render::excerpt(site, settings, post, &with, wanted.words)),
             })
         };
         rows.iter().zip(&is_live).map(texts).collect()
@@ -152,23 +154,25 @@ pub(crate) fn rendered(
 /// Those of the store.
 pub fn on_page(
     site: &Site,
-    settings: &Settings,
+    settings: &Arc<Settings>,
     post: &Post,
     address: &str,
     excerpt: Option<usize>,
 ) -> Result<String, Error> {
     let wanted = Wanted { content: excerpt.is_none(), excerpt: excerpt.is_some(), words: excerpt.unwrap_or_default() };
+    let (images, page) = (images_of(site, settings, post), Mutex::default());
+    let with = render::With::new(&images, &page);
     let plain = |made: Option<String>| {
         made.unwrap_or_else(|| match excerpt {
-            Some(words) => render::excerpt(site, settings, post, words),
-            None => render::content(site, settings, post),
+            Some(words) => render::excerpt(site, settings, post, &with, words),
+            None => render::content(site, settings, post, &with),
         })
     };
     if !has_dynamic(&site.block_types(settings), &post.content) {
         return Ok(plain(None));
     }
     let reader = || Reader { address: address.to_owned(), ..Reader::default() };
-    let made = site.read(|db| rendered(site, settings, reader, db, std::slice::from_ref(post), wanted))?;
+    let made = site.read(|db| rendered(site, settings, reader, db, std::slice::from_ref(post), wanted, &with))?;
     let made = made.into_iter().next().unwrap_or_default();
     Ok(plain(made.content.or(made.excerpt)))
 }

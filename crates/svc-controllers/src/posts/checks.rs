@@ -4,31 +4,40 @@ use std::sync::Arc;
 
 use svc_model::PostType;
 use svc_routing::{Request, Result};
+use svc_schema::build::{array, string};
 use svc_store::{MetaKind, meta};
 
-use crate::{Access, Site, caller, errors, templates::PageTemplate};
+use crate::{Access, Site, caller, errors, media, templates::PageTemplate};
 
 /// A list asks only for statuses that the caller may list.
-pub(super) fn statuses(site: &Arc<Site>, post_type: &Arc<PostType>) -> impl Fn(&Request) -> Result<bool> + use<> {
+pub(crate) fn statuses(site: &Arc<Site>, post_type: &Arc<PostType>) -> impl Fn(&Request) -> Result<bool> + use<> {
     let (site, kind) = (Arc::clone(site), Arc::clone(post_type));
     move |req| {
         // As it was sent: a list, or texts between commas.
         let asked = req.param("status").map(svc_php::list::parse_text_list).unwrap_or_default();
-        if asked.iter().all(|status| status == "publish") {
+        let is_attachment = kind.name == "attachment";
+        let free = if is_attachment { "inherit" } else { "publish" };
+        if asked.iter().all(|status| status == free) {
             return Ok(true);
         }
         let (settings, caller) = (site.settings()?, caller(req));
         let access = Access::new(&site, &settings);
         let edits = access.can(&caller, &kind.caps.edit_posts);
         let may = |status: &str| match status {
-            "publish" => true,
-            "inherit" if kind.name == "attachment" => true,
-            "private" if kind.name == "attachment" || edits => {
-                access.can(&caller, &kind.caps.read_private_posts) || edits
-            }
+            status if status == free => true,
+            "private" if is_attachment || edits => access.can(&caller, &kind.caps.read_private_posts) || edits,
             _ => edits,
         };
-        if asked.iter().all(|status| may(status)) { Ok(true) } else { Err(errors::forbidden_status(req)) }
+        if !asked.iter().all(|status| may(status)) {
+            return Err(errors::forbidden_status(req));
+        }
+        if is_attachment {
+            // Which statuses there are is told only to those who may list them.
+            let known = array(string().one_of(media::STATUSES)).compile();
+            let found = known.validate(&asked.into(), "status");
+            found.map_err(|why| errors::invalid_param("status", &why))?;
+        }
+        Ok(true)
     }
 }
 

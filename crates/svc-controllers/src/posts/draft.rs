@@ -3,6 +3,17 @@
 use indexmap::IndexMap;
 use serde_json::Value;
 
+/// A stored file that an attachment is made of.
+#[derive(Clone, Debug)]
+pub(crate) struct NewFile {
+    /// Its media type.
+    pub mime_type: String,
+    /// Its address when it was stored.
+    pub url: String,
+    /// Its path, and what is known of it, as meta.
+    pub meta: Vec<(&'static str, String)>,
+}
+
 /// The members that a request gives; `None` leaves a member as it is.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PostDraft {
@@ -26,6 +37,12 @@ pub(crate) struct PostDraft {
     pub meta: Option<Value>,
     pub sticky: Option<bool>,
     pub template: Option<String>,
+    /// The text of an attachment for those who do not see it.
+    pub alt_text: Option<String>,
+    /// What an attachment hangs on, whether or not that exists.
+    pub attached_to: Option<i64>,
+    /// The file of a new attachment.
+    pub file: Option<NewFile>,
     /// Ids of terms by the name of their taxonomy.
     pub terms: IndexMap<String, Vec<i64>>,
 }

@@ -18,12 +18,12 @@ pub(crate) type PostFields = Fields<PostItem, PostDraft>;
 type PostField = Field<PostItem, PostDraft>;
 
 /// Contexts in which a member is seen.
-const ALL: &[&str] = &["view", "edit", "embed"];
-const VIEW_EDIT: &[&str] = &["view", "edit"];
-const EDIT: &[&str] = &["edit"];
+pub(crate) const ALL: &[&str] = &["view", "edit", "embed"];
+pub(crate) const VIEW_EDIT: &[&str] = &["view", "edit"];
+pub(crate) const EDIT: &[&str] = &["edit"];
 
 /// An object whose members are named by the table.
-const NOTHING: [(&str, Value); 0] = [];
+pub(crate) const NOTHING: [(&str, Value); 0] = [];
 
 /// Formats that a post can have; `standard` is the absence of one.
 pub(crate) const FORMATS: [&str; 10] =
@@ -175,7 +175,7 @@ fn show_when_embedded(f: &mut PostFields) {
 }
 
 /// The stored text of a title, content or excerpt.
-fn raw<'f>(field: &'f mut PostField, description: &str) -> &'f mut PostField {
+pub(crate) fn raw<'f>(field: &'f mut PostField, description: &str) -> &'f mut PostField {
     field.member("raw", string().describe(description).context(EDIT))
 }
 

@@ -1,12 +1,17 @@
 //! A post with everything loaded that its members read.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
+use svc_content::shortcodes::Page;
 use svc_model::{Post, PostType, Stamp, Term};
 use svc_store::Meta;
 
-use crate::{Settings, Site, render};
+use crate::{
+    Settings, Site,
+    media::{Attached, SiteImages},
+    render,
+};
 
 /// A post, what was loaded with it, and what this request may see of it.
 pub(crate) struct PostItem {
@@ -24,6 +29,14 @@ pub(crate) struct PostItem {
     pub terms: Vec<Term>,
     /// What its address needs beyond the row.
     pub place: Place,
+    /// The files of an attachment; of other posts nothing.
+    pub attached: Option<Attached>,
+    /// The images that its texts name; empty when the plan reads none of them.
+    pub images: Arc<SiteImages>,
+    /// What is counted over all texts of the answer.
+    pub page: Arc<Mutex<Page>>,
+    /// What counts in the content counts twice.
+    pub content_counts_twice: bool,
     /// The slug that its title would give; empty when the plan does not read it.
     pub generated_slug: String,
     /// The caller may read content that a password guards.
@@ -96,19 +109,30 @@ impl PostItem {
     }
 
     pub(crate) fn content_rendered(&self) -> String {
-        match &self.rendered.content {
-            _ if self.locked() => String::new(),
-            Some(content) => content.clone(),
-            None => render::content(&self.site, &self.settings, &self.post),
+        if self.locked() {
+            return String::new();
         }
+        if let Some(content) = &self.rendered.content {
+            return content.clone();
+        }
+        let render = || render::content(&self.site, &self.settings, &self.post, &self.with());
+        if self.content_counts_twice && self.post.content.contains('[') {
+            render();
+        }
+        render()
     }
 
     pub(crate) fn excerpt_rendered(&self) -> String {
         match &self.rendered.excerpt {
             _ if self.locked() => String::new(),
             Some(excerpt) => excerpt.clone(),
-            None => render::excerpt(&self.site, &self.settings, &self.post, self.excerpt_length),
+            None => render::excerpt(&self.site, &self.settings, &self.post, &self.with(), self.excerpt_length),
         }
+    }
+
+    /// What goes with its texts.
+    fn with(&self) -> render::With<'_> {
+        render::With { before: self.file_element(), ..render::With::new(&self.images, &self.page) }
     }
 
     pub(crate) fn block_version(&self) -> i64 {

@@ -54,6 +54,10 @@ pub(crate) fn links(item: &PostItem, rights: &PostRights, revisions: Revisions, 
         let media = namespaced(&format!("media/{}", item.featured_media()));
         links.add(relation("featuredmedia"), Link::new(media).embeddable());
     }
+    if let Some(parent) = item.attached.as_ref().and_then(|a| a.parent.as_ref()) {
+        let link = Link::new(&parent.href).embeddable().attr("post_type", parent.post_type.as_str());
+        links.add(relation("attached-to"), link.attr("id", parent.id.0));
+    }
     if kind.name != "attachment" {
         links.add(relation("attachment"), Link::new(with_query(&namespaced("media"), "parent", post.id.0)));
     }

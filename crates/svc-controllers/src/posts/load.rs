@@ -1,8 +1,12 @@
 //! Loads, for a whole page of posts at once, what the members that are asked for read.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex},
+};
 
 use svc_auth::Caller;
+use svc_content::shortcodes::Page;
 use svc_model::{Post, PostId, PostType, Term, TermId};
 use svc_resource::{Plan, View};
 use svc_routing::Request;
@@ -22,7 +26,13 @@ use super::{
 use crate::{
     Access, Settings, Site, Stored,
     blocks::{self, Reader},
+    media::{self, SiteImages},
+    render::With,
 };
+
+/// Types whose content the peer renders once more in context `edit`, when blocks have been put into it: what counts over
+/// an answer, such as galleries, then has counted once already.
+const TWICE: [&str; 4] = ["post", "page", "wp_block", "wp_navigation"];
 
 /// What a request may see of the posts that it loads.
 pub(crate) struct Loading<'a> {
@@ -59,9 +69,19 @@ impl Loading<'_> {
         let taxonomies: Vec<_> =
             self.site.taxonomies.of_type(&self.post_type.name).filter(|t| t.show_in_rest).collect();
 
-        let wants_meta = wants_links || plan.wants_any(&["meta", "featured_media", "template", "class_list"]);
+        let is_attachment = self.post_type.name == "attachment";
+        let wants_meta =
+            wants_links || is_attachment || plan.wants_any(&["meta", "featured_media", "template", "class_list"]);
         let mut meta = if wants_meta { meta::load(db, MetaKind::Post, &numbers)? } else { HashMap::new() };
         let wants_addresses = plan.wants_any(&["link", "permalink_template"]);
+        let mut attached = match is_attachment {
+            true => media::attached(db, self.site, self.settings, &rows, &meta)?,
+            false => HashMap::new(),
+        };
+        let wants_texts = plan.wants_any(&["content", "excerpt", "description", "caption"]);
+        let shown: Vec<&Post> = rows.iter().filter(|_| wants_texts).collect();
+        let images = Arc::new(SiteImages::of_posts(db, self.site, self.settings, &shown)?);
+        let page: Arc<Mutex<Page>> = Arc::default();
         let wants_terms = plan.wants_any(&["format", "class_list"])
             || (wants_addresses && self.settings.urls.names_category())
             || taxonomies.iter().any(|t| plan.wants(&t.rest_base));
@@ -80,7 +100,9 @@ impl Loading<'_> {
             words: self.excerpt_length,
         };
         let reader = || self.req.map(|req| Reader::of(self.site, self.settings, req)).unwrap_or_default();
-        let mut texts = blocks::rendered(self.site, self.settings, reader, db, &rows, wanted)?.into_iter();
+        let mut texts =
+            blocks::rendered(self.site, self.settings, reader, db, &rows, wanted, &With::new(&images, &page))?
+                .into_iter();
 
         let edit = self.view.context == "edit";
         Ok(rows
@@ -92,10 +114,17 @@ impl Loading<'_> {
                 });
                 let given = !self.password.is_empty() && super::same_secret(&self.password, &post.password);
                 let unlocked = given || (edit && rights.as_ref().is_some_and(PostRights::may_edit));
+                let (attached, above) = attached.remove(&id).unzip();
+                let mut place = places.remove(&id).unwrap_or_default();
+                place.parent = above.flatten();
                 let item = PostItem {
+                    attached,
+                    images: Arc::clone(&images),
+                    page: Arc::clone(&page),
+                    content_counts_twice: edit && TWICE.contains(&self.post_type.name.as_str()),
                     stored_meta: meta.remove(&id.0).unwrap_or_default(),
                     terms: terms.remove(&id).unwrap_or_default(),
-                    place: places.remove(&id).unwrap_or_default(),
+                    place,
                     generated_slug: slugs.get(&id).cloned().unwrap_or_default(),
                     post,
                     post_type: Arc::clone(self.post_type),

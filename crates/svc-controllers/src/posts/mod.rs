@@ -37,16 +37,12 @@ use svc_store::{
 pub use item::Place;
 pub(crate) use item::{Rendered, class_list};
 pub(crate) use links::{create_term_cap, schema_links, with_query};
-pub(crate) use load::first_category;
+pub(crate) use load::{Loaded, first_category};
 pub(crate) use removal::remove;
 pub(crate) use rights::PostRights;
 
-use self::{
-    fields::PostFields,
-    load::{Loaded, Loading},
-    params::PostList,
-};
-use crate::{Access, Settings, Site, Stored, access::only_reads, caller, errors, respond};
+use self::{fields::PostFields, load::Loading, params::PostList};
+use crate::{Access, Settings, Site, Stored, access::only_reads, caller, errors, media, respond};
 
 /// Words in an excerpt made of the content, unless the request says otherwise.
 const EXCERPT_WORDS: usize = 55;
@@ -84,7 +80,17 @@ impl Posts {
         Posts { params, ..self }
     }
 
-    /// The arguments of the list.
+    /// The family with another table of members and other parameters of its list.
+    pub(crate) fn with_tables(self, fields: PostFields, params: Params<PostList>) -> Self {
+        Posts { fields: fields.with_extra(&self.extra, &self.post_type.name), params, ..self }
+    }
+
+    /// Its members.
+    pub(crate) fn fields(&self) -> &PostFields {
+        &self.fields
+    }
+
+    /// The arguments of its list.
     pub(crate) fn query_args(&self) -> Args {
         self.params.query_args()
     }
@@ -161,7 +167,11 @@ impl Posts {
     }
 
     /// A post that `judge` lets through.
-    fn granted(&self, req: &Request, judge: impl FnOnce(&Caller, &Access<'_>, &Post) -> Result<()>) -> Result<Granted> {
+    pub(crate) fn granted(
+        &self,
+        req: &Request,
+        judge: impl FnOnce(&Caller, &Access<'_>, &Post) -> Result<()>,
+    ) -> Result<Granted> {
         self.site.read(|db| {
             let post = self.find(db, req)?;
             let settings = self.site.settings_in(db)?;
@@ -210,11 +220,11 @@ impl Posts {
     }
 
     /// A response that shows one post as this request may see it.
-    async fn show(&self, req: &Request, post: Post, view: View) -> Result<Response> {
+    pub(crate) async fn show(&self, req: &Request, post: Post, view: View) -> Result<Response> {
         let caller = caller(req);
         let plan = self.fields.plan(&view);
         let excerpt: Option<i64> = req.arg("excerpt_length")?;
-        let loaded = self.site.read(|db| {
+        let mut loaded = self.site.read(|db| {
             let settings = self.site.settings_in(db)?;
             let access = Access::of_posts(&self.site, &settings, db, std::slice::from_ref(&post))?;
             let mut loading = self.loading(&settings, &caller, &view);
@@ -223,9 +233,10 @@ impl Posts {
             if let Some(words) = excerpt {
                 loading.excerpt_length = usize::try_from(words.clamp(0, MAX_EXCERPT_WORDS)).unwrap_or(EXCERPT_WORDS);
             }
-            Ok(loading.load(db, &access, vec![post], &plan)?.pop())
+            loading.load(db, &access, vec![post], &plan)
         })?;
-        let Some(Loaded { item, links }) = loaded else { return Err(errors::post_not_found()) };
+        media::measure(&self.site, &mut loaded, &plan).await?;
+        let Some(Loaded { item, links }) = loaded.pop() else { return Err(errors::post_not_found()) };
         let data = plan.prepare(&item);
         let mut response = Response::new(Value::Object(self.finish(item.post.id, data, req, &view).await?));
         response.links = links.unwrap_or_default();
@@ -241,7 +252,7 @@ impl Posts {
         Ok(())
     }
 
-    async fn list(self: Arc<Self>, req: Request) -> Result<Response> {
+    pub(crate) async fn list(self: Arc<Self>, req: Request) -> Result<Response> {
         let view = respond::view(&req);
         let caller = caller(&req);
         let plan = self.fields.plan(&view);
@@ -251,6 +262,7 @@ impl Posts {
             loading.req = Some(&req);
             loading.load(db, access, rows, &plan)
         })?;
+        media::measure(&self.site, &mut page.items, &plan).await?;
         let mut items = Vec::with_capacity(page.items.len());
         for Loaded { item, links } in std::mem::take(&mut page.items) {
             let data = self.finish(item.post.id, plan.prepare(&item), &req, &view).await?;
@@ -327,7 +339,7 @@ impl Posts {
         })
     }
 
-    async fn fetch(self: Arc<Self>, req: Request, granted: Granted) -> Result<Response> {
+    pub(crate) async fn fetch(self: Arc<Self>, req: Request, granted: Granted) -> Result<Response> {
         let alternate = granted.post.clone();
         let view = respond::view(&req);
         let response =
@@ -386,7 +398,7 @@ impl Posts {
         Ok(granted)
     }
 
-    async fn update(self: Arc<Self>, req: Request, granted: Granted) -> Result<Response> {
+    pub(crate) async fn update(self: Arc<Self>, req: Request, granted: Granted) -> Result<Response> {
         let id = self.save(&req, Some(granted.post)).await?;
         let post = self.saved(id)?;
         self.show(&req, post, respond::edit_view(&req)).await

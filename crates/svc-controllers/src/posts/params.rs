@@ -29,12 +29,12 @@ pub(crate) struct PostList {
     pub(crate) page: u64,
     pub(crate) per_page: u64,
     offset: Option<u64>,
-    query: PostQuery,
+    pub(crate) query: PostQuery,
     order: Option<Order>,
     orderby: String,
     dates: [Option<String>; 4],
     exact: bool,
-    status: Vec<String>,
+    pub(crate) status: Vec<String>,
     terms: IndexMap<String, Terms>,
     without_terms: IndexMap<String, Terms>,
     tax_or: bool,
@@ -96,7 +96,7 @@ pub(crate) fn params(site: &Site, kind: &PostType) -> Params<PostList> {
     }
     p.add("search_semantics", string().describe("How the search text is understood.").one_of(["exact"])).set(|l, _: String| l.exact = true);
     p.add("offset", integer().describe("Leave out this many items at the beginning.")).set(|l, n: i64| l.offset = Some(n.unsigned_abs()));
-    if kind.hierarchical {
+    if kind.hierarchical || kind.name == "attachment" {
         p.add("parent", ids().describe("Only posts below these.")).set(|l, v: Vec<PostId>| l.query.parent_in = v);
         p.add("parent_exclude", ids().describe("No posts below these.")).set(|l, v: Vec<PostId>| l.query.parent_not_in = v);
     }
@@ -211,6 +211,7 @@ impl PostList {
         q.total = true;
         q.search = q.search.filter(|text| !text.is_empty());
         q.search_exact = self.exact;
+        q.search_file_names = kind.name == "attachment";
         // A search must not tell what a password guards.
         q.without_password = q.search.is_some() && !caller.is_logged_in();
         let local =

@@ -4,22 +4,27 @@ use svc_model::{PostId, UserId};
 use svc_store::{Tx, posts};
 
 use super::{slugs, write::set_sticky};
-use crate::{Site, Stored, revisions::keep::revise};
+use crate::{Site, Stored, media, revisions::keep::revise};
 
 /// Moves a post or page to the trash; removes what is there already, and everything of other types, for good.
 ///
-/// `by` is who does it: the revision that is kept of a post in the trash is his. Source: `wp_delete_post`.
+/// `by` is who does it: the revision that is kept of a post in the trash is his. The paths of files that nothing names any
+/// more come back: they are the caller's to delete when all is written. Source: `wp_delete_post`.
 ///
 /// # Errors
 /// Those of the store.
-pub(crate) fn remove(tx: &mut Tx, site: &Site, id: PostId, by: UserId) -> Stored<()> {
-    let Some(post) = posts::get(tx, id)? else { return Ok(()) };
+pub(crate) fn remove(tx: &mut Tx, site: &Site, id: PostId, by: UserId) -> Stored<Vec<String>> {
+    let Some(post) = posts::get(tx, id)? else { return Ok(Vec::new()) };
+    if post.post_type == "attachment" {
+        return Ok(media::remove(tx, id)?);
+    }
     if matches!(post.post_type.as_str(), "post" | "page") && post.status != "trash" {
-        return trash(tx, site, id, by);
+        trash(tx, site, id, by)?;
+        return Ok(Vec::new());
     }
     set_sticky(tx, id, false)?;
     posts::delete(tx, id)?;
-    Ok(())
+    Ok(Vec::new())
 }
 
 /// Moves a post to the trash, with a revision of what it was. Its slug there is one that no other post has.

@@ -47,6 +47,10 @@ pub(crate) fn apply(
         }
         post.status.clone_from(status);
     }
+    // Attachments are as visible as what they hang on, or private.
+    if post.post_type == "attachment" && !matches!(post.status.as_str(), "private" | "trash" | "auto-draft") {
+        "inherit".clone_into(&mut post.status);
+    }
     guard_password(&mut post, draft, settings)?;
     if post.status == "private" {
         // What only few may read needs no password.
@@ -57,6 +61,13 @@ pub(crate) fn apply(
     }
     if let Some(parent) = draft.parent {
         post.parent = svc_model::PostId(parent);
+    }
+    if let Some(parent) = draft.attached_to {
+        post.parent = svc_model::PostId(parent);
+    }
+    if let Some(file) = &draft.file {
+        post.mime_type.clone_from(&file.mime_type);
+        post.guid.clone_from(&file.url);
     }
     if let Some(order) = draft.menu_order {
         post.menu_order = order;

@@ -16,7 +16,8 @@ use svc_store::{
 
 use super::{Posts, draft::PostDraft, item::Place, load, rules, slugs};
 use crate::{
-    Access, Settings, Site, Stored, caller, errors, menus, meta::MetaRights, respond, revisions::keep::revise,
+    Access, Settings, Site, Stored, caller, errors, media::ALT, menus, meta::MetaRights, respond,
+    revisions::keep::revise,
 };
 
 /// Everything that a transaction needs, so that it can be run again.
@@ -94,7 +95,18 @@ impl Posts {
     pub(super) async fn save(&self, req: &Request, existing: Option<Post>) -> Result<PostId> {
         let settings = self.site.settings()?;
         let draft = self.draft(req)?;
-        let job = self.job(caller(req), draft, existing.map(|p| p.id), settings);
+        self.save_draft(req, draft, existing.map(|p| p.id), settings).await
+    }
+
+    /// Creates or changes a post as a draft says.
+    pub(crate) async fn save_draft(
+        &self,
+        req: &Request,
+        draft: PostDraft,
+        existing: Option<PostId>,
+        settings: Arc<Settings>,
+    ) -> Result<PostId> {
+        let job = self.job(caller(req), draft, existing, settings);
         let id = self.site.write(move |tx| job.run(tx)).await?;
         self.update_extra(id, req).await?;
         Ok(id)
@@ -107,7 +119,7 @@ impl Posts {
     }
 
     /// What a request wants to change of a post.
-    pub(super) fn draft(&self, req: &Request) -> Result<PostDraft> {
+    pub(crate) fn draft(&self, req: &Request) -> Result<PostDraft> {
         self.fields.read(|name| respond::given(req, name))
     }
 
@@ -290,8 +302,15 @@ impl Job {
         if let Some(sticky) = draft.sticky {
             set_sticky(tx, id, sticky)?;
         }
-        if let Some(media) = draft.featured_media {
+        if let Some(media) = draft.featured_media.filter(|_| takes_image(row)) {
             self.set_featured(tx, id, media)?;
+        }
+        if let Some(file) = &draft.file {
+            let rows: Vec<(&str, &str)> = file.meta.iter().map(|(name, value)| (*name, value.as_str())).collect();
+            meta::add_many(tx, MetaKind::Post, id.0, &rows)?;
+        }
+        if let Some(alt) = &draft.alt_text {
+            meta::update(tx, MetaKind::Post, id.0, ALT, alt)?;
         }
         if let Some(format) = &draft.format {
             set_format(tx, id, format)?;
@@ -336,6 +355,11 @@ impl Job {
         }
         Ok(())
     }
+}
+
+/// Whether a post can have an image of its own: of attachments only sounds and films.
+fn takes_image(post: &Post) -> bool {
+    post.post_type != "attachment" || ["audio/", "video/"].iter().any(|kind| post.mime_type.starts_with(kind))
 }
 
 /// Whether a post stands among its own ancestors.

@@ -1,8 +1,12 @@
 //! What a revision looks like: its own members, then the texts of its post's table, loaded and shown.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex},
+};
 
 use serde_json::{Value, json};
+use svc_content::shortcodes::Page;
 use svc_model::{Post, PostType, RestController};
 use svc_resource::{Plan, View};
 use svc_routing::{ExtraFields, Link, Links, Map, Request, Response, Result};
@@ -15,12 +19,14 @@ use svc_store::{
 use crate::{
     Settings, Site, Stored,
     blocks::{self, Reader},
+    media::SiteImages,
     posts::{
         Place,
         draft::PostDraft,
         fields::{self as post_fields, PostFields},
         item::PostItem,
     },
+    render::With,
     respond,
 };
 
@@ -125,7 +131,7 @@ impl RevisionTable {
         self.fields.plan(view)
     }
 
-    /// Revisions with what the plan reads: one query at most.
+    /// Revisions with what the plan reads: one query for meta, and what their texts take.
     pub(crate) fn load(
         &self,
         db: &mut Db,
@@ -136,13 +142,22 @@ impl RevisionTable {
         let numbers: Vec<i64> = rows.iter().map(|post| post.id.0).collect();
         let wants_meta = plan.wants("meta") && !numbers.is_empty();
         let mut meta = if wants_meta { meta::load(db, MetaKind::Post, &numbers)? } else { HashMap::new() };
+        let shown: Vec<&Post> = rows.iter().filter(|_| plan.wants_any(&["content", "excerpt"])).collect();
+        let images = Arc::new(SiteImages::of_posts(db, &self.site, settings, &shown)?);
+        let page: Arc<Mutex<Page>> = Arc::default();
         let wanted = blocks::Wanted {
             content: plan.wants("content.rendered"),
             excerpt: plan.wants("excerpt.rendered"),
             words: NO_WORDS,
         };
-        let mut texts = blocks::rendered(&self.site, settings, Reader::default, db, &rows, wanted)?.into_iter();
+        let mut texts =
+            blocks::rendered(&self.site, settings, Reader::default, db, &rows, wanted, &With::new(&images, &page))?
+                .into_iter();
         let item = |post: Post| PostItem {
+            attached: None,
+            images: Arc::clone(&images),
+            page: Arc::clone(&page),
+            content_counts_twice: false,
             stored_meta: meta.remove(&post.id.0).unwrap_or_default(),
             post,
             post_type: Arc::clone(&self.post_type),

@@ -134,8 +134,10 @@ impl Users {
     /// whose posts go with their author. `by` is who does it.
     pub(super) async fn remove(&self, id: UserId, heir: Option<UserId>, by: UserId) -> Result<()> {
         let site = Arc::clone(&self.site);
-        self.site
+        let files = self
+            .site
             .write(move |tx| {
+                let mut files = Vec::new();
                 users::get(tx, id)?.ok_or_else(errors::not_found)?;
                 match heir {
                     Some(heir) => {
@@ -145,15 +147,17 @@ impl Users {
                         let goes = |t: &svc_model::PostType| t.delete_with_user.unwrap_or_else(|| t.supports("author"));
                         let types: Vec<&str> = site.types.iter().filter(|t| goes(t)).map(|t| t.name.as_str()).collect();
                         for post in users::posts_of(tx, id, &types)? {
-                            posts::remove(tx, &site, post, by)?;
+                            files.extend(posts::remove(tx, &site, post, by)?);
                         }
                         authors::delete_links(tx, id)?;
                     }
                 }
                 users::delete(tx, id, heir)?;
-                Ok(())
+                Ok(files)
             })
-            .await
+            .await?;
+        self.site.uploads.delete(files).await;
+        Ok(())
     }
 }
 

@@ -60,6 +60,23 @@ pub struct Limits {
     pub shutdown: Duration,
 }
 
+/// A bucket of an S3-compatible store, for uploads.
+#[derive(Clone, Debug)]
+pub struct Bucket {
+    /// Its name.
+    pub name: String,
+    /// Address of the store; that of AWS when not given.
+    pub endpoint: Option<String>,
+    /// Its region.
+    pub region: String,
+    /// Beginning of the paths in it.
+    pub prefix: String,
+    /// Name of the key.
+    pub access_key: Secret,
+    /// The key.
+    pub secret_key: Secret,
+}
+
 /// Whom the server may ask on its own account.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outbound {
@@ -95,6 +112,8 @@ pub struct Config {
     pub staleness: Duration,
     /// Folder of uploads, themes and plugins.
     pub content_dir: PathBuf,
+    /// Where uploads are kept, when not in the content folder.
+    pub uploads: Option<Bucket>,
     /// Word in the names of the interface.
     pub brand: Brand,
     /// As set; [`Config::environment_for`] decides when it is not.
@@ -215,6 +234,7 @@ impl Config {
             table_prefix: read.required("table_prefix", values::table_prefix)?,
             staleness: read.required("staleness_seconds", staleness)?,
             content_dir: read.optional("content_dir", path)?.unwrap_or_else(|| data.join("content")),
+            uploads: bucket(read)?,
             brand: read.required("brand", |text| Brand::new(text).map_err(|e| e.to_string()))?,
             environment: read.optional("environment", str::parse)?,
             debug: read.required("debug", values::truth)?,
@@ -257,6 +277,22 @@ impl Config {
     pub fn environment_for(&self, site: &SiteUrl) -> Environment {
         self.environment.unwrap_or(if site.is_loopback() { Environment::Local } else { Environment::Production })
     }
+}
+
+/// The bucket for uploads, when one is named.
+fn bucket(read: &mut Reader<'_>) -> Result<Option<Bucket>, ConfigError> {
+    let text = |text: &str| Ok(text.to_owned());
+    let secret = |text: &str| Ok(Secret::new(text));
+    let name = read.optional("uploads.bucket", |name| match cfg!(feature = "s3") {
+        true => Ok(name.to_owned()),
+        false => Err("needs a build with the feature s3".to_owned()),
+    })?;
+    let (endpoint, region) = (read.optional("uploads.endpoint", text)?, read.required("uploads.region", text)?);
+    let prefix = read.required("uploads.prefix", text)?;
+    let keys = (read.optional("uploads.access_key", secret)?, read.optional("uploads.secret_key", secret)?);
+    let (access_key, secret_key) =
+        (keys.0.unwrap_or_else(|| Secret::new("")), keys.1.unwrap_or_else(|| Secret::new("")));
+    Ok(name.map(|name| Bucket { name, endpoint, region, prefix, access_key, secret_key }))
 }
 
 fn same_file(a: &Path, b: &Path) -> bool {

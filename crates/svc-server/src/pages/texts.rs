@@ -26,7 +26,7 @@ pub(crate) struct SiteTexts(pub(crate) Arc<Site>);
 const EXCERPT_WORDS: usize = 55;
 
 impl SiteTexts {
-    fn rendered(&self, raw: &str, render: impl FnOnce(&Site, &Settings) -> String) -> String {
+    fn rendered(&self, raw: &str, render: impl FnOnce(&Site, &Arc<Settings>) -> String) -> String {
         match self.0.settings() {
             Ok(settings) => render(&self.0, &settings),
             Err(_) => svc_text::esc_html(&plain(raw)),
@@ -41,14 +41,15 @@ impl Texts for SiteTexts {
 
     fn content(&self, post: &Post) -> String {
         self.rendered(&post.content, |site, settings| {
-            blocks::on_page(site, settings, post, "", None).unwrap_or_else(|_| render::content(site, settings, post))
+            blocks::on_page(site, settings, post, "", None)
+                .unwrap_or_else(|_| svc_text::esc_html(&plain(&post.content)))
         })
     }
 
     fn excerpt(&self, post: &Post) -> String {
         self.rendered(&post.content, |site, settings| {
             blocks::on_page(site, settings, post, "", Some(EXCERPT_WORDS))
-                .unwrap_or_else(|_| render::excerpt(site, settings, post, EXCERPT_WORDS))
+                .unwrap_or_else(|_| svc_text::esc_html(&plain(&post.content)))
         })
     }
 

@@ -126,6 +126,10 @@ impl SiteBuilder {
         if let Ok(Ok(home)) = stored {
             site.environment = config.environment_for(&home).name();
         }
+        #[cfg(feature = "s3")]
+        if let Some(bucket) = &config.uploads {
+            site.uploads = uploads::bucket(bucket)?;
+        }
         site.revisions_kept = config.revisions;
         config.registered.on(&mut site);
         site.outgoing = Outgoing::new(config.outgoing.guard());
@@ -240,7 +244,7 @@ impl OpenSite {
         };
         let service = self.rest.service(limits, self.sign_in.clone());
         let pages = pages::router(Arc::clone(&self.site), Arc::clone(&self.texts));
-        let files = uploads::router(self.home.path(), &self.config.content_dir);
+        let files = uploads::router(self.home.path(), self.site.uploads.clone());
         let accounts = sign_in::router(Arc::clone(&self.people), &self.installed_at);
         let inner = Router::new().merge(files).merge(accounts).fallback_service(pages);
         let with_rest = tower::Layer::layer(&RestLayer::new(service), inner);

@@ -3,7 +3,9 @@
 use svc_php::Php;
 
 use crate::{
-    Stored, render,
+    Stored,
+    blocks::{Reader, with_blocks},
+    render,
     widgets::{Instance, Showing, WidgetKind},
 };
 
@@ -68,7 +70,9 @@ impl WidgetKind for Block {
     }
 
     fn show(&self, on: &mut Showing<'_>, instance: &Instance) -> Stored<Option<String>> {
-        Ok(Some(render::widget_blocks(on.site, on.settings, &instance.text("content"))))
+        let (site, settings, text) = (on.site, on.settings, instance.text("content"));
+        let reader = Reader::of(site, settings, on.request);
+        with_blocks(site, settings, &reader, on.db, |blocks| Some(render::widget_blocks(site, settings, &text, blocks)))
     }
 
     fn form(&self, number: &str, instance: &Instance) -> String {

@@ -1,0 +1,108 @@
+//! What an attachment shows beyond a post.
+
+use std::collections::HashMap;
+
+use svc_model::{Post, PostId};
+use svc_resource::Plan;
+use svc_routing::Result;
+use svc_store::{Db, Meta, posts};
+
+use super::{Attached, Parent, errors, sizes};
+use crate::{
+    Settings, Site, Stored, addresses,
+    posts::{Loaded, draft::PostDraft, item::PostItem},
+    urls::rest_base,
+};
+
+/// Files of these attachments, and the addresses of the pages that they hang on: two queries and what addresses take,
+/// whatever their number.
+pub(crate) fn attached(
+    db: &mut Db,
+    site: &Site,
+    settings: &Settings,
+    rows: &[Post],
+    meta: &HashMap<i64, Meta>,
+) -> Stored<HashMap<PostId, (Attached, Option<String>)>> {
+    let mut ids: Vec<PostId> = rows.iter().map(|p| p.parent).filter(|id| !id.is_none()).collect();
+    ids.sort_unstable();
+    ids.dedup();
+    let found = if ids.is_empty() { Vec::new() } else { posts::get_many(db, &ids)? };
+    let pages = addresses::of_posts(db, site, settings, &found)?;
+    let namespace = site.brand.namespace();
+    let parent = |post: &Post| {
+        let kind = site.types.get(&post.post_type)?;
+        let number = u64::try_from(post.id.0).ok()?;
+        let route = settings.urls.site.route_for_post(Some((number, rest_base(kind, &namespace))));
+        let href = settings.urls.rest(&route);
+        (!route.is_empty()).then(|| Parent { id: post.id, post_type: post.post_type.clone(), href })
+    };
+    let parents: HashMap<PostId, Parent> = found.iter().filter_map(|p| Some((p.id, parent(p)?))).collect();
+    let none = Meta::default();
+    let one = |post: &Post| {
+        let mut attached = Attached::new(meta.get(&post.id.0).unwrap_or(&none));
+        attached.parent = parents.get(&post.parent).cloned();
+        (post.id, (attached, pages.get(&post.parent).cloned()))
+    };
+    Ok(rows.iter().map(one).collect())
+}
+
+/// Asks the storage for the size of files where the metadata has none and the plan shows it.
+pub(crate) async fn measure(site: &Site, loaded: &mut [Loaded], plan: &Plan<'_, PostItem, PostDraft>) -> Result<()> {
+    if !plan.wants("filesize") {
+        return Ok(());
+    }
+    for item in loaded {
+        if let Some(attached) = &mut item.item.attached
+            && attached.file_size().is_none()
+            && !attached.file.is_empty()
+        {
+            attached.measured = site.uploads.size(&attached.file).await.map_err(|e| errors::storage(&e))?;
+        }
+    }
+    Ok(())
+}
+
+impl PostItem {
+    /// Its files; of posts of other types there are none.
+    pub(super) fn files(&self) -> &Attached {
+        static NONE: Attached = Attached::NONE;
+        self.attached.as_ref().unwrap_or(&NONE)
+    }
+
+    pub(super) fn is_image(&self) -> bool {
+        self.post.mime_type.starts_with("image/")
+    }
+
+    pub(super) fn source_url(&self) -> String {
+        self.files().url(&self.settings, &self.post.guid)
+    }
+
+    /// The element of an attachment's file, which stands before its description; it may be a shortcode.
+    ///
+    /// Source: `prepend_attachment`.
+    pub(crate) fn file_element(&self) -> Option<String> {
+        let files = self.attached.as_ref()?;
+        let url = svc_text::esc_url(&self.source_url());
+        let kind = self.post.mime_type.split('/').next().unwrap_or_default();
+        if kind == "audio" {
+            return Some(format!("[audio src=\"{url}\"]"));
+        }
+        if kind == "video" {
+            let size = match files.dimensions() {
+                (0, _) | (_, 0) => String::new(),
+                (width, height) => format!(" width=\"{width}\" height=\"{height}\""),
+            };
+            return Some(format!("[video src=\"{url}\"{size}]"));
+        }
+        let medium =
+            sizes::named(&self.site, &self.settings, "medium").filter(|_| self.is_image() || files.has_sizes());
+        let inner = match medium {
+            Some(size) => files.element(&self.settings, &self.source_url(), &size, None),
+            None if self.post.title.is_empty() => {
+                svc_text::esc_html(svc_media::split_extension(svc_text::basename(&files.file, "")).0)
+            }
+            None => self.post.title.clone(),
+        };
+        Some(format!("<p class=\"attachment\"><a href='{url}'>{inner}</a></p>"))
+    }
+}

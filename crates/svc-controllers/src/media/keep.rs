@@ -1,0 +1,321 @@
+//! Stores a file, and what is made of an image: its sizes, and a whole one of bearable length.
+
+use std::{collections::HashMap, sync::Arc};
+
+use serde_json::{Map, Value, json};
+use svc_media::{Blob, Fit, Format, ImageMeta, Kind, Picture, Size, constrain, fit};
+use svc_routing::Result;
+
+use super::{
+    attached::{Attached, DETAILS, FILE},
+    errors,
+    receive::aside,
+    sizes,
+};
+use crate::{Settings, Site, posts::draft::NewFile};
+
+/// A file that was stored.
+pub(super) struct Kept {
+    /// What the attachment is made of.
+    pub(super) file: NewFile,
+    /// What the file tells about itself.
+    pub(super) told: ImageMeta,
+    /// All paths that were written.
+    pub(super) paths: Vec<String>,
+}
+
+/// What is known of an image before it is stored.
+pub(super) enum Told {
+    /// Nothing: the file is asked.
+    Unknown,
+    /// The member `image_meta` and `parent_image` of a copy, which come from its original.
+    Copied(Map<String, Value>),
+}
+
+/// Works for one site with its options of the moment.
+pub(super) struct Keeper<'a> {
+    pub(super) site: &'a Arc<Site>,
+    pub(super) settings: &'a Arc<Settings>,
+}
+
+/// The member `image_meta`, as it is stored: numbers as texts.
+fn image_meta(told: &ImageMeta) -> Value {
+    let number = svc_php::float::cast;
+    json!({
+        "aperture": number(told.aperture),
+        "credit": told.credit,
+        "camera": told.camera,
+        "caption": told.caption,
+        "created_timestamp": told.created_timestamp.to_string(),
+        "copyright": told.copyright,
+        "focal_length": number(told.focal_length),
+        "iso": told.iso.to_string(),
+        "shutter_speed": number(told.shutter_speed),
+        "title": told.title,
+        "orientation": told.orientation.to_string(),
+        "keywords": told.keywords,
+        "alt": "",
+    })
+}
+
+/// A name beside another: `photo-300x188.jpg` beside `photo.jpg`.
+fn beside(path: &str, mark: &str) -> String {
+    let (folder, name) = path.rsplit_once('/').map_or(("", path), |(folder, name)| (folder, name));
+    let (stem, ending) = svc_media::split_extension(name);
+    if folder.is_empty() { format!("{stem}-{mark}{ending}") } else { format!("{folder}/{stem}-{mark}{ending}") }
+}
+
+/// Metadata as it is stored.
+pub(super) fn stored(details: Map<String, Value>) -> String {
+    let bytes = svc_php::serialize::to_stored(Value::Object(details).into());
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+impl Keeper<'_> {
+    /// Stores a file under a free name in a folder. With `all_sizes` an image gets its sizes, and is turned upright and
+    /// scaled down where needed. When something fails, what was stored is deleted again.
+    ///
+    /// # Errors
+    /// Those of the storage.
+    pub(super) async fn keep(
+        &self,
+        folder: &str,
+        kind: Kind,
+        blob: &Blob,
+        told: Told,
+        all_sizes: bool,
+    ) -> Result<Kept> {
+        let uploads = &self.site.uploads;
+        let path = uploads.reserve(folder, &kind.name).await.map_err(|e| errors::storage(&e))?;
+        let mut paths = vec![path.clone()];
+        let done = async {
+            uploads.write(&path, blob).await.map_err(|e| errors::storage(&e))?;
+            self.describe(&path, &kind.mime, blob, told, all_sizes, &mut paths).await
+        };
+        match done.await {
+            Ok((shown, details, told)) => {
+                let url = format!("{}/{path}", self.settings.uploads_url());
+                let meta = vec![(FILE, shown), (DETAILS, stored(details))];
+                Ok(Kept { file: NewFile { mime_type: kind.mime, url, meta }, told, paths })
+            }
+            Err(error) => {
+                uploads.delete(paths).await;
+                Err(error)
+            }
+        }
+    }
+
+    /// The path to show, the metadata of a file that is stored, and what it tells.
+    async fn describe(
+        &self,
+        path: &str,
+        mime: &str,
+        blob: &Blob,
+        told: Told,
+        all_sizes: bool,
+        paths: &mut Vec<String>,
+    ) -> Result<(String, Map<String, Value>, ImageMeta)> {
+        let (file, kind) = (blob.clone(), mime.to_owned());
+        let (size, dimensions, found) = aside(move || {
+            let is_image = kind.starts_with("image/");
+            let dimensions = is_image.then(|| svc_media::dimensions(&file)).flatten();
+            (file.size(), dimensions, svc_media::image_meta(&file, &kind))
+        })
+        .await?;
+        let size = size.map_err(|e| errors::storage(&e))?;
+        let mut details = Map::new();
+        let Some((width, height)) = dimensions else {
+            details.insert("filesize".to_owned(), size.into());
+            return Ok((path.to_owned(), details, found));
+        };
+        for (name, value) in [
+            ("width", width.into()),
+            ("height", height.into()),
+            ("file", path.into()),
+            ("filesize", size.into()),
+            ("sizes", json!({})),
+        ] {
+            details.insert(name.to_owned(), value);
+        }
+        match told {
+            Told::Unknown => {
+                details.insert("image_meta".to_owned(), image_meta(&found));
+            }
+            Told::Copied(more) => details.extend(more),
+        }
+        let mut shown = path.to_owned();
+        if all_sizes && let Some(format) = Format::of_mime(mime) {
+            let work = Work { keeper: self, path, mime, format };
+            if let Some(picture) = work.open(blob, found.orientation).await? {
+                let wanted = sizes::all(self.site, self.settings);
+                if let Some(whole) = work.bearable(&picture, found.orientation, &mut details, paths).await? {
+                    shown = whole;
+                }
+                work.make(&picture, wanted, &mut details, paths).await?;
+            }
+        }
+        Ok((shown, details, found))
+    }
+
+    /// Makes the sizes that an attachment lacks: their members of `sizes`, by name.
+    ///
+    /// # Errors
+    /// Those of the storage.
+    pub(super) async fn complete(&self, attached: &Attached, mime: &str) -> Result<Map<String, Value>> {
+        let names = attached.missing_sizes(&sizes::all(self.site, self.settings), mime);
+        let mut details = Map::new();
+        let Some(format) = Format::of_mime(mime).filter(|_| !names.is_empty()) else { return Ok(details) };
+        let path = attached.original();
+        let blob = match self.site.uploads.fetch(&path).await {
+            Ok(blob) => blob,
+            Err(error) if error.is_missing() => return Ok(details),
+            Err(error) => return Err(errors::storage(&error)),
+        };
+        let work = Work { keeper: self, path: &path, mime, format };
+        let (file, kind) = (blob.clone(), mime.to_owned());
+        let orientation = aside(move || svc_media::image_meta(&file, &kind).orientation).await?;
+        if let Some(picture) = work.open(&blob, orientation).await? {
+            let wanted = sizes::all(self.site, self.settings).into_iter().filter(|s| names.contains(&s.name)).collect();
+            work.make(&picture, wanted, &mut details, &mut Vec::new()).await?;
+        }
+        match details.shift_remove("sizes") {
+            Some(Value::Object(sizes)) => Ok(sizes),
+            _ => Ok(Map::new()),
+        }
+    }
+}
+
+/// The making of files of one image.
+struct Work<'a> {
+    keeper: &'a Keeper<'a>,
+    /// Path of the image itself.
+    path: &'a str,
+    mime: &'a str,
+    format: Format,
+}
+
+/// A decoded image, and the permit to work on it.
+struct Open {
+    picture: Arc<Picture>,
+    _permit: tokio::sync::OwnedSemaphorePermit,
+}
+
+impl Work<'_> {
+    /// The image, upright; nothing when it is too large or damaged, which is logged: the file is kept without sizes.
+    async fn open(&self, blob: &Blob, orientation: u32) -> Result<Option<Open>> {
+        let permit = Arc::clone(&self.keeper.site.image_work).acquire_owned().await.map_err(|e| errors::storage(&e))?;
+        let (file, format) = (blob.clone(), self.format);
+        let picture = aside(move || Picture::decode(&file, format).map(|p| p.upright(orientation))).await?;
+        match picture {
+            Ok(picture) => Ok(Some(Open { picture: Arc::new(picture), _permit: permit })),
+            Err(error) => {
+                tracing::info!(%error, file = self.path, "nothing is made of an image");
+                Ok(None)
+            }
+        }
+    }
+
+    /// Writes the image as a fit says to a path; its size in bytes. Nothing when it cannot be encoded.
+    async fn write(&self, image: &Open, fit: Fit, path: &str) -> Result<Option<u64>> {
+        let (picture, format, quality) = (Arc::clone(&image.picture), self.format, sizes::quality(self.mime));
+        let bytes = aside(move || {
+            if (fit.width, fit.height) == picture.size() {
+                return picture.encode(format, quality);
+            }
+            picture.scaled(&fit)?.encode(format, quality)
+        })
+        .await?;
+        match bytes {
+            Ok(bytes) => {
+                let size = bytes.len() as u64;
+                let uploads = &self.keeper.site.uploads;
+                uploads.write(path, &Blob::Memory(bytes.into())).await.map_err(|e| errors::storage(&e))?;
+                Ok(Some(size))
+            }
+            Err(error) => {
+                tracing::info!(%error, file = self.path, "a size of an image cannot be made");
+                Ok(None)
+            }
+        }
+    }
+
+    /// The image to show in place of one that is too long, or that lies on its side: its path.
+    async fn bearable(
+        &self,
+        image: &Open,
+        orientation: u32,
+        details: &mut Map<String, Value>,
+        paths: &mut Vec<String>,
+    ) -> Result<Option<String>> {
+        let (width, height) = image.picture.size();
+        let mark = match orientation {
+            _ if width.max(height) > sizes::LARGEST => "scaled",
+            2..=8 => "rotated",
+            _ => return Ok(None),
+        };
+        let (w, h) = constrain((width, height), (sizes::LARGEST, sizes::LARGEST));
+        let whole = beside(self.path, mark);
+        let fit = Fit { x: 0, y: 0, part_width: width, part_height: height, width: w, height: h };
+        let Some(size) = self.write(image, fit, &whole).await? else { return Ok(None) };
+        paths.push(whole.clone());
+        for (name, value) in [
+            ("width", w.into()),
+            ("height", h.into()),
+            ("file", whole.as_str().into()),
+            ("filesize", size.into()),
+            ("original_image", Value::from(svc_text::basename(self.path, ""))),
+        ] {
+            details.insert(name.to_owned(), value);
+        }
+        if orientation > 1
+            && let Some(Value::Object(meta)) = details.get_mut("image_meta")
+        {
+            meta.insert("orientation".to_owned(), 1.into());
+        }
+        Ok(Some(whole))
+    }
+
+    /// Makes the sizes that the image is larger than, and notes them in the metadata.
+    async fn make(
+        &self,
+        image: &Open,
+        wanted: Vec<Size>,
+        details: &mut Map<String, Value>,
+        paths: &mut Vec<String>,
+    ) -> Result<()> {
+        let mut made: HashMap<String, (Fit, u64)> = HashMap::new();
+        let mut sizes = Map::new();
+        for size in sizes::in_order(wanted) {
+            let Some(fit) = fit(image.picture.size(), &size) else { continue };
+            let path = beside(self.path, &format!("{}x{}", fit.width, fit.height));
+            // Two sizes may come to the same file.
+            let bytes = match made.get(&path).filter(|(known, _)| *known == fit) {
+                Some((_, bytes)) => *bytes,
+                None => {
+                    let Some(bytes) = self.write(image, fit, &path).await? else { continue };
+                    paths.push(path.clone());
+                    bytes
+                }
+            };
+            let name = svc_text::basename(&path, "").to_owned();
+            made.insert(path, (fit, bytes));
+            sizes.insert(
+                size.name,
+                json!({"file": name, "width": fit.width, "height": fit.height, "mime-type": self.mime, "filesize": bytes}),
+            );
+        }
+        details.insert("sizes".to_owned(), Value::Object(sizes));
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_beside() {
+        assert_eq!(beside("2024/03/a.b.png", "scaled"), "2024/03/a.b-scaled.png");
+        assert_eq!(beside("a.png", "1x2"), "a-1x2.png");
+    }
+}

@@ -1,0 +1,436 @@
+//! Media: attachments, which are posts with a file.
+//!
+//! The operations of posts stand behind most of these; here is what the file adds. `receive` takes it from a request,
+//! `keep` stores it and makes sizes of images, `attached` reads what is stored of it, `edit` changes images.
+
+mod attached;
+mod edit;
+mod errors;
+mod fields;
+mod gallery;
+mod images;
+mod item;
+mod keep;
+mod params;
+mod receive;
+mod sizes;
+
+use std::sync::Arc;
+
+use chrono::Datelike;
+use serde_json::{Map, Value, json};
+use svc_auth::caps::PostCap;
+use svc_media::{Blob, Format, Kind, Picture};
+use svc_model::{Post, PostId, PostType};
+use svc_resource::View;
+use svc_routing::{CREATABLE, Controller, DELETABLE, EDITABLE, ExtraFields, Request, Response, Result, Route, get, on};
+use svc_schema::{
+    Args, MethodKind, Schema,
+    build::{boolean, integer, string},
+};
+use svc_store::{
+    MetaKind, Tx,
+    meta::{self, Meta},
+    posts,
+};
+use svc_text::MimeTypes;
+
+pub(crate) use attached::{ALT, Attached, Parent};
+pub use images::{SiteImages, images_of};
+pub(crate) use item::{attached, measure};
+pub(crate) use params::STATUSES;
+
+use self::{
+    attached::DETAILS,
+    keep::{Keeper, Kept, Told},
+    receive::{aside, settled},
+};
+use crate::{
+    Access, Settings, Site,
+    access::only_reads,
+    caller, errors as common,
+    posts::{Granted, Posts, checks, context_param, draft::PostDraft},
+    respond,
+};
+
+/// Images that are worked on at a time; each may take some hundred megabytes.
+pub(crate) const IMAGES_AT_A_TIME: usize = 2;
+
+/// First bytes of a file that its type is read from.
+const HEAD: usize = 64 * 1024;
+
+/// Members that a copy of an image can be given.
+const OF_COPIES: [&str; 5] = ["title", "caption", "description", "alt_text", "post"];
+
+/// The family of attachments.
+pub struct Media {
+    site: Arc<Site>,
+    posts: Arc<Posts>,
+    post_type: Arc<PostType>,
+    route: String,
+}
+
+impl Media {
+    /// The family of this site; `post_type` is that of attachments.
+    pub fn new(site: &Arc<Site>, post_type: &PostType, extra: &ExtraFields) -> Self {
+        let tables = (fields::fields(site, post_type), params::params(site, post_type));
+        Media {
+            posts: Arc::new(Posts::new(site, post_type, extra).with_tables(tables.0, tables.1)),
+            route: site.route_of_type(post_type),
+            post_type: Arc::new(post_type.clone()),
+            site: Arc::clone(site),
+        }
+    }
+
+    /// What a request may say of a file to come, beside the members.
+    #[rustfmt::skip]
+    fn upload_args(&self) -> Args {
+        let mut args = self.posts.fields().args(MethodKind::Creatable);
+        args.0.extend(Args::from([
+            ("generate_sub_sizes", boolean().describe("Whether sizes are made of an image.").default(true)),
+            ("convert_format", boolean().describe("Whether an image may be stored in another format.").default(true)),
+            ("url", string().describe("Address to fetch the file from.").format("uri")),
+        ]).0);
+        args
+    }
+
+    fn copy_args(&self) -> Args {
+        let mut args = edit::args();
+        let members = self.posts.fields().args(MethodKind::Editable).0;
+        args.0.extend(members.into_iter().filter(|(name, _)| OF_COPIES.contains(&name.as_str())));
+        args
+    }
+}
+
+impl Controller for Media {
+    fn routes(&self) -> Vec<Route<Self>> {
+        let base = &self.route[self.route.rfind('/').unwrap_or_default()..];
+        let item = format!(r"{base}/(?P<id>[\d]+)");
+        let schema = Schema::compile(self.posts.fields().item_schema());
+        let id = || Args::from([("id", integer().describe("Number that identifies the file."))]);
+        let force = boolean().describe("Has to be set, as files cannot be moved to the trash.").default(false);
+        let action = string().one_of(["create-image-subsizes"]).required();
+        vec![
+            Route::new(base)
+                .schema(schema.clone())
+                .endpoint(
+                    get(Self::list, Self::can_list)
+                        .args(self.posts.query_args())
+                        .validate(checks::statuses(&self.site, &self.post_type)),
+                )
+                .endpoint(
+                    on(CREATABLE, Self::create, Self::can_create)
+                        .args(self.upload_args())
+                        .validate(checks::template(&self.site, &self.post_type)),
+                ),
+            Route::new(&item)
+                .schema(schema)
+                .args(id())
+                .endpoint(get(Self::fetch, Self::can_fetch).args(Args::from([("context", context_param())])))
+                .endpoint(
+                    on(EDITABLE, Self::update, Self::can_update)
+                        .args(self.posts.fields().args(MethodKind::Editable))
+                        .validate(checks::template(&self.site, &self.post_type)),
+                )
+                .endpoint(on(DELETABLE, Self::delete, Self::can_delete).args(Args::from([("force", force)]))),
+            Route::new(format!("{item}/post-process")).args(id()).endpoint(
+                on(CREATABLE, Self::post_process, Self::can_post_process).args(Args::from([("action", action)])),
+            ),
+            Route::new(format!("{item}/edit"))
+                .endpoint(on(CREATABLE, Self::edit, Self::can_edit).args(self.copy_args())),
+        ]
+    }
+}
+
+impl Media {
+    /// What is stored of an attachment's files.
+    fn attached(&self, id: PostId) -> Result<Attached> {
+        self.site.read(|db| Ok(Attached::new(&meta::load_one(db, MetaKind::Post, id.0)?)))
+    }
+
+    /// The answer to a request that made an attachment.
+    async fn made(&self, req: &Request, id: PostId, view: View) -> Result<Response> {
+        let post = self.posts.saved(id)?;
+        let location = self.site.settings()?.urls.rest(&format!("{}/{id}", self.route));
+        Ok(self.posts.show(req, post, view).await?.status(201).header("Location", location))
+    }
+
+    /// [`Self::made`] of a file that the client has sent or changed: a header names the attachment at once.
+    async fn sent(&self, req: &Request, id: PostId, view: View) -> Result<Response> {
+        let header = self.site.brand.header("Upload-Attachment-ID");
+        Ok(self.made(req, id, view).await?.header(&header, id.to_string()))
+    }
+
+    /// Files hang on posts that can have them.
+    fn check_parent_type(&self, req: &Request) -> Result<()> {
+        let Some(parent) = req.arg::<i64>("post")?.filter(|id| *id > 0) else { return Ok(()) };
+        let parent = self.site.read(|db| Ok(posts::get(db, PostId(parent))?))?;
+        match parent.is_some_and(|p| matches!(p.post_type.as_str(), "attachment" | "revision")) {
+            true => Err(errors::invalid_parent_type()),
+            false => Ok(()),
+        }
+    }
+
+    /// Stores an attachment of a file that was kept; deletes the file again when that fails.
+    async fn attach(
+        &self,
+        req: &Request,
+        draft: PostDraft,
+        paths: Vec<String>,
+        settings: Arc<Settings>,
+    ) -> Result<PostId> {
+        let saved = self.posts.save_draft(req, draft, None, settings).await;
+        if saved.is_err() {
+            self.site.uploads.delete(paths).await;
+        }
+        saved
+    }
+
+    // List and fetch
+
+    async fn can_list(self: Arc<Self>, req: Request) -> Result<()> {
+        Arc::clone(&self.posts).can_list(req).await
+    }
+
+    async fn list(self: Arc<Self>, req: Request) -> Result<Response> {
+        Arc::clone(&self.posts).list(req).await
+    }
+
+    async fn can_fetch(self: Arc<Self>, req: Request) -> Result<Granted> {
+        Arc::clone(&self.posts).can_fetch(req).await
+    }
+
+    async fn fetch(self: Arc<Self>, req: Request, granted: Granted) -> Result<Response> {
+        Arc::clone(&self.posts).fetch(req, granted).await
+    }
+
+    // Upload
+
+    async fn can_create(self: Arc<Self>, req: Request) -> Result<()> {
+        Arc::clone(&self.posts).can_create(req.clone()).await?;
+        if let Some(parent) = req.arg::<i64>("post")?.filter(|id| *id != 0) {
+            let caller = caller(&req);
+            let may = self.site.read(|db| {
+                let Some(post) = posts::get(db, PostId(parent))? else { return Ok(false) };
+                let settings = self.site.settings_in(db)?;
+                let access = Access::of_posts(&self.site, &settings, db, std::slice::from_ref(&post))?;
+                Ok(caller.can_post(PostCap::Edit, &post, &access))
+            })?;
+            if !may {
+                return Err(common::cannot_edit(&req));
+            }
+        }
+        let sized: bool = req.arg("generate_sub_sizes")?.unwrap_or(true);
+        if sized && req.file("file").is_some_and(|file| cannot_be_sized(&file.content_type)) {
+            return Err(errors::unsupported_image());
+        }
+        Ok(())
+    }
+
+    async fn create(self: Arc<Self>, req: Request) -> Result<Response> {
+        settled(self.upload(req)).await
+    }
+
+    async fn upload(self: Arc<Self>, req: Request) -> Result<Response> {
+        self.check_parent_type(&req)?;
+        let settings = self.site.settings()?;
+        let mut draft = self.posts.draft(&req)?;
+        let address: Option<String> = req.arg("url")?.filter(|url: &String| !url.is_empty());
+        let received = match &address {
+            Some(address) => receive::fetched(&self.site, &settings, address).await?,
+            None => receive::received(&req).await?,
+        };
+        if address.is_some() {
+            // What is fetched tells of itself; only its place is asked for, as on the peer.
+            draft = PostDraft { attached_to: draft.attached_to, ..PostDraft::default() };
+        }
+        let allowed = MimeTypes::allowed(Access::new(&self.site, &settings).can(&caller(&req), "unfiltered_html"));
+        let name = svc_text::sanitize_file_name(&received.name, &allowed);
+        let file = received.blob.clone();
+        let head = aside(move || file.head(HEAD)).await?.map_err(|e| errors::storage(&e))?;
+        let kind = svc_media::check(&name, &head, &allowed).ok_or_else(|| received.refused())?;
+        let folder = self.folder(draft.attached_to, &settings)?;
+        let keeper = Keeper { site: &self.site, settings: &settings };
+        let sized: bool = req.arg("generate_sub_sizes")?.unwrap_or(true);
+        let Kept { file, told, paths } = keeper.keep(&folder, kind, &received.blob, Told::Unknown, sized).await?;
+
+        let is_name = |title: &str| svc_php::numeric::is_numeric(&svc_text::sanitize_title(title).into());
+        let own_title = Some(told.title).filter(|t| !svc_text::trim(t).is_empty() && !is_name(t));
+        // What a form calls a file is for people; a header only names it.
+        let name = if received.is_form { &received.name } else { svc_text::basename(&file.url, "") };
+        draft.title = draft.title.filter(|t| !t.is_empty()).or(own_title);
+        draft.title.get_or_insert_with(|| svc_media::split_extension(svc_text::trim(name)).0.trim_end().to_owned());
+        let own_caption = Some(told.caption).filter(|t| !svc_text::trim(t).is_empty());
+        draft.excerpt = draft.excerpt.filter(|t| !t.is_empty()).or(own_caption);
+        draft.file = Some(file);
+        let id = self.attach(&req, draft, paths, settings).await?;
+        let view = respond::edit_view(&req);
+        if address.is_some() { self.made(&req, id, view).await } else { self.sent(&req, id, view).await }
+    }
+
+    /// The folder that a new file goes to: that of the month, or of the month of the post that it is attached to.
+    fn folder(&self, parent: Option<i64>, settings: &Settings) -> Result<String> {
+        if settings.number("uploads_use_yearmonth_folders") == 0 {
+            return Ok(String::new());
+        }
+        let parent = parent.filter(|id| *id > 0);
+        let parent = parent.map(|id| self.site.read(|db| Ok(posts::get(db, PostId(id))?))).transpose()?.flatten();
+        // Pages are of no month.
+        let of_parent = parent.filter(|p| p.post_type != "page").and_then(|p| p.date);
+        let date = of_parent.unwrap_or_else(|| settings.zone.to_local(self.site.now()));
+        Ok(format!("{:04}/{:02}", date.year(), date.month()))
+    }
+
+    // Update
+
+    async fn can_update(self: Arc<Self>, req: Request) -> Result<Granted> {
+        Arc::clone(&self.posts).can_update(req).await
+    }
+
+    async fn update(self: Arc<Self>, req: Request, granted: Granted) -> Result<Response> {
+        self.check_parent_type(&req)?;
+        Arc::clone(&self.posts).update(req, granted).await
+    }
+
+    // Delete
+
+    async fn can_delete(self: Arc<Self>, req: Request) -> Result<Granted> {
+        Arc::clone(&self.posts).can_delete(req).await
+    }
+
+    async fn delete(self: Arc<Self>, req: Request, granted: Granted) -> Result<Response> {
+        if !req.arg::<bool>("force")?.unwrap_or(false) {
+            return Err(errors::no_trash());
+        }
+        let id = granted.post.id;
+        let view = View::whole("edit").without_links();
+        let previous = self.posts.show(&req, granted.post, view).await?;
+        let files = self.site.write(move |tx| Ok(remove(tx, id)?)).await?;
+        self.site.uploads.delete(files).await;
+        Ok(Response::new(json!({"deleted": true, "previous": previous.data})))
+    }
+
+    // Sizes
+
+    async fn can_post_process(self: Arc<Self>, req: Request) -> Result<Granted> {
+        Arc::clone(&self.posts).can_update(req).await
+    }
+
+    async fn post_process(self: Arc<Self>, req: Request, granted: Granted) -> Result<Response> {
+        settled(self.complete(req, granted)).await
+    }
+
+    async fn complete(self: Arc<Self>, req: Request, granted: Granted) -> Result<Response> {
+        let Granted { post, settings } = granted;
+        let attached = self.attached(post.id)?;
+        let keeper = Keeper { site: &self.site, settings: &settings };
+        let made = keeper.complete(&attached, &post.mime_type).await?;
+        if !made.is_empty() {
+            let id = post.id;
+            self.site.write(move |tx| Ok(add_sizes(tx, id, &made)?)).await?;
+        }
+        self.posts.show(&req, post, respond::edit_view(&req)).await
+    }
+
+    // Edit
+
+    async fn can_edit(self: Arc<Self>, req: Request) -> Result<Granted> {
+        if only_reads(&req) || !caller(&req).has("upload_files") {
+            return Err(errors::cannot_edit_image(&req));
+        }
+        Arc::clone(&self.posts).can_update(req).await
+    }
+
+    async fn edit(self: Arc<Self>, req: Request, granted: Granted) -> Result<Response> {
+        settled(self.change(req, granted)).await
+    }
+
+    async fn change(self: Arc<Self>, req: Request, granted: Granted) -> Result<Response> {
+        let Granted { post, settings } = granted;
+        let attached = self.attached(post.id)?;
+        let source: String = req.require("src")?;
+        if attached.details.as_ref().is_none_or(Map::is_empty) || !attached.names(&source) {
+            return Err(errors::unknown_attachment());
+        }
+        let format = Format::of_mime(&post.mime_type).ok_or_else(|| match post.mime_type.starts_with("image/") {
+            true => errors::cannot_edit_type(),
+            false => errors::unknown_attachment(),
+        })?;
+        let changes = edit::changes(&req)?;
+        let original =
+            self.site.uploads.fetch(&attached.original()).await.map_err(|error| {
+                if error.is_missing() { errors::unknown_attachment() } else { errors::storage(&error) }
+            })?;
+        let permit = Arc::clone(&self.site.image_work).acquire_owned().await.map_err(|e| errors::storage(&e))?;
+        let mime = post.mime_type.clone();
+        let changed = aside(move || -> Result<Vec<u8>> {
+            let orientation = svc_media::image_meta(&original, &mime).orientation;
+            let picture = Picture::decode(&original, format).map_err(|_| errors::unreadable_image())?;
+            let picture = edit::apply(picture.upright(orientation), &changes)?;
+            picture.encode(format, sizes::quality(&mime)).map_err(|_| errors::unreadable_image())
+        });
+        let changed = changed.await??;
+        drop(permit);
+
+        let mut draft = PostDraft {
+            title: Some(post.title.clone()),
+            excerpt: Some(post.excerpt.clone()),
+            content: Some(post.content.clone()),
+            alt_text: Some(attached.alt.clone()).filter(|alt| !alt.is_empty()),
+            ..PostDraft::default()
+        };
+        let given = |name: &str| OF_COPIES.contains(&name).then(|| respond::given(&req, name)).flatten();
+        self.posts.fields().apply(&mut draft, given)?;
+        let kind = Kind { name: svc_media::edited_name(attached.original_name()), mime: post.mime_type.clone() };
+        let folder = self.folder(None, &settings)?;
+        let keeper = Keeper { site: &self.site, settings: &settings };
+        let told = Told::Copied(of_original(&attached, &post));
+        let kept = keeper.keep(&folder, kind, &Blob::Memory(changed.into()), told, true).await?;
+        draft.file = Some(kept.file);
+        let id = self.attach(&req, draft, kept.paths, settings).await?;
+        self.sent(&req, id, respond::view(&req)).await
+    }
+}
+
+/// Whether a media type is that of an image that no sizes can be made of. Those that no server here makes sizes of, and
+/// that cameras and editors write, are taken as they are.
+fn cannot_be_sized(mime: &str) -> bool {
+    let taken = mime.starts_with("image/hei") || mime == "image/avif";
+    mime.starts_with("image/") && Format::of_mime(mime).is_none() && !taken
+}
+
+/// What a copy keeps of its original's metadata.
+fn of_original(attached: &Attached, post: &Post) -> Map<String, Value> {
+    let mut kept = Map::new();
+    if let Some(meta) = attached.details.as_ref().and_then(|d| d.get("image_meta")) {
+        kept.insert("image_meta".to_owned(), meta.clone());
+    }
+    let parent = json!({"attachment_id": post.id.to_string(), "file": attached.original()});
+    kept.insert("parent_image".to_owned(), parent);
+    kept
+}
+
+/// Deletes an attachment and its place as the image of posts. The paths of its files, which are the caller's to delete.
+///
+/// # Errors
+/// Those of the store.
+pub(crate) fn remove(tx: &mut Tx, id: PostId) -> std::result::Result<Vec<String>, svc_store::StoreError> {
+    let files = Attached::new(&meta::load_one(tx, MetaKind::Post, id.0)?).files();
+    meta::delete_everywhere(tx, MetaKind::Post, "_thumbnail_id", Some(&id.to_string()))?;
+    posts::delete(tx, id)?;
+    Ok(files)
+}
+
+/// Adds sizes to the metadata as it is now.
+fn add_sizes(tx: &mut Tx, id: PostId, made: &Map<String, Value>) -> std::result::Result<(), svc_store::StoreError> {
+    let meta: Meta = meta::load_one(tx, MetaKind::Post, id.0)?;
+    let mut details = Attached::new(&meta).details.unwrap_or_default();
+    let mut sizes = match details.get("sizes") {
+        Some(Value::Object(sizes)) => sizes.clone(),
+        _ => Map::new(),
+    };
+    sizes.extend(made.clone());
+    details.insert("sizes".to_owned(), Value::Object(sizes));
+    meta::update(tx, MetaKind::Post, id.0, DETAILS, &keep::stored(details))?;
+    Ok(())
+}

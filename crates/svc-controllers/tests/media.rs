@@ -1,0 +1,250 @@
+//! Media, in process, over the recorded fixture. Of it: image 1200 (Landscape) hangs on nothing, 1201 and 1202 on post
+//! 1010, document 1203 on a private post, text 1205 on a page, sound 1206 on a post in the trash.
+
+mod harness;
+
+use std::path::Path;
+
+use harness::{ADMIN, AUTHOR, Answer, CONTRIBUTOR, EDITOR, Harness, NOBODY};
+use serde_json::{Value, json};
+use svc_media::Storage;
+use svc_routing::{File, Method, Request, request::FileData};
+use svc_schema::Schema;
+
+const MEDIA: &str = "/svc/v2/media";
+/// 400 by 300 pixels, the left half red.
+const WIDE: &[u8] = include_bytes!("data/wide.png");
+/// 320 by 200 pixels, to be turned clockwise, described as "By the river".
+const TURNED: &[u8] = include_bytes!("data/turned.jpg");
+
+/// The fixture with an empty folder for uploads.
+fn harness() -> (Harness, tempfile::TempDir) {
+    let dir = tempfile::tempdir().unwrap();
+    let storage = Storage::folder(dir.path());
+    (Harness::with(move |site| site.uploads = storage), dir)
+}
+
+async fn upload(h: &Harness, user: i64, name: &str, bytes: &'static [u8], query: &str) -> Answer {
+    let disposition = format!("attachment; filename=\"{name}\"");
+    let req = Request::new(Method::POST, MEDIA).with_query_string(query).with_header("content-type", "image/png");
+    h.send(user, req.with_header("content-disposition", &disposition).with_body(bytes)).await
+}
+
+async fn upload_form(h: &Harness, name: &str, kind: &str, bytes: &'static [u8]) -> Answer {
+    let file = File {
+        field: "file".to_owned(),
+        name: name.to_owned(),
+        content_type: kind.to_owned(),
+        size: bytes.len() as u64,
+        data: FileData::Memory(bytes.into()),
+    };
+    h.send(ADMIN, Request::new(Method::POST, MEDIA).with_file(file)).await
+}
+
+/// Paths of all files in a folder, from it on.
+fn files(dir: &Path) -> Vec<String> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(dir).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_str().unwrap().to_owned();
+        match path.is_dir() {
+            true => found.extend(files(&path).into_iter().map(|inner| format!("{name}/{inner}"))),
+            false => found.push(name),
+        }
+    }
+    found.sort();
+    found
+}
+
+/// The file's name behind the last slash of an address.
+fn base(address: &Value) -> &str {
+    address.as_str().and_then(|a| a.rsplit('/').next()).unwrap_or_default()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_item_is_as_its_schema_says() {
+    let (h, _dir) = harness();
+    let source = h.json(ADMIN, Method::OPTIONS, MEDIA, json!({})).await.body["schema"].clone();
+    let schema = Schema::compile(source.clone());
+    for context in ["view", "embed", "edit"] {
+        let list = h.get(ADMIN, MEDIA, &format!("context={context}")).await;
+        assert_eq!(list.body.as_array().unwrap().len(), 7);
+        for item in list.body.as_array().unwrap() {
+            let mut item = item.clone();
+            item.as_object_mut().unwrap().remove("_links");
+            // Media that hang on nothing say null, and `inherit` is no status to set; the peer's schema knows neither.
+            item.as_object_mut()
+                .unwrap()
+                .retain(|name, value| name != "status" && !(name == "post" && value.is_null()));
+            schema.validate(&item, "item").unwrap_or_else(|e| panic!("{context} {}: {e}", item["id"]));
+            for name in item.as_object().unwrap().keys() {
+                let contexts = &source["properties"][name]["context"];
+                assert!(contexts.as_array().unwrap().contains(&json!(context)), "{context} {name}");
+            }
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_longer_list_takes_no_more_queries() {
+    let (h, _dir) = harness();
+    for query in ["", "&context=edit"] {
+        let mut counts = Vec::new();
+        for per_page in [2, 100] {
+            let query = format!("per_page={per_page}{query}");
+            h.get(ADMIN, MEDIA, &query).await;
+            let before = h.statements();
+            assert_eq!(h.get(ADMIN, MEDIA, &query).await.status, 200);
+            counts.push(h.statements() - before);
+        }
+        assert!(counts[1] <= counts[0] + 1, "{query}: {counts:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_image_is_kept_with_its_sizes_and_goes_with_them() {
+    let (h, dir) = harness();
+    let made = upload(&h, AUTHOR, "Wide view.PNG", WIDE, "post=1002&alt_text=a%20%3Cb%3Eb").await;
+    assert_eq!(made.status, 201, "{:?}", made.body);
+    let expected = ["2024/01/Wide-view-150x150.png", "2024/01/Wide-view-300x225.png", "2024/01/Wide-view.png"];
+    assert_eq!(files(dir.path()), expected);
+    let details = &made.body["media_details"];
+    assert_eq!((&details["width"], &details["height"]), (&json!(400), &json!(300)));
+    assert_eq!(details["sizes"]["medium"]["mime_type"], "image/png");
+    assert_eq!(base(&details["sizes"]["full"]["source_url"]), "Wide-view.png");
+    assert_eq!((&made.body["alt_text"], &made.body["post"]), (&json!("a b"), &json!(1002)));
+    assert_eq!((&made.body["title"]["raw"], &made.body["missing_image_sizes"]), (&json!("Wide-view"), &json!([])));
+    let id = made.body["id"].as_i64().unwrap();
+    assert_eq!(made.header("x-svc-upload-attachment-id"), Some(id.to_string().as_str()));
+
+    let route = format!("{MEDIA}/{id}");
+    h.json(ADMIN, Method::POST, "/svc/v2/posts/1002", json!({"featured_media": id})).await;
+    assert_eq!(h.json(AUTHOR, Method::DELETE, &route, json!({})).await.code(), "rest_trash_not_supported");
+    assert_eq!(h.json(AUTHOR, Method::DELETE, &route, json!({"force": true})).await.status, 200);
+    assert!(files(dir.path()).is_empty());
+    assert_eq!(h.get(ADMIN, "/svc/v2/posts/1002", "").await.body["featured_media"], 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_photograph_stands_upright_and_tells_its_title() {
+    let (h, dir) = harness();
+    let made = upload_form(&h, "photo.jpg", "image/jpeg", TURNED).await.body;
+    assert_eq!((&made["title"]["raw"], &made["caption"]["raw"]), (&json!("By the river"), &json!("By the river")));
+    assert_eq!((base(&made["source_url"]), &made["filename"]), ("photo-rotated.jpg", &json!("photo.jpg")));
+    let details = &made["media_details"];
+    assert_eq!((&details["width"], &details["height"]), (&json!(200), &json!(320)));
+    assert_eq!((&details["image_meta"]["orientation"], &made["exif_orientation"]), (&json!(1), &json!(1)));
+    assert_eq!(base(&details["sizes"]["medium"]["source_url"]), "photo-188x300.jpg");
+
+    // Without sizes the file stays as it is, until they are asked for.
+    let plain = upload(&h, ADMIN, "photo.jpg", TURNED, "generate_sub_sizes=false").await.body;
+    assert_eq!((base(&plain["source_url"]), &plain["exif_orientation"]), ("photo-1.jpg", &json!(6)));
+    assert_eq!(plain["missing_image_sizes"], json!(["thumbnail", "medium"]));
+    let route = format!("{MEDIA}/{}/post-process", plain["id"]);
+    let done = h.json(ADMIN, Method::POST, &route, json!({"action": "create-image-subsizes"})).await.body;
+    assert_eq!(done["missing_image_sizes"], json!([]), "{done:?}");
+    assert_eq!(base(&done["media_details"]["sizes"]["thumbnail"]["source_url"]), "photo-1-150x150.jpg");
+    assert_eq!(files(dir.path()).len(), 7);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_cannot_be_stored_leaves_nothing() {
+    let (h, dir) = harness();
+    #[rustfmt::skip]
+    let rows: [(&str, &'static [u8], &str); 6] = [
+        ("a.php", b"<?php", "rest_upload_sideload_error"), ("a.png", b"not an image", "rest_upload_sideload_error"),
+        ("a.svg", b"<svg/>", "rest_upload_sideload_error"), ("a.png.php", WIDE, "rest_upload_sideload_error"),
+        ("", WIDE, "rest_upload_sideload_error"), ("a.png", b"", "rest_upload_no_data"),
+    ];
+    for (name, bytes, code) in rows {
+        assert_eq!(upload(&h, ADMIN, name, bytes, "").await.code(), code, "{name}");
+    }
+    for (query, code) in [
+        ("post=1203", "rest_invalid_param"),
+        ("post=999999", "rest_cannot_edit"),
+        ("template=none", "rest_invalid_param"),
+        ("author=99999", "rest_invalid_author"),
+    ] {
+        assert_eq!(upload(&h, ADMIN, "a.png", WIDE, query).await.code(), code, "{query}");
+    }
+    for user in [NOBODY, CONTRIBUTOR] {
+        assert_eq!(upload(&h, user, "a.png", WIDE, "").await.code(), "rest_cannot_create");
+    }
+    let bitmap = upload_form(&h, "a.bmp", "image/bmp", b"BM").await;
+    assert_eq!(bitmap.code(), "rest_upload_image_type_not_supported");
+    let sum = Request::new(Method::POST, MEDIA).with_header("content-disposition", "x; filename=a.png");
+    let sum = sum.with_header("content-md5", "0").with_body(WIDE);
+    assert_eq!(h.send(ADMIN, sum).await.code(), "rest_upload_hash_mismatch");
+    assert!(files(dir.path()).is_empty(), "{:?}", files(dir.path()));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_change_makes_a_copy() {
+    let (h, dir) = harness();
+    let made = upload(&h, EDITOR, "wide.png", WIDE, "caption=C&description=D&alt_text=A").await.body;
+    let route = format!("{MEDIA}/{}/edit", made["id"]);
+    let change = |modifiers: Value| json!({"src": made["media_details"]["sizes"]["medium"]["source_url"], "modifiers": modifiers});
+    let rotate = json!({"type": "rotate", "args": {"angle": 90}});
+    let crop = json!({"type": "crop", "args": {"left": 50, "top": 0, "width": 75, "height": 50}});
+    let copy = h.json(EDITOR, Method::POST, &route, change(json!([rotate, crop]))).await;
+    assert_eq!(copy.status, 201, "{:?}", copy.body);
+    let details = &copy.body["media_details"];
+    assert_eq!((&details["width"], &details["height"]), (&json!(150), &json!(200)));
+    assert_eq!(base(&copy.body["source_url"]), "wide-edited.png");
+    assert_eq!(details["parent_image"]["attachment_id"], made["id"].to_string());
+    assert_eq!((&copy.body["alt_text"], &copy.body["caption"]["rendered"]), (&json!("A"), &json!("<p>C</p>\n")));
+
+    let before = files(dir.path());
+    let empty = json!({"type": "crop", "args": {"left": 100, "top": 0, "width": 10, "height": 10}});
+    #[rustfmt::skip]
+    let rows = [
+        (change(json!([empty])), "rest_image_crop_failed"), (json!({"src": made["source_url"]}), "rest_image_not_edited"),
+        (json!({"src": "http://e.org/x.png", "rotation": 90}), "rest_unknown_attachment"),
+        (json!({"src": "http://e.org/../../secret", "rotation": 90}), "rest_unknown_attachment"),
+    ];
+    for (body, code) in rows {
+        assert_eq!(h.json(EDITOR, Method::POST, &route, body.clone()).await.code(), code, "{body}");
+    }
+    assert_eq!(
+        h.json(CONTRIBUTOR, Method::POST, &route, change(json!([rotate]))).await.code(),
+        "rest_cannot_edit_image"
+    );
+    assert_eq!(files(dir.path()), before);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn images_and_galleries_in_posts() {
+    let (h, _dir) = harness();
+    let content = "<img class=\"wp-image-1200\" src=\"http://127.0.0.1:8801/wp-content/uploads/2024/03/landscape.jpg\"/>\n\
+                   [gallery ids=\"1202,1200,1203,999\" link=\"file\"]";
+    let body = json!({"content": content, "status": "publish"});
+    let id = h.json(ADMIN, Method::POST, "/svc/v2/posts", body).await.body["id"].clone();
+    let shown = h.get(NOBODY, &format!("/svc/v2/posts/{id}"), "").await.body;
+    let html = shown["content"]["rendered"].as_str().unwrap();
+    for part in [
+        "width=\"1600\" height=\"1200\"",
+        "landscape-300x225.jpg 300w",
+        &format!("<div id='gallery-1' class='gallery galleryid-{id} gallery-columns-3 gallery-size-thumbnail'>"),
+        "id='gallery-1-1200'>\n\t\t\t\tThe caption",
+    ] {
+        assert!(html.contains(part), "{part}: {html}");
+    }
+    assert_eq!(html.matches("gallery-item").count(), 2, "documents and what is gone are no images");
+    assert!(html.find("tiny.jpg") < html.find("landscape-150x150.jpg"), "{html}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_is_fetched_from_inside() {
+    let (h, dir) = harness();
+    #[rustfmt::skip]
+    let rows = [
+        ("http://10.0.0.1/a.png", "rest_invalid_param"), ("http://127.0.0.2/a.png", "rest_invalid_param"),
+        ("http://[::1]/a.png", "rest_invalid_param"), ("file:///a.png", "rest_invalid_param"),
+        ("http://10.0.0.1/a.txt", "rest_invalid_url"), ("http://10.0.0.1/", "rest_invalid_url"),
+    ];
+    for (url, code) in rows {
+        let answer = h.json(ADMIN, Method::POST, MEDIA, json!({"url": url})).await;
+        assert_eq!((answer.status, answer.code()), (400, code), "{url}");
+    }
+    assert!(files(dir.path()).is_empty());
+}

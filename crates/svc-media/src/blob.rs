@@ -1,0 +1,80 @@
+//! The bytes of a file, in memory or on disk.
+
+use std::{
+    fmt,
+    fs::File,
+    io::{self, BufRead, BufReader, Cursor, Read, Seek},
+    path::Path,
+    sync::Arc,
+};
+
+use bytes::Bytes;
+
+/// A file's bytes where they are. Cheap to clone.
+#[derive(Clone)]
+pub enum Blob {
+    /// In memory.
+    Memory(Bytes),
+    /// In a file; a temporary one goes with the last clone.
+    Disk(Arc<dyn AsRef<Path> + Send + Sync>),
+}
+
+impl fmt::Debug for Blob {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Blob::Memory(bytes) => write!(f, "Memory({} bytes)", bytes.len()),
+            Blob::Disk(path) => write!(f, "Disk({})", (**path).as_ref().display()),
+        }
+    }
+}
+
+/// What a blob is read through.
+pub(crate) trait Source: BufRead + Seek + Send {}
+impl<T: BufRead + Seek + Send> Source for T {}
+
+impl Blob {
+    /// Its size in bytes.
+    ///
+    /// # Errors
+    /// When the file cannot be asked.
+    pub fn size(&self) -> io::Result<u64> {
+        match self {
+            Blob::Memory(bytes) => Ok(bytes.len() as u64),
+            Blob::Disk(path) => Ok(std::fs::metadata((**path).as_ref())?.len()),
+        }
+    }
+
+    /// Its first bytes, at most `limit`.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn head(&self, limit: usize) -> io::Result<Bytes> {
+        match self {
+            Blob::Memory(bytes) => Ok(bytes.slice(..limit.min(bytes.len()))),
+            Blob::Disk(path) => {
+                let mut head = Vec::new();
+                File::open((**path).as_ref())?.take(limit as u64).read_to_end(&mut head)?;
+                Ok(head.into())
+            }
+        }
+    }
+
+    /// Its bytes to read from the beginning.
+    pub(crate) fn open(&self) -> io::Result<Box<dyn Source>> {
+        Ok(match self {
+            Blob::Memory(bytes) => Box::new(Cursor::new(bytes.clone())),
+            Blob::Disk(path) => Box::new(BufReader::new(File::open((**path).as_ref())?)),
+        })
+    }
+
+    /// Its bytes to read once.
+    ///
+    /// # Errors
+    /// When the file cannot be opened.
+    pub fn reader(&self) -> io::Result<Box<dyn Read + Send>> {
+        Ok(match self {
+            Blob::Memory(bytes) => Box::new(Cursor::new(bytes.clone())),
+            Blob::Disk(path) => Box::new(BufReader::new(File::open((**path).as_ref())?)),
+        })
+    }
+}

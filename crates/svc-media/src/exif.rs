@@ -1,0 +1,221 @@
+//! What a photograph tells about itself: camera, exposure, words.
+
+use exif::{Exif, In, Rational, Tag, Value};
+
+use crate::{Blob, segments::segments};
+
+/// Longest description that is taken for a title, in characters.
+const MAX_TITLE: usize = 80;
+
+/// The member `image_meta` of an image's metadata. Texts are empty and numbers zero where the file says nothing.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ImageMeta {
+    /// The number of the aperture.
+    pub aperture: f64,
+    /// Who is to be named.
+    pub credit: String,
+    /// The camera's model.
+    pub camera: String,
+    /// What is to be seen.
+    pub caption: String,
+    /// When it was taken, in seconds since 1970, as the camera's clock stood.
+    pub created_timestamp: i64,
+    /// Whose rights it is under.
+    pub copyright: String,
+    /// In millimetres.
+    pub focal_length: f64,
+    /// Sensitivity.
+    pub iso: u32,
+    /// In seconds.
+    pub shutter_speed: f64,
+    /// Its title.
+    pub title: String,
+    /// How the camera was held: 1 to 8, 0 when not said.
+    pub orientation: u32,
+    /// Words that it is found by.
+    pub keywords: Vec<String>,
+}
+
+/// Reads it from a JPEG file; of others nothing is known. Source: `wp_read_image_metadata`.
+pub fn image_meta(file: &Blob, mime: &str) -> ImageMeta {
+    let mut meta = ImageMeta::default();
+    if mime != "image/jpeg" {
+        return meta;
+    }
+    let Ok(source) = file.open() else { return meta };
+    let found = segments(source);
+    from_iptc(&mut meta, &found.iptc);
+    if let Some(tiff) = found.exif {
+        let mut reader = exif::Reader::new();
+        reader.continue_on_error(true);
+        let read = reader.read_raw(tiff).or_else(|e| e.distill_partial_result(|_| {}));
+        if let Ok(exif) = read {
+            from_exif(&mut meta, &exif);
+        }
+    }
+    meta
+}
+
+/// Text of a file in whatever encoding, without what surrounds it.
+fn text(bytes: &[u8]) -> String {
+    let text = match std::str::from_utf8(bytes) {
+        Ok(text) => text.to_owned(),
+        Err(_) => bytes.iter().map(|b| char::from(*b)).collect(),
+    };
+    svc_text::trim(text.trim_end_matches('\0')).to_owned()
+}
+
+fn from_iptc(meta: &mut ImageMeta, records: &[(u8, Vec<u8>)]) {
+    let first = |number: u8| records.iter().find(|(n, _)| *n == number).map(|(_, t)| text(t)).unwrap_or_default();
+    let filled = |numbers: &[u8]| numbers.iter().map(|n| first(*n)).find(|t| !t.is_empty()).unwrap_or_default();
+    // Headline before the title of the object.
+    meta.title = filled(&[105, 5]);
+    let caption = first(120);
+    if meta.title.is_empty() && caption.chars().count() < MAX_TITLE {
+        meta.title.clone_from(&caption);
+    }
+    meta.caption = caption;
+    meta.credit = filled(&[110, 80]);
+    meta.copyright = first(116);
+    let (date, time) = (first(55), first(60));
+    if !date.is_empty() && !time.is_empty() {
+        meta.created_timestamp = seconds(&date, &time).unwrap_or_default();
+    }
+    meta.keywords = records.iter().filter(|(n, _)| *n == 25).map(|(_, t)| text(t)).collect();
+}
+
+fn from_exif(meta: &mut ImageMeta, exif: &Exif) {
+    let texts = |tag: Tag| match exif.get_field(tag, In::PRIMARY).map(|f| &f.value) {
+        Some(Value::Ascii(parts)) => parts.first().map(|part| text(part)).unwrap_or_default(),
+        _ => String::new(),
+    };
+    let number = |tag: Tag| match exif.get_field(tag, In::PRIMARY).map(|f| &f.value) {
+        Some(Value::Rational(all)) => all.first().map(quotient),
+        _ => None,
+    };
+    let description = texts(Tag::ImageDescription);
+    if !description.is_empty() {
+        if meta.title.is_empty() && description.chars().count() < MAX_TITLE {
+            meta.title.clone_from(&description);
+        }
+        if meta.caption.is_empty() {
+            meta.caption = description;
+        }
+    }
+    for (kept, tag) in [(&mut meta.credit, Tag::Artist), (&mut meta.copyright, Tag::Copyright)] {
+        if kept.is_empty() {
+            *kept = texts(tag);
+        }
+    }
+    meta.camera = texts(Tag::Model);
+    // Two decimals are enough for a lens.
+    meta.aperture = number(Tag::FNumber).map_or(0.0, |n| (n * 100.0).round() / 100.0);
+    meta.focal_length = number(Tag::FocalLength).unwrap_or_default();
+    meta.shutter_speed = number(Tag::ExposureTime).unwrap_or_default();
+    let whole = |tag: Tag| exif.get_field(tag, In::PRIMARY).and_then(|f| f.value.get_uint(0)).unwrap_or_default();
+    meta.iso = whole(Tag::PhotographicSensitivity);
+    meta.orientation = whole(Tag::Orientation);
+    if meta.created_timestamp == 0
+        && let Some((date, time)) = texts(Tag::DateTimeDigitized).split_once(' ')
+    {
+        meta.created_timestamp = seconds(date, time).unwrap_or_default();
+    }
+}
+
+fn quotient(value: &Rational) -> f64 {
+    if value.denom == 0 { 0.0 } else { value.to_f64() }
+}
+
+/// Seconds since 1970 of `2023:05:06` or `20230506` and `07:08:09` or `070809`.
+fn seconds(date: &str, time: &str) -> Option<i64> {
+    let digits = |s: &str| s.chars().filter(char::is_ascii_digit).collect::<String>();
+    let (date, time) = (digits(date), digits(time));
+    let part = |s: &str, range: std::ops::Range<usize>| s.get(range)?.parse::<i64>().ok();
+    let (year, month, day) = (part(&date, 0..4)?, part(&date, 4..6)?, part(&date, 6..8)?);
+    if year == 0 || !(1..=12).contains(&month) || !(1..=31).contains(&day) {
+        return None;
+    }
+    // Days of the civil calendar, with years that begin in March.
+    let (y, m) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
+    let of_year = (153 * m + 2) / 5 + day - 1;
+    let days = y * 365 + y.div_euclid(4) - y.div_euclid(100) + y.div_euclid(400) + of_year - 719_468;
+    Some(((days * 24 + part(&time, 0..2)?) * 60 + part(&time, 2..4)?) * 60 + part(&time, 4..6)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn jpeg(marker: u8, data: &[u8]) -> Blob {
+        let mut file = vec![0xff, 0xd8, 0xff, marker];
+        file.extend_from_slice(&u16::try_from(data.len() + 2).unwrap().to_be_bytes());
+        file.extend_from_slice(data);
+        file.extend_from_slice(&[0xff, 0xda]);
+        Blob::Memory(file.into())
+    }
+
+    #[test]
+    fn exif() {
+        let value = |tag, value| exif::Field { tag, ifd_num: In::PRIMARY, value };
+        let ratio = |num, denom| Value::Rational(vec![Rational { num, denom }]);
+        let ascii = |text: &str| Value::Ascii(vec![text.as_bytes().to_vec()]);
+        let fields = [
+            value(Tag::ImageDescription, ascii("A title")),
+            value(Tag::Model, ascii("Box camera")),
+            value(Tag::Artist, ascii("Somebody")),
+            value(Tag::Orientation, Value::Short(vec![6])),
+            value(Tag::ExposureTime, ratio(1, 125)),
+            value(Tag::FNumber, ratio(28, 10)),
+            value(Tag::FocalLength, ratio(50, 0)),
+            value(Tag::PhotographicSensitivity, Value::Short(vec![400])),
+            value(Tag::DateTimeDigitized, ascii("2023:05:06 07:08:09")),
+        ];
+        let mut writer = exif::experimental::Writer::new();
+        fields.iter().for_each(|field| writer.push_field(field));
+        let mut tiff = std::io::Cursor::new(Vec::new());
+        writer.write(&mut tiff, false).unwrap();
+        let file = jpeg(0xe1, &[b"Exif\0\0", tiff.get_ref().as_slice()].concat());
+        let expected = ImageMeta {
+            aperture: 2.8,
+            credit: "Somebody".to_owned(),
+            camera: "Box camera".to_owned(),
+            caption: "A title".to_owned(),
+            created_timestamp: 1_683_356_889,
+            iso: 400,
+            shutter_speed: 0.008,
+            title: "A title".to_owned(),
+            orientation: 6,
+            ..ImageMeta::default()
+        };
+        assert_eq!(image_meta(&file, "image/jpeg"), expected);
+        assert_eq!(image_meta(&file, "image/png"), ImageMeta::default());
+    }
+
+    #[test]
+    fn iptc() {
+        let rows: [(u8, &[u8]); 6] =
+            [(5, b"Object"), (105, b"Headline"), (120, b"caf\xe9"), (25, b"one"), (25, b"two"), (110, b"")];
+        let mut data = Vec::new();
+        for (number, text) in rows {
+            data.extend_from_slice(&[0x1c, 2, number, 0, text.len() as u8]);
+            data.extend_from_slice(text);
+        }
+        let block = [b"Photoshop 3.0\08BIM\x04\x04\0\0\0\0\0", &[data.len() as u8][..], &data].concat();
+        let meta = image_meta(&jpeg(0xed, &block), "image/jpeg");
+        assert_eq!((meta.title.as_str(), meta.caption.as_str()), ("Headline", "café"));
+        assert_eq!(meta.keywords, ["one", "two"]);
+    }
+
+    #[test]
+    fn moments() {
+        for (date, time, expected) in [
+            ("19700101", "000000", Some(0)),
+            ("20200102", "030405", Some(1_577_934_245)),
+            ("2024:02:29", "23:59:59", Some(1_709_251_199)),
+            ("0000:00:00", "00:00:00", None),
+            ("x", "y", None),
+        ] {
+            assert_eq!(seconds(date, time), expected, "{date}");
+        }
+    }
+}

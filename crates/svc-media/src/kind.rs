@@ -1,0 +1,141 @@
+//! What a file is: by its name, and by its content, which must agree.
+
+use svc_text::{MimeTypes, check_filetype};
+
+/// What a file may be stored as.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Kind {
+    /// Its name; the ending of an image follows its content.
+    pub name: String,
+    /// Its media type.
+    pub mime: String,
+}
+
+/// Endings of images by the type that their content shows.
+const IMAGES: &[(&str, &str)] = &[
+    ("image/jpeg", "jpg"),
+    ("image/png", "png"),
+    ("image/gif", "gif"),
+    ("image/bmp", "bmp"),
+    ("image/tiff", "tif"),
+    ("image/webp", "webp"),
+    ("image/avif", "avif"),
+];
+
+/// Types of plain text that no content shows.
+const TEXTS: &[&str] =
+    &["text/plain", "text/csv", "text/richtext", "text/tab-separated-values", "text/vtt", "text/calendar"];
+
+/// Types whose content may be anything of their group.
+const CONTAINERS: &[&str] = &["application/octet-stream", "application/zip", "application/x-ole-storage"];
+
+/// The type of a file's first bytes. What is nothing known is text when it reads as such, else
+/// `application/octet-stream`.
+pub fn media_type(head: &[u8]) -> &'static str {
+    if is_program(head) {
+        return "text/x-php";
+    }
+    match infer::get(head) {
+        Some(found) => found.mime_type(),
+        None if is_text(head) => "text/plain",
+        None => "application/octet-stream",
+    }
+}
+
+/// Whether a server could take it for a program, wherever that begins.
+fn is_program(head: &[u8]) -> bool {
+    let has = |what: &[u8]| head.windows(what.len()).any(|w| w.eq_ignore_ascii_case(what));
+    infer::get(head).is_none_or(|t| t.mime_type().starts_with("text/")) && (has(b"<?php") || has(b"<?="))
+}
+
+fn is_text(head: &[u8]) -> bool {
+    let plain = match std::str::from_utf8(head) {
+        Ok(_) => true,
+        // The last character may be cut.
+        Err(error) => error.error_len().is_none(),
+    };
+    let control = |b: &u8| *b < 0x20 && !matches!(b, b'\t' | b'\n' | 0x0c | b'\r' | 0x1b);
+    plain && !head.iter().any(control)
+}
+
+/// What a file of this name with these first bytes is stored as; `None` when it may not be stored: its type is not
+/// allowed, or its content is of another one. Source: `wp_check_filetype_and_ext`.
+pub fn check(name: &str, head: &[u8], allowed: &MimeTypes) -> Option<Kind> {
+    let (_, mime) = check_filetype(name, allowed)?;
+    let real = media_type(head);
+    if real == mime || is_same(real, mime) {
+        return Some(Kind { name: name.to_owned(), mime: mime.to_owned() });
+    }
+    let (group, real_group) = (group(mime), group(real));
+    let fits = match real_group {
+        // An image under the wrong ending gets the right one.
+        "image" if group == "image" => {
+            let (_, ending) = IMAGES.iter().find(|(mime, _)| *mime == real)?;
+            let (stem, _) = name.rsplit_once('.')?;
+            let name = format!("{stem}.{ending}");
+            let (_, mime) = check_filetype(&name, allowed)?;
+            return Some(Kind { mime: mime.to_owned(), name });
+        }
+        "audio" | "video" => group == real_group,
+        _ if real == "text/plain" => TEXTS.contains(&mime),
+        _ if CONTAINERS.contains(&real) || is_office(real) => matches!(group, "application" | "audio" | "video"),
+        _ => false,
+    };
+    fits.then(|| Kind { name: name.to_owned(), mime: mime.to_owned() })
+}
+
+fn group(mime: &str) -> &str {
+    mime.split('/').next().unwrap_or_default()
+}
+
+/// Documents are containers with something inside that tells more or less of what they are.
+fn is_office(mime: &str) -> bool {
+    ["application/vnd.", "application/msword"].iter().any(|begin| mime.starts_with(begin))
+}
+
+/// Two names of one type.
+fn is_same(a: &str, b: &str) -> bool {
+    let heic = |mime: &str| mime.starts_with("image/hei");
+    heic(a) && heic(b) || matches!((a, b), ("text/rtf", "application/rtf"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PNG: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR";
+    const JPEG: &[u8] = b"\xff\xd8\xff\xe0\0\x10JFIF\0";
+
+    #[test]
+    fn name_and_content_agree() {
+        #[rustfmt::skip]
+        let rows: &[(&str, &[u8], Option<(&str, &str)>)] = &[
+            ("a.png", PNG, Some(("a.png", "image/png"))),
+            ("a.jpg", PNG, Some(("a.png", "image/png"))),
+            ("a.gif", JPEG, Some(("a.jpg", "image/jpeg"))),
+            ("a.png", b"plain text", None),
+            ("a.txt", PNG, None),
+            ("a.txt", b"plain \xc3\xbc", Some(("a.txt", "text/plain"))),
+            ("a.txt", b"cut \xc3", Some(("a.txt", "text/plain"))),
+            ("a.txt", b"x <?PHP echo 1;", None),
+            ("a.txt", b"<html><script>alert(1)</script></html>", None),
+            ("a.txt", b"\0\x01\x02", None),
+            ("a.csv", b"a,b\n", Some(("a.csv", "text/csv"))),
+            ("a.pdf", b"hello", None),
+            ("a.pdf", b"%PDF-1.4", Some(("a.pdf", "application/pdf"))),
+            ("a.zip", b"PK\x03\x04", Some(("a.zip", "application/zip"))),
+            ("a.docx", b"PK\x03\x04", Some(("a.docx", "application/vnd.openxmlformats-officedocument.wordprocessingml.document"))),
+            ("a.mp4", b"\0\0\0\x18ftypisom\0\0\x02\0isommp41", Some(("a.mp4", "video/mp4"))),
+            ("a.mp3", b"ID3\x03\0\0\0\0\0\0", Some(("a.mp3", "audio/mpeg"))),
+            ("a.svg", b"<svg xmlns='http://www.w3.org/2000/svg'/>", None),
+            ("a.php", b"<?php", None),
+            ("a.png.php", PNG, None),
+            ("png", PNG, None),
+        ];
+        let allowed = MimeTypes::allowed(false);
+        for (name, head, expected) in rows {
+            let found = check(name, head, &allowed);
+            assert_eq!(found.as_ref().map(|k| (k.name.as_str(), k.mime.as_str())), *expected, "{name}");
+        }
+    }
+}
