@@ -74,8 +74,11 @@ async fn a_database_with_damaged_pages_is_told_at_start() {
     if !on_sqlite() {
         return;
     }
-    let folder = Site::start().await.stop().await;
+    let site = Site::start().await;
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir(folder.path().join("svc-data")).unwrap();
     let file = folder.path().join("svc-data/site.db");
+    store(&site.folder).backup(&file).unwrap();
     let mut bytes = std::fs::read(&file).unwrap();
     // All but the first page, which says what is where.
     bytes[4096..].fill(0x5a);

@@ -1,6 +1,7 @@
 //! Settings out of a `wp-config.php`: database, table prefix, keys and salts, content folder, address. The file is read,
 //! never run.
 
+mod expressions;
 mod reader;
 mod tokens;
 mod value;
