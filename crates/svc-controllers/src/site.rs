@@ -9,6 +9,7 @@ use arc_swap::ArcSwapOption;
 use chrono::{NaiveDateTime, Utc};
 use svc_auth::{Keys, nonce};
 use svc_brand::Brand;
+use svc_content::blocks::BlockTypes;
 use svc_model::{PostStatuses, PostType, PostTypes, Taxonomies, Taxonomy};
 use svc_routing::Request;
 use svc_schema::Error;
@@ -17,7 +18,7 @@ use tokio::sync::Notify;
 
 use crate::{
     Extension, Fail, MetaField, MetaRegistry, Outgoing, RegisteredSetting, SessionToken, Settings, Stored, avatars,
-    caller, templates::ActiveTheme, urls::Urls, users,
+    blocks::Known, caller, templates::ActiveTheme, urls::Urls, users,
 };
 
 /// The present moment in UTC; tests bring their own.
@@ -37,6 +38,8 @@ pub struct Site {
     pub statuses: PostStatuses,
     /// Registered meta.
     pub meta: MetaRegistry,
+    /// Registered block types; those that plugins and the theme bring come beside them.
+    pub blocks: BlockTypes,
     /// Settings that the interface shows.
     pub registered_settings: Vec<RegisteredSetting>,
     /// Changes to generated addresses and routes.
@@ -63,6 +66,7 @@ pub struct Site {
     settings: ArcSwapOption<(Arc<options::Options>, Arc<Settings>)>,
     address: Option<String>,
     theme: ArcSwapOption<ActiveTheme>,
+    pub(crate) known_blocks: ArcSwapOption<Known>,
 }
 
 impl Site {
@@ -75,6 +79,7 @@ impl Site {
             taxonomies: Taxonomies::default(),
             statuses: PostStatuses::default(),
             meta: MetaRegistry::default(),
+            blocks: BlockTypes::default(),
             registered_settings: crate::site_settings::core(),
             url_hooks: svc_discovery::Hooks::default(),
             content_dir: content_dir.to_owned(),
@@ -90,6 +95,7 @@ impl Site {
             settings: ArcSwapOption::empty(),
             address: None,
             theme: ArcSwapOption::empty(),
+            known_blocks: ArcSwapOption::empty(),
         }
     }
 

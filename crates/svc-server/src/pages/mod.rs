@@ -3,7 +3,6 @@
 //! A request's path is read by `svc-discovery` into things to look up; the first that is found, among what everybody may
 //! see, is shown. Requests of the interface never come here.
 
-mod date;
 mod embed;
 mod find;
 mod respond;
@@ -23,6 +22,7 @@ use http::{Method, StatusCode};
 use svc_controllers::{Settings, Site, Stored};
 use svc_discovery::{Lookup, What};
 
+pub(crate) use show::language;
 pub(crate) use texts::SiteTexts;
 pub use texts::Texts;
 
