@@ -74,7 +74,11 @@ fn latest_item(call: &Call<'_>, comment: &CommentView, shown: &str) -> String {
         ));
     }
     out.push_str("</footer>");
+    let is_locked = call.data().post(comment.comment.post).is_some_and(|post| post.locked);
     match shown {
+        "full" | "excerpt" if is_locked => {
+            out.push_str("<div class=\"wp-block-latest-comments__comment-excerpt\"><p>Password protected</p>\n</div>");
+        }
         "full" => out.push_str(&format!(
             "<div class=\"wp-block-latest-comments__comment-excerpt\">{}</div>",
             text_of(call, comment)

@@ -54,7 +54,8 @@ pub(crate) fn human_date(call: &Call<'_>, local: NaiveDateTime, format: &str) ->
     match format {
         "human-diff" => date::ago(local, facts.now),
         "" => date::format_at(local, call.data().offset(local), &facts.date_format),
-        format => date::format_at(local, call.data().offset(local), format),
+        // The format may hold any text.
+        format => esc_html(&date::format_at(local, call.data().offset(local), format)),
     }
 }
 
@@ -163,8 +164,8 @@ pub(crate) fn featured_image(call: &Call<'_>) -> String {
     let Some(post) = call.post().filter(|post| !post.thumbnail.is_none()) else { return String::new() };
     let is_link = call.is("isLink");
     let mut css = String::new();
-    let ratio = call.text("aspectRatio");
-    let (width, height) = (call.text("width"), call.text("height"));
+    let safe = |name: &str| Some(call.text(name)).filter(|value| is_css_value(value)).unwrap_or_default();
+    let (ratio, width, height) = (safe("aspectRatio"), safe("width"), safe("height"));
     let sized = |name: &str, value: &str| if value.is_empty() { String::new() } else { format!("{name}:{value};") };
     if !ratio.is_empty() {
         css.push_str(&format!("aspect-ratio:{ratio};"));
@@ -174,7 +175,7 @@ pub(crate) fn featured_image(call: &Call<'_>) -> String {
     }
     css.push_str(&sized("height", height));
     css.push_str(&sized("width", width));
-    css.push_str(&sized("object-fit", call.text("scale")));
+    css.push_str(&sized("object-fit", safe("scale")));
     let border = supports::border(&crate::unhidden(call.block_type, "__experimentalBorder"), &call.attrs);
     css.push_str(&border.css());
     let size = match call.text("sizeSlug") {
@@ -196,6 +197,11 @@ pub(crate) fn featured_image(call: &Call<'_>) -> String {
         format!("{image}{overlay}")
     };
     format!("<figure {}>{inside}</figure>", call.wrapper(&[]))
+}
+
+/// Whether a text is a length, a ratio or a word of CSS.
+fn is_css_value(text: &str) -> bool {
+    text.chars().all(|c| c.is_ascii_alphanumeric() || ".%(),+*/ -".contains(c)) && !text.contains("url(")
 }
 
 /// The colour that lies over the picture.
@@ -277,7 +283,7 @@ pub(crate) fn read_more(call: &Call<'_>) -> String {
 }
 
 pub(crate) fn time_to_read(call: &Call<'_>) -> String {
-    let Some(post) = call.post() else { return String::new() };
+    let Some(post) = call.post().filter(|post| !post.locked) else { return String::new() };
     let words = n_words(&strip_all_tags(&post.post.content, false));
     let text = if call.text("displayMode") == "words" {
         if words == 1 { "1 word".to_owned() } else { format!("{} words", svc_text::number_format(words as f64, 0)) }

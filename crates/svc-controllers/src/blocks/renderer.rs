@@ -128,7 +128,8 @@ impl Controller for Renderer {
         });
         let context = string().describe("Which members are shown.").one_of(["edit"]).default("view");
         let args = Args::from([
-            ("context", Arg::from(context)),
+            // The default fits no better than another value, and is only refused where it is not overridden.
+            ("context", Arg { validate: Validator::BySchema, sanitize: Sanitizer::None, ..Arg::from(context) }),
             // Checked and cleaned by the schemas of the block that the address names.
             ("attributes", Arg { validate: Validator::None, sanitize: Sanitizer::None, ..Arg::from(attributes) }),
             ("post_id", Arg::from(integer().describe("Number of the post that the block is of."))),

@@ -7,6 +7,7 @@ use std::{
     cell::{Cell, OnceCell, RefCell},
     collections::HashMap,
     hash::Hash,
+    io::Read as _,
     rc::Rc,
 };
 
@@ -67,6 +68,7 @@ pub(crate) struct SiteBlocks<'a> {
     comment_lists: RefCell<HashMap<CommentsQuery, Rc<Vec<Rc<CommentView>>>>>,
     comments: RefCell<HashMap<CommentId, Option<Rc<CommentView>>>>,
     attachments: RefCell<HashMap<PostId, Option<Rc<(Post, Meta)>>>>,
+    parts: RefCell<HashMap<(String, String), Option<PartView>>>,
     pages: OnceCell<Rc<Vec<Rc<PostView>>>>,
     days: OnceCell<Rc<Vec<(NaiveDate, u64)>>>,
 }
@@ -91,6 +93,7 @@ impl<'a> SiteBlocks<'a> {
             comment_lists: RefCell::default(),
             comments: RefCell::default(),
             attachments: RefCell::default(),
+            parts: RefCell::default(),
             pages: OnceCell::new(),
             days: OnceCell::new(),
         }
@@ -283,6 +286,29 @@ impl<'a> SiteBlocks<'a> {
         Posts { items: self.views_of(&ids), total }
     }
 
+    /// A part as the site has changed it: a post with its name and the theme's.
+    fn changed_part(&self, slug: &str, theme: &str) -> Option<PartView> {
+        self.ask(|db| {
+            let Some(of_theme) = terms::by_name(db, theme, "wp_theme")?.into_iter().next() else { return Ok(None) };
+            let in_theme = TaxClause {
+                taxonomy: "wp_theme".to_owned(),
+                terms: vec![of_theme.id],
+                operator: TaxOperator::In,
+                include_children: false,
+            };
+            let query = PostQuery {
+                slugs: vec![slug.to_owned()],
+                tax: Clauses { relation: Relation::And, clauses: vec![in_theme] },
+                ..PostQuery::published("wp_template_part", 1)
+            };
+            let Some(id) = posts::query(db, &query)?.ids.first().copied() else { return Ok(None) };
+            let area = terms::of_objects(db, &[id])?.remove(&id).unwrap_or_default();
+            let area = area.into_iter().find(|term| term.taxonomy == "wp_template_part_area");
+            let post = posts::get(db, id)?;
+            Ok(post.map(|post| PartView { content: post.content, area: area.map_or_else(String::new, |t| t.name) }))
+        })
+    }
+
     fn comment_views(&self, rows: Vec<Comment>) -> Vec<Rc<CommentView>> {
         self.load_people(rows.iter().map(|comment| comment.user));
         let mut of: Vec<PostId> = rows.iter().map(|comment| comment.post).collect();
@@ -319,6 +345,30 @@ impl<'a> SiteBlocks<'a> {
         }
         views
     }
+}
+
+/// Largest file of a part that is read, in bytes.
+const MAX_PART: u64 = 1 << 20;
+
+/// A part as a file of the theme has it.
+fn part_of_theme(site: &Site, slug: &str, theme: &str) -> Option<PartView> {
+    // Names of files, never paths.
+    let is_name = |name: &str| !name.is_empty() && !name.contains(['/', '\\', '\0']) && !name.starts_with('.');
+    if !is_name(slug) || !is_name(theme) {
+        return None;
+    }
+    let folder = site.content_dir.join("themes").join(theme);
+    let read = |path: &std::path::Path| {
+        let mut text = String::new();
+        std::fs::File::open(path).ok()?.take(MAX_PART).read_to_string(&mut text).ok()?;
+        Some(text)
+    };
+    let content = read(&folder.join("parts").join(format!("{slug}.html")))?;
+    let settings: serde_json::Value =
+        read(&folder.join("theme.json")).and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();
+    let parts = settings["templateParts"].as_array().into_iter().flatten();
+    let area = parts.filter(|part| part["name"] == slug).find_map(|part| part["area"].as_str());
+    Some(PartView { content, area: area.unwrap_or("uncategorized").to_owned() })
 }
 
 /// A title with what marks posts that are not for all.
@@ -563,8 +613,10 @@ impl BlockData for SiteBlocks<'_> {
         Some(images::tag(&image, meta, wish))
     }
 
-    fn template_part(&self, _slug: &str, _theme: &str) -> Option<PartView> {
-        None
+    fn template_part(&self, slug: &str, theme: &str) -> Option<PartView> {
+        self.once(&self.parts, &(slug.to_owned(), theme.to_owned()), || {
+            self.changed_part(slug, theme).or_else(|| part_of_theme(self.site, slug, theme))
+        })
     }
 
     fn pattern(&self, _name: &str) -> Option<String> {
