@@ -1,6 +1,9 @@
 //! Who a log-in cookie names: users are looked up with the stored values that sign-in asks for, in the caller's snapshot.
 
-use std::sync::Arc;
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, PoisonError},
+};
 
 use arc_swap::ArcSwapOption;
 use chrono::Utc;
@@ -21,6 +24,9 @@ use svc_store::{Db, Meta, MetaKind, StoreError, meta, users};
 /// User meta that holds the sessions.
 pub(crate) const SESSIONS: &str = "session_tokens";
 
+/// Kinds of stored capabilities whose meaning is kept: sites have hardly more of them than roles.
+const MOST_KINDS: usize = 64;
+
 /// A stored value that is not plain text.
 pub(crate) fn unserialized(stored: &str) -> Value {
     serialize::from_stored(stored.as_bytes()).into()
@@ -38,6 +44,8 @@ pub(crate) struct Identities {
 pub(crate) struct Known {
     pub(crate) settings: Arc<Settings>,
     pub(crate) cookies: CookieNames,
+    /// Users by their stored capabilities; most have those of a role.
+    granted: Mutex<HashMap<String, Caller>>,
 }
 
 /// A user with the stored values that authentication asks for.
@@ -51,11 +59,23 @@ impl Subject {
     pub(crate) fn sessions(&self) -> Sessions {
         self.meta.first(SESSIONS).map(|stored| Sessions::from_value(&unserialized(stored))).unwrap_or_default()
     }
+}
 
-    /// The user as the interface's permissions ask for him.
-    pub(crate) fn caller(&self, settings: &Settings, prefix: &str) -> Caller {
-        let stored = self.meta.first(&format!("{prefix}capabilities")).map(unserialized).unwrap_or_default();
-        Caller::new(self.user.id, settings.roles(prefix).caps_of(&stored))
+impl Known {
+    /// The user as the interface's permissions ask for him. What stored capabilities come to is worked out once.
+    pub(crate) fn caller(&self, subject: &Subject, prefix: &str) -> Caller {
+        let stored = subject.meta.first(&format!("{prefix}capabilities")).unwrap_or_default();
+        let mut granted = self.granted.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = granted.get(stored) {
+            return Caller { id: subject.user.id, ..known.clone() };
+        }
+        let caps = self.settings.roles(prefix).caps_of(&unserialized(stored));
+        let caller = Caller::new(subject.user.id, caps);
+        if granted.len() >= MOST_KINDS {
+            granted.clear();
+        }
+        granted.insert(stored.to_owned(), caller.clone());
+        caller
     }
 }
 
@@ -72,8 +92,11 @@ impl Identities {
         {
             return Ok(Arc::clone(known));
         }
-        let known =
-            Arc::new(Known { cookies: CookieNames::new(&self.site.brand, settings.option("siteurl")), settings });
+        let known = Arc::new(Known {
+            cookies: CookieNames::new(&self.site.brand, settings.option("siteurl")),
+            granted: Mutex::default(),
+            settings,
+        });
         self.known.store(Some(Arc::clone(&known)));
         Ok(known)
     }

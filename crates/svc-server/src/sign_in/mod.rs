@@ -150,7 +150,7 @@ impl Pages {
 
     fn as_signed_in(&self, subject: identity::Subject, value: &str, known: &Known, prefix: &str) -> SignedIn {
         SignedIn {
-            caller: subject.caller(&known.settings, prefix),
+            caller: known.caller(&subject, prefix),
             token: token_of(value).to_owned(),
             settings: Arc::clone(&known.settings),
             user: subject.user,

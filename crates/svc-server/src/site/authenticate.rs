@@ -98,7 +98,7 @@ impl SignIn {
         let account = subject.as_ref().map(|s| Account { id: s.user.id, passwords: &passwords, allowed: true });
         let outcome = AppPasswordOutcome::authenticate(account, sent.password.expose(), is_email);
         let (AppPasswordOutcome::User(_, uuid), Some(subject)) = (&outcome, &subject) else { return Ok(None) };
-        let signed_in = Outcome::caller(subject.caller(&known.settings, db.prefix()));
+        let signed_in = Outcome::caller(known.caller(subject, db.prefix()));
         Ok(Some(match uuid {
             Some(uuid) => {
                 *noting = self.note_use(subject.user.id, uuid, &passwords, headers);
@@ -149,7 +149,7 @@ impl SignIn {
         };
         let session = SessionToken(Secret::new(bearer.token));
         let decision = self.nonce(credentials, status, bearer);
-        let outcome = self.outcome(decision, subject.map(|s| s.caller(&known.settings, db.prefix())));
+        let outcome = self.outcome(decision, subject.map(|s| known.caller(&s, db.prefix())));
         Ok(outcome.with_extension(session))
     }
 
