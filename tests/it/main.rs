@@ -5,6 +5,7 @@
 mod browser;
 mod bytes;
 mod client;
+mod failures;
 mod first_run;
 mod import;
 mod interface;

@@ -292,3 +292,47 @@ async fn the_sites_health_is_what_it_is() {
     assert_eq!(parts.iter().map(|name| raw(name)).sum::<u64>(), raw("total_size"));
     assert!(raw("database_size") > 0 && raw("wordpress_size") > 0);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn posts_are_embedded_elsewhere_and_others_here() {
+    let foreign = directory(|address| {
+        let page =
+            format!("<head><link rel=alternate type='application/json+oembed' href='http://{address}/o?x=1'></head>");
+        let html = "<script>x</script><iframe src=\"https://a.example/e\" onload=\"x\"></iframe>";
+        let about = json!({"type": "rich", "version": "1.0", "title": "Thing", "html": html});
+        HashMap::from([
+            ("/thing".to_owned(), (200, String::new(), page.into_bytes())),
+            ("/o".to_owned(), json_page(&about)),
+        ])
+    });
+    let (site, admin) = site_with(&[("outgoing.allow", &foreign.to_string())]).await;
+    let post = site.get("/svc-json/svc/v2/posts?per_page=1").await.json()[0].clone();
+    let link = post["link"].as_str().unwrap();
+    let page = site.get(link.split_once(&site.address.to_string()).unwrap().1).await;
+    let head = page.body.split_once("application/json+oembed\" href=\"").unwrap().1;
+    let described = head.split_once('"').unwrap().0.replace("&#038;", "&");
+    let data = site.get(described.split_once(&site.address.to_string()).unwrap().1).await.json();
+    assert_eq!((&data["type"], &data["title"]), (&json!("rich"), &post["title"]["rendered"]));
+    let html = data["html"].as_str().unwrap();
+    let frame = html.split_once(" src=\"").unwrap().1.split_once('#').unwrap().0;
+    let shown = site.get(frame.split_once(&site.address.to_string()).unwrap().1).await;
+    assert_eq!(shown.status, 200, "{frame}");
+    let policy = shown.header("content-security-policy");
+    assert!(policy.contains("frame-ancestors *") && policy.contains("script-src 'sha256-"), "{policy}");
+    assert!(shown.body.contains(post["title"]["rendered"].as_str().unwrap()));
+
+    let proxy = async |url: String| {
+        let url = url.replace(':', "%3A").replace('/', "%2F");
+        get_as(&site, &admin, &format!("/svc-json/oembed/1.0/proxy?url={url}")).await
+    };
+    let data = proxy(format!("http://{foreign}/thing")).await.json();
+    assert_eq!(data["title"], "Thing");
+    let html = data["html"].as_str().unwrap();
+    assert!(
+        html.starts_with("<iframe") && html.contains("sandbox=\"allow-scripts\"") && !html.contains("onload"),
+        "{html}"
+    );
+    for url in [format!("http://{foreign}/nosuch"), "http://10.0.0.1/x".to_owned(), "http://127.0.0.1:9/x".to_owned()] {
+        assert_eq!(proxy(url.clone()).await.json()["code"], "oembed_invalid_url", "{url}");
+    }
+}

@@ -302,6 +302,21 @@ fn change_admin(site: &Site, change: fn(&mut svc_server::model::User)) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn numbers_do_not_tell_names_of_users_without_posts() {
+    let site = Site::start().await;
+    let owner = site.app_password();
+    let new =
+        serde_json::json!({"username": "hidden-name", "email": "h@example.org", "password": "x", "roles": ["editor"]});
+    let id = site.post("/svc-json/svc/v2/users", &owner, &new).await.json()["id"].clone();
+    for path in [format!("/?author={id}"), "/author/hidden-name/".to_owned(), format!("/svc-json/svc/v2/users/{id}")] {
+        let answer = site.get(&path).await;
+        assert!(matches!(answer.status, 401 | 404), "{path}: {}", answer.status);
+        assert!(!answer.body.contains("hidden-name") && !answer.header("location").contains("hidden-name"), "{path}");
+    }
+    assert_eq!(site.get("/?author=1").await.status, 301, "who has posts is named by them");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn applications_find_where_they_are_approved() {
     let site = Site::start().await;
     // As the mobile applications do: the front page's header, the index, the page.

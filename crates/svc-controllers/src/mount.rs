@@ -13,6 +13,7 @@ use crate::{
     abilities::AbilityRoutes,
     application_passwords::ApplicationPasswords,
     block_directory::BlockDirectory,
+    blocks,
     comments::Comments,
     fonts::{FontCollections, FontFaces, FontFamilies},
     icons::IconRoutes,
@@ -107,6 +108,9 @@ pub fn mount(registry: &mut Registry, site: &Arc<Site>, app_passwords: bool) {
     let [users, passwords] = [(); 2].map(|()| Arc::clone(site));
     registry.mount(&namespace, move |extra| Users::new(&users, extra));
     registry.mount(&namespace, move |extra| ApplicationPasswords::new(&passwords, app_passwords, extra));
+    let [block_types, renderer] = [(); 2].map(|()| Arc::clone(site));
+    registry.mount(&namespace, move |_| blocks::renderer::Renderer::new(&renderer));
+    registry.mount(&namespace, move |extra| blocks::types::Types::new(&block_types, extra));
     let [comments, search] = [(); 2].map(|()| Arc::clone(site));
     registry.mount(&namespace, move |extra| Comments::new(&comments, extra));
     let handlers = registry.hooks.search_handler_list(crate::search::handlers(&search));

@@ -10,6 +10,7 @@ use chrono::{NaiveDateTime, Utc};
 use indexmap::IndexMap;
 use svc_auth::{Keys, Scheme, keys::Algorithm, nonce};
 use svc_brand::Brand;
+use svc_content::blocks::BlockTypes;
 use svc_model::{PostStatuses, PostType, PostTypes, Taxonomies, Taxonomy};
 use svc_routing::Request;
 use svc_schema::Error;
@@ -19,7 +20,9 @@ use tokio::sync::Notify;
 use crate::{
     Extension, Fail, MetaField, MetaRegistry, Outgoing, RegisteredSetting, SessionToken, Settings, Stored,
     abilities::Abilities,
-    avatars, caller,
+    avatars,
+    blocks::Known,
+    caller,
     fonts::{self, FontCollection},
     icons::Icons,
     templates::ActiveTheme,
@@ -45,6 +48,8 @@ pub struct Site {
     pub statuses: PostStatuses,
     /// Registered meta.
     pub meta: MetaRegistry,
+    /// Registered block types; those that plugins and the theme bring come beside them.
+    pub blocks: BlockTypes,
     /// Settings that the interface shows.
     pub registered_settings: Vec<RegisteredSetting>,
     /// Where the theme shows menus: name and what people call it.
@@ -85,6 +90,7 @@ pub struct Site {
     settings: ArcSwapOption<(Arc<options::Options>, Arc<Settings>)>,
     address: Option<String>,
     theme: ArcSwapOption<ActiveTheme>,
+    pub(crate) known_blocks: ArcSwapOption<Known>,
 }
 
 impl Site {
@@ -97,6 +103,7 @@ impl Site {
             taxonomies: Taxonomies::default(),
             statuses: PostStatuses::default(),
             meta: MetaRegistry::default(),
+            blocks: BlockTypes::default(),
             registered_settings: crate::site_settings::core(),
             menu_locations: IndexMap::new(),
             sidebars: IndexMap::new(),
@@ -119,6 +126,7 @@ impl Site {
             settings: ArcSwapOption::empty(),
             address: None,
             theme: ArcSwapOption::empty(),
+            known_blocks: ArcSwapOption::empty(),
         }
     }
 

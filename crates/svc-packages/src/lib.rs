@@ -3,5 +3,6 @@
 //! Files in, plain structs out; what is active, and who may see it, is for the crates above.
 
 pub mod archive;
+pub mod blocks;
 pub mod header;
 pub mod plugins;

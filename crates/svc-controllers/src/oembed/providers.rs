@@ -62,8 +62,7 @@ pub(super) fn endpoint(url: &str) -> Option<&'static str> {
         Some(domain) => host.strip_suffix(domain).is_some_and(|sub| sub.is_empty() || sub.ends_with('.')),
         None => host == **known,
     };
-    let known =
-        PROVIDERS.iter().find(|p| p.hosts.iter().any(|h| is_host(&h)) && p.paths.iter().any(|s| begins(&path, s)));
+    let known = PROVIDERS.iter().find(|p| p.hosts.iter().any(&is_host) && p.paths.iter().any(|s| begins(&path, s)));
     known.map(|p| p.endpoint)
 }
 

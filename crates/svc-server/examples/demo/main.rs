@@ -4,6 +4,7 @@
 //! `cargo run -p svc-server --example demo -- serve`
 
 mod abilities;
+mod blocks;
 mod routes;
 mod schema_args;
 mod types;
@@ -24,6 +25,7 @@ fn main() -> std::process::ExitCode {
     SiteBuilder::new()
         .prepare(types::register)
         .prepare(abilities::register)
+        .prepare(blocks::register)
         .register(move |registry, site| {
             let zone = types::zone(site);
             routes::register(registry, who, zone).expect("every demo route has a namespace and a path");
