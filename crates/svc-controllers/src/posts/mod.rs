@@ -117,7 +117,7 @@ impl Controller for Posts {
                 .allow_batch()
                 .endpoint(
                     get(Self::list, Self::can_list)
-                        .args(self.params.query_args())
+                        .args(self.query_args())
                         .validate(checks::statuses(&self.site, &self.post_type)),
                 )
                 .endpoint(

@@ -32,7 +32,7 @@ use super::check_read;
 use crate::{
     Access, Site, caller,
     errors::{post_not_found, trash_not_supported},
-    posts::{Granted, Posts, context_param, params},
+    posts::{Granted, Posts, checks, context_param, params},
     respond,
 };
 
@@ -185,7 +185,7 @@ impl Controller for MenuItems {
             Route::new(format!("/{base}"))
                 .schema(schema.clone())
                 .allow_batch()
-                .endpoint(get(Self::list, Self::can_list).args(self.posts.query_args()))
+                .endpoint(get(Self::list, Self::can_list).args(self.posts.query_args()).validate(checks::statuses(&self.site, &self.post_type)))
                 .endpoint(on(CREATABLE, Self::create, Self::can_create).args(args(MethodKind::Creatable))),
             Route::new(format!(r"/{base}/(?P<id>[\d]+)"))
                 .schema(schema)

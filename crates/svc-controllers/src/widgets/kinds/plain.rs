@@ -121,7 +121,7 @@ fn calendar(on: &mut Showing<'_>, instance: &Instance) -> Stored<Option<String>>
         .collect();
     let mut rows = format!("\t<tr>\n\t\t{}", pad(offset));
     for (n, day) in days.iter().enumerate() {
-        if n > 0 && (offset + n) % 7 == 0 {
+        if n > 0 && (offset + n).is_multiple_of(7) {
             rows.push_str("\n\t</tr>\n\t<tr>\n\t\t");
         }
         rows.push_str(&cell(*day));

@@ -1,0 +1,188 @@
+//! What themes are made of, in process, over the recorded fixture: menus and their items, widgets, fonts, abilities.
+//! Menus of it: Main (30) with items 1420 to 1424, Spare (31) with 1425 and the draft 1426.
+
+mod harness;
+
+use harness::{ADMIN, CONTRIBUTOR, EDITOR, Harness, NOBODY};
+use serde_json::{Value, json};
+use svc_controllers::{
+    Site,
+    abilities::{Ability, AbilityCategory},
+    widgets::Sidebar,
+};
+use svc_routing::Method;
+use svc_schema::build::{integer, object};
+
+const MENUS: &str = "/svc/v2/menus";
+const ITEMS: &str = "/svc/v2/menu-items";
+
+/// A site whose theme has places for menus and widgets.
+fn themed() -> Harness {
+    Harness::with(|site: &mut Site| {
+        for name in ["primary", "footer"] {
+            site.menu_locations.insert(name.to_owned(), name.to_owned());
+        }
+        site.register_sidebar(Sidebar::new("sidebar-main", "Main"));
+        site.register_sidebar(Sidebar::new("sidebar-public", "Public").in_rest());
+        site.abilities.categorize(AbilityCategory::new("sums", "Sums"));
+        let double = Ability::new("acme/double", "sums", "Double").takes(object([("n", integer().required())]));
+        let double = double.gives(integer()).readonly(true).in_rest().allowed(|call| call.caller.has("edit_posts"));
+        site.abilities
+            .register(double.runs(|call| async move { Ok(json!(call.input["n"].as_i64().unwrap_or(0) * 2)) }));
+    })
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn menus_are_for_those_who_write_and_kept_by_those_who_set_the_theme() {
+    let h = themed();
+    let item = format!("{ITEMS}/1420");
+    let rows = [
+        (NOBODY, Method::GET, MENUS, 401, "rest_cannot_view"),
+        (CONTRIBUTOR, Method::GET, MENUS, 200, ""),
+        (EDITOR, Method::POST, MENUS, 403, "rest_cannot_create"),
+        (NOBODY, Method::GET, item.as_str(), 401, "rest_cannot_view"),
+        (EDITOR, Method::GET, item.as_str(), 200, ""),
+        (EDITOR, Method::PATCH, item.as_str(), 403, "rest_cannot_edit"),
+        (EDITOR, Method::GET, "/svc/v2/menu-locations", 403, "rest_cannot_view"),
+        (NOBODY, Method::GET, "/svc/v2/sidebars/sidebar-main", 401, "rest_cannot_manage_widgets"),
+        (NOBODY, Method::GET, "/svc/v2/sidebars/sidebar-public", 200, ""),
+        (EDITOR, Method::POST, "/svc/v2/widgets", 403, "rest_cannot_manage_widgets"),
+        (EDITOR, Method::GET, "/svc/v2/font-families", 403, "rest_cannot_read"),
+        (NOBODY, Method::GET, "/svc/v2/icons", 401, "rest_cannot_view"),
+        (NOBODY, Method::GET, "/svc-abilities/v1/abilities", 401, "rest_forbidden"),
+    ];
+    for (user, method, route, status, code) in rows {
+        let answer = h.json(user, method.clone(), route, json!({"name": "x"})).await;
+        assert_eq!((answer.status, answer.code()), (status, code), "{user} {method} {route}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn items_follow_what_they_lead_to() {
+    let h = themed();
+    let made = h.json(ADMIN, Method::POST, MENUS, json!({"name": "New", "locations": ["footer"]})).await;
+    assert_eq!((made.status, &made.body["locations"]), (201, &json!(["footer"])), "{:?}", made.body);
+    let menu = made.body["id"].clone();
+    #[rustfmt::skip]
+    let rows = [
+        // What is asked for; title, object, whether it leads nowhere.
+        (json!({"type": "post_type", "object_id": 1100}), "About", "page", false),
+        (json!({"type": "taxonomy", "object_id": 2}), "News", "category", false),
+        (json!({"type": "post_type_archive", "object": "book"}), "Books", "book", false),
+        (json!({"type": "post_type", "object": "page", "object_id": 999_999}), "#999999 (no title)", "page", true),
+        (json!({"title": "Own", "url": "https://example.org/"}), "Own", "custom", false),
+    ];
+    for (mut asked, title, object, invalid) in rows {
+        asked["menus"] = menu.clone();
+        let item = h.json(ADMIN, Method::POST, ITEMS, asked.clone()).await;
+        assert_eq!(item.status, 201, "{asked} {:?}", item.body);
+        let shown = (&item.body["title"]["raw"], &item.body["object"], &item.body["invalid"]);
+        assert_eq!(shown, (&json!(title), &json!(object), &json!(invalid)), "{asked}");
+    }
+    for (asked, code) in [
+        (json!({}), "rest_title_required"),
+        (json!({"title": "x"}), "rest_url_required"),
+        (json!({"title": "x", "url": "https://example.org/", "menus": 999_999}), "invalid_menu_id"),
+        (json!({"title": "x", "url": "https://example.org/", "menus": 0}), "rest_cannot_assign_term"),
+        (json!({"type": "post_type_archive", "object": "nosuch"}), "rest_post_invalid_type"),
+        (json!({"title": "x", "url": "javascript:alert(1)"}), "rest_invalid_param"),
+    ] {
+        assert_eq!(h.json(ADMIN, Method::POST, ITEMS, asked.clone()).await.code(), code, "{asked}");
+    }
+    // The items go with their menu, and it is shown nowhere then.
+    let gone = h.json(ADMIN, Method::DELETE, &format!("{MENUS}/{menu}"), json!({"force": true})).await;
+    assert_eq!(gone.status, 200);
+    let left = h.get(ADMIN, ITEMS, &format!("menus={menu}")).await;
+    assert_eq!(left.body, json!([]));
+    assert_eq!(h.get(ADMIN, "/svc/v2/menu-locations/footer", "").await.body["menu"], 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn new_pages_go_into_menus_that_get_them() {
+    let h = themed();
+    let set = h.json(ADMIN, Method::PATCH, &format!("{MENUS}/31"), json!({"auto_add": true})).await;
+    assert_eq!(set.body["auto_add"], true);
+    let page = h.json(ADMIN, Method::POST, "/svc/v2/pages", json!({"title": "Fresh", "status": "publish"})).await;
+    let below = json!({"title": "Below", "status": "publish", "parent": page.body["id"]});
+    h.json(ADMIN, Method::POST, "/svc/v2/pages", below).await;
+    let items = h.get(ADMIN, ITEMS, "menus=31").await;
+    let titles: Vec<&Value> = items.body.as_array().unwrap().iter().map(|item| &item["title"]["rendered"]).collect();
+    assert_eq!(titles, [&json!("Elsewhere"), &json!("Fresh")]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_longer_list_of_items_takes_no_more_queries() {
+    let h = themed();
+    let mut counts = Vec::new();
+    for per_page in [1, 100] {
+        let query = format!("context=edit&per_page={per_page}");
+        h.get(ADMIN, ITEMS, &query).await;
+        let before = h.statements();
+        assert_eq!(h.get(ADMIN, ITEMS, &query).await.status, 200);
+        counts.push(h.statements() - before);
+    }
+    // One item leads to nothing stored; the others bring posts and terms with their addresses, in four queries or so.
+    assert!(counts[1] <= counts[0] + 6, "{counts:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn widgets_stand_where_they_are_put() {
+    let h = themed();
+    let made = json!({"id_base": "text", "instance": {"raw": {"title": "T", "text": "<b>x</b>"}}});
+    let made = h.json(ADMIN, Method::POST, "/svc/v2/widgets", made).await;
+    let id = made.body["id"].as_str().unwrap().to_owned();
+    assert_eq!((made.status, &made.body["instance"]["raw"]["text"]), (201, &json!("<b>x</b>")), "{:?}", made.body);
+    let filled = json!({"widgets": [id, "nosuch-1"]});
+    let main = h.json(ADMIN, Method::PUT, "/svc/v2/sidebars/sidebar-main", filled).await;
+    assert_eq!(main.body["widgets"], json!([id]));
+    let shown = h.get(ADMIN, &format!("/svc/v2/widgets/{id}"), "").await;
+    let html = shown.body["rendered"].as_str().unwrap();
+    assert!(html.contains("widget_text") && html.contains("<b>x</b>"), "{html}");
+    let route = format!("/svc/v2/widgets/{id}");
+    // Without `force` it is put away; with it, it is gone.
+    let away = h.json(ADMIN, Method::DELETE, &route, json!({})).await;
+    assert_eq!(away.body["sidebar"], "wp_inactive_widgets");
+    assert_eq!(h.json(ADMIN, Method::DELETE, &route, json!({"force": true})).await.body["deleted"], true);
+    assert_eq!(h.get(ADMIN, &route, "").await.code(), "rest_widget_not_found");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_kind_of_widget_is_shown_and_edited() {
+    let h = themed();
+    let kinds = h.get(ADMIN, "/svc/v2/widget-types", "_fields=id").await;
+    let kinds = kinds.body.as_array().unwrap().clone();
+    assert_eq!(kinds.len(), 18);
+    for kind in kinds {
+        let kind = kind["id"].as_str().unwrap();
+        let form =
+            format!("widget-{kind}[1][title]=Mine&widget-{kind}[1][nav_menu]=30&widget-{kind}[1][url]=https://e.org/");
+        let route = format!("/svc/v2/widget-types/{kind}/encode");
+        let shown = h.json(ADMIN, Method::POST, &route, json!({"form_data": form})).await;
+        assert_eq!(shown.status, 200, "{kind} {:?}", shown.body);
+        let (html, form) = (shown.body["preview"].as_str().unwrap(), shown.body["form"].as_str().unwrap());
+        assert!(form.contains(&format!("widget-{kind}[-1]")), "{kind} {form}");
+        if !matches!(kind, "block" | "media_gallery") {
+            assert!(html.contains(">Mine<"), "{kind} {html}");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn abilities_are_run_by_their_method_with_checked_input() {
+    let h = themed();
+    let route = "/svc-abilities/v1/abilities/acme/double/run";
+    for (user, query, status, expected) in [
+        (EDITOR, "input[n]=21", 200, json!(42)),
+        (EDITOR, "input[n]=x", 400, json!("ability_invalid_input")),
+        (EDITOR, "", 400, json!("ability_invalid_input")),
+        (NOBODY, "input[n]=21", 401, json!("rest_ability_cannot_execute")),
+    ] {
+        let answer = h.get(user, route, query).await;
+        let told = if answer.status == 200 { answer.body.clone() } else { json!(answer.code()) };
+        assert_eq!((answer.status, told), (status, expected), "{user} {query}");
+    }
+    let wrong = h.json(EDITOR, Method::POST, route, json!({"input": {"n": 1}})).await;
+    assert_eq!((wrong.status, wrong.code()), (405, "rest_ability_invalid_method"));
+    let told = h.get(EDITOR, "/svc-abilities/v1/abilities/core/get-user-info/run", "input[fields][]=user_login").await;
+    assert_eq!(told.body, json!({"user_login": "editor1"}));
+}
