@@ -3,3 +3,4 @@
 //! Files in, plain structs out; what is active, and who may see it, is for the crates above.
 
 pub mod header;
+pub mod theme;
