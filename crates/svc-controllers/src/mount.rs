@@ -9,9 +9,21 @@ use svc_schema::Error;
 use svc_store::{MetaKind, meta};
 
 use crate::{
-    LINK_RELATION, Settings, Site, application_passwords::ApplicationPasswords, comments::Comments, posts::Posts,
-    search::Search, site_settings::SiteSettings, statuses::Statuses, taxonomies::TaxonomyFamily, terms::Terms,
-    types::Types, users::Users,
+    LINK_RELATION, Settings, Site,
+    application_passwords::ApplicationPasswords,
+    comments::Comments,
+    global_styles::GlobalStyles,
+    patterns::{PatternDirectory, Patterns},
+    posts::Posts,
+    search::Search,
+    site_settings::SiteSettings,
+    statuses::Statuses,
+    taxonomies::TaxonomyFamily,
+    templates::Templates,
+    terms::Terms,
+    themes::Themes,
+    types::Types,
+    users::Users,
 };
 
 /// What the framework has to know of a site: its addresses and the first members of its index.
@@ -58,8 +70,15 @@ pub fn mount(registry: &mut Registry, site: &Arc<Site>, app_passwords: bool) {
     let types: Vec<_> = site.types.iter().filter(|t| t.show_in_rest).cloned().collect();
     for post_type in types {
         let site = Arc::clone(site);
-        if post_type.rest_controller == RestController::Posts {
-            registry.mount(&namespace, move |extra| Posts::new(&site, &post_type, extra));
+        match post_type.rest_controller {
+            RestController::Posts => registry.mount(&namespace, move |extra| Posts::new(&site, &post_type, extra)),
+            RestController::Templates => {
+                registry.mount(&namespace, move |extra| Templates::new(&site, &post_type, extra))
+            }
+            RestController::GlobalStyles => {
+                registry.mount(&namespace, move |extra| GlobalStyles::new(&site, &post_type, extra));
+            }
+            _ => {}
         }
     }
     let settings = Arc::clone(site);
@@ -79,6 +98,10 @@ pub fn mount(registry: &mut Registry, site: &Arc<Site>, app_passwords: bool) {
     registry.mount(&namespace, move |extra| Comments::new(&comments, extra));
     let handlers = registry.hooks.search_handler_list(crate::search::handlers(&search));
     registry.mount(&namespace, move |extra| Search::new(&search, handlers, extra));
+    let [themes, patterns, directory] = [(); 3].map(|()| Arc::clone(site));
+    registry.mount(&namespace, move |extra| Themes::new(&themes, extra));
+    registry.mount(&namespace, move |extra| Patterns::new(&patterns, extra));
+    registry.mount(&namespace, move |_| PatternDirectory::new(&directory));
     let site = Arc::clone(site);
     registry.hooks.index(10, move |response, req| {
         let response = complete_index(response, &req, &site, app_passwords);

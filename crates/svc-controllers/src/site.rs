@@ -7,14 +7,15 @@ use std::{
 
 use arc_swap::ArcSwapOption;
 use chrono::{NaiveDateTime, Utc};
+use serde_json::{Map, Value};
 use svc_brand::Brand;
 use svc_model::{PostStatuses, PostType, PostTypes, Taxonomies, Taxonomy};
 use svc_schema::Error;
 use svc_store::{Db, Store, Tx, options};
 
 use crate::{
-    Fail, MetaField, MetaRegistry, RegisteredSetting, Settings, Stored, avatars, templates::ActiveTheme, urls::Urls,
-    users,
+    ActiveTheme, Fail, MetaField, MetaRegistry, RegisteredSetting, Settings, Stored, avatars,
+    patterns::PatternRegistry, theme::ThemeCache, urls::Urls, users,
 };
 
 /// The present moment in UTC; tests bring their own.
@@ -40,6 +41,10 @@ pub struct Site {
     pub url_hooks: svc_discovery::Hooks,
     /// Folder with uploads, themes and plugins.
     pub content_dir: PathBuf,
+    /// Patterns and their categories, beside those of the active theme.
+    pub patterns: PatternRegistry,
+    /// What code says of the active theme (`custom-logo`, `post-formats` …), over what every theme supports.
+    pub theme_supports: Map<String, Value>,
     /// Widths in pixels of the avatars whose addresses the interface gives.
     pub avatar_sizes: Vec<u32>,
     /// Whether guests may comment through the interface, on sites that do not ask for registration.
@@ -48,7 +53,7 @@ pub struct Site {
     /// What the options were understood as, beside the options as they were read.
     settings: ArcSwapOption<(Arc<options::Options>, Arc<Settings>)>,
     address: Option<String>,
-    theme: ArcSwapOption<ActiveTheme>,
+    theme: ThemeCache,
 }
 
 impl Site {
@@ -64,12 +69,14 @@ impl Site {
             registered_settings: crate::site_settings::core(),
             url_hooks: svc_discovery::Hooks::default(),
             content_dir: content_dir.to_owned(),
+            patterns: PatternRegistry::default(),
+            theme_supports: Map::new(),
             avatar_sizes: avatars::SIZES.to_vec(),
             guests_may_comment: false,
             clock: || Utc::now().naive_utc(),
             settings: ArcSwapOption::empty(),
             address: None,
-            theme: ArcSwapOption::empty(),
+            theme: ThemeCache::default(),
         }
     }
 
@@ -179,20 +186,13 @@ impl Site {
         self.statuses.iter().filter(|s| !s.internal).map(|s| s.name.clone()).collect()
     }
 
-    /// What the active theme says. Read from disk once per theme.
+    /// What the active theme says. Read from disk once, and again when its files change.
     pub fn theme(&self, settings: &Settings) -> Arc<ActiveTheme> {
-        let name = settings.option("stylesheet");
-        if let Some(known) = &*self.theme.load()
-            && known.name == name
-        {
-            return Arc::clone(known);
-        }
-        // The option names a folder, never a path.
-        let is_name = !name.is_empty() && !name.contains(['/', '\\', '\0']) && !name.starts_with('.');
-        let read = || ActiveTheme::read(name, &self.content_dir.join("themes").join(name));
-        let found =
-            Arc::new(if is_name { read() } else { ActiveTheme { name: name.to_owned(), ..ActiveTheme::default() } });
-        self.theme.store(Some(Arc::clone(&found)));
-        found
+        self.theme.get(&self.themes_dir(), settings.option("stylesheet"), &settings.themes_url())
+    }
+
+    /// The folder of themes.
+    pub fn themes_dir(&self) -> PathBuf {
+        self.content_dir.join("themes")
     }
 }

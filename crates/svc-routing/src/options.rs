@@ -12,11 +12,11 @@ fn names(methods: &[Method]) -> Vec<Value> {
 }
 
 /// A handler group as descriptions show it.
-pub(crate) fn describe_endpoint(methods: &[Method], args: &Args, allow_batch: bool) -> Value {
+pub(crate) fn describe_endpoint(methods: &[Method], args: &Args, allow_batch: Option<bool>) -> Value {
     let mut out = Map::new();
     out.insert("methods".to_owned(), names(methods).into());
-    if allow_batch {
-        out.insert("allow_batch".to_owned(), json!({ "v1": true }));
+    if let Some(allow_batch) = allow_batch {
+        out.insert("allow_batch".to_owned(), json!({ "v1": allow_batch }));
     }
     let described: Map = args
         .iter()

@@ -35,6 +35,7 @@ pub use item::Place;
 pub(crate) use links::{create_term_cap, with_query};
 pub(crate) use load::first_category;
 pub(crate) use removal::remove;
+pub(crate) use write::revise;
 
 use self::{
     fields::PostFields,

@@ -124,9 +124,7 @@ impl Posts {
     fn check_template(&self, draft: &PostDraft, existing: Option<&Post>, settings: &Settings) -> Result<()> {
         let Some(template) = draft.template.as_deref().filter(|t| !t.is_empty()) else { return Ok(()) };
         let offered = self.site.theme(settings);
-        let fits =
-            |t: &crate::templates::PageTemplate| t.name == template && t.post_types.contains(&self.post_type.name);
-        if offered.templates.iter().any(fits) {
+        if offered.offers(template, &self.post_type.name) {
             return Ok(());
         }
         if let Some(post) = existing {
@@ -316,7 +314,7 @@ impl Job {
 
 /// Keeps the texts as a revision, with the meta that goes with revisions: the first time a post is changed, and whenever
 /// they differ from those of the latest one.
-pub(super) fn revise(tx: &mut Tx, site: &Site, post_type: &PostType, row: &Post, author: UserId) -> Stored<()> {
+pub(crate) fn revise(tx: &mut Tx, site: &Site, post_type: &PostType, row: &Post, author: UserId) -> Stored<()> {
     if !post_type.supports("revisions") || row.status == "auto-draft" {
         return Ok(());
     }

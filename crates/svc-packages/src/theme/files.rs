@@ -30,8 +30,8 @@ pub struct Pattern {
     pub slug: String,
     /// What people call it.
     pub title: String,
-    /// What it is for.
-    pub description: String,
+    /// What it is for, where it says.
+    pub description: Option<String>,
     /// Width of its preview in pixels.
     pub viewport_width: Option<i64>,
     /// Whether people can choose it, where the file says.
@@ -46,6 +46,8 @@ pub struct Pattern {
     pub post_types: Vec<String>,
     /// Templates that it is for.
     pub template_types: Vec<String>,
+    /// Who brings it, where that is shown (`core`).
+    pub source: Option<String>,
     /// Its blocks.
     pub content: String,
 }
@@ -137,7 +139,7 @@ fn pattern(source: &str, url: &str) -> Option<Pattern> {
     Some(Pattern {
         slug,
         title: field("Title")?,
-        description: field("Description").unwrap_or_default(),
+        description: Some(field("Description").unwrap_or_default()),
         viewport_width: field("Viewport Width").map(|width| leading_number(&width)),
         inserter: field("Inserter").map(|word| ["yes", "true"].contains(&word.to_ascii_lowercase().as_str())),
         categories: words("Categories"),
@@ -145,6 +147,7 @@ fn pattern(source: &str, url: &str) -> Option<Pattern> {
         block_types: words("Block Types"),
         post_types: words("Post Types"),
         template_types: words("Template Types"),
+        source: None,
         content: php::output(source, url),
     })
 }
