@@ -6,7 +6,7 @@ use svc_auth::{
     Caller,
     caps::{CapContext, MetaAccess, Object, PostFacts, SitePolicy},
 };
-use svc_model::{CommentId, Post, PostId, PostStatuses, PostTypes, Taxonomies, TermId, UserId};
+use svc_model::{CommentId, Post, PostId, PostStatuses, PostTypes, RestController, Taxonomies, TermId, UserId};
 use svc_routing::{Method, Request};
 use svc_store::{
     Db,
@@ -19,6 +19,11 @@ use crate::{Settings, Site, Stored};
 /// UUID of the application password that a request was signed in with: an extension of the request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AppPassword(pub String);
+
+/// The token of the session whose cookie a request was signed in with, to which nonces are bound: an extension of the
+/// request.
+#[derive(Clone, PartialEq, Eq)]
+pub struct SessionToken(pub svc_auth::Secret);
 
 /// The network address that a request came from, as far as it can be believed: an extension of the request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -129,9 +134,14 @@ impl<'a> Access<'a> {
         self.can_read_at(caller, post, 8)
     }
 
+    /// Whether everybody may read a post of this type that is published. Patterns are for those who write posts.
+    fn is_for_readers(&self, post: &Post) -> bool {
+        self.site.types.get(&post.post_type).is_none_or(|t| t.rest_controller != RestController::Blocks)
+    }
+
     /// `depth` bounds chains of attachments of attachments.
     fn can_read_at(&self, caller: &Caller, post: &Post, depth: u8) -> bool {
-        if self.site.statuses.get(&post.status).is_some_and(|s| s.public) {
+        if self.is_for_readers(post) && self.site.statuses.get(&post.status).is_some_and(|s| s.public) {
             return true;
         }
         if caller.is_logged_in() && caller.can_post(svc_auth::caps::PostCap::Read, post, self) {

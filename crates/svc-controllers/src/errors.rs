@@ -116,6 +116,41 @@ pub(crate) fn invalid_author() -> Error {
     error("rest_invalid_author", "There is no such author.", 400)
 }
 
+/// Revisions are for those who may change their post.
+pub(crate) fn cannot_read_revisions(req: &Request) -> Error {
+    refused(req, "rest_cannot_read", "You are not allowed to see revisions of this post.")
+}
+
+/// The caller may not delete this revision.
+pub(crate) fn cannot_delete_revision(req: &Request) -> Error {
+    refused(req, "rest_cannot_delete", "You are not allowed to delete this revision.")
+}
+
+/// No post of the type whose revisions are asked for has this number.
+pub(crate) fn invalid_revision_parent() -> Error {
+    error("rest_post_invalid_parent", "There is no such post.", 404)
+}
+
+/// No revision has this number.
+pub(crate) fn revision_not_found() -> Error {
+    error("rest_post_invalid_id", "There is no such revision.", 404)
+}
+
+/// The revision is of another post.
+pub(crate) fn not_a_revision_of() -> Error {
+    error("rest_revision_parent_id_mismatch", "The post has no such revision.", 404)
+}
+
+/// More revisions are to be left out than there are.
+pub(crate) fn revision_offset_beyond_end() -> Error {
+    error("rest_revision_invalid_offset_number", "There are fewer revisions than are to be left out.", 400)
+}
+
+/// Nobody has typed anything since the post was saved.
+pub(crate) fn no_autosave() -> Error {
+    error("rest_post_no_autosave", "The post has no autosave.", 404)
+}
+
 /// The post is in the trash already.
 pub(crate) fn already_trashed() -> Error {
     error("rest_already_trashed", "The post is in the trash already.", 410)

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use svc_model::RestController;
+use svc_model::{PostType, RestController};
 use svc_routing::{Link, Map, ParamOrder, Registry, Request, Response, SiteInfo};
 use svc_schema::Error;
 use svc_store::{MetaKind, meta};
@@ -12,14 +12,16 @@ use crate::{
     LINK_RELATION, Settings, Site,
     application_passwords::ApplicationPasswords,
     comments::Comments,
-    global_styles::GlobalStyles,
+    global_styles::{GlobalStyles, StylesHistory},
+    navigation_fallback::{self, NavigationFallback},
     patterns::{PatternDirectory, Patterns},
     posts::Posts,
+    revisions::{Autosaves, Revisions},
     search::Search,
     site_settings::SiteSettings,
     statuses::Statuses,
     taxonomies::TaxonomyFamily,
-    templates::Templates,
+    templates::{TemplateHistory, Templates},
     terms::Terms,
     themes::Themes,
     types::Types,
@@ -69,17 +71,28 @@ pub fn mount(registry: &mut Registry, site: &Arc<Site>, app_passwords: bool) {
     let namespace = site.brand.namespace();
     let types: Vec<_> = site.types.iter().filter(|t| t.show_in_rest).cloned().collect();
     for post_type in types {
-        let site = Arc::clone(site);
         match post_type.rest_controller {
-            RestController::Posts => registry.mount(&namespace, move |extra| Posts::new(&site, &post_type, extra)),
+            RestController::Posts | RestController::Blocks => mount_type(registry, &namespace, site, post_type),
             RestController::Templates => {
-                registry.mount(&namespace, move |extra| Templates::new(&site, &post_type, extra))
+                let [site, history] = [(); 2].map(|()| Arc::clone(site));
+                let kind = post_type.clone();
+                // Before the templates: an id may hold slashes.
+                registry.mount(&namespace, move |extra| TemplateHistory::new(&history, &kind, extra));
+                registry.mount(&namespace, move |extra| Templates::new(&site, &post_type, extra));
             }
             RestController::GlobalStyles => {
+                let [site, history] = [(); 2].map(|()| Arc::clone(site));
+                let kind = post_type.clone();
+                registry.mount(&namespace, move |extra| StylesHistory::new(&history, &kind, extra));
                 registry.mount(&namespace, move |extra| GlobalStyles::new(&site, &post_type, extra));
             }
             _ => {}
         }
+    }
+    if let Some(menus) = site.types.get(navigation_fallback::TYPE).cloned() {
+        let (site, editor) = (Arc::clone(site), site.brand.side_namespace("block-editor"));
+        let fallback = move |extra: &_| NavigationFallback::new(&site, menus, extra);
+        registry.mount(&editor, fallback);
     }
     let settings = Arc::clone(site);
     registry.mount(&namespace, move |_| SiteSettings::new(&settings));
@@ -107,6 +120,22 @@ pub fn mount(registry: &mut Registry, site: &Arc<Site>, app_passwords: bool) {
         let response = complete_index(response, &req, &site, app_passwords);
         async move { response }
     });
+}
+
+/// The posts of a type, and what is kept of them beside.
+fn mount_type(registry: &mut Registry, namespace: &str, site: &Arc<Site>, post_type: PostType) {
+    let post_type = Arc::new(post_type);
+    let shared = || (Arc::clone(site), Arc::clone(&post_type));
+    let (own, kind) = shared();
+    registry.mount(namespace, move |extra| Posts::new(&own, &kind, extra));
+    if post_type.supports("revisions") {
+        let (site, kind) = shared();
+        registry.mount(namespace, move |extra| Revisions::new(&site, &kind, extra));
+    }
+    if post_type.supports("autosave") {
+        let (site, kind) = shared();
+        registry.mount(namespace, move |extra| Autosaves::new(&site, &kind, extra));
+    }
 }
 
 /// Adds what the families know to the index: where applications are authorized, logo and icon.

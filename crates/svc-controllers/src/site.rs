@@ -8,13 +8,16 @@ use std::{
 use arc_swap::ArcSwapOption;
 use chrono::{NaiveDateTime, Utc};
 use serde_json::{Map, Value};
+use svc_auth::{Keys, nonce};
 use svc_brand::Brand;
 use svc_model::{PostStatuses, PostType, PostTypes, Taxonomies, Taxonomy};
+use svc_routing::Request;
 use svc_schema::Error;
 use svc_store::{Db, Store, Tx, options};
+use tokio::sync::Notify;
 
 use crate::{
-    ActiveTheme, Fail, MetaField, MetaRegistry, RegisteredSetting, Settings, Stored, avatars,
+    ActiveTheme, Fail, MetaField, MetaRegistry, RegisteredSetting, SessionToken, Settings, Stored, avatars, caller,
     patterns::PatternRegistry, theme::ThemeCache, urls::Urls, users,
 };
 
@@ -49,6 +52,11 @@ pub struct Site {
     pub avatar_sizes: Vec<u32>,
     /// Whether guests may comment through the interface, on sites that do not ask for registration.
     pub guests_may_comment: bool,
+    /// How many revisions of a post are kept; `None` keeps all, zero none.
+    pub revisions_kept: Option<u64>,
+    /// Told whenever a post is scheduled, so that whoever publishes them learns of an earlier time.
+    pub scheduled: Notify,
+    keys: Option<Keys>,
     clock: Clock,
     /// What the options were understood as, beside the options as they were read.
     settings: ArcSwapOption<(Arc<options::Options>, Arc<Settings>)>,
@@ -73,6 +81,9 @@ impl Site {
             theme_supports: Map::new(),
             avatar_sizes: avatars::SIZES.to_vec(),
             guests_may_comment: false,
+            revisions_kept: None,
+            scheduled: Notify::new(),
+            keys: None,
             clock: || Utc::now().naive_utc(),
             settings: ArcSwapOption::empty(),
             address: None,
@@ -86,14 +97,28 @@ impl Site {
         self
     }
 
+    /// Signs nonces with these keys.
+    pub fn with_keys(mut self, keys: Keys) -> Self {
+        self.keys = Some(keys);
+        self
+    }
+
+    /// A nonce that lets the caller of this request do this later on a page; empty on a site without keys.
+    pub(crate) fn nonce(&self, req: &Request, action: &str) -> String {
+        let Some(keys) = &self.keys else { return String::new() };
+        let token = req.extensions().get::<SessionToken>().map_or("", |token| token.0.expose());
+        let tick = nonce::tick(self.now().and_utc().timestamp(), nonce::LIFETIME);
+        nonce::create(keys, tick, action, nonce::Bearer { user: caller(req).id, token }).expose().to_owned()
+    }
+
     /// Serves the site at this address (without a slash at its end), whatever address its options hold.
     pub fn at(mut self, address: &str) -> Self {
         self.address = Some(address.to_owned());
         self
     }
 
-    /// The site with everything registered: adds the meta that the core blocks keep, for every type whose posts have
-    /// blocks, meta and revisions, that of notes, and what the editor remembers of its users.
+    /// The site with everything registered: adds how patterns are kept in sync, the meta that the core blocks keep, for
+    /// every type whose posts have blocks, meta and revisions, that of notes, and what the editor remembers of its users.
     pub fn finish(mut self) -> Arc<Self> {
         let noted: Vec<String> = self
             .types
@@ -101,6 +126,8 @@ impl Site {
             .filter(|t| t.show_in_rest && ["editor", "custom-fields", "revisions"].iter().all(|f| t.supports(f)))
             .map(|t| t.name.clone())
             .collect();
+        let sync = MetaField::new("wp_pattern_sync_status", "string");
+        self.meta.register("post", "wp_block", sync.schema(serde_json::json!({"enum": ["partial", "unsynced"]})));
         for post_type in noted {
             self.meta.register("post", &post_type, MetaField::new("footnotes", "string").with_revisions());
         }

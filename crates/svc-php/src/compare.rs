@@ -10,6 +10,7 @@ use crate::{
 };
 
 /// Compares two numbers: integers exactly, otherwise as floats; NaN compares with nothing.
+#[inline]
 pub fn numbers(a: Num, b: Num) -> Option<Ordering> {
     match (a, b) {
         (Num::Int(a), Num::Int(b)) => Some(a.cmp(&b)),

@@ -40,6 +40,7 @@ impl Num {
 }
 
 /// A JSON number as PHP decodes it.
+#[inline]
 pub fn from_json(number: &Number) -> Num {
     number.as_i64().map_or_else(|| Num::Float(number.as_f64().unwrap_or(0.0)), Num::Int)
 }
@@ -109,6 +110,7 @@ pub fn numeric_string(text: &str) -> Option<Num> {
 }
 
 /// The number that a value is, or `None`: numbers, and numeric strings.
+#[inline]
 pub fn number(value: &Value) -> Option<Num> {
     match value {
         Value::Number(n) => Some(from_json(n)),

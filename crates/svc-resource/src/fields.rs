@@ -19,6 +19,8 @@ pub struct Field<I, D> {
     argument: Option<Box<dyn Fn(Arg) -> Arg + Send + Sync>>,
     /// Members of this member; then `get` is not used.
     pub(crate) members: Vec<Field<I, D>>,
+    /// In items, but in no schema.
+    unlisted: bool,
 }
 
 impl<I, D> Field<I, D> {
@@ -31,6 +33,7 @@ impl<I, D> Field<I, D> {
             accepts_null: false,
             argument: None,
             members: Vec::new(),
+            unlisted: false,
         }
     }
 
@@ -86,13 +89,40 @@ impl<I, D> Field<I, D> {
         self.members.last_mut().expect("just pushed")
     }
 
+    /// Leaves the member in the schema and the arguments, but out of items.
+    pub fn unread(&mut self) -> &mut Self {
+        self.get = None;
+        self
+    }
+
+    /// Leaves the member in items, but out of the schema and the arguments.
+    pub fn unlisted(&mut self) -> &mut Self {
+        self.unlisted = true;
+        self
+    }
+
+    /// Sets the contexts in which the member is seen.
+    pub fn context(&mut self, contexts: &[&str]) -> &mut Self {
+        if let Some(schema) = self.schema.as_object_mut() {
+            schema.insert("context".to_owned(), Value::from(contexts.to_vec()));
+        }
+        self
+    }
+
+    /// Takes a member of this member away.
+    pub fn drop_member(&mut self, name: &str) -> &mut Self {
+        self.members.retain(|m| m.name != name);
+        self
+    }
+
     /// The member's schema with the schemas of its members in it.
     fn source(&self) -> Value {
         let mut schema = self.schema.clone();
         if !self.members.is_empty()
             && let Some(map) = schema.as_object_mut()
         {
-            let members = self.members.iter().map(|m| (m.name.clone(), m.source())).collect::<Map<_, _>>();
+            let listed = self.members.iter().filter(|m| !m.unlisted);
+            let members = listed.map(|m| (m.name.clone(), m.source())).collect::<Map<_, _>>();
             map.insert("properties".to_owned(), Value::Object(members));
         }
         schema
@@ -142,6 +172,26 @@ impl<I, D> Fields<I, D> {
         self
     }
 
+    /// The table with the members of these names only, in the order of the table.
+    pub fn only(mut self, names: &[&str]) -> Self {
+        self.rows.retain(|row| names.contains(&row.name.as_str()));
+        self
+    }
+
+    /// The table with the members of another one after its own.
+    pub fn join(mut self, other: Self) -> Self {
+        self.rows.extend(other.rows);
+        self
+    }
+
+    /// A member (`title`), or a member of a member (`title.raw`), to change it.
+    pub fn at(&mut self, path: &str) -> Option<&mut Field<I, D>> {
+        let mut names = path.split('.');
+        let first = names.next()?;
+        let row = self.rows.iter_mut().find(|row| row.name == first)?;
+        names.try_fold(row, |field, name| field.members.iter_mut().find(|m| m.name == name))
+    }
+
     /// The table with the schemas of additional fields of this object type; those without a schema are in no schema.
     pub fn with_extra(mut self, extra: &ExtraFields, object: &str) -> Self {
         let schemas =
@@ -176,7 +226,8 @@ impl<I, D> Fields<I, D> {
 
     /// The schemas of all members, by name.
     pub fn properties(&self) -> Map<String, Value> {
-        self.rows.iter().map(|row| (row.name.clone(), row.source())).chain(self.extra.iter().cloned()).collect()
+        let listed = self.rows.iter().filter(|row| !row.unlisted);
+        listed.map(|row| (row.name.clone(), row.source())).chain(self.extra.iter().cloned()).collect()
     }
 
     /// The arguments of a request that reads: every row is a parameter, parsed by its schema.

@@ -114,6 +114,14 @@ impl Arg {
         }
     }
 
+    /// Whether the sanitizer is that of the schema, and would pass this value as it is.
+    fn keeps(&self, value: &Value, name: &str) -> bool {
+        match (&self.sanitize, &self.schema) {
+            (Sanitizer::BySchema | Sanitizer::Parse, Some(schema)) => schema.is_settled(value, name) == Ok(true),
+            _ => false,
+        }
+    }
+
     /// Runs the sanitizer.
     ///
     /// # Errors
@@ -245,6 +253,10 @@ impl Args {
             for (name, value) in source.iter_mut() {
                 let Some(arg) = self.get(name) else { continue };
                 if matches!(arg.sanitize, Sanitizer::None) {
+                    continue;
+                }
+                // Nearly all values are as they should be, and long ones are then not copied.
+                if arg.keeps(value, name) {
                     continue;
                 }
                 match arg.clean(value.clone(), name) {

@@ -45,9 +45,10 @@ impl Run<'_> {
     ) -> Result<usize, Fail> {
         // Nearly always one matches or none does, so that no list of them is made before there is a second.
         let (first, others) = self.quietly(|run| {
-            let mut matching = branches.iter().enumerate().filter_map(|(position, branch)| {
-                run.check(branch, branch.types.or(inherited), value, path).is_ok().then_some(position)
-            });
+            let mut matching = branches
+                .iter()
+                .enumerate()
+                .filter_map(|(position, branch)| run.fits_branch(branch, inherited, value, path).then_some(position));
             (matching.next(), matching.collect::<Vec<usize>>())
         });
         match (first, others.as_slice()) {
@@ -68,9 +69,15 @@ impl Run<'_> {
         value: &Value,
         path: &Path<'_>,
     ) -> Option<usize> {
-        self.quietly(|run| {
-            branches.iter().position(|branch| run.check(branch, branch.types.or(inherited), value, path).is_ok())
-        })
+        self.quietly(|run| branches.iter().position(|branch| run.fits_branch(branch, inherited, value, path)))
+    }
+
+    /// Whether a value fits one of several sub-schemas. What one that does not fit would change does not count.
+    fn fits_branch(&mut self, branch: &Node, inherited: Types<'_>, value: &Value, path: &Path<'_>) -> bool {
+        let may_change = self.may_change;
+        let fits = self.check(branch, branch.types.or(inherited), value, path).is_ok();
+        self.may_change = may_change || (fits && self.may_change);
+        fits
     }
 
     /// Runs something whose errors are only counted.

@@ -172,6 +172,8 @@ pub(crate) struct Node {
     pub(crate) any_of: Option<Box<[Node]>>,
     pub(crate) one_of: Option<Box<[Node]>>,
     pub(crate) context: Option<Box<[Box<str>]>>,
+    /// Whether none of `anyOf`, `oneOf`, `enum` and `format` is there.
+    pub(crate) has_only_type_rules: bool,
     /// Whether `properties` is there at all, for schemas without a type.
     pub(crate) has_properties: bool,
 }
@@ -191,7 +193,7 @@ fn node(source: &Value, depth_left: usize) -> Node {
         let branches = members(given.get(name)?);
         Some(branches.map(|(_, branch)| node(branch, depth_left - 1)).collect())
     };
-    Node {
+    let compiled = Node {
         types: given.get("type").map_or(TypeSlot::Missing, type_slot),
         title: given.get("title").filter(|t| svc_php::cast::is_scalar(t)).map(|t| to_text(t).into()),
         format: given.get("format").and_then(Value::as_str).and_then(Format::from_name),
@@ -203,8 +205,14 @@ fn node(source: &Value, depth_left: usize) -> Node {
         any_of: list_of_nodes("anyOf"),
         one_of: list_of_nodes("oneOf"),
         context: given.get("context").map(texts),
+        has_only_type_rules: false,
         has_properties: given.get("properties").is_some(),
-    }
+    };
+    let has_only_type_rules = compiled.any_of.is_none()
+        && compiled.one_of.is_none()
+        && compiled.values.is_empty()
+        && compiled.format.is_none();
+    Node { has_only_type_rules, ..compiled }
 }
 
 /// The keywords of a schema; one whose value is null is not there.

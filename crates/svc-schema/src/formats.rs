@@ -52,6 +52,14 @@ impl Format {
         }
     }
 
+    /// Whether every text that has the format is left as it is by [`Self::sanitize`].
+    pub(crate) fn is_settled(self) -> bool {
+        match self {
+            Format::HexColor | Format::DateTime | Format::Ip | Format::Uuid => true,
+            Format::Email | Format::Uri => false,
+        }
+    }
+
     /// The error of a value that does not have it.
     pub(crate) fn error(self, path: &Path<'_>) -> Error {
         match self {

@@ -28,6 +28,19 @@ impl PropertyMap {
         self.nodes.get(place?)
     }
 
+    /// [`Self::get`] for names that come nearly in the order of the schema, as clients send them: `next` is where the
+    /// search begins, and is moved behind what was found.
+    pub(crate) fn get_next(&self, name: &str, next: &mut usize) -> Option<&Node> {
+        if self.names.len() > FEW {
+            return self.get(name);
+        }
+        let (before, from) = self.names.split_at((*next).min(self.names.len()));
+        let found = |keys: &[Box<str>]| keys.iter().position(|key| **key == *name);
+        let place = found(from).map(|place| before.len() + place).or_else(|| found(before))?;
+        *next = place + 1;
+        self.nodes.get(place)
+    }
+
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         self.names.iter().map(|name| &**name)
     }
@@ -63,6 +76,8 @@ mod tests {
                 assert!(schema.validate(&json!({ name.clone(): 1 }), "p").is_ok());
                 assert_eq!(schema.validate(&json!({ name: "x" }), "p").unwrap_err().code(), "rest_invalid_type");
             }
+            let backwards: Map = (0..n).rev().map(|i| (format!("name-{i}"), json!(i))).collect();
+            assert!(schema.validate(&backwards.into(), "p").is_ok());
             let unknown = schema.validate(&json!({ "other": 1 }), "p").unwrap_err();
             assert_eq!(unknown.code(), "rest_additional_properties_forbidden");
         }

@@ -32,6 +32,8 @@ pub(crate) struct Run<'r> {
     pub(crate) is_muted: bool,
     /// Sanitizing for a comparison only: an error inside is noted here, and makes the value equal to nothing.
     pub(crate) error_inside: Option<bool>,
+    /// Whether sanitizing might change a value that was checked. Once set it stays, but for branches not taken.
+    pub(crate) may_change: bool,
     steps_left: u32,
 }
 
@@ -48,7 +50,15 @@ const BUILT_IN: &str = "array, object, string, number, integer, boolean and null
 
 impl<'r> Run<'r> {
     pub(crate) fn new(notices: Option<&'r mut Notices>) -> Self {
-        Run { notices, stand_in: None, is_quiet: false, is_muted: false, error_inside: None, steps_left: MAX_STEPS }
+        Run {
+            notices,
+            stand_in: None,
+            is_quiet: false,
+            is_muted: false,
+            error_inside: None,
+            may_change: false,
+            steps_left: MAX_STEPS,
+        }
     }
 
     /// Takes one step, or fails when all were taken.

@@ -76,12 +76,12 @@ impl Run<'_> {
     fn clean_object(&mut self, rules: Option<&ObjectRules>, value: Value, path: &Path<'_>) -> Result<Value, Fail> {
         let mut members: Map<String, Value> = sanitize_object(value);
         let Some(rules) = rules else { return Ok(Value::Object(members)) };
-        let mut outcome = Ok(());
+        let (mut outcome, mut next) = (Ok(()), 0);
         members.retain(|name, member| {
             if outcome.is_err() {
                 return true;
             }
-            match self.member_rule(rules, name) {
+            match self.member_rule(rules, name, &mut next) {
                 MemberRule::Any => true,
                 MemberRule::Forbidden => false,
                 MemberRule::Schema(schema) => {

@@ -61,6 +61,17 @@ impl Schema {
         Run::new(None).validate(self.node(), value, param)
     }
 
+    /// As [`validate`](Self::validate), telling of a value that fits whether [`sanitize`](Self::sanitize) would leave it
+    /// as it is. `false` may be wrong, `true` never is.
+    ///
+    /// # Errors
+    /// The same.
+    pub fn is_settled(&self, value: &Value, param: &str) -> Result<bool, Error> {
+        let mut run = Run::new(None);
+        run.validate(self.node(), value, param)?;
+        Ok(!run.may_change)
+    }
+
     /// As [`validate`](Self::validate), collecting what is wrong with the schema itself.
     ///
     /// # Errors
@@ -108,8 +119,7 @@ impl Schema {
     /// # Errors
     /// Those of either step.
     pub fn parse(&self, value: Value, param: &str) -> Result<Value, Error> {
-        self.validate(&value, param)?;
-        self.sanitize(value, param)
+        if self.is_settled(&value, param)? { Ok(value) } else { self.sanitize(value, param) }
     }
 
     /// The value as the keyword `enum` sees it: sanitized, and equal to one of the allowed ones.

@@ -22,6 +22,9 @@ const FEW: usize = 16;
 /// Whether two of the items are the same.
 pub(crate) fn has_duplicates<V: Borrow<Value>>(items: &[V]) -> bool {
     if items.len() <= FEW {
+        if let Some(numbers) = integers(items) {
+            return numbers[..items.len()].iter().enumerate().any(|(index, n)| numbers[..index].contains(n));
+        }
         let is_seen =
             |(index, item): (usize, &V)| items[..index].iter().any(|other| same(item.borrow(), other.borrow()));
         return items.iter().enumerate().any(is_seen);
@@ -33,6 +36,15 @@ pub(crate) fn has_duplicates<V: Borrow<Value>>(items: &[V]) -> bool {
     hashed.chunk_by(|(a, _), (b, _)| a == b).any(|group| {
         group.iter().enumerate().any(|(index, (_, item))| group[..index].iter().any(|(_, other)| same(item, other)))
     })
+}
+
+/// The items, when all are integers, as lists of ids are; what follows them is filled up.
+fn integers<V: Borrow<Value>>(items: &[V]) -> Option<[i64; FEW]> {
+    let mut numbers = [0; FEW];
+    for (place, item) in numbers.iter_mut().zip(items) {
+        *place = item.borrow().as_i64()?;
+    }
+    Some(numbers)
 }
 
 fn same(a: &Value, b: &Value) -> bool {
@@ -127,6 +139,20 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn lists_of_integers_are_seen_through() {
+        let rows = [
+            (json!([]), false),
+            (json!([0]), false),
+            (json!([3, 1, 2]), false),
+            (json!([7, 1, 7]), true),
+            (json!([i64::MAX, u64::MAX, i64::MIN]), false),
+        ];
+        for (items, expected) in rows {
+            assert_eq!(has_duplicates(items.as_array().unwrap()), expected, "{items:?}");
+        }
+    }
 
     #[test]
     fn few_and_many_agree() {

@@ -41,6 +41,12 @@ impl Run<'_> {
         path: &Path<'_>,
     ) -> Result<(), Fail> {
         self.step(path)?;
+        // The way of most members: one known type, and the keywords that go with it.
+        if let (true, Types::One(kind)) = (node.has_only_type_rules, types)
+            && !kind.is_unknown()
+        {
+            return self.check_type(node, kind, value, path);
+        }
         if let Some(branches) = &node.any_of {
             let found = self.find_any(branches, types, value, path)?;
             if matches!(types, Types::Missing) {
@@ -70,6 +76,7 @@ impl Run<'_> {
         match &node.format {
             Some(format) if kind.is_none_or(|k| k.is_unknown() || *k == TypeName::String) => {
                 if format.fits(value) {
+                    self.may_change |= !(value.is_string() && format.is_settled());
                     Ok(())
                 } else {
                     Err(self.fail(|| format.error(path)))
@@ -93,20 +100,31 @@ impl Run<'_> {
             },
             TypeName::Number | TypeName::Integer => {
                 let Some(n) = number(value) else { return wrong(self) };
+                self.may_change |= !if *kind == TypeName::Integer { value.is_i64() } else { value.is_f64() };
                 if let Some(rules) = &node.number {
                     self.check_number(rules, value, n, path)?;
                 }
                 if *kind == TypeName::Integer && !n.is_whole() { wrong(self) } else { Ok(()) }
             }
-            TypeName::Object => match &node.object {
-                Some(rules) => self.check_object(rules, value, path),
-                None => Ok(()),
-            },
-            TypeName::Array => match &node.array {
-                Some(rules) => self.check_array(rules, value, path),
-                None => Ok(()),
-            },
-            TypeName::Null | TypeName::Boolean | TypeName::Other(_) => Ok(()),
+            TypeName::Object => {
+                self.may_change |= !value.is_object();
+                match &node.object {
+                    Some(rules) => self.check_object(rules, value, path),
+                    None => Ok(()),
+                }
+            }
+            TypeName::Array => {
+                self.may_change |= !value.is_array();
+                match &node.array {
+                    Some(rules) => self.check_array(rules, value, path),
+                    None => Ok(()),
+                }
+            }
+            TypeName::Boolean => {
+                self.may_change |= !value.is_boolean();
+                Ok(())
+            }
+            TypeName::Null | TypeName::Other(_) => Ok(()),
         }
     }
 
@@ -170,9 +188,10 @@ impl Run<'_> {
         if let Some(name) = required.iter().find(|name| !has_member(members, name)) {
             return Err(self.fail(|| raise::property_required(path, name)));
         }
+        let mut next = 0;
         for (name, member) in members {
             let place = Path::Member(path, name);
-            match self.member_rule(rules, name) {
+            match self.member_rule(rules, name, &mut next) {
                 MemberRule::Schema(schema) => self.check(schema, schema.types.get(), member, &place)?,
                 MemberRule::Forbidden => return Err(self.fail(|| raise::additional_property(name))),
                 MemberRule::Any => {}
@@ -188,8 +207,9 @@ impl Run<'_> {
     }
 
     /// What holds for a member: its own entry, else the first pattern that matches its name, else what is said of others.
-    pub(crate) fn member_rule<'s>(&mut self, rules: &'s ObjectRules, name: &str) -> MemberRule<'s> {
-        if let Some(schema) = rules.properties.get(name) {
+    /// `next` is where among the entries the search begins; 0 at first.
+    pub(crate) fn member_rule<'s>(&mut self, rules: &'s ObjectRules, name: &str, next: &mut usize) -> MemberRule<'s> {
+        if let Some(schema) = rules.properties.get_next(name, next) {
             return MemberRule::Schema(schema);
         }
         if let Some((_, schema)) = rules.patterns.iter().find(|(pattern, _)| self.matches(pattern, name)) {
@@ -259,7 +279,9 @@ impl Run<'_> {
         path: &Path<'_>,
     ) -> Result<Option<Value>, Fail> {
         let outer = self.error_inside.replace(false);
+        let may_change = self.may_change;
         let outcome = self.clean(node, types, value.clone(), path);
+        self.may_change = may_change;
         let error_inside = std::mem::replace(&mut self.error_inside, outer) == Some(true);
         outcome.map(|clean| (!error_inside).then_some(clean))
     }

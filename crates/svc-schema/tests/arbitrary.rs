@@ -121,12 +121,17 @@ proptest! {
         let mut notices = Notices::new();
         let checked = schema.validate(&value, "p");
         prop_assert_eq!(&checked, &schema.validate_with(&value, "p", &mut notices), "notices change nothing");
-        if let Err(error) = checked {
+        if let Err(error) = &checked {
             prop_assert!(error.code().starts_with("rest_"));
             prop_assert!(error.to_body().is_object());
         }
         let cleaned = schema.sanitize(value.clone(), "p");
         prop_assert_eq!(&cleaned, &schema.sanitize_with(value.clone(), "p", &mut notices));
+        match schema.is_settled(&value, "p") {
+            Ok(true) => prop_assert_eq!(&cleaned, &Ok(value.clone()), "what is settled stays as it is"),
+            Ok(false) => prop_assert_eq!(&checked, &Ok(())),
+            Err(error) => prop_assert_eq!(&checked, &Err(error)),
+        }
         let filtered = schema.filter_by_context(value.clone(), &context);
         if let (Value::Object(before), Value::Object(after)) = (&value, &filtered) {
             prop_assert!(after.keys().all(|name| before.contains_key(name)), "filtering adds nothing");

@@ -7,11 +7,13 @@ pub mod error;
 pub mod first_run;
 mod logs;
 mod pages;
+mod schedule;
 pub mod serving;
 mod site;
 pub mod uploads;
 
 pub use pages::Texts;
+pub use schedule::Schedule;
 pub use site::{OpenSite, SiteBuilder};
 
 // What a program that builds its own site names, so that it needs no other crate of ours.

@@ -2,6 +2,7 @@
 //!
 //! Whoever writes posts sees them; whoever may change the theme's options changes them.
 
+mod history;
 mod stored;
 
 use std::sync::Arc;
@@ -19,6 +20,7 @@ use svc_schema::{
 };
 use svc_store::posts;
 
+pub use history::StylesHistory;
 pub(crate) use stored::{POST_TYPE, merged, of_theme};
 
 use self::stored::StylesDraft;
@@ -66,6 +68,11 @@ pub(crate) struct StylesItem {
 impl StylesItem {
     pub(crate) fn new(post: Post) -> Self {
         StylesItem { json: stored::read(&post), post }
+    }
+
+    /// Neither settings nor styles.
+    pub(crate) fn has_nothing(&self) -> bool {
+        ["settings", "styles"].iter().all(|name| self.json.get(name).is_none())
     }
 
     /// A map, whatever there is.

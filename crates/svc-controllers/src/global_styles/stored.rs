@@ -15,8 +15,9 @@ use svc_store::{
 use super::not_found;
 use crate::{
     Settings, Site, Stored,
-    posts::{Place, revise},
+    posts::Place,
     render,
+    revisions::keep::revise,
     templates::{THEME, of_term, term},
 };
 

@@ -136,7 +136,42 @@ pub(crate) fn fields(site: &Arc<Site>, post_type: &PostType) -> PostFields {
             .set(move |d, v: Vec<i64>| { d.terms.insert(name.clone(), v); });
     }
     f.keyword("links", super::links::schema_links(site, post_type));
+    match post_type.name.as_str() {
+        "wp_block" => show_as_stored(&mut f),
+        "wp_navigation" => show_when_embedded(&mut f),
+        _ => {}
+    }
     f
+}
+
+/// Patterns are put into other posts: they are shown as they are stored, and not as HTML.
+fn show_as_stored(f: &mut PostFields) {
+    for name in ["title", "content"] {
+        if let Some(text) = f.at(name) {
+            text.drop_member("rendered");
+        }
+        if let Some(raw) = f.at(&format!("{name}.raw")) {
+            raw.context(VIEW_EDIT);
+        }
+    }
+}
+
+/// Editors embed the fallback of menus, and draw it from what is embedded.
+fn show_when_embedded(f: &mut PostFields) {
+    const EDIT_EMBED: &[&str] = &["edit", "embed"];
+    let rows = [
+        ("status", ALL),
+        ("title.raw", EDIT_EMBED),
+        ("content", ALL),
+        ("content.raw", EDIT_EMBED),
+        ("content.rendered", ALL),
+        ("content.block_version", EDIT_EMBED),
+    ];
+    for (path, contexts) in rows {
+        if let Some(member) = f.at(path) {
+            member.context(contexts);
+        }
+    }
 }
 
 /// The stored text of a title, content or excerpt.

@@ -4,6 +4,7 @@
 //! page's data in a fixed number of queries, `rules` says what a change does, `write` stores it. Here are the routes, and
 //! each operation beside its permission.
 
+mod autosave;
 pub(crate) mod draft;
 pub(crate) mod fields;
 pub(crate) mod item;
@@ -19,7 +20,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use svc_auth::{Caller, caps::PostCap};
-use svc_model::{Post, PostId, PostType};
+use svc_model::{Post, PostId, PostType, RestController};
 use svc_resource::{Paging, Params, View, total_headers};
 use svc_routing::{CREATABLE, Controller, DELETABLE, EDITABLE, ExtraFields, Request, Response, Result, Route, get, on};
 use svc_schema::{
@@ -35,7 +36,7 @@ pub use item::Place;
 pub(crate) use links::{create_term_cap, with_query};
 pub(crate) use load::first_category;
 pub(crate) use removal::remove;
-pub(crate) use write::revise;
+pub(crate) use rights::PostRights;
 
 use self::{
     fields::PostFields,
@@ -112,14 +113,17 @@ impl Controller for Posts {
 
 /// A post that a permission has let through, with what it was judged by.
 pub(crate) struct Granted {
-    post: Post,
-    settings: Arc<Settings>,
+    /// The post.
+    pub(crate) post: Post,
+    /// The site's options at that moment.
+    pub(crate) settings: Arc<Settings>,
 }
 
 impl Posts {
     /// A post of this type, or 404.
     fn find(&self, db: &mut Db, req: &Request) -> Stored<Post> {
-        let id: i64 = req.require("id")?;
+        // Routes of autosaves name the post without an argument of their own, so that it may still be text.
+        let id = req.param("id").map_or(0, svc_php::cast::to_int);
         posts::get(db, PostId(id))?
             .filter(|post| id > 0 && post.post_type == self.post_type.name)
             .ok_or_else(|| errors::post_not_found().into())
@@ -137,6 +141,11 @@ impl Posts {
         })
     }
 
+    /// Whether a caller has one of the capabilities that the type names, which may stand for another.
+    fn has_cap(&self, caller: &Caller, cap: &str) -> Result<bool> {
+        Ok(Access::new(&self.site, &*self.site.settings()?).can(caller, cap))
+    }
+
     fn loading<'a>(&'a self, settings: &'a Arc<Settings>, caller: &'a Caller, view: &'a View) -> Loading<'a> {
         Loading {
             site: &self.site,
@@ -149,8 +158,22 @@ impl Posts {
         }
     }
 
+    /// Arguments of a request that creates or changes a post.
+    pub(crate) fn args(&self, kind: MethodKind) -> Args {
+        self.fields.args(kind)
+    }
+
     /// The wire form of a loaded post, without its links.
-    async fn finish(&self, id: PostId, item: svc_routing::Map, req: &Request, view: &View) -> Result<svc_routing::Map> {
+    async fn finish(
+        &self,
+        id: PostId,
+        mut item: svc_routing::Map,
+        req: &Request,
+        view: &View,
+    ) -> Result<svc_routing::Map> {
+        if self.post_type.rest_controller == RestController::Blocks {
+            lift_sync_status(&mut item, view);
+        }
         respond::finish(&self.extra, &self.post_type.name, id.0, item, req, view).await
     }
 
@@ -179,7 +202,7 @@ impl Posts {
     // List
 
     async fn can_list(self: Arc<Self>, req: Request) -> Result<()> {
-        if req.context() == "edit" && !caller(&req).has(&self.post_type.caps.edit_posts) {
+        if req.context() == "edit" && !self.has_cap(&caller(&req), &self.post_type.caps.edit_posts)? {
             return Err(errors::forbidden_context(&req));
         }
         Ok(())
@@ -267,7 +290,7 @@ impl Posts {
     }
 
     /// The address of a post's page.
-    fn address_of(&self, settings: &Arc<Settings>, post: Post) -> Result<String> {
+    pub(crate) fn address_of(&self, settings: &Arc<Settings>, post: Post) -> Result<String> {
         let view = View::whole("view").only(&["link"]);
         let plan = self.fields.plan(&view);
         let nobody = Caller::anonymous();
@@ -287,7 +310,8 @@ impl Posts {
             return Err(errors::post_exists());
         }
         self.check_members(&req, |caller| {
-            if caller.has(&self.post_type.caps.create_posts) { Ok(()) } else { Err(errors::cannot_create(&req)) }
+            let may = self.has_cap(caller, &self.post_type.caps.create_posts)?;
+            if may { Ok(()) } else { Err(errors::cannot_create(&req)) }
         })
     }
 
@@ -301,7 +325,7 @@ impl Posts {
 
     // Update
 
-    async fn can_update(self: Arc<Self>, req: Request) -> Result<Granted> {
+    pub(crate) async fn can_update(self: Arc<Self>, req: Request) -> Result<Granted> {
         if only_reads(&req) {
             return Err(errors::cannot_edit(&req));
         }
@@ -351,6 +375,15 @@ impl Posts {
         self.trash(id, now, caller(&req).id).await?;
         let post = self.saved(id)?;
         self.show(&req, post, respond::edit_view(&req), false).await
+    }
+}
+
+/// Patterns tell beside their meta, and not in it, how they are kept in sync.
+fn lift_sync_status(item: &mut svc_routing::Map, view: &View) {
+    const STATUS: &str = "wp_pattern_sync_status";
+    let kept = item.get_mut("meta").and_then(Value::as_object_mut).and_then(|meta| meta.shift_remove(STATUS));
+    if view.includes(STATUS) {
+        item.insert(STATUS.to_owned(), kept.filter(|status| !status.is_null()).unwrap_or_else(|| json!("")));
     }
 }
 

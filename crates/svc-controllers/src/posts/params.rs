@@ -182,7 +182,7 @@ impl PostList {
         access: &Access<'_>,
         req: &Request,
     ) -> Result<(), Error> {
-        let edits = caller.has(&kind.caps.edit_posts);
+        let edits = access.can(caller, &kind.caps.edit_posts);
         let may = |status: &str| match status {
             "publish" => true,
             "inherit" if kind.name == "attachment" => true,

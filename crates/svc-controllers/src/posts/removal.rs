@@ -3,8 +3,8 @@
 use svc_model::{PostId, UserId};
 use svc_store::{Tx, posts};
 
-use super::write::{revise, set_sticky};
-use crate::{Site, Stored};
+use super::write::set_sticky;
+use crate::{Site, Stored, revisions::keep::revise};
 
 /// Moves a post or page to the trash; removes what is there already, and everything of other types, for good.
 ///

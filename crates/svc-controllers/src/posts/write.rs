@@ -1,6 +1,6 @@
 //! Stores what a request makes of a post: one transaction, all of it or nothing.
 
-use std::{collections::HashMap, sync::Arc};
+use std::sync::Arc;
 
 use chrono::NaiveDateTime;
 use svc_auth::{
@@ -16,17 +16,19 @@ use svc_store::{
 };
 
 use super::{Posts, draft::PostDraft, item::Place, load, rules};
-use crate::{Access, Settings, Site, Stored, caller, errors, meta::MetaRights, respond};
+use crate::{Access, Settings, Site, Stored, caller, errors, meta::MetaRights, respond, revisions::keep::revise};
 
 /// Everything that a transaction needs, so that it can be run again.
-struct Job {
+pub(crate) struct Job {
     site: Arc<Site>,
     settings: Arc<Settings>,
     post_type: Arc<PostType>,
     draft: PostDraft,
-    writer: rules::Writer,
+    pub(super) writer: rules::Writer,
     caller: Caller,
     existing: Option<PostId>,
+    /// What the post was is kept as a revision.
+    revises: bool,
 }
 
 impl Posts {
@@ -35,7 +37,9 @@ impl Posts {
     pub(super) fn check_members(&self, req: &Request, own: impl FnOnce(&Caller) -> Result<()>) -> Result<()> {
         let caller = caller(req);
         let caps = &self.post_type.caps;
-        let others = caller.has(&caps.edit_others_posts);
+        let settings = self.site.settings()?;
+        let access = Access::new(&self.site, &settings);
+        let others = access.can(&caller, &caps.edit_others_posts);
         if let Some(author) = req.arg::<i64>("author")?
             && author != 0
             && UserId(author) != caller.id
@@ -45,7 +49,7 @@ impl Posts {
         }
         if req.arg::<bool>("sticky")? == Some(true)
             && self.fields.has("sticky")
-            && !(others && caller.has(&caps.publish_posts))
+            && !(others && access.can(&caller, &caps.publish_posts))
         {
             return Err(errors::cannot_assign_sticky(req));
         }
@@ -77,30 +81,44 @@ impl Posts {
 
     /// Creates or changes a post as the request says.
     pub(super) async fn save(&self, req: &Request, existing: Option<Post>) -> Result<PostId> {
-        let caller = caller(req);
-        let mut draft = PostDraft::default();
-        self.fields.apply(&mut draft, |name| respond::given(req, name))?;
         let settings = self.site.settings()?;
-        self.check_template(&draft, existing.as_ref(), &settings)?;
-        let access = Access::new(&self.site, &settings);
-        let job = Job {
-            writer: rules::Writer {
-                id: caller.id,
-                unfiltered_html: access.can(&caller, "unfiltered_html"),
-                publishes: caller.has(&self.post_type.caps.publish_posts),
-                now: self.site.now(),
-            },
-            site: Arc::clone(&self.site),
-            post_type: Arc::clone(&self.post_type),
-            existing: existing.map(|p| p.id),
-            settings: Arc::clone(&settings),
-            caller,
-            draft,
-        };
+        let draft = self.draft(req, existing.as_ref(), &settings)?;
+        let job = self.job(caller(req), draft, existing.map(|p| p.id), settings);
         let id = self.site.write(move |tx| job.run(tx)).await?;
         let number = u64::try_from(id.0).unwrap_or_default();
         self.extra.update(&self.post_type.name, &ObjectId::from(number), req).await?;
         Ok(id)
+    }
+
+    /// What a request wants to change of a post.
+    pub(super) fn draft(&self, req: &Request, existing: Option<&Post>, settings: &Settings) -> Result<PostDraft> {
+        let mut draft = PostDraft::default();
+        self.fields.apply(&mut draft, |name| respond::given(req, name))?;
+        self.check_template(&draft, existing, settings)?;
+        Ok(draft)
+    }
+
+    /// A draft with everything that storing it needs.
+    pub(crate) fn job(
+        &self,
+        caller: Caller,
+        draft: PostDraft,
+        existing: Option<PostId>,
+        settings: Arc<Settings>,
+    ) -> Job {
+        let access = Access::new(&self.site, &settings);
+        let [unfiltered_html, publishes] =
+            ["unfiltered_html", &self.post_type.caps.publish_posts].map(|cap| access.can(&caller, cap));
+        Job {
+            writer: rules::Writer { id: caller.id, unfiltered_html, publishes, now: self.site.now() },
+            site: Arc::clone(&self.site),
+            post_type: Arc::clone(&self.post_type),
+            existing,
+            settings,
+            caller,
+            draft,
+            revises: existing.is_some(),
+        }
     }
 
     /// Moves a post to the trash, with a revision of what it was.
@@ -115,9 +133,13 @@ impl Posts {
         self.site.write(write).await
     }
 
-    /// A post that this request has just written.
-    pub(super) fn saved(&self, id: PostId) -> Result<Post> {
-        self.site.read(|db| posts::get(db, id)?.ok_or_else(|| errors::post_not_found().into()))
+    /// A post that this request has just written. Whoever publishes scheduled posts is told of one more.
+    pub(crate) fn saved(&self, id: PostId) -> Result<Post> {
+        let post = self.site.read(|db| posts::get(db, id)?.ok_or_else(|| errors::post_not_found().into()))?;
+        if post.status == "future" {
+            self.site.scheduled.notify_one();
+        }
+        Ok(post)
     }
 
     /// A template must be one that the theme offers, or the one that the post has.
@@ -138,7 +160,12 @@ impl Posts {
 }
 
 impl Job {
-    fn run(&self, tx: &mut Tx) -> Stored<PostId> {
+    /// The same without a revision of what the post was.
+    pub(super) fn without_revision(self) -> Self {
+        Job { revises: false, ..self }
+    }
+
+    pub(crate) fn run(&self, tx: &mut Tx) -> Stored<PostId> {
         let existing = match self.existing {
             Some(id) => Some(posts::get(tx, id)?.ok_or_else(errors::post_not_found)?),
             None => None,
@@ -164,7 +191,7 @@ impl Job {
             None => row.id = self.insert(tx, &mut row)?,
         }
         self.members(tx, &row)?;
-        if existing.is_some() {
+        if self.revises {
             revise(tx, &self.site, &self.post_type, &row, self.caller.id)?;
         }
         let was_public = existing.as_ref().is_some_and(|p| p.status == "publish");
@@ -312,36 +339,6 @@ impl Job {
     }
 }
 
-/// Keeps the texts as a revision, with the meta that goes with revisions: the first time a post is changed, and whenever
-/// they differ from those of the latest one.
-pub(crate) fn revise(tx: &mut Tx, site: &Site, post_type: &PostType, row: &Post, author: UserId) -> Stored<()> {
-    if !post_type.supports("revisions") || row.status == "auto-draft" {
-        return Ok(());
-    }
-    let keys: Vec<&str> =
-        site.meta.fields("post", &post_type.name).filter(|f| f.revisions).map(|f| f.key.as_str()).collect();
-    let latest = posts::latest_revision(tx, row.id)?;
-    let mut numbers = vec![row.id.0];
-    numbers.extend(latest.iter().map(|l| l.id.0));
-    let meta = if keys.is_empty() { HashMap::new() } else { meta::load(tx, MetaKind::Post, &numbers)? };
-    let kept = |id: PostId, key: &str| meta.get(&id.0).map_or(&[][..], |m| m.all(key));
-    if let Some(latest) = &latest
-        && latest.title == row.title
-        && latest.content == row.content
-        && latest.excerpt == row.excerpt
-        && keys.iter().all(|key| kept(latest.id, key) == kept(row.id, key))
-    {
-        return Ok(());
-    }
-    let id = posts::insert(tx, &revision(row, author))?;
-    let rows: Vec<(&str, &str)> =
-        keys.iter().flat_map(|key| kept(row.id, key).iter().map(move |value| (*key, value.as_str()))).collect();
-    if !rows.is_empty() {
-        meta::add_many(tx, MetaKind::Post, id.0, &rows)?;
-    }
-    Ok(())
-}
-
 /// Whether a post stands among its own ancestors.
 fn would_loop(tx: &mut Tx, row: &Post) -> Stored<bool> {
     if row.id.is_none() || row.parent.is_none() {
@@ -349,27 +346,6 @@ fn would_loop(tx: &mut Tx, row: &Post) -> Stored<bool> {
     }
     let above = posts::ancestors(tx, row)?;
     Ok(row.parent == row.id || above.iter().any(|post| post.parent == row.id))
-}
-
-/// A copy of a post's texts, kept under it.
-fn revision(post: &Post, author: UserId) -> Post {
-    Post {
-        author,
-        date: post.modified,
-        date_gmt: post.modified_gmt,
-        modified: post.modified,
-        modified_gmt: post.modified_gmt,
-        title: post.title.clone(),
-        content: post.content.clone(),
-        excerpt: post.excerpt.clone(),
-        status: "inherit".to_owned(),
-        comment_status: "closed".to_owned(),
-        ping_status: "closed".to_owned(),
-        slug: format!("{}-revision-v1", post.id),
-        parent: post.id,
-        post_type: "revision".to_owned(),
-        ..Post::default()
-    }
 }
 
 /// Puts a post on the list of sticky ones, or takes it off.

@@ -5,6 +5,7 @@
 
 mod fields;
 mod hierarchy;
+mod history;
 pub(crate) mod kinds;
 mod load;
 mod write;
@@ -24,6 +25,7 @@ use svc_schema::{
 };
 use svc_store::posts;
 
+pub use history::TemplateHistory;
 pub use load::{Kind, Template, Templates as Lookup};
 pub(crate) use load::{THEME, of_term};
 pub(crate) use write::term;

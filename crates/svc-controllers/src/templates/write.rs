@@ -18,11 +18,7 @@ use super::{
     load::{AREA, Kind, THEME, Template, Templates as Lookup},
     not_found, other_theme,
 };
-use crate::{
-    Access, Settings, Stored, caller, errors,
-    posts::{Place, revise},
-    render, respond,
-};
+use crate::{Access, Settings, Stored, caller, errors, posts::Place, render, respond, revisions::keep::revise};
 
 /// Slugs that are tried before one is taken that is used already.
 const MAX_TRIES: u32 = 100;

@@ -40,6 +40,7 @@ async fn run(builder: &SiteBuilder, config: &Config) -> Result {
     say(&format!("The site:      {home}/"));
     say(&format!("Its interface: {}", site.server().rest_url("/")));
     tracing::info!(%here, home, "serving");
+    let _schedule = site.start_schedule();
     serving::serve(listener, router, config.limits.clone(), serving::asked_to_stop()).await;
     tracing::info!("stopped");
     Ok(())

@@ -10,7 +10,7 @@ use chrono::Utc;
 use http::{HeaderMap, Method, header};
 use serde_json::Value;
 use svc_auth::{
-    AuthError, Caller, Keys, Scheme,
+    AuthError, Caller, Keys, Scheme, Secret,
     application_password::{self, Account, AppPasswordOutcome, ApplicationPassword},
     basic,
     cookie::{self, AuthCookie, CookieNames},
@@ -19,7 +19,7 @@ use svc_auth::{
     roles::Roles,
     session::Sessions,
 };
-use svc_controllers::{AppPassword, ClientAddress, Settings, Site, Stored};
+use svc_controllers::{AppPassword, ClientAddress, SessionToken, Settings, Site, Stored};
 use svc_http::{Authenticator, Credentials, Outcome};
 use svc_model::{User, UserId};
 use svc_php::serialize;
@@ -199,7 +199,9 @@ impl SignIn {
         let token = if user.is_none() { "" } else { parsed.token };
         let decision = self.nonce(credentials, status, Bearer { user, token }, now);
         let brought = subject.filter(|_| !user.is_none());
-        Ok(self.outcome(decision, brought.map(|s| caller(known, user, &s.meta, db.prefix()))))
+        let session = SessionToken(Secret::new(token));
+        let outcome = self.outcome(decision, brought.map(|s| caller(known, user, &s.meta, db.prefix())));
+        Ok(outcome.with_extension(session))
     }
 
     /// A request whose cookie is missing, or cannot be read: a nonce may still be checked, as nobody's.

@@ -23,6 +23,7 @@ use crate::{
     error::{Error, Result},
     first_run::{self, Created},
     pages::{self, Texts},
+    schedule::Schedule,
     serving, uploads,
 };
 use authenticate::SignIn;
@@ -100,7 +101,7 @@ impl SiteBuilder {
         let store = open_store(config)?;
         let created =
             if first_run::has_site(&store)? { None } else { Some(first_run::create(&store, address, Utc::now())?) };
-        let mut site = Site::new(store, config.brand.clone(), &config.content_dir);
+        let mut site = Site::new(store, config.brand.clone(), &config.content_dir).with_keys(keys.clone());
         if let Some(address) = &config.site_url {
             site = site.at(address.as_str());
         }
@@ -166,6 +167,12 @@ impl OpenSite {
     /// The administrator's name and password, when the site was made just now. Given once.
     pub fn take_created(&mut self) -> Option<Created> {
         self.created.take()
+    }
+
+    /// Starts what goes on without being asked: posts are published when their time comes. It ends when the answer is
+    /// dropped. Needs a runtime.
+    pub fn start_schedule(&self) -> Schedule {
+        Schedule::start(Arc::clone(&self.site))
     }
 
     /// Everything as one router: interface, uploads, pages, and what surrounds every answer.

@@ -5,7 +5,6 @@ use std::collections::{HashMap, HashSet};
 use sea_query::{Expr, ExprTrait as _, Query};
 use svc_model::{Post, PostId};
 
-use super::{read, select};
 use crate::db::Db;
 use crate::error::Result;
 
@@ -36,18 +35,6 @@ pub fn revision_counts(db: &mut Db, ids: &[PostId]) -> Result<HashMap<PostId, (u
         })?;
     }
     Ok(found)
-}
-
-/// The latest revision of a post that is no autosave.
-///
-/// # Errors
-/// Those of the database.
-pub fn latest_revision(db: &mut Db, id: PostId) -> Result<Option<Post>> {
-    let mut s = select(db);
-    s.and_where(Expr::col("post_parent").eq(id.0)).and_where(Expr::col("post_type").eq("revision"));
-    s.and_where(Expr::col("post_name").not_like("%-autosave%"));
-    s.order_by("post_date", sea_query::Order::Desc).order_by("ID", sea_query::Order::Desc).limit(1);
-    db.first(&s, read)
 }
 
 /// The slugs of the ancestors of each post, topmost first; posts without parent are left out. One query per level of the

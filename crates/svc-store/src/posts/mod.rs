@@ -3,6 +3,8 @@
 mod batch;
 mod plan;
 mod query;
+mod revisions;
+mod schedule;
 mod search;
 mod trash;
 mod write;
@@ -14,13 +16,17 @@ use crate::db::Db;
 use crate::engine::Row;
 use crate::error::Result;
 
-pub use batch::{ancestor_slugs, latest_revision, owners_of_slugs, revision_counts};
+pub use batch::{ancestor_slugs, owners_of_slugs, revision_counts};
 pub use query::{
     Clauses, MetaClause, MetaCompare, MetaType, PostOrderBy, PostQuery, Relation, TaxClause, TaxOperator, query,
 };
+pub use revisions::{autosaves, latest_autosave, latest_revision, trim_revisions};
+pub use schedule::{due, next_due, publish_due};
 pub use search::{SearchColumn, SearchTerms};
 pub use trash::{leave_trash, trash};
-pub use write::{SlugScope, UniqueSlug, delete, insert, insert_with_id, recount_comments, unique_slug, update};
+pub use write::{
+    SlugScope, UniqueSlug, delete, insert, insert_with_id, recount_comments, set_guid, unique_slug, update,
+};
 
 /// The columns of [`Post`], in the order that [`read`] takes them.
 pub(crate) const COLUMNS: [&str; 20] = [

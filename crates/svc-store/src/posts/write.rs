@@ -84,6 +84,16 @@ pub fn update(tx: &mut Tx, post: &Post) -> Result<bool> {
     Ok(tx.execute(&update)?.rows > 0)
 }
 
+/// Sets a post's GUID, which is made of the id that it has just got.
+///
+/// # Errors
+/// Those of the database.
+pub fn set_guid(tx: &mut Tx, id: PostId, guid: &str) -> Result<()> {
+    let mut update = Query::update();
+    update.table(tx.table("posts")).value("guid", guid).and_where(Expr::col("ID").eq(id.0));
+    tx.execute(&update).map(drop)
+}
+
 /// Among which posts a slug must be the only one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SlugScope {

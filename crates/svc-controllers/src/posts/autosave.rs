@@ -1,0 +1,69 @@
+//! What becomes of an autosave: a change of the post's own row, or a revision beside it.
+
+use svc_auth::Caller;
+use svc_model::{Post, PostId, UserId};
+use svc_routing::{Request, Result};
+use svc_store::{
+    Db,
+    meta::{self, MetaKind},
+    users,
+};
+
+use super::{Granted, Posts, draft::PostDraft};
+use crate::{
+    Stored, caller,
+    revisions::keep::{self, Editor, Typed},
+};
+
+/// Meta that says who has a post open in an editor, and since when.
+const LOCK: &str = "_edit_lock";
+/// Seconds for which an editor has a post to himself without saying so again.
+const LOCKED: i64 = 150;
+
+impl Posts {
+    /// Saves what an editor has typed so far. His own draft is changed in place, unless somebody else has it open; of any
+    /// other post it is kept beside, one for each editor. Gives the id of the row that holds it.
+    pub(crate) async fn autosave(&self, req: &Request, granted: Granted) -> Result<PostId> {
+        let Granted { post, settings } = granted;
+        let caller = caller(req);
+        let draft = self.draft(req, Some(&post), &settings)?;
+        let now = self.site.now();
+        let is_own = matches!(post.status.as_str(), "draft" | "auto-draft") && post.author == caller.id;
+        if is_own && !self.site.read(|db| is_open_elsewhere(db, &post, &caller, now.and_utc().timestamp()))? {
+            let job = self.job(caller, in_row(draft), Some(post.id), settings).without_revision();
+            return self.site.write(move |tx| job.run(tx)).await;
+        }
+        let typed = Typed { title: draft.title, content: draft.content, excerpt: draft.excerpt, meta: draft.meta };
+        let writer = self.job(caller.clone(), PostDraft::default(), Some(post.id), settings.clone()).writer;
+        let site = self.site.clone();
+        let write = move |tx: &mut svc_store::Tx| {
+            let editor = Editor { caller: &caller, unfiltered_html: writer.unfiltered_html, now };
+            keep::autosave(tx, &site, &settings, &post, &typed, &editor)
+        };
+        self.site.write(write).await
+    }
+}
+
+/// What of a draft is in the row: the rest of the post is not autosaved.
+fn in_row(draft: PostDraft) -> PostDraft {
+    PostDraft {
+        featured_media: None,
+        format: None,
+        meta: None,
+        sticky: None,
+        template: None,
+        terms: indexmap::IndexMap::new(),
+        ..draft
+    }
+}
+
+/// Whether another user has the post open. Source: `wp_check_post_lock`.
+fn is_open_elsewhere(db: &mut Db, post: &Post, caller: &Caller, now: i64) -> Stored<bool> {
+    let Some(lock) = meta::get(db, MetaKind::Post, post.id.0, LOCK)? else { return Ok(false) };
+    let Some((since, user)) = lock.split_once(':') else { return Ok(false) };
+    let (since, user) = (svc_php::numeric::text_to_int(since), UserId(svc_php::numeric::text_to_int(user)));
+    if since <= now.saturating_sub(LOCKED) || user == caller.id {
+        return Ok(false);
+    }
+    Ok(users::get(db, user)?.is_some())
+}

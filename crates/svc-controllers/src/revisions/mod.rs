@@ -1,0 +1,178 @@
+//! Revisions of posts of each type that keeps them: list, fetch, delete; and autosaves beside them.
+//!
+//! `table` says what a revision looks like: the texts of its post's own table, and a few members of its own. `keep` makes
+//! revisions when posts change, `autosaves` keeps what editors have typed but not saved. What other families need of
+//! revisions of theirs is in `find`.
+
+mod autosaves;
+pub(crate) mod find;
+pub(crate) mod keep;
+mod params;
+mod table;
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use svc_auth::caps::PostCap;
+use svc_model::{Post, PostId, PostType};
+use svc_resource::{Params, View, total_headers};
+use svc_routing::{Controller, DELETABLE, ExtraFields, Request, Response, Result, Route, get, on};
+use svc_schema::{
+    Args, Schema,
+    build::{SchemaBuilder, boolean, integer},
+};
+use svc_store::posts;
+
+pub use autosaves::Autosaves;
+pub(crate) use params::{RevisionList, params};
+
+use self::table::RevisionTable;
+use crate::{Access, Settings, Site, access::only_reads, caller, errors, posts::context_param, respond};
+
+/// The revisions of one post type.
+pub struct Revisions {
+    site: Arc<Site>,
+    post_type: Arc<PostType>,
+    table: RevisionTable,
+    params: Params<RevisionList>,
+}
+
+/// A post whose revisions the caller may see.
+pub(crate) struct Parent {
+    post: Post,
+    settings: Arc<Settings>,
+}
+
+/// The argument that names the post.
+fn parent_arg() -> (&'static str, SchemaBuilder) {
+    ("parent", integer().describe("Number of the post."))
+}
+
+/// A parameter that is a number, whichever source it comes from.
+fn number(req: &Request, name: &str) -> PostId {
+    PostId(req.param(name).map_or(0, svc_php::cast::to_int))
+}
+
+/// The post that a request names, for those who may change it.
+fn parent(site: &Site, post_type: &PostType, req: &Request, name: &str) -> Result<Parent> {
+    site.read(|db| {
+        let post = find::parent(db, post_type, number(req, name))?;
+        let settings = site.settings_in(db)?;
+        let access = Access::of_posts(site, &settings, db, std::slice::from_ref(&post))?;
+        if !caller(req).can_post(PostCap::Edit, &post, &access) {
+            return Err(errors::cannot_read_revisions(req).into());
+        }
+        drop(access);
+        Ok(Parent { post, settings })
+    })
+}
+
+impl Revisions {
+    /// The revisions of this type.
+    pub fn new(site: &Arc<Site>, post_type: &PostType, extra: &ExtraFields) -> Self {
+        let post_type = Arc::new(post_type.clone());
+        let table = RevisionTable::new(site, &post_type, extra);
+        Revisions { site: Arc::clone(site), post_type, table, params: params() }
+    }
+}
+
+impl Controller for Revisions {
+    fn routes(&self) -> Vec<Route<Self>> {
+        let base = &self.post_type.rest_base;
+        let schema = Schema::compile(self.table.item_schema());
+        let id = ("id", integer().describe("Number that identifies the revision."));
+        let context = || Args::from([("context", context_param())]);
+        let force: SchemaBuilder =
+            boolean().describe("Has to be true: there is no trash for revisions.").default(false);
+        vec![
+            Route::new(format!(r"/{base}/(?P<parent>[\d]+)/revisions"))
+                .schema(schema.clone())
+                .args(Args::from([parent_arg()]))
+                .endpoint(get(Self::list, Self::can_list).args(self.params.query_args())),
+            Route::new(format!(r"/{base}/(?P<parent>[\d]+)/revisions/(?P<id>[\d]+)"))
+                .schema(schema)
+                .args(Args::from([parent_arg(), id]))
+                .endpoint(get(Self::fetch, Self::can_list).args(context()))
+                .endpoint(on(DELETABLE, Self::delete, Self::can_delete).args(Args::from([("force", force)]))),
+        ]
+    }
+}
+
+impl Revisions {
+    // List
+
+    async fn can_list(self: Arc<Self>, req: Request) -> Result<Parent> {
+        parent(&self.site, &self.post_type, &req, "parent")
+    }
+
+    async fn list(self: Arc<Self>, req: Request, parent: Parent) -> Result<Response> {
+        let list = self.params.read(|name| req.param(name).cloned())?;
+        let view = respond::view(&req);
+        let plan = self.table.plan(&view);
+        let (paging, items) = self.site.read(|db| {
+            let (paging, rows) = list.run(db, &self.site, &self.post_type, parent.post.id, req.is_head())?;
+            Ok((paging, self.table.load(db, &parent.settings, rows, &plan)?))
+        })?;
+        let mut shown = Vec::with_capacity(items.len());
+        for item in items {
+            let (data, links) = self.table.show(&item, &req, &view, &plan).await?;
+            shown.push(respond::with_links(data, links, &req));
+        }
+        let mut response = Response::new(Value::Array(shown));
+        for (name, value) in total_headers(paging.total, paging.pages()) {
+            response = response.header(&self.site.brand.header(name), value);
+        }
+        let route = format!("{}/{}/revisions", self.site.route_of_type(&self.post_type), parent.post.id);
+        let collection = parent.settings.urls.rest(&route);
+        for (relation, href) in paging.links(&collection, &req.params().query) {
+            response = response.link_header(relation, &href, &[]);
+        }
+        Ok(response)
+    }
+
+    // Fetch
+
+    async fn fetch(self: Arc<Self>, req: Request, parent: Parent) -> Result<Response> {
+        let post = self.site.read(|db| find::revision(db, parent.post.id, number(&req, "id")))?;
+        self.table.respond(&req, &parent.settings, post, &respond::view(&req)).await
+    }
+
+    // Delete
+
+    /// A revision goes with its post: by the rules that every site has, nobody may delete one alone.
+    async fn can_delete(self: Arc<Self>, req: Request) -> Result<(Parent, Post)> {
+        if only_reads(&req) {
+            return Err(errors::cannot_delete_revision(&req));
+        }
+        self.site.read(|db| {
+            let post = find::parent(db, &self.post_type, number(&req, "parent"))?;
+            let settings = self.site.settings_in(db)?;
+            let caller = caller(&req);
+            let access = Access::of_posts(&self.site, &settings, db, std::slice::from_ref(&post))?;
+            if !caller.can_post(PostCap::Delete, &post, &access) {
+                return Err(errors::cannot_delete_revision(&req).into());
+            }
+            let revision = find::any_revision(db, number(&req, "id"))?;
+            let access = Access::of_posts(&self.site, &settings, db, std::slice::from_ref(&revision))?;
+            if !caller.can_post(PostCap::Delete, &revision, &access) {
+                return Err(errors::cannot_delete_revision(&req).into());
+            }
+            drop(access);
+            Ok((Parent { post, settings }, revision))
+        })
+    }
+
+    async fn delete(self: Arc<Self>, req: Request, (parent, revision): (Parent, Post)) -> Result<Response> {
+        if revision.parent != parent.post.id {
+            return Err(errors::not_a_revision_of());
+        }
+        if req.arg::<bool>("force")? != Some(true) {
+            return Err(errors::trash_not_supported());
+        }
+        let id = revision.id;
+        let view = View::whole("view").without_links();
+        let previous = self.table.respond(&req, &parent.settings, revision, &view).await?;
+        self.site.write(move |tx| Ok(posts::delete(tx, id).map(drop)?)).await?;
+        Ok(Response::new(json!({"deleted": true, "previous": previous.data})))
+    }
+}

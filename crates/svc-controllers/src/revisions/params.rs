@@ -1,0 +1,120 @@
+//! Parameters of a list of revisions, each named once, and the page that they make.
+
+use serde_json::json;
+use svc_model::{Post, PostId, PostType};
+use svc_resource::{Paging, Params};
+use svc_schema::{
+    Error,
+    build::{SchemaBuilder, array, integer, string},
+};
+use svc_store::{
+    Db, Order,
+    posts::{self, PostOrderBy, PostQuery},
+};
+
+use super::keep;
+use crate::{Site, Stored, errors, posts::context_param};
+
+/// The parameters as a request gives them.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct RevisionList {
+    page: u64,
+    /// All of them on one page when it is not given.
+    per_page: Option<u64>,
+    offset: u64,
+    search: Option<String>,
+    include: Vec<PostId>,
+    exclude: Vec<PostId>,
+    order: Option<Order>,
+    orderby: String,
+}
+
+/// The parameters of a list of revisions of any type.
+#[rustfmt::skip]
+pub(crate) fn params() -> Params<RevisionList> {
+    const ORDERS: [&str; 7] = ["date", "id", "include", "relevance", "slug", "include_slugs", "title"];
+    let ids = || -> SchemaBuilder { array(integer()).default(json!([])) };
+    let mut p = Params::<RevisionList>::new("revisions");
+    p.add("context", context_param());
+    p.add("page", integer().describe("Page of the list.").default(1).minimum(1)).set(|l, n| l.page = n);
+    p.add("per_page", integer().describe("Revisions on a page.").range(1..=100)).set(|l, n| l.per_page = Some(n));
+    p.add("search", string().describe("Only revisions that match this text.")).set(|l, s| l.search = Some(s));
+    p.add("exclude", ids().describe("No revisions with these numbers.")).set(|l, v| l.exclude = v);
+    p.add("include", ids().describe("Only revisions with these numbers.")).set(|l, v| l.include = v);
+    p.add("offset", integer().describe("Leave out this many revisions at the beginning.")).set(|l, n: i64| l.offset = n.unsigned_abs());
+    p.add("order", string().describe("Direction of the order.").default("desc").one_of(["asc", "desc"]))
+        .set(|l, o: String| l.order = Some(if o == "asc" { Order::Asc } else { Order::Desc }));
+    p.add("orderby", string().describe("What the list is ordered by.").default("date").one_of(ORDERS)).set(|l, o| l.orderby = o);
+    p
+}
+
+impl RevisionList {
+    /// The page of a post's revisions, autosaves among them: where it stands in the list, and its rows unless only
+    /// `counted`. A site that keeps no revisions lists none.
+    ///
+    /// # Errors
+    /// What the order lacks; `rest_revision_invalid_page_number` and `rest_revision_invalid_offset_number` (400) beyond
+    /// the end; those of the store.
+    pub(crate) fn run(
+        &self,
+        db: &mut Db,
+        site: &Site,
+        post_type: &PostType,
+        parent: PostId,
+        counted: bool,
+    ) -> Stored<(Paging, Vec<Post>)> {
+        let query = self.query(parent)?;
+        if !keep::keeps(site, post_type) {
+            return Ok((Paging { total: 0, per_page: self.per_page.unwrap_or(1), page: self.page }, Vec::new()));
+        }
+        let found = posts::query(db, &query)?;
+        let total = found.total.unwrap_or_default();
+        let paging = Paging { total, per_page: self.per_page.unwrap_or(total).max(1), page: self.page };
+        if self.offset == 0 {
+            paging.check("rest_revision_invalid_page_number")?;
+        } else if total > 0 && self.offset >= total {
+            return Err(errors::revision_offset_beyond_end().into());
+        }
+        let rows = if counted { Vec::new() } else { posts::get_many(db, &found.ids)? };
+        Ok((paging, rows))
+    }
+
+    fn query(&self, parent: PostId) -> Result<PostQuery, Error> {
+        let searched = self.search.clone().filter(|text| !text.is_empty());
+        let direction = self.order.unwrap_or(Order::Desc);
+        let first = match self.orderby.as_str() {
+            "id" => PostOrderBy::Id,
+            "include" if self.include.is_empty() => return Err(errors::missing_include()),
+            "include" => PostOrderBy::Include,
+            "relevance" if searched.is_none() => return Err(errors::no_search_term()),
+            "relevance" => PostOrderBy::Relevance,
+            "slug" => PostOrderBy::Slug,
+            "include_slugs" => PostOrderBy::IncludeSlugs,
+            "title" => PostOrderBy::Title,
+            _ => PostOrderBy::Date,
+        };
+        let mut order_by = vec![(first, direction)];
+        if order_by[0].0 == PostOrderBy::Date {
+            // Several are made in one second.
+            order_by.push((PostOrderBy::Id, direction));
+        }
+        Ok(PostQuery {
+            post_types: vec!["revision".to_owned()],
+            statuses: vec!["inherit".to_owned()],
+            parent_in: vec![parent],
+            include: self.include.clone(),
+            exclude: self.exclude.clone(),
+            search: searched,
+            order_by,
+            limit: self.per_page,
+            // Without a length of pages there is one page, whatever is to be left out.
+            offset: match self.per_page {
+                None => 0,
+                Some(_) if self.offset > 0 => self.offset.min(i64::MAX as u64),
+                Some(per_page) => (self.page.saturating_sub(1)).saturating_mul(per_page).min(i64::MAX as u64),
+            },
+            total: true,
+            ..PostQuery::default()
+        })
+    }
+}

@@ -1,0 +1,52 @@
+//! Posts that are to be published at a later time.
+
+use chrono::NaiveDateTime;
+use sea_query::{Expr, ExprTrait as _, Order, Query, SelectStatement};
+use svc_model::PostId;
+
+use crate::db::{Db, Tx};
+use crate::error::Result;
+use crate::stamp;
+
+/// The status of such posts.
+const FUTURE: &str = "future";
+
+fn scheduled(db: &Db, post_types: &[&str]) -> SelectStatement {
+    let mut s = Query::select();
+    s.from(db.table("posts")).and_where(Expr::col("post_type").is_in(post_types.iter().copied()));
+    s.and_where(Expr::col("post_status").eq(FUTURE)).and_where(Expr::col("post_date_gmt").ne(stamp::ZERO));
+    s
+}
+
+/// The posts of these types whose time has come, earliest first; at most `limit`. `now` is in UTC.
+///
+/// # Errors
+/// Those of the database.
+pub fn due(db: &mut Db, post_types: &[&str], now: NaiveDateTime, limit: u64) -> Result<Vec<PostId>> {
+    let mut s = scheduled(db, post_types);
+    s.column("ID").and_where(Expr::col("post_date_gmt").lte(stamp::format(Some(now))));
+    s.order_by("post_date_gmt", Order::Asc).order_by("ID", Order::Asc).limit(limit);
+    db.all(&s, |row| Ok(PostId(row.int(0)?)))
+}
+
+/// When the next post of these types is to be published, in UTC; it may be past.
+///
+/// # Errors
+/// Those of the database.
+pub fn next_due(db: &mut Db, post_types: &[&str]) -> Result<Option<NaiveDateTime>> {
+    let mut s = scheduled(db, post_types);
+    s.column("post_date_gmt").order_by("post_date_gmt", Order::Asc).limit(1);
+    Ok(db.first(&s, |row| row.stamp(0))?.flatten())
+}
+
+/// Publishes a post if its time has come and nobody has published it meanwhile; whether it did.
+///
+/// # Errors
+/// Those of the database.
+pub fn publish_due(tx: &mut Tx, id: PostId, now: NaiveDateTime) -> Result<bool> {
+    let mut update = Query::update();
+    update.table(tx.table("posts")).value("post_status", "publish").and_where(Expr::col("ID").eq(id.0));
+    update.and_where(Expr::col("post_status").eq(FUTURE));
+    update.and_where(Expr::col("post_date_gmt").lte(stamp::format(Some(now))));
+    Ok(tx.execute(&update)?.rows > 0)
+}
