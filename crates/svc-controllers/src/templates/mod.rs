@@ -138,7 +138,8 @@ impl Templates {
         links.add("collection", Link::new(&collection));
         let about = format!("/{}/types/{}", self.site.brand.namespace(), self.post_type.name);
         links.add("about", Link::new(urls.rest(&about)));
-        if let Some(post) = &item.post {
+        // Whole templates that a look-up among parts gives have no history there.
+        if let Some(post) = item.post.as_ref().filter(|_| item.kind == self.kind) {
             let (count, latest) = revisions.get(&post.id).copied().unwrap_or_default();
             links.add("version-history", Link::new(format!("{own}/revisions")).attr("count", count));
             if count > 0 {
