@@ -3,6 +3,7 @@
 //! [`Theme::read`] reads one with its parent, [`folders`] lists them. Nothing is executed: of a pattern's PHP only constant
 //! texts and addresses of the theme's own files are understood, and classic templates are named, not run.
 
+pub mod css;
 mod files;
 mod json;
 mod php;
