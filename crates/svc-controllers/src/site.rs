@@ -48,6 +48,8 @@ pub struct Site {
     pub patterns: PatternRegistry,
     /// What code says of the active theme (`custom-logo`, `post-formats` …), over what every theme supports.
     pub theme_supports: Map<String, Value>,
+    /// The theme that draws pages when the active one cannot: the folder around its folder, and its name.
+    pub spare_theme: Option<(PathBuf, String)>,
     /// Widths in pixels of the avatars whose addresses the interface gives.
     pub avatar_sizes: Vec<u32>,
     /// Whether guests may comment through the interface, on sites that do not ask for registration.
@@ -62,6 +64,7 @@ pub struct Site {
     settings: ArcSwapOption<(Arc<options::Options>, Arc<Settings>)>,
     address: Option<String>,
     theme: ThemeCache,
+    spare: ThemeCache,
 }
 
 impl Site {
@@ -88,6 +91,8 @@ impl Site {
             settings: ArcSwapOption::empty(),
             address: None,
             theme: ThemeCache::default(),
+            spare: ThemeCache::default(),
+            spare_theme: None,
         }
     }
 
@@ -216,6 +221,15 @@ impl Site {
     /// What the active theme says. Read from disk once, and again when its files change.
     pub fn theme(&self, settings: &Settings) -> Arc<ActiveTheme> {
         self.theme.get(&self.themes_dir(), settings.option("stylesheet"), &settings.themes_url())
+    }
+
+    /// The theme that pages are drawn by: the active one, or the one that stands in when that is not made of blocks.
+    pub fn page_theme(&self, settings: &Settings) -> Arc<ActiveTheme> {
+        let active = self.theme(settings);
+        match &self.spare_theme {
+            Some((themes, name)) if !active.is_block_theme() => self.spare.get(themes, name, &settings.themes_url()),
+            _ => active,
+        }
     }
 
     /// The folder of themes.

@@ -1,5 +1,5 @@
-//! Uploaded files, straight from the content folder: with ranges and modification times, never as something that a
-//! browser would run in the site's name.
+//! Uploaded files and those of themes, straight from the content folder: with ranges and modification times, never as
+//! something that a browser would run in the site's name.
 
 use std::path::Path;
 
@@ -18,6 +18,9 @@ pub const ADDRESS: &str = "/wp-content/uploads";
 /// Folder of the uploads in the content folder.
 pub const FOLDER: &str = "uploads";
 
+/// Address of the themes' files, and their folder in the content folder.
+const THEMES: (&str, &str) = ("/wp-content/themes", "themes");
+
 /// Endings of programs and of server configuration. They are not served at all: their source may hold secrets.
 #[rustfmt::skip]
 const REFUSED: &[&str] = &[
@@ -28,17 +31,22 @@ const REFUSED: &[&str] = &[
 /// Endings that a browser shows without running anything. All others are offered for download.
 #[rustfmt::skip]
 const SHOWN: &[&str] = &[
-    "3gp", "aac", "avif", "bmp", "flac", "gif", "heic", "ico", "jpe", "jpeg", "jpg", "m4a", "m4v", "mov", "mp3", "mp4", "ogg", "ogv",
+    "3gp", "aac", "avif", "bmp", "css", "flac", "gif", "heic", "ico", "jpe", "jpeg", "jpg", "m4a", "m4v", "mov", "mp3", "mp4", "ogg", "ogv",
     "pdf", "png", "tif", "tiff", "txt", "vtt", "wav", "webm", "webp", "woff", "woff2",
 ];
 
 /// What a browser may do with a file that it shows as a page: nothing.
 const SANDBOX: HeaderValue = HeaderValue::from_static("sandbox; default-src 'none'");
 
-/// Serves the uploads of this content folder at [`ADDRESS`], under the path of the site (empty, or `/blog`).
+/// Serves the uploads of this content folder at [`ADDRESS`] and the files of its themes beside, under the path of the
+/// site (empty, or `/blog`).
 pub fn router(site_path: &str, content_dir: &Path) -> Router {
-    let files = ServeDir::new(content_dir.join(FOLDER)).append_index_html_on_directories(false);
-    Router::new().nest_service(&format!("{site_path}{ADDRESS}"), files).layer(from_fn(guard))
+    let mut router = Router::new();
+    for (address, folder) in [(ADDRESS, FOLDER), THEMES] {
+        let files = ServeDir::new(content_dir.join(folder)).append_index_html_on_directories(false);
+        router = router.nest_service(&format!("{site_path}{address}"), files);
+    }
+    router.layer(from_fn(guard))
 }
 
 async fn guard(request: Request, next: Next) -> Response {
@@ -107,6 +115,23 @@ mod tests {
             if status == 200 {
                 assert_eq!(response.headers()[header::X_CONTENT_TYPE_OPTIONS], "nosniff");
             }
+        }
+    }
+
+    #[tokio::test]
+    async fn files_of_themes_are_served_in_the_same_way() {
+        let dir = content();
+        let theme = dir.path().join("themes/paper");
+        std::fs::create_dir_all(&theme).unwrap();
+        for name in ["style.css", "functions.php", "theme.json"] {
+            std::fs::write(theme.join(name), "x").unwrap();
+        }
+        for (name, status, download) in
+            [("style.css", 200, false), ("functions.php", 404, false), ("theme.json", 200, true)]
+        {
+            let response = ask(dir.path(), &format!("/wp-content/themes/paper/{name}"), None).await;
+            assert_eq!(response.status(), status, "{name}");
+            assert_eq!(response.headers().contains_key(header::CONTENT_DISPOSITION), download, "{name}");
         }
     }
 

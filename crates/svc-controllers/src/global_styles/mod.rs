@@ -21,7 +21,8 @@ use svc_schema::{
 use svc_store::posts;
 
 pub use history::StylesHistory;
-pub(crate) use stored::{POST_TYPE, merged, of_theme};
+pub use stored::own;
+pub(crate) use stored::{POST_TYPE, of_theme};
 
 use self::stored::StylesDraft;
 use crate::{Access, LINK_RELATION, Settings, Site, caller, errors, render, respond, themes};

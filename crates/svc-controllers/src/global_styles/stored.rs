@@ -14,7 +14,7 @@ use svc_store::{
 
 use super::not_found;
 use crate::{
-    Settings, Site, Stored,
+    Site, Stored,
     posts::Place,
     render,
     revisions::keep::revise,
@@ -68,19 +68,14 @@ fn find(db: &mut Db, stylesheet: &str) -> Stored<Option<PostId>> {
     Ok(posts::query(db, &query)?.ids.first().copied())
 }
 
-/// The settings and styles in force: the server's, the theme's, the site's own over one another.
+/// What the site has chosen over a theme's settings and styles.
 ///
 /// # Errors
 /// Those of the store.
-pub(crate) fn merged(db: &mut Db, site: &Site, settings: &Settings) -> Stored<ThemeJson> {
-    let theme = site.theme(settings);
-    let mut merged = theme.json.clone();
-    if let Some(id) = find(db, &theme.name)?
-        && let Some(post) = posts::get(db, id)?
-    {
-        merged.merge(&read(&post));
-    }
-    Ok(merged)
+pub fn own(db: &mut Db, stylesheet: &str) -> Stored<ThemeJson> {
+    let id = find(db, stylesheet)?;
+    let post = id.map(|id| posts::get(db, id)).transpose()?.flatten();
+    Ok(post.map_or_else(ThemeJson::default, |post| read(&post)))
 }
 
 /// The post of a theme's styles, made empty when there is none: the editor finds it by its link and writes to it.

@@ -128,16 +128,21 @@ pub(crate) fn split_id(id: &str) -> Option<(&str, &str)> {
 
 /// What templates are looked up in.
 pub struct Templates<'a> {
-    site: &'a Arc<Site>,
+    site: &'a Site,
     settings: &'a Settings,
-    /// The active theme.
+    /// The theme.
     pub theme: Arc<ActiveTheme>,
 }
 
 impl<'a> Templates<'a> {
     /// The templates of the active theme.
-    pub fn new(site: &'a Arc<Site>, settings: &'a Settings) -> Self {
+    pub fn new(site: &'a Site, settings: &'a Settings) -> Self {
         Templates { site, settings, theme: site.theme(settings) }
+    }
+
+    /// The templates that pages are drawn from: those of the active theme, or of the one that stands in for it.
+    pub fn for_pages(site: &'a Site, settings: &'a Settings) -> Self {
+        Templates { site, settings, theme: site.page_theme(settings) }
     }
 
     fn files(&self, kind: Kind) -> &[TemplateFile] {

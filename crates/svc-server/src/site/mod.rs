@@ -24,7 +24,7 @@ use crate::{
     first_run::{self, Created},
     pages::{self, Texts},
     schedule::Schedule,
-    serving, uploads,
+    serving, shipped_theme, uploads,
 };
 use authenticate::SignIn;
 use rest::Rest;
@@ -104,6 +104,15 @@ impl SiteBuilder {
         let mut site = Site::new(store, config.brand.clone(), &config.content_dir).with_keys(keys.clone());
         if let Some(address) = &config.site_url {
             site = site.at(address.as_str());
+        }
+        if created.is_some() {
+            shipped_theme::write(&config.content_dir.join("themes"))?;
+        }
+        // Not among the site's own themes: it may share them with a program that shows them to people.
+        let spare = config.data.join("themes");
+        match shipped_theme::write(&spare) {
+            Ok(()) => site.spare_theme = Some((spare, shipped_theme::NAME.to_owned())),
+            Err(error) => tracing::warn!(%error, "no theme stands in for one that cannot draw pages"),
         }
         for prepare in &self.prepare {
             prepare(&mut site);
