@@ -5,24 +5,32 @@
 //! `tests/conformance/differences.toml`: they are counted apart, and one that passes is a failure.
 
 use std::{
-    io::{BufRead, BufReader},
     path::{Path, PathBuf},
-    process::{Child, Command, Stdio},
+    process::Command,
 };
 
 use anyhow::{Context, Result, bail};
 use serde::Deserialize;
 
-use crate::{cargo, root, say};
+use svc_testkit::mariadb::{MariaDb, QUICK};
+
+use crate::{
+    root, say,
+    server::{self, Server},
+};
 
 /// Name of the server's example that registers what the recorded site registers.
 const EXAMPLE: &str = "demo";
+
+/// The brand word of the peer that was recorded.
+const RECORDED_BRAND: &str = "wp";
 
 /// Failing steps that are told per scenario, unless all are asked for.
 const TOLD: usize = 5;
 
 struct Options {
     brand: String,
+    database: String,
     shared: PathBuf,
     all: bool,
     release: bool,
@@ -31,7 +39,8 @@ struct Options {
 
 fn options(args: &[String]) -> Result<Options> {
     let mut options = Options {
-        brand: "wp".to_owned(),
+        brand: RECORDED_BRAND.to_owned(),
+        database: "sqlite".to_owned(),
         shared: root()?.join("../shared"),
         all: false,
         release: false,
@@ -41,6 +50,7 @@ fn options(args: &[String]) -> Result<Options> {
     while let Some(arg) = args.next() {
         match arg.as_str() {
             "--brand" => options.brand = args.next().context("--brand needs a word")?.clone(),
+            "--database" => options.database = args.next().context("--database needs a kind")?.clone(),
             "--shared" => options.shared = args.next().context("--shared needs a folder")?.into(),
             "--all" => options.all = true,
             "--release" => options.release = true,
@@ -64,10 +74,19 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
         return Ok(());
     }
     let scenarios = scenarios(&kit, &options.scenarios)?;
-    let differences = Differences::read()?;
-    let program = build(options.release)?;
+    let differences = Differences::read(&options.brand)?;
+    let mysql = match options.database.as_str() {
+        "sqlite" => None,
+        "mysql" => match MariaDb::start(QUICK)? {
+            Some(mysql) => Some((mysql, String::new())),
+            None => return say("skipped: no mariadbd is installed"),
+        },
+        other => bail!("--database {other}: must be sqlite or mysql"),
+    };
+    let program = server::build(Some(EXAMPLE), options.release)?;
     let work = tempfile::tempdir().context("cannot make a temporary folder")?;
-    let mut site = Site { program, work: work.path().to_owned(), brand: options.brand.clone(), fixture, server: None };
+    let mut site =
+        Site { program, work: work.path().to_owned(), brand: options.brand.clone(), fixture, mysql, server: None };
     site.import()?;
     let (mut total, mut dirty) = (Outcome::default(), true);
     let told = if options.all { usize::MAX } else { TOLD };
@@ -127,16 +146,9 @@ fn scenarios(kit: &Path, wanted: &[String]) -> Result<Vec<Scenario>> {
     Ok(all)
 }
 
-fn build(release: bool) -> Result<PathBuf> {
-    let mut command = cargo()?;
-    command.args(["build", "--package", "svc-server", "--example", EXAMPLE]);
-    if release {
-        command.arg("--release");
-    }
-    crate::run(&mut command)?;
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or(root()?.join("target"), PathBuf::from);
-    Ok(target.join(if release { "release" } else { "debug" }).join("examples").join(EXAMPLE))
-}
+/// Names of the databases on a server: the imported site, and the copy that is served.
+const IMPORTED: &str = "imported";
+const SERVED: &str = "served";
 
 /// The demo server on a copy of the recorded site.
 struct Site {
@@ -144,7 +156,9 @@ struct Site {
     work: PathBuf,
     brand: String,
     fixture: PathBuf,
-    server: Option<(Child, String)>,
+    /// The private database server, and the imported site as its own tool dumps it; without it the site is on SQLite.
+    mysql: Option<(MariaDb, String)>,
+    server: Option<Server>,
 }
 
 impl Site {
@@ -152,21 +166,30 @@ impl Site {
         self.work.join("imported")
     }
 
-    fn command(&self, data: &Path) -> Command {
+    fn command(&self, data: &Path, database: &str) -> Command {
         let mut command = Command::new(&self.program);
         // The working folder has no settings of its own, and those of the environment do not count here.
         command.current_dir(&self.work).env_clear().args(["--brand", &self.brand]);
         command.arg("--data").arg(data).arg("--config").arg(self.fixture.join("svc.toml"));
+        if let Some((mysql, _)) = &self.mysql {
+            command.env("SVC_DATABASE", mysql.url(database));
+        }
         command
     }
 
-    fn import(&self) -> Result<()> {
+    fn import(&mut self) -> Result<()> {
         let dump = self.fixture.join("site.sql.gz");
-        let mut command = self.command(&self.imported());
+        if let Some((mysql, _)) = &self.mysql {
+            mysql.create(IMPORTED)?;
+        }
+        let mut command = self.command(&self.imported(), IMPORTED);
         command.arg("import").arg(dump).arg("--content").arg(self.fixture.join("content"));
         let output = command.output().with_context(|| format!("cannot run {}", self.program.display()))?;
         if !output.status.success() {
             bail!("the recorded site cannot be imported: {}", String::from_utf8_lossy(&output.stderr));
+        }
+        if let Some((mysql, dump)) = &mut self.mysql {
+            *dump = mysql.dump(IMPORTED)?;
         }
         Ok(())
     }
@@ -179,47 +202,23 @@ impl Site {
             std::fs::remove_dir_all(&data).context("cannot remove the used site")?;
         }
         copy(&self.imported(), &data)?;
-        let log = std::fs::File::create(self.work.join("server.log")).context("cannot write a log")?;
-        let mut command = self.command(&data);
+        if let Some((mysql, dump)) = &self.mysql {
+            mysql.create(SERVED)?;
+            mysql.client(&format!("USE {SERVED};\n{dump}"))?;
+        }
+        let mut command = self.command(&data, SERVED);
         command.args(["--listen", "127.0.0.1:0", "--log", "warn", "serve"]);
-        let mut child = command
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(log)
-            .spawn()
-            .with_context(|| format!("cannot run {}", self.program.display()))?;
-        let output = child.stdout.take().context("the server has an output")?;
-        // The server says where it listens in the first line that holds an address.
-        let address = BufReader::new(output)
-            .lines()
-            .map_while(Result::ok)
-            .find_map(|line| line.split_whitespace().find(|w| w.starts_with("http://")).map(str::to_owned));
-        let Some(address) = address else {
-            let _exit = child.wait();
-            let log = std::fs::read_to_string(self.work.join("server.log")).unwrap_or_default();
-            bail!("the server did not start: {log}");
-        };
-        self.server = Some((child, address.trim_end_matches('/').to_owned()));
+        self.server = Some(Server::start(command, &self.work.join("server.log"))?);
         Ok(())
     }
 
     fn address(&self) -> Result<&str> {
-        Ok(&self.server.as_ref().context("the server runs")?.1)
+        Ok(self.server.as_ref().context("the server runs")?.address())
     }
 
+    /// What it wrote is thrown away next, so it need not be asked kindly.
     fn stop(&mut self) {
-        if let Some((mut child, _)) = self.server.take() {
-            // What it wrote is thrown away next, so it need not be asked kindly.
-            if child.kill().is_ok() {
-                let _exit = child.wait();
-            }
-        }
-    }
-}
-
-impl Drop for Site {
-    fn drop(&mut self) {
-        self.stop();
+        self.server = None;
     }
 }
 
@@ -280,7 +279,8 @@ fn check(kit: &Path, address: &str, brand: &str, scenario: &str) -> Result<Repor
 struct Differences(Vec<(String, String)>);
 
 impl Differences {
-    fn read() -> Result<Self> {
+    /// Those that hold under this brand.
+    fn read(brand: &str) -> Result<Self> {
         #[derive(Deserialize)]
         struct File {
             difference: Vec<Difference>,
@@ -291,12 +291,16 @@ impl Differences {
             reason: String,
             scenario: String,
             steps: Vec<String>,
+            /// Only where the brand is not that of the recordings.
+            #[serde(default)]
+            other_brands: bool,
         }
         let path = root()?.join("tests/conformance/differences.toml");
         let text = std::fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
         let file: File = toml::from_str(&text).with_context(|| format!("cannot read {}", path.display()))?;
         let pairs = |d: Difference| d.steps.into_iter().map(move |step| (d.scenario.clone(), step));
-        Ok(Differences(file.difference.into_iter().flat_map(pairs).collect()))
+        let holds = |d: &Difference| !d.other_brands || brand != RECORDED_BRAND;
+        Ok(Differences(file.difference.into_iter().filter(holds).flat_map(pairs).collect()))
     }
 
     /// Sorts what failed into what was to fail and what was not; what was to fail and did not is a failure.
@@ -328,6 +332,6 @@ mod tests {
 
     #[test]
     fn the_list_in_the_repository_can_be_read() {
-        assert!(Differences::read().is_ok());
+        assert!(Differences::read(RECORDED_BRAND).is_ok());
     }
 }

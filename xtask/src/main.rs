@@ -3,6 +3,8 @@
 mod bench;
 mod checks;
 mod conformance;
+mod crash;
+mod server;
 mod tidy;
 mod vectors;
 
@@ -21,8 +23,10 @@ usage: cargo xtask TASK
   tidy               crates use only what their layer may, files keep to one idea
   vectors [--all] FILE…
                      run recorded functions, print passed and failed per function
-  conformance [--brand WORD] [--shared DIR] [--all] [--release] [SCENARIO…]
+  conformance [--brand WORD] [--database mysql] [--shared DIR] [--all] [--release] [SCENARIO…]
                      run the recorded HTTP scenarios against the demo server on the recorded site
+  crash [--kills N] [--database-kills N]
+                     kill the server, and the database server under it, while it is written to; count what is lost
   bench [NAME…]      benchmarks, all or those of these crates";
 
 fn main() -> ExitCode {
@@ -44,6 +48,7 @@ fn task() -> Result<()> {
     match task.as_str() {
         "vectors" => vectors::run(&rest),
         "conformance" => conformance::run(&rest),
+        "crash" => crash::run(&rest),
         "bench" => bench::run(&rest),
         "test-all" => checks::run_all(),
         task => match checks::find(task) {

@@ -7,6 +7,10 @@
 
 use std::sync::Arc;
 
+/// The link relation under which sites announce the interface, the same under every brand; relations of the interface's
+/// own begin with it, and curies shorten it.
+pub const LINK_RELATION: &str = "https://api.w.org/";
+
 /// The brand word and the names made of it. Cheap to clone.
 ///
 /// ```
@@ -45,6 +49,11 @@ impl Brand {
             && word.starts_with(|c: char| c.is_ascii_lowercase())
             && word.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit());
         if fits { Ok(Brand(Arc::from(word))) } else { Err(InvalidBrand(word.to_owned())) }
+    }
+
+    /// The brand of WordPress itself.
+    pub fn original() -> Self {
+        Brand(Arc::from("wp"))
     }
 
     /// The brand of WordPress itself, whose cookies and relation have names of their own.

@@ -11,13 +11,16 @@ use svc_store::{MetaKind, meta};
 use crate::{
     LINK_RELATION, Settings, Site,
     application_passwords::ApplicationPasswords,
+    block_directory::BlockDirectory,
     comments::Comments,
     global_styles::{GlobalStyles, StylesHistory},
     navigation_fallback::{self, NavigationFallback},
     patterns::{PatternDirectory, Patterns},
+    plugins::Plugins,
     posts::Posts,
     revisions::{Autosaves, Revisions},
     search::Search,
+    site_health::SiteHealth,
     site_settings::SiteSettings,
     statuses::Statuses,
     taxonomies::TaxonomyFamily,
@@ -25,6 +28,7 @@ use crate::{
     terms::Terms,
     themes::Themes,
     types::Types,
+    url_details::UrlDetails,
     users::Users,
 };
 
@@ -115,6 +119,12 @@ pub fn mount(registry: &mut Registry, site: &Arc<Site>, app_passwords: bool) {
     registry.mount(&namespace, move |extra| Themes::new(&themes, extra));
     registry.mount(&namespace, move |extra| Patterns::new(&patterns, extra));
     registry.mount(&namespace, move |_| PatternDirectory::new(&directory));
+    let plugins = Arc::clone(site);
+    registry.mount(&namespace, move |extra| Plugins::new(&plugins, extra));
+    let [blocks, details, health] = [(); 3].map(|()| Arc::clone(site));
+    registry.mount(&namespace, move |extra| BlockDirectory::new(&blocks, extra));
+    registry.mount(&site.brand.side_namespace("block-editor"), move |_| UrlDetails::new(&details));
+    registry.mount(&site.brand.side_namespace("site-health"), move |_| SiteHealth::new(&health));
     let site = Arc::clone(site);
     registry.hooks.index(10, move |response, req| {
         let response = complete_index(response, &req, &site, app_passwords);

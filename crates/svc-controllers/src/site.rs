@@ -17,8 +17,8 @@ use svc_store::{Db, Store, Tx, options};
 use tokio::sync::Notify;
 
 use crate::{
-    ActiveTheme, Fail, MetaField, MetaRegistry, RegisteredSetting, SessionToken, Settings, Stored, avatars, caller,
-    patterns::PatternRegistry, theme::ThemeCache, urls::Urls, users,
+    ActiveTheme, Extension, Fail, MetaField, MetaRegistry, Outgoing, RegisteredSetting, SessionToken, Settings, Stored,
+    avatars, caller, patterns::PatternRegistry, theme::ThemeCache, urls::Urls, users,
 };
 
 /// The present moment in UTC; tests bring their own.
@@ -59,6 +59,12 @@ pub struct Site {
     /// Told whenever a post is scheduled, so that whoever publishes them learns of an earlier time.
     pub scheduled: Notify,
     keys: Option<Keys>,
+    /// Requests to others.
+    pub outgoing: Outgoing,
+    /// Address of a directory of plugins, without a slash at its end.
+    pub directory: Option<String>,
+    /// What is compiled in and can be switched on.
+    pub extensions: Vec<Arc<dyn Extension>>,
     clock: Clock,
     /// What the options were understood as, beside the options as they were read.
     settings: ArcSwapOption<(Arc<options::Options>, Arc<Settings>)>,
@@ -87,6 +93,9 @@ impl Site {
             revisions_kept: None,
             scheduled: Notify::new(),
             keys: None,
+            outgoing: Outgoing::default(),
+            directory: None,
+            extensions: Vec::new(),
             clock: || Utc::now().naive_utc(),
             settings: ArcSwapOption::empty(),
             address: None,

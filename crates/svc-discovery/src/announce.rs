@@ -1,11 +1,9 @@
 //! The announcements of the interface: Link headers, links in an HTML head, the RSD document.
 
+use svc_brand::LINK_RELATION;
 use svc_text::{esc_html, esc_url, sanitize_url};
 
 use crate::SiteUrls;
-
-/// The link relation by which clients find the interface, under every brand.
-pub const LINK_RELATION: &str = "https://api.w.org/";
 
 /// What a response tells of the interface: its root, and the route of what the page shows (empty for none).
 #[derive(Debug, Clone, PartialEq, Eq)]

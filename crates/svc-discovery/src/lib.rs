@@ -13,7 +13,7 @@ mod permalinks;
 mod routes;
 mod site;
 
-pub use announce::{Announcement, LINK_RELATION, rsd_document};
+pub use announce::{Announcement, rsd_document};
 pub use hooks::{Filters, Hooks, RouteFilter, TextFilter, UrlFilter};
 pub use links::{
     AttachmentLink, AttachmentParent, PageLink, PostLink, PostTypeLinks, TaxonomyLinks, TermLink, needs_plain,

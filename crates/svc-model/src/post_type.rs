@@ -225,9 +225,12 @@ impl PostType {
         self
     }
 
-    /// Features that posts of the type have. A type with an editor that the interface serves can be autosaved.
+    /// Features that posts of the type have. What has an editor can be autosaved.
     pub fn supporting(mut self, features: &[&str]) -> Self {
         self.supports = features.iter().map(|f| ((*f).to_owned(), Value::Bool(true))).collect();
+        if self.supports.contains_key("editor") {
+            self.supports.entry("autosave".to_owned()).or_insert(Value::Bool(true));
+        }
         self
     }
 
@@ -443,6 +446,7 @@ impl Default for PostTypes {
             .labelled("Global Styles", "Global Style")
             .rest("global-styles")
             .supporting(&["title", "editor", "revisions"]);
+        global_styles.supports.shift_remove("autosave");
         global_styles.rest_controller = RestController::GlobalStyles;
         global_styles.description = "How the site looks as a whole.".to_owned();
         global_styles.caps.read = "edit_posts".to_owned();

@@ -3,14 +3,11 @@
 use std::sync::Arc;
 
 use serde_json::json;
-use svc_brand::Brand;
+use svc_brand::{Brand, LINK_RELATION};
 
 use crate::handler::BoxFuture;
 use crate::links::Curie;
 use crate::{Map, ParamOrder, Request};
-
-/// The link relation of discovery, and the beginning of the names that the curie shortens.
-const RELATION: &str = "https://api.w.org/";
 
 type Facts = Arc<dyn Fn(Request) -> BoxFuture<Map> + Send + Sync>;
 
@@ -38,7 +35,7 @@ impl SiteInfo {
         Self {
             brand,
             rest_url: rest_url.into(),
-            link_relation: RELATION.to_owned(),
+            link_relation: LINK_RELATION.to_owned(),
             debug: false,
             jsonp: true,
             param_order: ParamOrder::default(),

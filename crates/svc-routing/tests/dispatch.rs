@@ -189,7 +189,7 @@ impl Books {
 
     async fn can_delete(self: Arc<Self>, req: Request) -> Result<u64> {
         let id = req.require("id")?;
-        let may = req.caller::<User>().is_some_and(|u| u.manages);
+        let may = req.caller::<User>().is_some_and(|u| u.caps.contains(&"manage_options"));
         if may { Ok(id) } else { Err(svc_routing::forbidden(&req, "no_delete", "No.")) }
     }
 

@@ -13,7 +13,7 @@ pub enum DatabaseUrl {
     Sqlite(PathBuf),
     /// `sqlite::memory:`: an empty database of its own that is gone with the store, for tests.
     Temporary,
-    /// `mysql://USER:PASSWORD@HOST:PORT/DATABASE`, or with `?socket=PATH`.
+    /// `mysql://USER:PASSWORD@HOST:PORT/DATABASE`, with parameters for sockets, TLS and encodings (`docs/server.md`).
     MySql(String),
 }
 

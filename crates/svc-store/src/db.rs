@@ -161,6 +161,26 @@ impl Db {
         })?;
         Ok(found)
     }
+
+    /// How many bytes the database takes, as far as its engine tells.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub fn size(&mut self) -> Result<u64> {
+        let sql = match self.dialect() {
+            Dialect::Sqlite => "SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()",
+            Dialect::MySql => {
+                "SELECT CAST(COALESCE(SUM(data_length + index_length), 0) AS SIGNED) FROM information_schema.tables \
+                 WHERE table_schema = DATABASE()"
+            }
+        };
+        let mut size = 0;
+        self.conn.query(sql, &[], &mut |row| {
+            size = row.int(0)?;
+            Ok(())
+        })?;
+        Ok(u64::try_from(size).unwrap_or_default())
+    }
 }
 
 /// The longest list that one statement of [`Db::cached_list`] takes.

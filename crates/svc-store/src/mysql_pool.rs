@@ -9,12 +9,10 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use ::mysql::Opts;
-
 use crate::cache::Shared;
 use crate::config::StoreConfig;
 use crate::db::{Db, Tx};
-use crate::engine::mysql::{self, MySql};
+use crate::engine::mysql::{MySql, Server};
 use crate::error::{Result, StoreError};
 use crate::schema::EPOCHS;
 
@@ -32,7 +30,7 @@ struct State {
 pub(crate) struct MySqlPool {
     state: Mutex<State>,
     freed: Condvar,
-    opts: Opts,
+    server: Server,
     prefix: Arc<str>,
     shared: Arc<Shared>,
     max: usize,
@@ -51,7 +49,7 @@ impl MySqlPool {
         let pool = MySqlPool {
             state: Mutex::default(),
             freed: Condvar::new(),
-            opts: mysql::options(url)?,
+            server: Server::of(url)?,
             prefix: config.table_prefix.as_str().into(),
             shared: Arc::new(Shared::new()),
             max: if config.readers == 0 { (4 * processors).clamp(8, 64) } else { config.readers },
@@ -152,7 +150,7 @@ impl MySqlPool {
     }
 
     fn connect(&self, limit: Option<Duration>) -> Result<Db> {
-        let conn = MySql::open(&self.opts, limit, self.wait)?;
+        let conn = MySql::open(&self.server, limit, self.wait)?;
         Ok(Db::new(Box::new(conn), self.prefix.clone(), self.shared.clone()))
     }
 

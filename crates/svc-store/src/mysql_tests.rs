@@ -4,12 +4,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier};
 use std::time::Duration;
 
+use svc_testkit::mariadb::MariaDb;
+
 use crate::import::{ImportError, ImportOptions};
 use crate::{DatabaseUrl, Store, StoreConfig, StoreError, fixture, options};
 
 /// An empty site on a server, and how to reach it otherwise.
 fn site() -> Option<(Store, StoreConfig, String)> {
-    let config = fixture::server()?.database();
+    let config = fixture::database(fixture::server()?);
     let store = Store::open(&config).unwrap();
     store.write_blocking(crate::schema::install).unwrap();
     let DatabaseUrl::MySql(url) = &config.url else { unreachable!() };
@@ -88,6 +90,51 @@ fn failures_are_told_apart() {
 }
 
 #[test]
+fn tls_is_used_and_certificates_are_checked() {
+    let folder = tempfile::tempdir().unwrap();
+    let (key, certificate) = (folder.path().join("key.pem"), folder.path().join("cert.pem"));
+    let made = std::process::Command::new("openssl")
+        .args(["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost"])
+        .args(["-addext", "subjectAltName=DNS:localhost", "-addext", "basicConstraints=critical,CA:FALSE", "-keyout"])
+        .arg(&key)
+        .arg("-out")
+        .arg(&certificate)
+        .output();
+    if !made.is_ok_and(|m| m.status.success()) {
+        eprintln!("SKIPPED: no openssl is installed to make a certificate with");
+        return;
+    }
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let options = [
+        format!("--port={port}"),
+        "--bind-address=127.0.0.1".to_owned(),
+        format!("--ssl-key={}", key.display()),
+        format!("--ssl-cert={}", certificate.display()),
+    ];
+    let Some(server) = MariaDb::start(&options.each_ref().map(String::as_str)).unwrap() else { return };
+    server.create("db").unwrap();
+    server.client("CREATE USER u IDENTIFIED BY 'p' REQUIRE SSL; GRANT ALL ON db.* TO u").unwrap();
+    let open = |parameters: &str| {
+        let url = format!("mysql://u:p@localhost:{port}/db{parameters}");
+        let store = Store::open(&StoreConfig::new(DatabaseUrl::MySql(url)))?;
+        let mut cipher = String::new();
+        store.read(|db| {
+            db.conn.query("SHOW STATUS LIKE 'Ssl_cipher'", &[], &mut |row| {
+                cipher = row.text(1)?;
+                Ok(())
+            })
+        })?;
+        Ok::<_, StoreError>(!cipher.is_empty())
+    };
+    assert!(matches!(open(""), Err(StoreError::Unavailable(_))), "the account asks for TLS");
+    assert!(matches!(open("?tls=true"), Err(StoreError::Unavailable(_))), "nobody vouches for the certificate");
+    assert!(open("?tls=unverified").unwrap());
+    let own = format!("?tls_ca={}", certificate.display());
+    assert!(open(&own).unwrap(), "the certificate of the server's own authority");
+    assert!(open(&format!("{own}&charset=latin1")).unwrap());
+}
+
+#[test]
 fn totals_are_kept_as_long_as_allowed_and_no_longer_after_own_writes() {
     let (Some((_, mut config, database)), Some(server)) = (site(), fixture::server()) else { return };
     let insert = |n: i64| {
@@ -127,11 +174,11 @@ fn both_engines_and_the_engines_own_client_make_the_same_dump() {
     let (sqlite, _folder) = fixture::store();
     let from_sqlite = dump(&sqlite);
 
-    let mysql = Store::open(&server.database()).unwrap();
+    let mysql = Store::open(&fixture::database(server)).unwrap();
     mysql.import(&fixture::dump()[..], ImportOptions::default()).unwrap();
     assert!(dump(&mysql) == from_sqlite, "the engines differ");
 
-    let config = server.database();
+    let config = fixture::database(server);
     let DatabaseUrl::MySql(url) = &config.url else { unreachable!() };
     let database = url.split(['/', '?']).nth(3).unwrap();
     server.client(&format!("USE {database};\n{from_sqlite}")).unwrap();

@@ -1,3 +1,5 @@
-//! Runners for recorded data: function vectors and HTTP scenarios. Only tests and `cargo xtask` use it.
+//! Runners for recorded data: function vectors and HTTP scenarios; a database server for tests. Only tests and
+//! `cargo xtask` use it.
 
+pub mod mariadb;
 pub mod vectors;

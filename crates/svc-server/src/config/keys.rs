@@ -40,14 +40,15 @@ impl SecretKeys {
         self.0.iter().find(|(n, _)| *n == name).map(|(_, secret)| secret)
     }
 
-    /// The keys to sign with. What is not configured, or is no secret (a placeholder, the same text twice), comes from
-    /// the data folder's file, which is made, readable by its owner only, when it is not there.
+    /// The keys to sign with. What is not configured, or is no secret (a placeholder, the same text twice), is what
+    /// the site itself has stored under this name, else comes from the data folder's file, which is made, readable by
+    /// its owner only, when it is not there.
     ///
     /// # Errors
     /// When the file is needed and cannot be read, understood or made.
-    pub fn complete(&self, data: &Path) -> Result<Keys, ConfigError> {
+    pub fn complete(&self, data: &Path, of_site: impl Fn(&str) -> Option<String>) -> Result<Keys, ConfigError> {
         let configured = |name: &str| self.get(name).map(|s| s.expose().to_owned());
-        if let Ok(keys) = Keys::resolve(configured, |_| None) {
+        if let Ok(keys) = Keys::resolve(configured, &of_site) {
             return Ok(keys);
         }
         let path = data.join(KEY_FILE);
@@ -57,7 +58,10 @@ impl SecretKeys {
         }
         let mut layers = Layers::default();
         layers.file(&path, true)?;
-        let stored = |name: &str| layers.get(&format!("keys.{name}")).map(|given| given.text.clone());
+        let stored = |name: &str| {
+            let in_file = || layers.get(&format!("keys.{name}")).map(|given| given.text.clone());
+            of_site(name).filter(|secret| !secret.is_empty()).or_else(in_file)
+        };
         Keys::resolve(configured, stored).map_err(|missing| ConfigError::at(&origin, missing.to_string()))
     }
 }
@@ -100,7 +104,8 @@ mod tests {
     fn missing_secrets_are_made_once_and_kept_private() {
         let dir = tempfile::tempdir().unwrap();
         let set = SecretKeys(vec![("auth_key", Secret::new("mine"))]);
-        let (first, second) = (set.complete(dir.path()).unwrap(), set.complete(dir.path()).unwrap());
+        let (first, second) =
+            (set.complete(dir.path(), |_| None).unwrap(), set.complete(dir.path(), |_| None).unwrap());
         assert!(first == second && first.key(Scheme::Auth).starts_with(b"mine"));
         assert!(first.key(Scheme::Nonce).len() >= 128 && first.key(Scheme::Nonce) != first.key(Scheme::LoggedIn));
         #[cfg(unix)]
@@ -115,13 +120,23 @@ mod tests {
     fn a_file_that_lacks_a_secret_is_told() {
         let dir = tempfile::tempdir().unwrap();
         std::fs::write(dir.path().join(KEY_FILE), "[keys]\nauth_key = 'a'\n").unwrap();
-        let error = SecretKeys::default().complete(dir.path()).unwrap_err().to_string();
+        let error = SecretKeys::default().complete(dir.path(), |_| None).unwrap_err().to_string();
         assert!(error.contains("no usable value for auth_salt"), "{error}");
     }
 
     #[test]
     fn complete_configuration_touches_no_file() {
         let all = settings::key_settings().map(|s| (name(s), Secret::new(s.key))).collect();
-        assert!(SecretKeys(all).complete(Path::new("/nowhere")).is_ok());
+        assert!(SecretKeys(all).complete(Path::new("/nowhere"), |_| None).is_ok());
+    }
+
+    #[test]
+    fn secrets_that_the_site_has_stored_come_before_the_file() {
+        let dir = tempfile::tempdir().unwrap();
+        let of_site = |name: &str| (name == "nonce_salt").then(|| "of the site".to_owned());
+        let keys = SecretKeys::default().complete(dir.path(), of_site).unwrap();
+        assert!(keys.key(Scheme::Nonce).ends_with(b"of the site"));
+        let all = |name: &str| Some(name.to_owned());
+        assert!(SecretKeys::default().complete(Path::new("/nowhere"), all).is_ok(), "no file is needed");
     }
 }

@@ -10,6 +10,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::{
     ConfigError,
+    registered::{Registered, TABLES},
     settings::{CONFIG, DATA, Setting, VARIABLE_PREFIX, find, find_secret_file},
 };
 
@@ -47,17 +48,21 @@ pub(super) struct Given {
     pub(super) origin: Origin,
 }
 
-/// What was given, by key; a later layer replaces what an earlier one gave.
+/// What was given; a later layer replaces what an earlier one gave.
 #[derive(Debug, Default)]
-pub(super) struct Layers(BTreeMap<&'static str, Given>);
+pub(super) struct Layers {
+    by_key: BTreeMap<&'static str, Given>,
+    /// What the files register on the site.
+    pub(super) registered: Registered,
+}
 
 impl Layers {
     pub(super) fn get(&self, key: &str) -> Option<&Given> {
-        self.0.get(key)
+        self.by_key.get(key)
     }
 
     fn put(&mut self, setting: &'static Setting, text: String, origin: Origin) {
-        self.0.insert(setting.key, Given { text, origin });
+        self.by_key.insert(setting.key, Given { text, origin });
     }
 
     /// Lays the flags of the command line over what is there.
@@ -65,6 +70,16 @@ impl Layers {
         for (setting, text) in given {
             self.put(setting, text.clone(), Origin::Flag(setting.flag()));
         }
+    }
+
+    /// Lays what a `wp-config.php` gives under what is there.
+    pub(super) fn wp_config(&mut self, path: &Path, variables: &[(String, String)]) -> Result<(), ConfigError> {
+        let environment = |name: &str| variables.iter().rev().find(|(n, _)| n == name).map(|(_, value)| value.clone());
+        let found = super::wp_config::read(path, &environment, &|key| self.by_key.contains_key(key))?;
+        for (setting, given) in found {
+            self.put(setting, given.text, given.origin);
+        }
+        Ok(())
     }
 
     /// Lays the environment over what is there. A variable whose name is not known is not an error, since the
@@ -113,6 +128,9 @@ impl Layers {
         while let Some((prefix, table)) = waiting.pop() {
             for (name, value) in table {
                 let key = format!("{prefix}{}", name.get_ref());
+                if TABLES.contains(&key.as_str()) {
+                    continue;
+                }
                 let origin = here(name.span().start);
                 // Settings are at most one table deep, so the walk ends.
                 if let (DeValue::Table(inner), true) = (value.get_ref(), prefix.is_empty()) {
@@ -143,7 +161,7 @@ impl Layers {
                 self.put(setting, text, origin);
             }
         }
-        Ok(())
+        self.registered.file(source, path)
     }
 }
 

@@ -1,4 +1,4 @@
-//! What a site owner sets: defaults, then `svc.toml` in the working folder, then the data folder's `svc.toml`, then the
+//! What a site owner sets: defaults, then a `wp-config.php`, then `svc.toml` in the working folder, then the data folder's `svc.toml`, then the
 //! file of `--config`, then `SVC_…` variables, then flags. Every value knows where it comes from, and a mistake names the
 //! place.
 //!
@@ -6,8 +6,10 @@
 
 mod keys;
 mod layers;
+mod registered;
 mod settings;
 mod values;
+mod wp_config;
 
 use std::{
     path::{Path, PathBuf},
@@ -16,9 +18,11 @@ use std::{
 
 use svc_auth::Secret;
 use svc_brand::Brand;
+use svc_fetch::{Allowed, Guard};
 
 pub use keys::{KEY_FILE, SecretKeys};
 pub use layers::Origin;
+pub use registered::Registered;
 pub use settings::{SETTINGS, Setting};
 pub use values::{Environment, LogFormat, Network, SiteUrl};
 
@@ -56,11 +60,29 @@ pub struct Limits {
     pub shutdown: Duration,
 }
 
+/// Whom the server may ask on its own account.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outbound {
+    /// The public network may be asked.
+    pub public: bool,
+    /// What may be asked besides, though it is not public.
+    pub allow: Vec<Allowed>,
+}
+
+impl Outbound {
+    /// The guard of the client.
+    pub fn guard(&self) -> Guard {
+        if self.public { Guard::new(self.allow.clone()) } else { Guard::only(self.allow.clone()) }
+    }
+}
+
 /// A server's configuration, understood and checked.
 #[derive(Clone, Debug)]
 pub struct Config {
     /// Folder of the database, the uploads and the secret keys.
     pub data: PathBuf,
+    /// The `wp-config.php` of the WordPress site that is served.
+    pub wp_config: Option<PathBuf>,
     /// Host and port to listen on.
     pub listen: String,
     /// Public address, when it is to differ from the one stored in the database.
@@ -69,6 +91,8 @@ pub struct Config {
     pub database: Secret,
     /// Beginning of table names.
     pub table_prefix: String,
+    /// How long totals of lists may be kept without asking a MySQL server.
+    pub staleness: Duration,
     /// Folder of uploads, themes and plugins.
     pub content_dir: PathBuf,
     /// Word in the names of the interface.
@@ -85,8 +109,16 @@ pub struct Config {
     pub trusted_proxies: Vec<Network>,
     /// Bounds.
     pub limits: Limits,
+    /// Address of a directory of plugins.
+    pub directory: Option<SiteUrl>,
+    /// Requests to others.
+    pub outgoing: Outbound,
     /// Secrets that sign cookies and nonces; those not set come from [`KEY_FILE`] in the data folder.
     pub keys: SecretKeys,
+    /// How many revisions of a post are kept; `None` keeps all.
+    pub revisions: Option<u64>,
+    /// Post types, taxonomies, meta and settings that the files register.
+    pub registered: Registered,
     /// Variables that look like ours and are not: probably misspelt.
     pub unknown_variables: Vec<String>,
     shown: Vec<Shown>,
@@ -159,6 +191,10 @@ impl Config {
         }
         layers.variables(sources.variables.iter().cloned())?;
         layers.flags(&sources.flags);
+        if let Some(given) = layers.get(settings::WP_CONFIG) {
+            let path = sources.folder.join(&given.text);
+            layers.wp_config(&path, &sources.variables)?;
+        }
         let mut config = Self::understand(&layers, &sources.folder, data)?;
         config.unknown_variables = unknown_variables;
         Ok(config)
@@ -170,12 +206,14 @@ impl Config {
         read.show(settings::DATA, data.display().to_string());
         let path = |text: &str| Ok(folder.join(text));
         Ok(Config {
+            wp_config: read.optional(settings::WP_CONFIG, path)?,
             listen: read.required("listen", values::listen)?,
             site_url: read.optional("site_url", str::parse)?,
             database: read
                 .optional("database", database)?
                 .unwrap_or_else(|| Secret::new(format!("sqlite:{}", data.join("site.db").display()))),
             table_prefix: read.required("table_prefix", values::table_prefix)?,
+            staleness: read.required("staleness_seconds", staleness)?,
             content_dir: read.optional("content_dir", path)?.unwrap_or_else(|| data.join("content")),
             brand: read.required("brand", |text| Brand::new(text).map_err(|e| e.to_string()))?,
             environment: read.optional("environment", str::parse)?,
@@ -192,7 +230,14 @@ impl Config {
                 request: read.required("limits.request_seconds", seconds)?,
                 shutdown: read.required("limits.shutdown_seconds", seconds)?,
             },
+            directory: read.optional("directory", str::parse)?,
+            outgoing: Outbound {
+                public: read.required("outgoing.public", values::truth)?,
+                allow: read.required("outgoing.allow", values::list)?,
+            },
             keys: SecretKeys::read(|key| read.optional(key, |text| Ok(Secret::new(text))))?,
+            revisions: read.required("revisions", values::all_or_count)?,
+            registered: layers.registered.clone(),
             unknown_variables: Vec::new(),
             shown: std::mem::take(&mut read.shown),
             data,
@@ -220,6 +265,12 @@ fn same_file(a: &Path, b: &Path) -> bool {
 
 fn seconds(text: &str) -> Result<Duration, String> {
     values::count(text).map(Duration::from_secs)
+}
+
+/// From nothing to an hour.
+fn staleness(text: &str) -> Result<Duration, String> {
+    let seconds = text.parse().ok().filter(|n| *n <= 3_600);
+    seconds.map(Duration::from_secs).ok_or_else(|| "must be a number from 0 to 3600".to_owned())
 }
 
 fn database(text: &str) -> Result<Secret, String> {

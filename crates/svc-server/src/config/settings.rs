@@ -38,6 +38,9 @@ pub(super) const FILE_SUFFIX: &str = "_file";
 /// The key that names a further file of settings; it cannot stand in a file.
 pub(super) const CONFIG: &str = "config";
 
+/// The key that names a `wp-config.php`, whose settings count below all others that are given.
+pub(super) const WP_CONFIG: &str = "wp_config";
+
 /// The key that names the data folder; it cannot stand in that folder's own file.
 pub(super) const DATA: &str = "data";
 
@@ -58,13 +61,16 @@ const fn secret(key: &'static str) -> Setting {
 pub const SETTINGS: &[Setting] = &[
     path(DATA, "DIR", Some("svc-data"), "Folder of the database, the uploads and the secret keys"),
     path(CONFIG, "FILE", None, "A file of settings, read after ./svc.toml and DIR/svc.toml"),
+    path(WP_CONFIG, "FILE", None, "The wp-config.php of a WordPress site: its database, keys, content folder and address; the brand is then `wp` unless set"),
     row("listen", "ADDR:PORT", Some("127.0.0.1:8080"), "Address to listen on; port 0 takes a free one"),
     row("site_url", "URL", None, "Public address of the site [default: the one stored in the database]"),
     Setting { secret: true, ..row("database", "URL", None, "sqlite:FILE or mysql://USER:PASSWORD@HOST/NAME [default: site.db in the data folder]") },
     row("table_prefix", "PREFIX", Some("wp_"), "Beginning of the names of the database tables"),
+    row("staleness_seconds", "N", Some("0"), "How long totals of lists may be kept while others write to the same MySQL database; what decides permission is never kept"),
     path("content_dir", "DIR", None, "Folder of uploads, themes and plugins [default: content in the data folder]"),
     row("brand", "WORD", Some("svc"), "Word in the names of the interface; `wp` serves unmodified WordPress clients"),
     row("environment", "KIND", None, "local or production; local accepts application passwords without TLS [default: local when the site's address is a loopback one]"),
+    row("revisions", "N", Some("all"), "How many revisions of a post are kept: all, or a number; 0 keeps none"),
     row("debug", "BOOL", Some("false"), "Send developer notices as response headers"),
     row("log", "FILTER", Some("info"), "What to log: error, warn, info, debug, trace, or a filter such as svc_http=debug,warn"),
     row("log_format", "FORMAT", Some("text"), "text or json"),
@@ -74,6 +80,9 @@ pub const SETTINGS: &[Setting] = &[
     row("limits.header_seconds", "N", Some("10"), "Time to send the head of a request"),
     row("limits.request_seconds", "N", Some("60"), "Time to answer a request"),
     row("limits.shutdown_seconds", "N", Some("10"), "Time that requests under way get when the server stops"),
+    row("directory", "URL", None, "Address of a directory of plugins, in the form of the public one [default: none]"),
+    row("outgoing.public", "BOOL", Some("true"), "Let the server ask addresses of the public network: previews of links, embeds, feeds, the directory"),
+    row("outgoing.allow", "LIST", Some(""), "Private networks, or hosts with their ports, by commas, that the server may ask too"),
     secret("keys.auth_key"),
     secret("keys.secure_auth_key"),
     secret("keys.logged_in_key"),

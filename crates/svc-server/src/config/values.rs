@@ -179,6 +179,15 @@ pub(super) fn count(text: &str) -> Result<u64, String> {
         .ok_or_else(|| "must be a number from 1 to 1000000".to_owned())
 }
 
+/// A number of things that are kept; `None` is all of them.
+pub(super) fn all_or_count(text: &str) -> Result<Option<u64>, String> {
+    match text {
+        "all" => Ok(None),
+        "0" => Ok(Some(0)),
+        _ => count(text).map(Some).map_err(|_| "must be all, or a number from 0 to 1000000".to_owned()),
+    }
+}
+
 /// A truth value.
 pub(super) fn truth(text: &str) -> Result<bool, String> {
     match text {

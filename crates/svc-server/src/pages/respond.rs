@@ -58,11 +58,7 @@ impl Page {
     pub(super) fn failure(status: StatusCode) -> Self {
         let text = "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>Not available</title></head>\
                     <body><h1>Not available</h1><p>This page cannot be shown at the moment.</p></body></html>\n";
-        let mut page = Self::new(status, HTML, text.to_owned());
-        if status == StatusCode::SERVICE_UNAVAILABLE {
-            page.headers.push((header::RETRY_AFTER, "5".to_owned()));
-        }
-        page
+        Self::new(status, HTML, text.to_owned())
     }
 
     pub(super) fn redirect(to: &str) -> Self {

@@ -6,7 +6,7 @@ use axum::{
     Router,
     body::Body,
     extract::Request,
-    middleware::{Next, from_fn, from_fn_with_state},
+    middleware::{Next, from_fn, from_fn_with_state, map_response},
     response::{IntoResponse, Response},
 };
 use http::{HeaderValue, StatusCode, header};
@@ -31,8 +31,11 @@ const COMPRESS_FROM: u64 = 1024;
 /// Effort of compression. Brotli above 5 costs more time than the network saves.
 const EFFORT: i32 = 4;
 
-/// Puts around a router, from the outside in: client address, request id and log, compression, panic safety, time limit,
-/// body limit.
+/// When a client may ask again for what cannot be answered now, in seconds.
+const RETRY_AFTER: HeaderValue = HeaderValue::from_static("5");
+
+/// Puts around a router, from the outside in: client address, request id and log, compression, when to ask again, panic
+/// safety, time limit, body limit.
 pub fn surround(router: Router, config: &Config) -> Router {
     let images = NotForContentType::const_new("image/");
     let media = NotForContentType::const_new("video/").and(NotForContentType::const_new("audio/"));
@@ -44,6 +47,7 @@ pub fn surround(router: Router, config: &Config) -> Router {
         .layer(RequestBodyLimitLayer::new(limit))
         .layer(TimeoutLayer::with_status_code(StatusCode::SERVICE_UNAVAILABLE, config.limits.request))
         .layer(CatchPanicLayer::custom(panicked))
+        .layer(map_response(retry_after))
         .layer(compression)
         .layer(from_fn(encoding))
         .layer(from_fn(log::record))
@@ -79,6 +83,14 @@ async fn encoding(mut request: Request, next: Next) -> Response {
         for value in kept {
             response.headers_mut().append(header::VARY, value);
         }
+    }
+    response
+}
+
+/// What is not available now will be: the database restarts, or too much is asked at once.
+async fn retry_after(mut response: Response) -> Response {
+    if response.status() == StatusCode::SERVICE_UNAVAILABLE {
+        response.headers_mut().entry(header::RETRY_AFTER).or_insert(RETRY_AFTER);
     }
     response
 }
@@ -163,7 +175,8 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_request_that_takes_too_long_is_ended() {
-        assert_eq!(send(app(&[("SVC_LIMITS_REQUEST_SECONDS", "2")]), "/slow", &[], vec![]).await.0.status, 503);
+        let (parts, _) = send(app(&[("SVC_LIMITS_REQUEST_SECONDS", "2")]), "/slow", &[], vec![]).await;
+        assert_eq!((parts.status.as_u16(), parts.headers["retry-after"].to_str().unwrap()), (503, "5"));
     }
 
     #[tokio::test]

@@ -11,7 +11,8 @@ use std::{process::ExitCode, sync::Arc};
 
 use axum::Router;
 use chrono::Utc;
-use svc_controllers::Site;
+use svc_auth::Scheme;
+use svc_controllers::{Extension, Outgoing, Site};
 use svc_http::RestLayer;
 use svc_routing::{Registry, Server};
 use svc_store::{DatabaseUrl, Store, StoreConfig};
@@ -77,6 +78,13 @@ impl SiteBuilder {
         self
     }
 
+    /// Brings an extension: it is listed among the plugins, off until an administrator switches it on.
+    #[must_use]
+    pub fn extension(self, extension: impl Extension) -> Self {
+        let extension: Arc<dyn Extension> = Arc::new(extension);
+        self.prepare(move |site| site.extensions.push(Arc::clone(&extension)))
+    }
+
     /// Sets how stored texts look on pages.
     #[must_use]
     pub fn texts(mut self, texts: impl Texts) -> Self {
@@ -97,10 +105,17 @@ impl SiteBuilder {
     pub fn open(&self, config: &Config, address: &SiteUrl) -> Result<OpenSite> {
         let address = config.site_url.as_ref().unwrap_or(address);
         first_run::folder(&config.data)?;
-        let keys = config.keys.complete(&config.data)?;
         let store = open_store(config)?;
-        let created =
-            if first_run::has_site(&store)? { None } else { Some(first_run::create(&store, address, Utc::now())?) };
+        let created = match (first_run::has_site(&store)?, &config.wp_config) {
+            (true, _) => None,
+            (false, None) => Some(first_run::create(&store, address, Utc::now())?),
+            // Nothing is made in a database that is somebody else's.
+            (false, Some(file)) => return Err(no_site(file, &config.table_prefix)),
+        };
+        let names: Vec<&str> = Scheme::ALL.into_iter().flat_map(Scheme::setting_names).collect();
+        let secrets = store.read(|db| svc_store::options::get_many(db, &names));
+        let secrets = secrets.map_err(Error::store("cannot read the site's options"))?;
+        let keys = config.keys.complete(&config.data, |name| secrets.get(name).cloned())?;
         let mut site = Site::new(store, config.brand.clone(), &config.content_dir).with_keys(keys.clone());
         if let Some(address) = &config.site_url {
             site = site.at(address.as_str());
@@ -114,6 +129,10 @@ impl SiteBuilder {
             Ok(()) => site.spare_theme = Some((spare, shipped_theme::NAME.to_owned())),
             Err(error) => tracing::warn!(%error, "no theme stands in for one that cannot draw pages"),
         }
+        site.revisions_kept = config.revisions;
+        config.registered.on(&mut site);
+        site.outgoing = Outgoing::new(config.outgoing.guard());
+        site.directory = config.directory.as_ref().map(|url| url.as_str().to_owned());
         for prepare in &self.prepare {
             prepare(&mut site);
         }
@@ -134,6 +153,10 @@ fn home(site: &Site) -> Result<SiteUrl> {
     stored.parse().map_err(|why| Error::Refused(format!("the stored address `{stored}` of the site {why}")))
 }
 
+fn no_site(file: &std::path::Path, prefix: &str) -> Error {
+    Error::Refused(format!("{}: the database holds no site whose tables begin with `{prefix}`", file.display()))
+}
+
 /// The store that a configuration names.
 ///
 /// # Errors
@@ -143,6 +166,7 @@ pub(crate) fn open_store(config: &Config) -> Result<Store> {
     let url: DatabaseUrl = config.database.expose().parse().map_err(opening())?;
     let mut settings = StoreConfig::new(url);
     settings.table_prefix.clone_from(&config.table_prefix);
+    settings.staleness = config.staleness;
     Store::open(&settings).map_err(opening())
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use arc_swap::ArcSwapOption;
-use svc_controllers::Site;
+use svc_controllers::{Settings, Site};
 use svc_http::{Authenticator, Limits, RestService};
 use svc_routing::{Registry, Server};
 
@@ -23,10 +23,15 @@ struct Inner {
     current: ArcSwapOption<Built>,
 }
 
-/// A server, and the address of the interface that went into it.
+/// A server, and what went into it.
 struct Built {
     server: Server,
+    /// The options as they were.
+    settings: Arc<Settings>,
+    /// Address of the interface.
     root: String,
+    /// Extensions that were switched on.
+    extensions: Vec<String>,
 }
 
 impl Rest {
@@ -50,8 +55,7 @@ impl Rest {
         let inner = &*self.0;
         let current = inner.current.load_full().expect("the first one is made with the interface");
         // Without its settings the site cannot answer anyway; what it says then is the controllers' business.
-        let same = inner.site.settings().map_or(true, |settings| settings.urls.rest("/") == current.root);
-        if same {
+        if inner.site.settings().map_or(true, |settings| current.is_of(&inner.site, &settings)) {
             return current.server.clone();
         }
         match make(inner) {
@@ -71,15 +75,25 @@ impl Rest {
     }
 }
 
+impl Built {
+    /// Whether a server made of these options would be the same.
+    fn is_of(&self, site: &Site, settings: &Arc<Settings>) -> bool {
+        Arc::ptr_eq(&self.settings, settings)
+            || (settings.urls.rest("/") == self.root && site.active_extensions(settings) == self.extensions)
+    }
+}
+
 fn make(inner: &Inner) -> Result<Built, svc_schema::Error> {
     let site = &inner.site;
     let mut info = svc_controllers::site_info(site)?;
     info.debug = inner.debug;
-    let root = info.rest_url.clone();
+    let (root, settings) = (info.rest_url.clone(), site.settings()?);
+    let extensions = site.active_extensions(&settings);
     let mut registry = Registry::for_site(info);
     svc_controllers::mount(&mut registry, site, inner.passwords);
     for f in &inner.register {
         f(&mut registry, site);
     }
-    Ok(Built { server: registry.build(), root })
+    site.register_extensions(&extensions, &mut registry);
+    Ok(Built { server: registry.build(), settings, root, extensions })
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use ::mysql::prelude::Queryable as _;
-use ::mysql::{Error, Opts, OptsBuilder, Params, Value};
+use ::mysql::{Error, Opts, OptsBuilder, Params, SslOpts, Value};
 use sea_query::Value as Bound;
 
 use crate::dialect::Dialect;
@@ -16,6 +16,9 @@ const STATEMENTS: usize = 256;
 /// The largest packet that the client takes; the server has a limit of its own.
 const PACKET: usize = 1 << 30;
 
+/// How texts are encoded unless an address says otherwise.
+const CHARSET: &str = "utf8mb4";
+
 /// Errors after which the whole transaction may be run again: lock wait timeout, deadlock, and the conflict that
 /// clusters tell at commit.
 const AGAIN: [u16; 3] = [1205, 1213, 1180];
@@ -27,31 +30,93 @@ pub(crate) struct MySql {
     again: bool,
 }
 
-/// Reads an address, so that mistakes are told at start.
-pub(crate) fn options(url: &str) -> Result<Opts> {
-    let opts = Opts::from_url(url).map_err(|_| {
-        StoreError::Config("the database address cannot be read: mysql://USER:PASSWORD@HOST:PORT/DATABASE".to_owned())
-    })?;
-    if opts.get_db_name().is_none_or(str::is_empty) {
-        return Err(StoreError::Config("the database address names no database".to_owned()));
+/// A server and how it is spoken to.
+pub(crate) struct Server {
+    opts: Opts,
+    /// The encoding that texts are sent and received in.
+    charset: String,
+}
+
+impl Server {
+    /// Reads an address, so that mistakes are told at start: `mysql://USER:PASSWORD@HOST:PORT/DATABASE`, and after a
+    /// question mark, joined by `&`:
+    ///
+    /// - `socket=PATH`: a unix socket instead of host and port;
+    /// - `tls=true`, `tls=unverified`: only over TLS, the server's certificate checked against those of public
+    ///   authorities, or not at all;
+    /// - `tls_ca=FILE`: over TLS, and certificates of these authorities (PEM) count as well;
+    /// - `charset=NAME`: how texts are encoded on the wire, for tables that hold other bytes than they say.
+    pub(crate) fn of(url: &str) -> Result<Self> {
+        let told = |what: String| StoreError::Config(format!("the database address {what}"));
+        let (base, query) = url.split_once('?').unwrap_or((url, ""));
+        let opts = Opts::from_url(base)
+            .map_err(|_| told("cannot be read: mysql://USER:PASSWORD@HOST:PORT/DATABASE".to_owned()))?;
+        if opts.get_db_name().is_none_or(str::is_empty) {
+            return Err(told("names no database".to_owned()));
+        }
+        let (mut socket, mut charset) = (None, CHARSET.to_owned());
+        let mut tls: Option<SslOpts> = None;
+        for pair in query.split('&').filter(|p| !p.is_empty()) {
+            let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+            let value = percent_encoding::percent_decode_str(value).decode_utf8_lossy().into_owned();
+            match (name, value.as_str()) {
+                ("socket", path) if !path.is_empty() => socket = Some(value),
+                ("tls", "true") => tls = Some(tls.unwrap_or_default()),
+                ("tls", "false") => tls = None,
+                ("tls", "unverified") => {
+                    let any = tls.unwrap_or_default();
+                    tls = Some(any.with_danger_accept_invalid_certs(true).with_danger_skip_domain_validation(true));
+                }
+                ("tls_ca", path) if !path.is_empty() => {
+                    if !std::path::Path::new(path).is_file() {
+                        return Err(told(format!("names the certificates {path}, which is no file")));
+                    }
+                    tls = Some(tls.unwrap_or_default().with_root_cert_path(Some(std::path::PathBuf::from(value))));
+                }
+                ("charset", name) => {
+                    charset = encoding(name).ok_or_else(|| told(format!("has no charset `{name}`")))?
+                }
+                (name, _) => return Err(told(format!("has a parameter `{name}` that is not known, or no such value"))),
+            }
+        }
+        if tls.is_some() {
+            // Where several are built in, rustls wants one to be chosen. One that was chosen already stays.
+            let _ = rustls::crypto::ring::default_provider().install_default();
+        }
+        // What goes through a socket does not leave the machine.
+        let tls = tls.filter(|_| socket.is_none());
+        let opts = OptsBuilder::from_opts(opts)
+            .socket(socket)
+            .ssl_opts(tls)
+            .stmt_cache_size(STATEMENTS)
+            .max_allowed_packet(Some(PACKET))
+            .prefer_socket(false);
+        Ok(Server { opts: opts.into(), charset })
     }
-    Ok(opts)
+}
+
+/// What a charset of this name is called on the wire; the three-byte `utf8` holds less than texts do.
+fn encoding(name: &str) -> Option<String> {
+    let fits = name.len() <= 32 && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
+    let narrow = name.is_empty() || name.eq_ignore_ascii_case("utf8") || name.eq_ignore_ascii_case("utf8mb3");
+    fits.then(|| if narrow { CHARSET.to_owned() } else { name.to_ascii_lowercase() })
 }
 
 impl MySql {
     /// Connects; `limit` bounds each statement, `wait` the connecting.
-    pub(crate) fn open(opts: &Opts, limit: Option<Duration>, wait: Duration) -> Result<Self> {
-        let opts = OptsBuilder::from_opts(opts.clone())
-            .stmt_cache_size(STATEMENTS)
-            .max_allowed_packet(Some(PACKET))
+    pub(crate) fn open(server: &Server, limit: Option<Duration>, wait: Duration) -> Result<Self> {
+        let opts = OptsBuilder::from_opts(server.opts.clone())
             .tcp_connect_timeout(Some(wait))
             // The server ends long statements itself; this is for a server that is gone.
-            .read_timeout(limit.map(|t| t + Duration::from_secs(5)))
-            .prefer_socket(false);
+            .read_timeout(limit.map(|t| t + Duration::from_secs(5)));
         let mut raw = ::mysql::Conn::new(opts).map_err(|e| error(&e))?;
+        let names = match server.charset.as_str() {
+            CHARSET => format!("SET NAMES {CHARSET} COLLATE utf8mb4_unicode_520_ci"),
+            other => format!("SET NAMES {other}"),
+        };
+        raw.query_drop(names).map_err(|e| error(&e))?;
         // Too long values are errors, as nothing may be lost; the zero date is a value.
         for set in [
-            "SET NAMES utf8mb4 COLLATE utf8mb4_unicode_520_ci",
             "SET SESSION sql_mode = 'STRICT_TRANS_TABLES,NO_AUTO_VALUE_ON_ZERO,NO_ENGINE_SUBSTITUTION'",
             "SET SESSION time_zone = '+00:00'",
             "SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ",
@@ -211,12 +276,32 @@ fn error(e: &Error) -> StoreError {
 mod tests {
     use super::*;
 
+    fn told(url: &str) -> String {
+        Server::of(url).err().unwrap().to_string()
+    }
+
     #[test]
     fn addresses_that_cannot_work_are_told_without_their_password() {
-        for url in ["mysql://u:secret@h", "mysql://u:secret@h/", "mysql://u:secret@h:port/db"] {
-            let told = options(url).unwrap_err().to_string();
-            assert!(!told.contains("secret"), "{told}");
+        let base = "mysql://u:secret@h";
+        for rest in ["", "/", ":port/db", "/db?tls=maybe", "/db?sockets=x", "/db?charset=a;b", "/db?tls_ca=/no/file"] {
+            let told = told(&format!("{base}{rest}"));
+            assert!(told.starts_with("the database address") && !told.contains("secret"), "{told}");
         }
-        assert!(options("mysql://u:p%40@127.0.0.1:3306/db").is_ok());
+    }
+
+    #[test]
+    fn addresses() {
+        let opts = |url: &str| Server::of(url).unwrap().opts;
+        let plain = opts("mysql://u:p%40@127.0.0.1:3307/d%2Fb");
+        assert_eq!((plain.get_pass(), plain.get_tcp_port(), plain.get_db_name()), (Some("p@"), 3307, Some("d/b")));
+        assert!(plain.get_ssl_opts().is_none());
+        assert_eq!(opts("mysql://h/db?socket=%2Frun%2Fx").get_socket(), Some("/run/x"));
+        assert!(opts("mysql://h/db?tls=true").get_ssl_opts().is_some_and(|tls| !tls.accept_invalid_certs()));
+        assert!(opts("mysql://h/db?tls=unverified").get_ssl_opts().is_some_and(SslOpts::accept_invalid_certs));
+        assert!(opts("mysql://h/db?tls=true&socket=/run/x").get_ssl_opts().is_none());
+        assert_eq!(opts("mysql://[::1]:3308/db").get_ip_or_hostname(), "[::1]");
+        for (name, used) in [("latin1", "latin1"), ("utf8", "utf8mb4"), ("", "utf8mb4"), ("UTF8MB4", "utf8mb4")] {
+            assert_eq!(Server::of(&format!("mysql://h/db?charset={name}")).unwrap().charset, used);
+        }
     }
 }

@@ -318,3 +318,57 @@ fn lists_and_lookups_use_indexes() {
     let id = plan(|db| select(db).and_where(Expr::col("ID").is_in([1, 2])).text(db.dialect()));
     assert!(id.contains("INTEGER PRIMARY KEY"), "{id}");
 }
+
+#[test]
+fn the_latest_and_the_superfluous_revisions() {
+    fixture::on_each(|store| {
+        // 1036 has the revisions 1500 to 1502, and the administrator's autosave 1503.
+        let id = PostId(1036);
+        let found = store.read(|db| {
+            let latest = latest_revision(db, id)?.map(|p| p.id);
+            let mut autosave = |editor| Ok(latest_autosave(db, id, editor)?.map(|p| p.id));
+            Ok((latest, autosave(None)?, autosave(Some(UserId(1)))?, autosave(Some(UserId(3)))?))
+        });
+        let expected = (Some(PostId(1502)), Some(PostId(1503)), Some(PostId(1503)), None);
+        assert_eq!(found.unwrap(), expected);
+        let left = |most: u64| {
+            store.write_blocking(move |tx| trim_revisions(tx, id, most)).unwrap();
+            let q = PostQuery {
+                post_types: texts(&["revision"]),
+                statuses: texts(&["inherit"]),
+                parent_in: vec![id],
+                order_by: vec![(PostOrderBy::Id, Order::Asc)],
+                ..PostQuery::default()
+            };
+            store.read(|db| query(db, &q)).unwrap().ids
+        };
+        assert_eq!(left(4), ids(&[1500, 1501, 1502, 1503]));
+        assert_eq!(left(2), ids(&[1502, 1503]));
+        assert_eq!(left(0), ids(&[1503]), "autosaves stay");
+    });
+}
+
+#[test]
+fn a_scheduled_post_is_published_once() {
+    fixture::on_each(|store| {
+        let at = crate::stamp::parse;
+        let soon = Post {
+            status: "future".to_owned(),
+            post_type: "post".to_owned(),
+            date: at("2030-01-01 00:00:00"),
+            date_gmt: at("2030-01-01 05:00:00"),
+            ..Post::default()
+        };
+        let undated = Post { date_gmt: None, ..soon.clone() };
+        let id = store.write_blocking(move |tx| insert(tx, &undated).and_then(|_| insert(tx, &soon))).unwrap();
+        let types = ["post", "page"];
+        assert_eq!(store.read(|db| next_due(db, &types)).unwrap(), at("2030-01-01 05:00:00"));
+        let [early, late] = ["2030-01-01 04:59:59", "2030-01-01 05:00:00"].map(|text| at(text).unwrap());
+        let due = |now| store.read(|db| due(db, &types, now, 9)).unwrap();
+        assert_eq!((due(early), due(late)), (vec![], vec![id]));
+        let publish = |now| store.write_blocking(move |tx| publish_due(tx, id, now)).unwrap();
+        assert_eq!([publish(early), publish(late), publish(late)], [false, true, false]);
+        assert_eq!(store.read(|db| get(db, id)).unwrap().unwrap().status, "publish");
+        assert_eq!(due(late), vec![]);
+    });
+}

@@ -1,0 +1,227 @@
+//! Blocks that the directory offers: search.
+//!
+//! What is found is installed as a plugin (see [`crate::plugins`]); links of each result say where.
+
+use std::sync::Arc;
+
+use chrono::{DateTime, NaiveDateTime};
+use serde_json::{Map, Value, json};
+use svc_resource::{Fields, View};
+use svc_routing::{Controller, ExtraFields, Link, Links, Request, Response, Result, Route, forbidden, get};
+use svc_schema::{
+    Args, Error, Schema,
+    build::{integer, number, string},
+};
+
+use crate::{
+    Access, LINK_RELATION, Site, caller, directory,
+    plugins::{self, Item},
+    respond,
+};
+
+/// What additional fields and the item schema call a result.
+const OBJECT: &str = "block-directory-item";
+
+/// The only context.
+const VIEW: &[&str] = &["view"];
+
+/// Words of a description that are shown.
+const WORDS: usize = 30;
+
+/// What stands for a block without an icon.
+const NO_ICON: &str = "block-default";
+
+/// The caller may not install what he would find.
+fn cannot_view(req: &Request) -> Error {
+    let text = "You are not allowed to install blocks on this site.";
+    forbidden(req, "rest_block_directory_cannot_view", text)
+}
+
+/// A plugin with blocks, as the directory describes it, and the present moment.
+struct Found {
+    plugin: Value,
+    now: NaiveDateTime,
+}
+
+impl Found {
+    fn member(&self, name: &str) -> &Value {
+        &self.plugin[name]
+    }
+
+    fn text(&self, name: &str) -> String {
+        self.member(name).as_str().unwrap_or_default().to_owned()
+    }
+
+    fn count(&self, name: &str) -> i64 {
+        svc_php::cast::to_int(self.member(name))
+    }
+
+    /// A rating in per cent as one of up to five stars.
+    fn stars(&self, name: &str) -> Value {
+        svc_php::cast::float_value(svc_php::cast::to_float(self.member(name)) / 20.0)
+    }
+
+    /// A member of the plugin's first block.
+    fn block(&self, name: &str) -> String {
+        let first = match self.member("blocks") {
+            Value::Object(blocks) => blocks.values().next(),
+            Value::Array(blocks) => blocks.first(),
+            _ => None,
+        };
+        first.and_then(|block| block[name].as_str()).unwrap_or_default().to_owned()
+    }
+
+    fn title(&self) -> String {
+        Some(self.block("title")).filter(|title| !title.is_empty()).unwrap_or_else(|| self.text("name"))
+    }
+
+    fn icon(&self) -> String {
+        self.member("icons")["1x"].as_str().unwrap_or(NO_ICON).to_owned()
+    }
+
+    /// When the plugin was last changed, in UTC.
+    fn updated(&self) -> Option<NaiveDateTime> {
+        let text = self.text("last_updated");
+        let by_format = |format| NaiveDateTime::parse_from_str(text.trim_end_matches("GMT").trim(), format).ok();
+        let rfc = || DateTime::parse_from_rfc3339(&text).ok().map(|at| at.naive_utc());
+        rfc().or_else(|| by_format("%Y-%m-%d %I:%M%P")).or_else(|| by_format("%Y-%m-%d %H:%M:%S"))
+    }
+}
+
+/// How long ago something was, in one unit.
+fn ago(seconds: i64) -> String {
+    const MINUTE: i64 = 60;
+    const HOUR: i64 = 60 * MINUTE;
+    const DAY: i64 = 24 * HOUR;
+    const UNITS: [(i64, &str); 6] =
+        [(365 * DAY, "year"), (30 * DAY, "month"), (7 * DAY, "week"), (DAY, "day"), (HOUR, "hour"), (MINUTE, "minute")];
+    let (unit, name) = UNITS.into_iter().find(|(unit, _)| seconds >= *unit).unwrap_or((1, "second"));
+    let n = (seconds.max(1) + unit / 2) / unit;
+    format!("{n} {name}{} ago", if n == 1 { "" } else { "s" })
+}
+
+#[rustfmt::skip]
+fn fields() -> Fields<Found, ()> {
+    let mut f = Fields::<Found, ()>::new(OBJECT);
+    f.add("name", string().describe("The block's name, with its namespace.").context(VIEW)).get(|b| b.block("name"));
+    f.add("title", string().describe("What people call the block.").context(VIEW)).get(Found::title);
+    f.add("description", string().describe("What the block does, in short.").context(VIEW)).get(|b| svc_content::excerpt::trim_words(&b.text("short_description"), WORDS, "..."));
+    f.add("id", string().describe("The name of the block's plugin in the directory.").context(VIEW)).get(|b| b.text("slug"));
+    f.add("rating", number().describe("How many of five stars the plugin has.").context(VIEW)).get(|b| b.stars("rating"));
+    f.add("rating_count", integer().describe("How many people rated it.").context(VIEW)).get(|b| b.count("num_ratings"));
+    f.add("active_installs", integer().describe("How many sites use it.").context(VIEW)).get(|b| b.count("active_installs"));
+    f.add("author_block_rating", number().describe("How many of five stars the author's blocks have.").context(VIEW)).get(|b| b.stars("author_block_rating"));
+    f.add("author_block_count", integer().describe("How many blocks the author published.").context(VIEW)).get(|b| b.count("author_block_count"));
+    f.add("author", string().describe("Who made the block.").context(VIEW)).get(|b| svc_text::strip_all_tags(&b.text("author"), false));
+    f.add("icon", string().describe("The block's icon.").format("uri").context(VIEW)).get(Found::icon);
+    f.add("last_updated", string().describe("When the block was last changed, in UTC.").format("date-time").context(VIEW))
+        .get(|b| b.updated().unwrap_or_default().format("%Y-%m-%dT%H:%M:%S").to_string());
+    f.add("humanized_updated", string().describe("How long ago that was.").context(VIEW))
+        .get(|b| ago((b.now - b.updated().unwrap_or_default()).num_seconds()));
+    f
+}
+
+fn params() -> Args {
+    let context = string().describe("Which members are shown.").one_of(VIEW.iter().copied()).default("view");
+    Args::from([
+        ("context", context),
+        ("page", integer().describe("Which page of the results.").default(1).minimum(1)),
+        ("per_page", integer().describe("Most results on a page.").default(10).range(1..=100)),
+        ("term", string().describe("What to look for.").min_length(1).required()),
+    ])
+}
+
+/// The family of the block directory.
+pub struct BlockDirectory {
+    site: Arc<Site>,
+    fields: Fields<Found, ()>,
+    extra: ExtraFields,
+}
+
+impl BlockDirectory {
+    /// The family on this site.
+    pub fn new(site: &Arc<Site>, extra: &ExtraFields) -> Self {
+        let fields = fields().with_extra(extra, OBJECT);
+        BlockDirectory { site: Arc::clone(site), fields, extra: extra.clone() }
+    }
+
+    /// Where the plugin of a block can be installed, and where it is once it is.
+    fn links(&self, slug: &str, installed: &[Item]) -> Result<Links> {
+        let settings = self.site.settings()?;
+        let collection = settings.urls.rest(&plugins::route(&self.site));
+        let joint = if collection.contains('?') { '&' } else { '?' };
+        let mut links = Links::new();
+        let install = format!("{collection}{joint}slug={}", svc_php::query::urlencode(slug));
+        links.add(format!("{LINK_RELATION}install-plugin"), Link::new(install));
+        if let Some(item) = installed.iter().find(|item| item.is_of(slug)) {
+            let own = settings.urls.rest(&format!("{}/{}", plugins::route(&self.site), item.id()));
+            links.add(format!("{LINK_RELATION}plugin"), Link::new(own).embeddable());
+        }
+        Ok(links)
+    }
+
+    async fn can_search(self: Arc<Self>, req: Request) -> Result<()> {
+        let (settings, caller) = (self.site.settings()?, caller(&req));
+        let access = Access::new(&self.site, &settings);
+        let may = ["install_plugins", "activate_plugins"].iter().all(|cap| access.can(&caller, cap));
+        if may { Ok(()) } else { Err(cannot_view(&req)) }
+    }
+
+    async fn search(self: Arc<Self>, req: Request) -> Result<Response> {
+        let (term, per_page, page): (String, i64, i64) =
+            (req.require("term")?, req.require("per_page")?, req.require("page")?);
+        let asked = json!({"block": term, "per_page": per_page, "page": page});
+        let Value::Object(asked) = asked else { unreachable!("written as an object") };
+        let mut answer = directory::ask(&self.site, "query_plugins", asked).await?;
+        let Value::Array(found) = answer["plugins"].take() else { return Ok(Response::new(json!([]))) };
+        let installed = plugins::all(&self.site).await?;
+        let view = View { context: "view".to_owned(), ..respond::view(&req) };
+        let plan = self.fields.plan(&view);
+        let mut items = Vec::new();
+        // The directory may answer with more than was asked for.
+        for plugin in found.into_iter().take(usize::try_from(per_page).unwrap_or_default()) {
+            let block = Found { plugin, now: self.site.now() };
+            let mut item: Map<String, Value> = plan.prepare(&block);
+            respond::add_extra(&self.extra, OBJECT, &mut item, &req, &view).await?;
+            let links = self.links(&block.text("slug"), &installed)?;
+            items.push(respond::with_links(item, view.wants_links().then_some(links), &req));
+        }
+        Ok(Response::new(items))
+    }
+}
+
+impl Controller for BlockDirectory {
+    fn routes(&self) -> Vec<Route<Self>> {
+        vec![
+            Route::new("/block-directory/search")
+                .schema(Schema::compile(self.fields.item_schema()))
+                .endpoint(get(Self::search, Self::can_search).args(params())),
+        ]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_are_read_from_the_directorys_form() {
+        let plugin = json!({
+            "name": "Boxes", "slug": "boxes", "rating": 90, "num_ratings": "12", "active_installs": 1000,
+            "author_block_rating": 100, "author": "<a href=\"x\">Ann</a>", "last_updated": "2026-11-01 7:05pm GMT",
+            "blocks": {"ann/box": {"name": "ann/box", "title": ""}}, "icons": [],
+            "short_description": "a ".repeat(40),
+        });
+        let now = NaiveDateTime::parse_from_str("2026-11-21 07:00:00", "%Y-%m-%d %H:%M:%S").unwrap();
+        let item = fields().plan(&View::whole("view")).prepare(&Found { plugin, now });
+        let expected = json!({
+            "name": "ann/box", "title": "Boxes", "description": format!("{}...", ["a"; 30].join(" ")), "id": "boxes",
+            "rating": 4.5, "rating_count": 12, "active_installs": 1000, "author_block_rating": 5.0, "author_block_count": 0,
+            "author": "Ann", "icon": "block-default", "last_updated": "2026-11-01T19:05:00", "humanized_updated": "3 weeks ago",
+        });
+        assert_eq!(Value::Object(item), expected);
+        // What is missing is empty, and nothing is taken on trust.
+        let bare = fields().plan(&View::whole("view")).prepare(&Found { plugin: json!({"blocks": 7}), now });
+        assert_eq!(bare["name"], "");
+    }
+}

@@ -1,0 +1,68 @@
+//! The table of a plugin's members.
+
+use svc_packages::plugins::{Plugin, Shown};
+use svc_resource::Fields;
+use svc_schema::build::{boolean, object, string};
+
+/// What additional fields and the item schema call a plugin.
+pub(super) const OBJECT: &str = "plugin";
+
+/// How a plugin is named: its main file without the ending.
+pub(super) const NAME: &str = r"[^.\/]+(?:\/[^.\/]+)?";
+
+/// Contexts in which a member is seen.
+const ALL: &[&str] = &["view", "edit", "embed"];
+const VIEW_EDIT: &[&str] = &["view", "edit"];
+
+/// The states that a plugin can be put in.
+pub(super) const STATES: [&str; 2] = ["inactive", "active"];
+
+/// A plugin of the content folder, or an extension.
+#[derive(Clone, Debug)]
+pub(crate) struct Item {
+    pub(super) plugin: Plugin,
+    pub(super) shown: Shown,
+    pub(super) active: bool,
+    /// Part of the program.
+    pub(super) compiled_in: bool,
+}
+
+impl Item {
+    pub(super) fn new(plugin: Plugin, active: bool, compiled_in: bool) -> Self {
+        Item { shown: plugin.shown(), plugin, active, compiled_in }
+    }
+
+    /// The name in addresses.
+    pub(crate) fn id(&self) -> &str {
+        self.plugin.file.strip_suffix(".php").unwrap_or(&self.plugin.file)
+    }
+
+    /// Whether it came from the directory under this name.
+    pub(crate) fn is_of(&self, slug: &str) -> bool {
+        !self.compiled_in && self.plugin.file.split_once('/').is_some_and(|(folder, _)| folder == slug)
+    }
+
+    pub(super) fn status(&self) -> &'static str {
+        if self.active { "active" } else { "inactive" }
+    }
+}
+
+#[rustfmt::skip]
+pub(super) fn fields() -> Fields<Item, ()> {
+    let mut f = Fields::<Item, ()>::new(OBJECT);
+    f.add("plugin", string().describe("The plugin's main file, without its ending.").pattern(NAME).readonly().context(ALL)).get(|p| p.id().to_owned());
+    f.add("status", string().describe("Whether the plugin is active.").one_of(STATES).context(ALL)).get(Item::status);
+    f.add("name", string().describe("What people call the plugin.").readonly().context(ALL)).get(|p| p.shown.name.clone());
+    f.add("plugin_uri", string().describe("Where the plugin is from.").format("uri").readonly().context(VIEW_EDIT)).get(|p| p.shown.uri.clone());
+    f.add("author", string().describe("Who made the plugin.").readonly().context(VIEW_EDIT)).get(|p| p.shown.author.clone());
+    f.add("author_uri", string().describe("Where the makers are found.").format("uri").readonly().context(VIEW_EDIT)).get(|p| p.shown.author_uri.clone());
+    let description = f.add("description", object([("", serde_json::Value::Null); 0]).describe("What the plugin does.").readonly().context(VIEW_EDIT));
+    description.member("raw", string().describe("As its header says.")).get(|p| p.shown.description.clone());
+    description.member("rendered", string().describe("For display.")).get(|p| p.shown.rendered.clone());
+    f.add("version", string().describe("The plugin's version.").readonly().context(VIEW_EDIT)).get(|p| p.shown.version.clone());
+    f.add("network_only", boolean().describe("Whether the plugin is for whole networks of sites only.").readonly().context(ALL)).get(|p| p.plugin.network);
+    f.add("requires_wp", string().describe("Least version of WordPress that the plugin needs.").readonly().context(ALL)).get(|p| p.plugin.requires_wp.clone());
+    f.add("requires_php", string().describe("Least version of PHP that the plugin needs.").readonly().context(ALL)).get(|p| p.plugin.requires_php.clone());
+    f.add("textdomain", string().describe("The domain of the plugin's texts.").readonly().context(VIEW_EDIT)).get(|p| p.plugin.text_domain.clone());
+    f
+}

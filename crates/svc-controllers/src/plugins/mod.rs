@@ -1,0 +1,278 @@
+//! Plugins: list, install, fetch, switch on and off, delete.
+//!
+//! Two kinds stand in one list: PHP plugins that lie in the content folder, which are kept but never run here, and the
+//! server's own extensions (see [`crate::Extension`]), which really change the interface when they are switched.
+
+mod errors;
+mod fields;
+mod install;
+mod requirements;
+
+use std::{path::PathBuf, sync::Arc};
+
+use serde_json::{Map, Value, json};
+use svc_packages::plugins::{self, by_name};
+use svc_resource::{Fields, View};
+use svc_routing::{
+    CREATABLE, Controller, DELETABLE, EDITABLE, ExtraFields, Link, Links, Method, ObjectId, Request, Response, Result,
+    Route, get, on,
+};
+use svc_schema::{
+    Arg, Args, Schema,
+    build::{array, string},
+};
+
+use crate::{
+    Access, Settings, Site,
+    blocking::blocking,
+    caller, directory,
+    extensions::{ACTIVE_EXTENSIONS, ACTIVE_PLUGINS, names, switch},
+    posts::context_param,
+    respond,
+};
+pub(crate) use fields::Item;
+use fields::{NAME, OBJECT, STATES};
+
+/// The family of plugins.
+pub struct Plugins {
+    site: Arc<Site>,
+    fields: Fields<Item, ()>,
+    extra: ExtraFields,
+}
+
+/// Route of the collection.
+pub(crate) fn route(site: &Site) -> String {
+    format!("/{}/plugins", site.brand.namespace())
+}
+
+/// Where plugins lie.
+fn folder(site: &Site) -> PathBuf {
+    site.content_dir.join("plugins")
+}
+
+/// All plugins and extensions, by name. An extension hides a plugin of the same name.
+///
+/// # Errors
+/// Those of the store.
+pub(crate) async fn all(site: &Site) -> Result<Vec<Item>> {
+    let settings = site.settings()?;
+    let switched_on = names(settings.option(ACTIVE_EXTENSIONS));
+    let mut items: Vec<Item> = site
+        .extensions
+        .iter()
+        .map(|extension| extension.about())
+        .map(|about| Item::new(about.clone(), switched_on.contains(&about.file), true))
+        .collect();
+    let dir = folder(site);
+    let files = blocking(move || plugins::list(&dir)).await?;
+    let active = names(settings.option(ACTIVE_PLUGINS));
+    for plugin in files {
+        let item = Item::new(plugin.clone(), active.contains(&plugin.file), false);
+        if !items.iter().any(|known| known.id() == item.id()) {
+            items.push(item);
+        }
+    }
+    items.sort_by(|a, b| by_name(&a.plugin.name, &b.plugin.name).then_with(|| a.id().cmp(b.id())));
+    Ok(items)
+}
+
+impl Plugins {
+    /// The family on this site.
+    pub fn new(site: &Arc<Site>, extra: &ExtraFields) -> Self {
+        let fields = fields::fields().with_extra(extra, OBJECT);
+        Plugins { site: Arc::clone(site), fields, extra: extra.clone() }
+    }
+
+    /// Whether the caller has a capability about nothing in particular.
+    fn can(&self, req: &Request, capability: &str) -> Result<bool> {
+        let settings = self.site.settings()?;
+        Ok(Access::new(&self.site, &settings).can(&caller(req), capability))
+    }
+
+    /// The plugin that the request names.
+    async fn named(&self, req: &Request) -> Result<Item> {
+        // The peer turns names into files only after all arguments passed; so a change to a state that does not exist
+        // finds no plugin when its permissions are asked for `Allow`. Recorded in the scenario `plugins`.
+        let is_change = !matches!(*req.method(), Method::GET | Method::HEAD | Method::OPTIONS | Method::DELETE);
+        let is_state = |state: &Value| state.as_str().is_some_and(|s| STATES.contains(&s));
+        if is_change && req.param("status").is_some_and(|state| !is_state(state)) {
+            return Err(errors::not_found());
+        }
+        let id: String = req.require("plugin")?;
+        all(&self.site).await?.into_iter().find(|item| item.id() == id).ok_or_else(errors::not_found)
+    }
+
+    /// The wire form of a plugin, whatever the context: the peer trims none of its members.
+    async fn data(&self, item: &Item, req: &Request) -> Result<Map<String, Value>> {
+        let view = View { context: "view".to_owned(), ..respond::view(req) };
+        let mut data = self.fields.plan(&view).prepare(item);
+        respond::add_extra(&self.extra, OBJECT, &mut data, req, &view).await?;
+        Ok(data)
+    }
+
+    fn links(&self, item: &Item, settings: &Settings, may_delete: bool) -> Links {
+        let mut methods = vec!["GET", "POST", "PUT", "PATCH"];
+        methods.extend(may_delete.then_some("DELETE"));
+        let href = settings.urls.rest(&format!("{}/{}", route(&self.site), item.id()));
+        let mut links = Links::new();
+        links.add("self", Link::new(href).allow(methods));
+        links
+    }
+
+    async fn show(&self, item: &Item, req: &Request) -> Result<Response> {
+        let data = self.data(item, req).await?;
+        let links = self.links(item, &*self.site.settings()?, self.can(req, "delete_plugins")?);
+        Ok(respond::single(data, respond::view(req).wants_links().then_some(links)))
+    }
+
+    async fn can_list(self: Arc<Self>, req: Request) -> Result<()> {
+        if self.can(&req, "activate_plugins")? { Ok(()) } else { Err(errors::cannot_list(&req)) }
+    }
+
+    async fn list(self: Arc<Self>, req: Request) -> Result<Response> {
+        let search: Option<String> = req.arg("search")?;
+        let states: Option<Vec<String>> = req.arg("status")?;
+        let is_wanted = |item: &Item| {
+            let state = states.as_ref().is_none_or(|s| s.is_empty() || s.iter().any(|s| s == item.status()));
+            let text = search.as_deref().map(str::trim).filter(|s| !s.is_empty());
+            state && text.is_none_or(|text| item.plugin.texts().any(|t| t.contains(text)))
+        };
+        let items = all(&self.site).await?;
+        if req.is_head() {
+            return Ok(Response::new(Value::Null));
+        }
+        let (settings, may_delete) = (self.site.settings()?, self.can(&req, "delete_plugins")?);
+        let wants_links = respond::view(&req).wants_links();
+        let mut shown = Vec::new();
+        for item in items.iter().filter(|item| is_wanted(item)) {
+            let links = wants_links.then(|| self.links(item, &settings, may_delete));
+            shown.push(respond::with_links(self.data(item, &req).await?, links, &req));
+        }
+        Ok(Response::new(shown))
+    }
+
+    async fn can_fetch(self: Arc<Self>, req: Request) -> Result<Item> {
+        if self.can(&req, "activate_plugins")? { self.named(&req).await } else { Err(errors::cannot_fetch(&req)) }
+    }
+
+    async fn fetch(self: Arc<Self>, req: Request, item: Item) -> Result<Response> {
+        self.show(&item, &req).await
+    }
+
+    async fn can_create(self: Arc<Self>, req: Request) -> Result<()> {
+        if !self.can(&req, "install_plugins")? {
+            return Err(errors::cannot_install(&req));
+        }
+        if req.param("status").is_some_and(|s| s != "inactive") && !self.can(&req, "activate_plugins")? {
+            return Err(errors::cannot_activate(&req));
+        }
+        Ok(())
+    }
+
+    async fn create(self: Arc<Self>, req: Request) -> Result<Response> {
+        let slug: String = req.require("slug")?;
+        let asked = Map::from_iter([
+            ("slug".to_owned(), slug.into()),
+            ("fields".to_owned(), json!({"sections": false, "language_packs": true})),
+        ]);
+        let about = directory::ask(&self.site, "plugin_information", asked).await?;
+        let package = directory::package(&self.site, &about).await?;
+        let dir = folder(&self.site);
+        let plugin = blocking(move || install::install(&package, &dir)).await??;
+        let mut item = Item::new(plugin, false, false);
+        if req.arg::<String>("status")?.as_deref() == Some("active") {
+            self.switch(&mut item, true).await?;
+        }
+        self.extra.update(OBJECT, &ObjectId::from(item.id()), &req).await?;
+        let address = self.site.settings()?.urls.rest(&format!("{}/{}", route(&self.site), item.id()));
+        Ok(self.show(&item, &req).await?.status(201).header("Location", address))
+    }
+
+    async fn can_update(self: Arc<Self>, req: Request) -> Result<Item> {
+        if self.can(&req, "activate_plugins")? { self.named(&req).await } else { Err(errors::cannot_manage(&req)) }
+    }
+
+    async fn update(self: Arc<Self>, req: Request, mut item: Item) -> Result<Response> {
+        if let Some(status) = req.arg::<String>("status")? {
+            self.switch(&mut item, status == "active").await?;
+        }
+        self.extra.update(OBJECT, &ObjectId::from(item.id()), &req).await?;
+        self.show(&item, &req).await
+    }
+
+    /// Switches a plugin on or off. The interface of the next request has, or lacks, what an extension brings.
+    async fn switch(&self, item: &mut Item, on: bool) -> Result<()> {
+        if item.active == on {
+            return Ok(());
+        }
+        if on {
+            requirements::check(item, &all(&self.site).await?)?;
+        }
+        let option = if item.compiled_in { ACTIVE_EXTENSIONS } else { ACTIVE_PLUGINS };
+        let file = item.plugin.file.clone();
+        self.site.write(move |tx| switch(tx, option, &file, on)).await?;
+        item.active = on;
+        Ok(())
+    }
+
+    async fn can_delete(self: Arc<Self>, req: Request) -> Result<Item> {
+        let may = self.can(&req, "activate_plugins")? && self.can(&req, "delete_plugins")?;
+        if may { self.named(&req).await } else { Err(errors::cannot_manage(&req)) }
+    }
+
+    async fn delete(self: Arc<Self>, req: Request, item: Item) -> Result<Response> {
+        if item.active {
+            return Err(errors::is_active());
+        }
+        if item.compiled_in {
+            return Err(errors::is_compiled_in());
+        }
+        let previous = self.data(&item, &req).await?;
+        let dir = folder(&self.site);
+        let deleted = blocking(move || plugins::delete(&dir, &item.plugin)).await?;
+        deleted.map_err(|error| errors::cannot_remove(&error))?;
+        Ok(Response::new(json!({"deleted": true, "previous": previous})))
+    }
+}
+
+/// The name of a plugin in an address.
+fn name_arg() -> Arg {
+    let shape = Schema::compile(json!({"type": "string", "pattern": format!("^{NAME}$")}));
+    Arg::new(string().pattern(NAME)).validate_with(move |value, name| Ok(shape.validate(value, name).is_ok()))
+}
+
+fn list_args() -> Args {
+    let states = array(string().one_of(STATES));
+    Args::from([
+        ("context", context_param()),
+        ("search", string().describe("Show only plugins that mention this.")),
+        ("status", states.describe("Show only plugins in one of these states.")),
+    ])
+}
+
+fn create_args() -> Args {
+    let slug = string().describe("The plugin's name in the directory.").pattern(r"[\w\-]+").required();
+    let status = string().describe("The state that it is put in.").one_of(STATES).default("inactive");
+    Args::from([("slug", slug), ("status", status)])
+}
+
+impl Controller for Plugins {
+    fn routes(&self) -> Vec<Route<Self>> {
+        let schema = Schema::compile(self.fields.item_schema());
+        let status = || Args::from([("status", string().describe("Whether the plugin is active.").one_of(STATES))]);
+        let mut common = Args::from([("context", context_param())]);
+        common.insert("plugin", name_arg());
+        vec![
+            Route::new("/plugins")
+                .schema(schema.clone())
+                .endpoint(get(Self::list, Self::can_list).args(list_args()))
+                .endpoint(on(CREATABLE, Self::create, Self::can_create).args(create_args())),
+            Route::new(format!("/plugins/(?P<plugin>{NAME})"))
+                .schema(schema)
+                .args(common)
+                .endpoint(get(Self::fetch, Self::can_fetch))
+                .endpoint(on(EDITABLE, Self::update, Self::can_update).args(status()))
+                .endpoint(on(DELETABLE, Self::delete, Self::can_delete)),
+        ]
+    }
+}
