@@ -22,14 +22,15 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("svc-discovery", &["svc-brand", "svc-text"]),
     ("svc-auth", &["svc-brand", "svc-php", "svc-model"]),
     ("svc-content", &["svc-php", "svc-text", "svc-model"]),
+    ("svc-blocks", &["svc-php", "svc-text", "svc-schema", "svc-model", "svc-content"]),
     ("svc-store", &["svc-php", "svc-text", "svc-model"]),
     ("svc-fetch", &[]),
     ("svc-packages", &["svc-php", "svc-text", "svc-content"]),
     ("svc-controllers", &["svc-brand", "svc-php", "svc-text", "svc-schema", "svc-routing", "svc-resource", "svc-model",
-                          "svc-discovery", "svc-auth", "svc-content", "svc-store", "svc-fetch", "svc-packages"]),
+                          "svc-discovery", "svc-auth", "svc-content", "svc-blocks", "svc-store", "svc-fetch", "svc-packages"]),
     ("svc-http", &["svc-brand", "svc-php", "svc-text", "svc-schema", "svc-routing", "svc-discovery", "svc-auth"]),
     ("svc-server", &["svc-brand", "svc-php", "svc-text", "svc-schema", "svc-routing", "svc-resource", "svc-model",
-                     "svc-discovery", "svc-auth", "svc-content", "svc-store", "svc-fetch", "svc-packages", "svc-controllers",
+                     "svc-discovery", "svc-auth", "svc-content", "svc-blocks", "svc-store", "svc-fetch", "svc-packages", "svc-controllers",
                      "svc-http"]),
 ];
 

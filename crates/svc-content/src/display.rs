@@ -5,7 +5,7 @@ use std::{cell::Cell, fmt, sync::LazyLock};
 use crate::{
     autop::autop,
     balance::balance_tags,
-    blocks::{self, Block, DynamicBlocks, Renderer, StaticOnly, Theme, has_blocks},
+    blocks::{self, Block, BlockTypes, DynamicBlocks, Renderer, StaticOnly, Theme, has_blocks},
     clickable::{LinkRel, make_clickable},
     embeds::{Known, autoembed, embed_shortcodes},
     excerpt::trim_excerpt,
@@ -98,6 +98,18 @@ impl DynamicBlocks for TextBlocks<'_> {
 
     fn renders_inner_blocks(&self, name: &str) -> bool {
         self.0.renders_inner_blocks(name)
+    }
+
+    fn types(&self) -> &BlockTypes {
+        self.0.types()
+    }
+
+    fn enter(&self, block: &Block<'_>) {
+        self.0.enter(block);
+    }
+
+    fn leave(&self, block: &Block<'_>) {
+        self.0.leave(block);
     }
 }
 

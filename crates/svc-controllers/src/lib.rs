@@ -10,6 +10,7 @@ pub mod application_passwords;
 mod avatars;
 pub mod block_directory;
 mod blocking;
+pub mod blocks;
 pub mod comments;
 mod directory;
 mod errors;

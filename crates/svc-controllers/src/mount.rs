@@ -12,6 +12,7 @@ use crate::{
     LINK_RELATION, Settings, Site,
     application_passwords::ApplicationPasswords,
     block_directory::BlockDirectory,
+    blocks,
     comments::Comments,
     global_styles::{GlobalStyles, StylesHistory},
     navigation_fallback::{self, NavigationFallback},
@@ -111,6 +112,8 @@ pub fn mount(registry: &mut Registry, site: &Arc<Site>, app_passwords: bool) {
     let [users, passwords] = [(); 2].map(|()| Arc::clone(site));
     registry.mount(&namespace, move |extra| Users::new(&users, extra));
     registry.mount(&namespace, move |extra| ApplicationPasswords::new(&passwords, app_passwords, extra));
+    let block_types = Arc::clone(site);
+    registry.mount(&namespace, move |extra| blocks::types::Types::new(&block_types, extra));
     let [comments, search] = [(); 2].map(|()| Arc::clone(site));
     registry.mount(&namespace, move |extra| Comments::new(&comments, extra));
     let handlers = registry.hooks.search_handler_list(crate::search::handlers(&search));

@@ -10,6 +10,7 @@ use chrono::{NaiveDateTime, Utc};
 use serde_json::{Map, Value};
 use svc_auth::{Keys, nonce};
 use svc_brand::Brand;
+use svc_content::blocks::BlockTypes;
 use svc_model::{PostStatuses, PostType, PostTypes, Taxonomies, Taxonomy};
 use svc_routing::Request;
 use svc_schema::Error;
@@ -18,7 +19,7 @@ use tokio::sync::Notify;
 
 use crate::{
     ActiveTheme, Extension, Fail, MetaField, MetaRegistry, Outgoing, RegisteredSetting, SessionToken, Settings, Stored,
-    avatars, caller, patterns::PatternRegistry, theme::ThemeCache, urls::Urls, users,
+    avatars, blocks::Known, caller, patterns::PatternRegistry, theme::ThemeCache, urls::Urls, users,
 };
 
 /// The present moment in UTC; tests bring their own.
@@ -38,6 +39,8 @@ pub struct Site {
     pub statuses: PostStatuses,
     /// Registered meta.
     pub meta: MetaRegistry,
+    /// Registered block types; those that plugins and the theme bring come beside them.
+    pub blocks: BlockTypes,
     /// Settings that the interface shows.
     pub registered_settings: Vec<RegisteredSetting>,
     /// Changes to generated addresses and routes.
@@ -71,6 +74,7 @@ pub struct Site {
     address: Option<String>,
     theme: ThemeCache,
     spare: ThemeCache,
+    pub(crate) known_blocks: ArcSwapOption<Known>,
 }
 
 impl Site {
@@ -83,6 +87,7 @@ impl Site {
             taxonomies: Taxonomies::default(),
             statuses: PostStatuses::default(),
             meta: MetaRegistry::default(),
+            blocks: BlockTypes::default(),
             registered_settings: crate::site_settings::core(),
             url_hooks: svc_discovery::Hooks::default(),
             content_dir: content_dir.to_owned(),
@@ -102,6 +107,7 @@ impl Site {
             theme: ThemeCache::default(),
             spare: ThemeCache::default(),
             spare_theme: None,
+            known_blocks: ArcSwapOption::empty(),
         }
     }
 

@@ -3,6 +3,7 @@
 //! Files in, plain structs out; what is active, and who may see it, is for the crates above.
 
 pub mod archive;
+pub mod blocks;
 pub mod header;
 pub mod plugins;
 pub mod theme;

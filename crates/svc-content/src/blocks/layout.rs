@@ -4,58 +4,14 @@
 
 use md5::{Digest, Md5};
 use serde_json::{Map, Value, json};
-use svc_php::{Php, json as text};
+use svc_php::{Php, cast::truthy, json as text};
 
-use super::{Block, Chunk, Theme, markup::Tags};
-
-/// A container without a layout of its own: the layout's type, and whether it wraps.
-type DefaultLayout = Option<(&'static str, Option<&'static str>)>;
-
-/// Blocks that arrange blocks inside, with their default layout.
-///
-/// Source: `supports.layout` of the block types.
-const CONTAINERS: [(&str, DefaultLayout); 23] = [
-    ("core/accordion", None),
-    ("core/accordion-item", None),
-    ("core/accordion-panel", None),
-    ("core/buttons", Some(("flex", None))),
-    ("core/column", None),
-    ("core/columns", Some(("flex", Some("nowrap")))),
-    ("core/comments-pagination", Some(("flex", None))),
-    ("core/cover", None),
-    ("core/details", None),
-    ("core/gallery", Some(("flex", None))),
-    ("core/group", None),
-    ("core/latest-posts", None),
-    ("core/navigation", Some(("flex", None))),
-    ("core/post-content", None),
-    ("core/post-template", None),
-    ("core/query", None),
-    ("core/query-pagination", Some(("flex", None))),
-    ("core/quote", None),
-    ("core/social-links", Some(("flex", None))),
-    ("core/tab-list", Some(("flex", Some("wrap")))),
-    ("core/tab-panel", None),
-    ("core/tabs", None),
-    ("core/term-template", None),
-];
-
-/// Gaps that block types name for themes without one.
-const TYPE_GAPS: [(&str, &str); 5] = [
-    ("core/columns", "2em"),
-    (
-        "core/gallery",
-        "var( --wp--style--gallery-gap-default, var( --gallery-block--gutter-size, var( --wp--style--block-gap, 0.5em ) ) )",
-    ),
-    ("core/latest-posts", "1.25em"),
-    ("core/post-template", "1.25em"),
-    ("core/term-template", "1.25em"),
-];
+use super::{Block, Chunk, Theme, markup::Tags, types::BlockType};
 
 /// The class for a block that is told how to sit in its container, as `wp-container-content-…`.
 pub(super) fn child_class(block: &Block<'_>, parent: Option<&Block<'_>>) -> Option<String> {
     let layout = block.attrs.get("style")?.get("layout")?.as_object()?;
-    let set = |name: &str| layout.get(name).is_some_and(is_truthy);
+    let set = |name: &str| layout.get(name).is_some_and(truthy);
     let stretch = layout.get("selfStretch").and_then(Value::as_str);
     let styled = match stretch {
         Some("fixed") => set("flexSize"),
@@ -73,21 +29,18 @@ pub(super) fn child_class(block: &Block<'_>, parent: Option<&Block<'_>>) -> Opti
     Some(format!("wp-container-content-{hash}"))
 }
 
-/// The classes of a container, in order; none for a block that is no container.
-pub(super) fn container_classes(block: &Block<'_>, theme: &Theme) -> Vec<String> {
-    let Some(name) = block.name.as_deref() else { return Vec::new() };
-    let Some((_, default)) = CONTAINERS.iter().find(|(container, _)| *container == name) else { return Vec::new() };
+/// The classes of a container of this type, in order; none for a type that arranges no blocks.
+pub(super) fn container_classes(block: &Block<'_>, block_type: Option<&BlockType>, theme: &Theme) -> Vec<String> {
+    let Some(block_type) = block_type else { return Vec::new() };
+    let support = ["layout", "__experimentalLayout"].iter().find_map(|name| block_type.support(&[name]));
+    let Some(support) = support.filter(|support| truthy(support)) else { return Vec::new() };
     let given = block.attrs.get("layout").filter(|layout| !layout.is_null());
-    let mut layout = match (given, default) {
-        (Some(Value::Object(layout)), _) => layout.clone(),
-        (None, Some((kind, wrap))) => {
-            let mut layout = Map::from_iter([("type".to_owned(), Value::from(*kind))]);
-            layout.extend(wrap.map(|wrap| ("flexWrap".to_owned(), Value::from(wrap))));
-            layout
-        }
-        _ => Map::new(),
+    let default = support.get("default").and_then(Value::as_object);
+    let mut layout = match given {
+        Some(layout) => layout.as_object().cloned().unwrap_or_default(),
+        None => default.cloned().unwrap_or_default(),
     };
-    let set = |layout: &Map<String, Value>, name: &str| layout.get(name).is_some_and(is_truthy);
+    let set = |layout: &Map<String, Value>, name: &str| layout.get(name).is_some_and(truthy);
     if ["inherit", "contentSize"].into_iter().any(|name| set(&layout, name)) {
         layout.insert("type".to_owned(), Value::from("constrained"));
     }
@@ -111,10 +64,11 @@ pub(super) fn container_classes(block: &Block<'_>, theme: &Theme) -> Vec<String>
         _ => "",
     };
     classes.push(base.to_owned());
+    let name = block_type.name.as_str();
     let spacing = block.attrs.get("style").and_then(|style| style.get("spacing")).cloned().unwrap_or_default();
     let gap = gap(&spacing);
     if !base.is_empty() && has_own_style(kind, &layout, &spacing, theme.block_gap.is_some() && has_gap(kind, &gap)) {
-        let fallback = theme.gap_of(name).unwrap_or_else(|| own_gap(name));
+        let fallback = theme.gap_of(name).unwrap_or_else(|| own_gap(block_type));
         let hash = hash(json!([layout, theme.block_gap.is_some(), gap, false, fallback, spacing]));
         classes.push(format!("wp-container-{}-is-layout-{hash}", name.replace('/', "-")));
     }
@@ -133,7 +87,7 @@ pub(super) fn wrapper_class<'b>(block: &'b Block<'_>) -> Option<&'b str> {
 /// Whether the layout needs rules of its own, beyond those of its type.
 fn has_own_style(kind: &str, layout: &Map<String, Value>, spacing: &Value, gap: bool) -> bool {
     let word = |name: &str| layout.get(name).and_then(Value::as_str).unwrap_or_default();
-    let set = |name: &str| layout.get(name).is_some_and(is_truthy);
+    let set = |name: &str| layout.get(name).is_some_and(truthy);
     match kind {
         "constrained" => {
             let padding = &spacing["padding"];
@@ -177,8 +131,9 @@ fn has_gap(kind: &str, gap: &Value) -> bool {
     }
 }
 
-fn own_gap(name: &str) -> &'static str {
-    TYPE_GAPS.iter().find(|(of, _)| *of == name).map_or("0.5em", |(_, gap)| gap)
+/// The gap that a type names for themes without one.
+fn own_gap(block_type: &BlockType) -> &str {
+    block_type.support(&["spacing", "blockGap", "__experimentalDefault"]).and_then(Value::as_str).unwrap_or("0.5em")
 }
 
 /// Eight hexadecimal digits that tell values apart. Source: `wp_unique_id_from_values`.
@@ -190,18 +145,6 @@ fn hash(values: Value) -> String {
 fn only(map: &Map<String, Value>, names: &[&str]) -> Map<String, Value> {
     let wanted = map.iter().filter(|(name, _)| names.contains(&name.as_str()));
     wanted.map(|(name, value)| (name.clone(), value.clone())).collect()
-}
-
-/// Truth in PHP's sense.
-fn is_truthy(value: &Value) -> bool {
-    match value {
-        Value::Null => false,
-        Value::Bool(b) => *b,
-        Value::Number(n) => n.as_f64() != Some(0.0),
-        Value::String(text) => !matches!(text.as_str(), "" | "0"),
-        Value::Array(items) => !items.is_empty(),
-        Value::Object(members) => !members.is_empty(),
-    }
 }
 
 /// Text as part of a class name: small letters, digits, `_` and single hyphens.

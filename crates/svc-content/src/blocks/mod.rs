@@ -9,6 +9,7 @@ mod parse;
 mod render;
 pub(crate) mod scan;
 mod serialize;
+pub mod types;
 
 use std::borrow::Cow;
 
@@ -17,6 +18,7 @@ use serde_json::{Map, Value};
 pub use parse::{MAX_DEPTH, parse};
 pub use render::{DynamicBlocks, Renderer, StaticOnly, Theme, excerpt_remove_blocks, render};
 pub use serialize::{comment_delimited, serialize_attributes, serialize_block, serialize_blocks};
+pub use types::{BlockType, BlockTypes};
 
 /// A part of content: one block, or text between blocks.
 ///

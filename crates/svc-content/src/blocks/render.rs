@@ -3,11 +3,15 @@
 //! Static blocks print their stored markup with the classes that the block type, its element colours and its layout add.
 //! Blocks whose markup comes from code plug in through [`DynamicBlocks`]; none is known here.
 
-use std::{cell::Cell, collections::BTreeMap};
+use std::{
+    cell::{Cell, RefCell},
+    collections::BTreeMap,
+    rc::Rc,
+};
 
 use serde_json::Value;
 
-use super::{Block, Chunk, MAX_DEPTH, layout, markup};
+use super::{Block, BlockType, BlockTypes, Chunk, MAX_DEPTH, layout, markup};
 
 /// Blocks whose HTML is made when a page is.
 pub trait DynamicBlocks {
@@ -21,6 +25,17 @@ pub trait DynamicBlocks {
     fn renders_inner_blocks(&self, _name: &str) -> bool {
         false
     }
+
+    /// The types that are known; blocks of others print what is stored.
+    fn types(&self) -> &BlockTypes {
+        BlockTypes::core()
+    }
+
+    /// The blocks inside this one are rendered next, until [`Self::leave`].
+    fn enter(&self, _block: &Block<'_>) {}
+
+    /// The blocks inside this one are rendered.
+    fn leave(&self, _block: &Block<'_>) {}
 }
 
 /// No dynamic blocks: every block prints what is stored.
@@ -62,14 +77,23 @@ impl Theme {
     }
 }
 
-/// Renders blocks of one page; numbers given to blocks run on over its calls.
+/// Renders blocks of one page; numbers given to blocks run on over its calls, and over those of its clones.
+#[derive(Clone)]
 pub struct Renderer<'r> {
     theme: &'r Theme,
     dynamic: &'r dyn DynamicBlocks,
+    page: Rc<Page>,
+}
+
+/// What goes on over the blocks of a page.
+#[derive(Default)]
+struct Page {
     n_variations: Cell<u64>,
     n_elements: Cell<u64>,
     n_galleries: Cell<u64>,
     depth: Cell<usize>,
+    /// Classes of the block being rendered that stand beside its own choice.
+    chosen: RefCell<Vec<String>>,
 }
 
 /// Renders blocks under a theme without settings of its own. Source: `do_blocks`.
@@ -80,8 +104,12 @@ pub fn render(blocks: &[Block<'_>], dynamic: &dyn DynamicBlocks) -> String {
 impl<'r> Renderer<'r> {
     /// A renderer for one page.
     pub fn new(theme: &'r Theme, dynamic: &'r dyn DynamicBlocks) -> Self {
-        let zero = || Cell::new(0);
-        Renderer { theme, dynamic, n_variations: zero(), n_elements: zero(), n_galleries: zero(), depth: Cell::new(0) }
+        Renderer { theme, dynamic, page: Rc::default() }
+    }
+
+    /// For code of dynamic blocks, when it begins: classes that go with those which the block chose itself.
+    pub fn chosen_classes(&self) -> Vec<String> {
+        self.page.chosen.borrow().clone()
     }
 
     /// The HTML of blocks, one after the other.
@@ -97,40 +125,46 @@ impl<'r> Renderer<'r> {
     }
 
     fn block(&self, block: &Block<'_>, parent: Option<&Block<'_>>) -> String {
-        let depth = self.depth.get();
+        let depth = self.page.depth.get();
         // Twice, so that what a dynamic block brings in may nest as deeply as content.
         if depth >= 2 * MAX_DEPTH {
             return String::new();
         }
-        self.depth.set(depth + 1);
+        self.page.depth.set(depth + 1);
         let html = self.block_within(block, parent);
-        self.depth.set(depth);
+        self.page.depth.set(depth);
         html
     }
 
     fn block_within(&self, block: &Block<'_>, parent: Option<&Block<'_>>) -> String {
         let name = block.name.as_deref().unwrap_or_default();
+        let block_type = self.dynamic.types().get(name).map(AsRef::as_ref);
         // Numbers are given on the way in, so a container's comes before those of the blocks inside.
         let variation = self.theme.variation_of(name, block);
-        let variation = variation.map(|style| format!("is-style-{style}--{}", next(&self.n_variations)));
-        let elements = has_element_colors(block).then(|| format!("wp-elements-{}", next(&self.n_elements)));
+        let variation = variation.map(|style| format!("is-style-{style}--{}", next(&self.page.n_variations)));
+        let elements =
+            has_element_colors(block, block_type).then(|| format!("wp-elements-{}", next(&self.page.n_elements)));
         let mut content = String::new();
         if !self.dynamic.renders_inner_blocks(name) {
+            self.dynamic.enter(block);
             for chunk in block.chunks() {
                 match chunk {
                     Chunk::Text(text) => content.push_str(text),
                     Chunk::Block(inner) => content.push_str(&self.block(inner, Some(block))),
                 }
             }
+            self.dynamic.leave(block);
         }
+        let chosen: Vec<String> = [variation, elements].into_iter().flatten().collect();
+        self.page.chosen.replace(chosen.clone());
         let mut html = match self.dynamic.render(self, block, &content) {
             Some(html) => html,
             None => self.stored(name, content),
         };
-        let child = layout::child_class(block, parent).filter(|_| is_registered(name));
-        let first: Vec<String> = [variation, elements, child].into_iter().flatten().collect();
+        let child = layout::child_class(block, parent).filter(|_| block_type.is_some());
+        let first: Vec<String> = chosen.into_iter().chain(child).collect();
         html = add_to(html, |_, _| true, &first);
-        let classes = layout::container_classes(block, self.theme);
+        let classes = layout::container_classes(block, block_type, self.theme);
         let wrapper = layout::wrapper_class(block);
         let is_wrapper = |html: &str, tag: &markup::Tag| {
             wrapper.is_none_or(|wrapper| tag.class(html).is_some_and(|class| class.contains(wrapper)))
@@ -159,7 +193,7 @@ impl<'r> Renderer<'r> {
                 add_to(content, is_list, &one("wp-block-list"))
             }
             "core/gallery" => {
-                let class = format!("wp-block-gallery-{}", next(&self.n_galleries));
+                let class = format!("wp-block-gallery-{}", next(&self.page.n_galleries));
                 add_to(content, |_, _| true, &[class])
             }
             "core/image" if !has_picture(&content) => String::new(),
@@ -208,12 +242,11 @@ fn has_picture(html: &str) -> bool {
 }
 
 /// Whether a block sets colours of links, buttons or headings inside.
-fn has_element_colors(block: &Block<'_>) -> bool {
+fn has_element_colors(block: &Block<'_>, block_type: Option<&BlockType>) -> bool {
     const FULL: &[&[&str]] = &[&["color", "text"], &["color", "background"], &["color", "gradient"]];
     const LINK: &[&[&str]] = &[&["color", "text"], &[":hover", "color", "text"]];
-    // These put colours on elements of their own choice.
-    const OTHERWISE: [&str; 5] = ["core/button", "core/search", "core/separator", "core/tab-list", "core/table"];
-    if !block.name.as_deref().is_some_and(|name| is_registered(name) && !OTHERWISE.contains(&name)) {
+    // Some put colours on elements of their own choice.
+    if !block_type.is_some_and(|t| !t.shows_itself("color", "link")) {
         return false;
     }
     let Some(elements) = block.attrs.get("style").and_then(|style| style.get("elements")) else { return false };
@@ -224,12 +257,6 @@ fn has_element_colors(block: &Block<'_>) -> bool {
     };
     set("link", LINK)
         || ["button", "heading", "h1", "h2", "h3", "h4", "h5", "h6"].into_iter().any(|name| set(name, FULL))
-}
-
-/// Whether a block is of a type that is known here, so that its style attributes count.
-fn is_registered(name: &str) -> bool {
-    // Types outside `core` come with code of their own, which may add what it supports.
-    name.starts_with("core/")
 }
 
 /// Content for an excerpt: text, and the blocks that read as running text; columns and groups for what they hold.
@@ -291,7 +318,7 @@ fn is_excerpt_wrapper(block: &Block<'_>) -> bool {
 
 impl std::fmt::Debug for Renderer<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Renderer").field("theme", self.theme).field("depth", &self.depth).finish_non_exhaustive()
+        f.debug_struct("Renderer").field("theme", self.theme).field("depth", &self.page.depth).finish_non_exhaustive()
     }
 }
 

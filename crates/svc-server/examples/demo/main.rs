@@ -3,6 +3,7 @@
 //!
 //! `cargo run -p svc-server --example demo -- serve`
 
+mod blocks;
 mod routes;
 mod schema_args;
 mod types;
@@ -22,6 +23,7 @@ fn main() -> std::process::ExitCode {
     };
     SiteBuilder::new()
         .prepare(types::register)
+        .prepare(blocks::register)
         .register(move |registry, site| {
             let zone = types::zone(site);
             routes::register(registry, who, zone).expect("every demo route has a namespace and a path");

@@ -3,7 +3,6 @@
 //! A request's path is read by `svc-discovery` into things to look up; the first that is found, among what everybody may
 //! see, is shown. Requests of the interface never come here.
 
-mod date;
 mod find;
 mod respond;
 mod show;

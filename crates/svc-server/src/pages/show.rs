@@ -19,7 +19,6 @@ use svc_store::{
 };
 
 use super::{
-    date,
     find::{List, Subject},
     respond::Page,
     texts::{Texts, decode, plain},
@@ -105,7 +104,7 @@ impl Show<'_> {
     }
 
     fn date(&self, local: Stamp) -> String {
-        local.map(|d| date::format(d, self.settings.option("date_format"))).unwrap_or_default()
+        local.map(|d| svc_blocks::date::format(d, self.settings.option("date_format"))).unwrap_or_default()
     }
 
     fn title_html(&self, post: &Post) -> String {
@@ -274,7 +273,10 @@ impl Show<'_> {
                     (Some(_), None) => "F Y",
                     (Some(_), Some(_)) => "F j, Y",
                 };
-                whole.and_then(|d| d.and_hms_opt(0, 0, 0)).map(|d| date::format(d, format)).unwrap_or_default()
+                whole
+                    .and_then(|d| d.and_hms_opt(0, 0, 0))
+                    .map(|d| svc_blocks::date::format(d, format))
+                    .unwrap_or_default()
             }
             Subject::Search(words) => format!("Search: {}", svc_text::esc_html(words)),
             Subject::Type(kind) => svc_text::esc_html(&kind.label),

@@ -1,6 +1,7 @@
 //! Posts of all types: rows by id, slug and path; lists; writing.
 
 mod batch;
+mod days;
 mod plan;
 mod query;
 mod revisions;
@@ -17,6 +18,7 @@ use crate::engine::Row;
 use crate::error::Result;
 
 pub use batch::{ancestor_slugs, owners_of_slugs, revision_counts};
+pub use days::published_days;
 pub use query::{
     Clauses, MetaClause, MetaCompare, MetaType, PostOrderBy, PostQuery, Relation, TaxClause, TaxOperator, query,
 };

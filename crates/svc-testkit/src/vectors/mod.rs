@@ -3,6 +3,7 @@
 //! Each submodule knows the functions of one crate; [`run_file`] compares and counts.
 
 mod auth;
+mod block_types;
 mod blocks;
 mod compare;
 mod content;
@@ -68,6 +69,7 @@ pub fn call(vector: &Vector) -> Option<Outcome> {
         .or_else(|| content::call(vector))
         .or_else(|| kses::call(vector))
         .or_else(|| blocks::call(vector))
+        .or_else(|| block_types::call(vector))
         .or_else(|| auth::call(vector))
         .or_else(|| urls::call(vector))
 }

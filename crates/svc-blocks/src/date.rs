@@ -10,14 +10,76 @@ const FORMAT_LIMIT: usize = 100;
 /// A moment without zone in PHP's format: `F j, Y` gives `January 5, 2024`. Letters that need a zone are left out.
 ///
 /// Source: the letters of PHP's `date`.
-pub(super) fn format(moment: NaiveDateTime, format: &str) -> String {
+pub fn format(moment: NaiveDateTime, format: &str) -> String {
+    format_with(moment, None, format)
+}
+
+/// A moment of a zone that is so many seconds ahead of UTC, in PHP's format.
+pub fn format_at(moment: NaiveDateTime, offset: i64, format: &str) -> String {
+    format_with(moment, Some(offset), format)
+}
+
+fn format_with(moment: NaiveDateTime, offset: Option<i64>, format: &str) -> String {
     let mut out = String::new();
     let mut letters = format.chars().take(FORMAT_LIMIT);
     while let Some(letter) = letters.next() {
         // Writing to a text cannot fail.
-        let _written = letter_of(&mut out, moment, letter, &mut letters);
+        let _written = match offset.and_then(|offset| letter_of_zone(moment, offset, letter)) {
+            Some(text) => out.write_str(&text),
+            None => letter_of(&mut out, moment, letter, &mut letters),
+        };
     }
     out
+}
+
+/// Letters that tell of the zone.
+fn letter_of_zone(moment: NaiveDateTime, offset: i64, letter: char) -> Option<String> {
+    let (sign, minutes) = (if offset < 0 { '-' } else { '+' }, offset.abs() / 60);
+    let ahead = |colon: &str| format!("{sign}{:02}{colon}{:02}", minutes / 60, minutes % 60);
+    Some(match letter {
+        'O' => ahead(""),
+        'P' | 'T' | 'e' => ahead(":"),
+        'p' if offset == 0 => "Z".to_owned(),
+        'p' => ahead(":"),
+        'Z' => offset.to_string(),
+        'U' => (moment.and_utc().timestamp() - offset).to_string(),
+        'c' => format!("{}{}", moment.format("%Y-%m-%dT%H:%M:%S"), ahead(":")),
+        'r' => format!("{} {}", moment.format("%a, %d %b %Y %H:%M:%S"), ahead("")),
+        'I' => "0".to_owned(),
+        'u' => "000000".to_owned(),
+        'v' => "000".to_owned(),
+        _ => return None,
+    })
+}
+
+/// How long ago a moment was, or how far ahead it is, in one unit. Source: `human_time_diff`.
+pub(crate) fn ago(moment: NaiveDateTime, now: NaiveDateTime) -> String {
+    let seconds = (now - moment).num_seconds();
+    let n = seconds.abs();
+    let units = [
+        (60, "second"),
+        (3_600, "minute"),
+        (86_400, "hour"),
+        (604_800, "day"),
+        (2_592_000, "week"),
+        (31_536_000, "month"),
+    ];
+    let sizes = [1, 60, 3_600, 86_400, 604_800, 2_592_000, 31_536_000];
+    let place = units.iter().position(|(below, _)| n < *below).unwrap_or(units.len());
+    let name = units.get(place).map_or("year", |(_, name)| name);
+    let count = ((n as f64 / f64::from(sizes[place])).round() as i64).max(1);
+    let plural = if count == 1 { "" } else { "s" };
+    if seconds < 0 { format!("{count} {name}{plural} from now") } else { format!("{count} {name}{plural} ago") }
+}
+
+/// A date as attributes hold it: `2024-05-05T10:00:00`, with or without time.
+pub(crate) fn read(text: &str) -> Option<NaiveDateTime> {
+    let clock = text.get(..19).unwrap_or(text);
+    let whole = ["%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M"];
+    whole
+        .iter()
+        .find_map(|format| NaiveDateTime::parse_from_str(clock, format).ok())
+        .or_else(|| chrono::NaiveDate::parse_from_str(text.get(..10)?, "%Y-%m-%d").ok()?.and_hms_opt(0, 0, 0))
 }
 
 fn letter_of(

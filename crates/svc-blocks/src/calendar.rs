@@ -1,0 +1,112 @@
+//! The days of a month, with links to those on which posts were published.
+
+use std::collections::HashSet;
+
+use chrono::{Datelike, Months, NaiveDate};
+use svc_text::{esc_attr, esc_url};
+
+use crate::{core::Call, date, posts::classes, supports};
+
+pub(crate) fn calendar(call: &Call<'_>) -> String {
+    let days = call.data().days();
+    if days.is_empty() {
+        return String::new();
+    }
+    let now = call.data().facts().now.date();
+    let chosen = match (call.number("year"), call.number("month")) {
+        (Some(year), Some(month)) => {
+            NaiveDate::from_ymd_opt(i32::try_from(year).unwrap_or(now.year()), u32::try_from(month).unwrap_or(1), 1)
+        }
+        _ => None,
+    };
+    let Some(first) = chosen.or_else(|| now.with_day(1)) else { return String::new() };
+    let colors = supports::colors(&crate::unhidden(call.block_type, "color"), &call.attrs);
+    let table = Table { call, first, now, published: days.iter().map(|(day, _)| *day).collect() };
+    let css = match colors.css() {
+        css if css.is_empty() => css,
+        css => format!(" style=\"{}\"", esc_attr(&css)),
+    };
+    let class = classes(&["wp-calendar-table", &colors.classes.join(" ")]);
+    format!(
+        "<div {}><table id=\"wp-calendar\" class=\"{}\"{css}>\n\t<caption>{}</caption>\n\t<thead>\n\t<tr>\n{}\t</tr>\n\t</thead>\n\t<tbody>\n{}\n\t</tr>\n\t</tbody>\n\t</table>{}</div>",
+        call.wrapper(&[]),
+        esc_attr(&class),
+        first.format("%B %Y"),
+        table.heads(),
+        table.rows(),
+        table.neighbours(),
+    )
+}
+
+struct Table<'c> {
+    call: &'c Call<'c>,
+    first: NaiveDate,
+    now: NaiveDate,
+    published: HashSet<NaiveDate>,
+}
+
+impl Table<'_> {
+    fn start_of_week(&self) -> u32 {
+        self.call.data().facts().start_of_week % 7
+    }
+
+    fn heads(&self) -> String {
+        const NAMES: [&str; 7] = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
+        let name = |n: u32| NAMES[((self.start_of_week() + n) % 7) as usize];
+        (0..7).map(|n| format!("\t\t<th scope=\"col\" aria-label=\"{}\">{}</th>\n", name(n), &name(n)[..1])).collect()
+    }
+
+    fn rows(&self) -> String {
+        let column = |day: NaiveDate| (day.weekday().num_days_from_sunday() + 7 - self.start_of_week()) % 7;
+        let before = column(self.first);
+        let mut out = "\t<tr>".to_owned();
+        if before > 0 {
+            out.push_str(&format!("\n\t\t<td colspan=\"{before}\" class=\"pad\">&nbsp;</td>"));
+        }
+        let mut last = self.first;
+        for day in self.first.iter_days().take_while(|day| day.month() == self.first.month()) {
+            if column(day) == 0 && day != self.first {
+                out.push_str("\n\t</tr>\n\t<tr>\n\t\t");
+            }
+            let today = if day == self.now { " id=\"today\"" } else { "" };
+            out.push_str(&format!("<td{today}>{}</td>", self.day(day)));
+            last = day;
+        }
+        let after = 6 - column(last);
+        if after > 0 {
+            out.push_str(&format!("\n\t\t<td class=\"pad\" colspan=\"{after}\">&nbsp;</td>"));
+        }
+        out
+    }
+
+    fn day(&self, day: NaiveDate) -> String {
+        if !self.published.contains(&day) {
+            return day.day().to_string();
+        }
+        let link = self.call.data().date_link(day.year(), Some(day.month()), Some(day.day()));
+        let name = date::format(day.and_time(Default::default()), &self.call.data().facts().date_format);
+        format!(
+            "<a href=\"{}\" aria-label=\"Posts published on {}\">{}</a>",
+            esc_url(&link),
+            esc_attr(&name),
+            day.day()
+        )
+    }
+
+    /// Links to the nearest months before and after with posts.
+    fn neighbours(&self) -> String {
+        let after_month = self.first.checked_add_months(Months::new(1)).unwrap_or(self.first);
+        let before = self.published.iter().filter(|day| **day < self.first).max();
+        let after = self.published.iter().filter(|day| **day >= after_month).min();
+        let link = |day: &NaiveDate, text: String| {
+            let address = self.call.data().date_link(day.year(), Some(day.month()), None);
+            format!("<a href=\"{}\">{text}</a>", esc_url(&address))
+        };
+        let nothing = || "&nbsp;".to_owned();
+        let before = before.map_or_else(nothing, |day| link(day, format!("&laquo; {}", day.format("%b"))));
+        let after = after.map_or_else(nothing, |day| link(day, format!("{} &raquo;", day.format("%b"))));
+        format!(
+            "<nav aria-label=\"Previous and next months\" class=\"wp-calendar-nav\">\n\t\t<span class=\"wp-calendar-nav-prev\">{before}</span>\n\t\t<span class=\"pad\">&nbsp;</span>\n\t\t<span class=\"wp-calendar-nav-next\">{after}</span>\n\t</nav>"
+        )
+    }
+}

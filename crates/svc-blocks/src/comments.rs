@@ -1,0 +1,368 @@
+//! Blocks about comments: the newest of the site, and those on a post.
+
+use std::{collections::HashMap, rc::Rc};
+
+use svc_content::display;
+use svc_model::CommentId;
+use svc_text::{esc_attr, esc_html, esc_url, strip_all_tags};
+
+use crate::{
+    core::Call,
+    data::{CommentView, CommentsQuery, PostView},
+    people::{avatar_image, plain_name},
+    posts::{classes, human_date, machine_date},
+    site::heading,
+    urls,
+};
+
+/// Comments on a post that are shown at most.
+const MAX_COMMENTS: u64 = 1_000;
+/// Levels of answers that are shown.
+const MAX_DEPTH: u32 = 10;
+/// Words of a comment in the list of the newest.
+const EXCERPT_WORDS: usize = 20;
+
+pub(crate) fn latest(call: &Call<'_>) -> String {
+    let limit = u64::try_from(call.number("commentsToShow").unwrap_or(5)).unwrap_or(5).min(100);
+    let comments = call.data().comments(&CommentsQuery { post: None, newest_first: true, limit });
+    // An older attribute says no more than whether there is any text.
+    let shown = match (call.text("displayContent"), call.attr("displayExcerpt")) {
+        (_, serde_json::Value::Bool(false)) => "none",
+        ("", _) => "excerpt",
+        (chosen, _) => chosen,
+    };
+    let class = classes(&[
+        if call.is("displayAvatar") { "has-avatars" } else { "" },
+        if call.is("displayDate") { "has-dates" } else { "" },
+        if shown == "none" { "" } else { "has-excerpts" },
+        if comments.is_empty() { "no-comments" } else { "" },
+    ]);
+    let look = call.wrapper_with(&[&class]);
+    if comments.is_empty() {
+        return format!("<div {look}>No comments to show.</div>");
+    }
+    let items: String = comments.iter().map(|comment| latest_item(call, comment, shown)).collect();
+    format!("<ol {look}>{items}</ol>")
+}
+
+fn latest_item(call: &Call<'_>, comment: &CommentView, shown: &str) -> String {
+    let mut out = "<li class=\"wp-block-latest-comments__comment\">".to_owned();
+    if call.is("displayAvatar") {
+        let class = "wp-block-latest-comments__comment-avatar";
+        out.push_str(&avatar_image(call, &comment.comment.author_email, "", 48, class, ""));
+    }
+    let name = plain_name(&comment.author);
+    let author = if comment.author_link.is_empty() {
+        format!("<span class=\"wp-block-latest-comments__comment-author\">{name}</span>")
+    } else {
+        format!(
+            "<a class=\"wp-block-latest-comments__comment-author\" href=\"{}\">{name}</a>",
+            esc_url(&comment.author_link)
+        )
+    };
+    let title = call.data().post(comment.comment.post).map(|post| post.title.clone()).unwrap_or_default();
+    let title = if title.is_empty() { "(no title)".to_owned() } else { title };
+    out.push_str(&format!(
+        "<article><footer class=\"wp-block-latest-comments__comment-meta\">{author} on <a class=\"wp-block-latest-comments__comment-link\" href=\"{}\">{title}</a>",
+        esc_url(&comment.link)
+    ));
+    if let (true, Some(date)) = (call.is("displayDate"), comment.comment.date) {
+        out.push_str(&format!(
+            "<time datetime=\"{}\" class=\"wp-block-latest-comments__comment-date\">{}</time>",
+            esc_attr(&machine_date(call, date)),
+            human_date(call, date, "")
+        ));
+    }
+    out.push_str("</footer>");
+    match shown {
+        "full" => out.push_str(&format!(
+            "<div class=\"wp-block-latest-comments__comment-excerpt\">{}</div>",
+            text_of(call, comment)
+        )),
+        "excerpt" => {
+            let plain = strip_all_tags(&comment.comment.content, false);
+            let short = svc_content::excerpt::trim_words(&plain, EXCERPT_WORDS, "&hellip;");
+            out.push_str(&format!(
+                "<div class=\"wp-block-latest-comments__comment-excerpt\">{}</div>",
+                svc_content::autop(&short, true)
+            ));
+        }
+        _ => {}
+    }
+    out.push_str("</article></li>");
+    out
+}
+
+/// A comment as it is shown.
+fn text_of(call: &Call<'_>, comment: &CommentView) -> String {
+    call.content_of(format!("comment {}", comment.comment.id), |context| {
+        display::render_comment(&comment.comment.content, context)
+    })
+}
+
+/// Whether comments on a post are shown to the reader.
+fn open_post(call: &Call<'_>) -> Option<Rc<PostView>> {
+    call.post().filter(|post| !post.locked)
+}
+
+/// Whether a post takes comments now.
+fn takes_comments(call: &Call<'_>, post: &PostView) -> bool {
+    let facts = call.data().facts();
+    let is_old = match (facts.comments_close_after, post.post.date) {
+        (Some(days), Some(date)) => (facts.now - date).num_days() >= days,
+        _ => false,
+    };
+    post.post.comment_status == "open" && !is_old
+}
+
+/// The block around all comments: nothing where there are none and none can be written.
+pub(crate) fn comments(call: &Call<'_>) -> String {
+    let Some(post) = call.post() else { return String::new() };
+    if post.post.comment_count == 0 && !takes_comments(call, &post) {
+        return String::new();
+    }
+    if call.is("legacy") {
+        return String::new();
+    }
+    call.content.to_owned()
+}
+
+pub(crate) fn title(call: &Call<'_>) -> String {
+    let post = call.post();
+    if post.as_ref().is_some_and(|post| post.locked || post.post.comment_count == 0) {
+        return String::new();
+    }
+    let count = post.as_ref().map_or(0, |post| post.post.comment_count);
+    let name = post.as_ref().map(|post| post.title.clone()).unwrap_or_default();
+    let of = |n: i64| {
+        if n == 1 { "One response".to_owned() } else { format!("{} responses", svc_text::number_format(n as f64, 0)) }
+    };
+    let text = match (call.is("showPostTitle"), call.is("showCommentsCount")) {
+        (true, true) => format!("{} to &#8220;{name}&#8221;", of(count)),
+        (false, true) => of(count),
+        (show, false) => {
+            let what = if count == 1 { "Response" } else { "Responses" };
+            if show { format!("{what} to &#8220;{name}&#8221;") } else { what.to_owned() }
+        }
+    };
+    let tag = heading(call.number("level").unwrap_or(2));
+    format!("<{tag} {}>{text}</{tag}>", call.wrapper(&[("id", "comments"), ("class", &call.align_class())]))
+}
+
+pub(crate) fn template(call: &Call<'_>) -> String {
+    let Some(post) = open_post(call) else { return String::new() };
+    let query = CommentsQuery { post: Some(post.post.id), newest_first: false, limit: MAX_COMMENTS };
+    let comments = call.data().comments(&query);
+    if comments.is_empty() {
+        return String::new();
+    }
+    let facts = call.data().facts();
+    let depth = facts.thread_depth.unwrap_or(1).min(MAX_DEPTH);
+    let known: std::collections::HashSet<CommentId> = comments.iter().map(|c| c.comment.id).collect();
+    let mut tree: HashMap<CommentId, Vec<&CommentView>> = HashMap::new();
+    for comment in comments.iter() {
+        let parent =
+            if depth > 1 && known.contains(&comment.comment.parent) { comment.comment.parent } else { CommentId(0) };
+        tree.entry(parent).or_default().push(comment);
+    }
+    let mut threads = tree.get(&CommentId(0)).cloned().unwrap_or_default();
+    if facts.newest_comments_first {
+        threads.reverse();
+    }
+    if let Some(per_page) = facts.comments_per_page {
+        // The page that opens is the first, or the one with the newest comments.
+        let per_page = usize::try_from(per_page).unwrap_or(usize::MAX).max(1);
+        let start = if facts.newest_comments_first { 0 } else { threads.len().saturating_sub(1) / per_page * per_page };
+        threads = threads.into_iter().skip(start).take(per_page).collect();
+    }
+    let mut list = Thread { call, tree, post, depth, n_comments: 0, n_threads: 0 };
+    let items: String = threads.into_iter().map(|comment| list.item(comment, 1)).collect();
+    format!("<ol {}>{items}</ol>", call.wrapper(&[]))
+}
+
+/// Comments being written, with what tells every second one.
+struct Thread<'c> {
+    call: &'c Call<'c>,
+    tree: HashMap<CommentId, Vec<&'c CommentView>>,
+    post: Rc<PostView>,
+    depth: u32,
+    n_comments: u32,
+    n_threads: u32,
+}
+
+impl Thread<'_> {
+    fn item(&mut self, comment: &CommentView, depth: u32) -> String {
+        let class = self.class(comment, depth);
+        let id = comment.comment.id;
+        let call = self.call;
+        let inside = call.within([("commentId", id.0.into())], || call.inside());
+        let answers = if depth < self.depth { self.tree.get(&id).cloned().unwrap_or_default() } else { Vec::new() };
+        let mut below: String = answers.into_iter().map(|answer| self.item(answer, depth + 1)).collect();
+        if !below.is_empty() {
+            below = format!("<ol>{below}</ol>");
+        }
+        format!("<li id=\"comment-{id}\" class=\"{class}\">{inside}{below}</li>")
+    }
+
+    fn class(&mut self, comment: &CommentView, depth: u32) -> String {
+        let row = &comment.comment;
+        let mut classes =
+            vec![if row.comment_type.is_empty() { "comment".to_owned() } else { row.comment_type.clone() }];
+        if !row.user.is_none()
+            && let Some(user) = self.call.data().person(row.user)
+        {
+            classes.push("byuser".to_owned());
+            let slug = user.link.trim_end_matches('/').rsplit('/').next().unwrap_or_default().to_owned();
+            classes.push(format!("comment-author-{}", svc_text::sanitize_html_class(&slug, &row.user.to_string())));
+            if row.user == self.post.post.author {
+                classes.push("bypostauthor".to_owned());
+            }
+        }
+        let is_odd = self.n_comments % 2 == 1;
+        classes.extend(if is_odd { ["odd", "alt"].as_slice() } else { &["even"] }.iter().map(|c| (*c).to_owned()));
+        self.n_comments += 1;
+        if depth == 1 {
+            let is_odd = self.n_threads % 2 == 1;
+            let names: &[&str] = if is_odd { &["thread-odd", "thread-alt"] } else { &["thread-even"] };
+            classes.extend(names.iter().map(|c| (*c).to_owned()));
+            self.n_threads += 1;
+        }
+        classes.push(format!("depth-{depth}"));
+        esc_attr(&classes.join(" "))
+    }
+}
+
+/// The comment that a block is of.
+fn comment(call: &Call<'_>) -> Option<Rc<CommentView>> {
+    call.data().comment(call.comment_id()?)
+}
+
+pub(crate) fn author_name(call: &Call<'_>) -> String {
+    let Some(comment) = comment(call) else { return String::new() };
+    let name = plain_name(&comment.author);
+    let link = &comment.comment.author_url;
+    let inside = if call.is("isLink") && !link.is_empty() {
+        format!(
+            "<a rel=\"external nofollow ugc\" href=\"{}\" target=\"{}\" >{name}</a>",
+            esc_url(link),
+            esc_attr(call.text("linkTarget"))
+        )
+    } else {
+        name
+    };
+    format!("<div {}>{inside}</div>", call.wrapper_with(&[&call.align_class(), call.link_class()]))
+}
+
+pub(crate) fn date(call: &Call<'_>) -> String {
+    let Some(comment) = comment(call) else { return String::new() };
+    let Some(date) = comment.comment.date else { return String::new() };
+    let mut text = human_date(call, date, call.text("format"));
+    if call.is("isLink") {
+        text = format!("<a href=\"{}\">{text}</a>", esc_url(&comment.link));
+    }
+    let machine = esc_attr(&machine_date(call, date));
+    format!("<div {}><time datetime=\"{machine}\">{text}</time></div>", call.wrapper_with(&[call.link_class()]))
+}
+
+pub(crate) fn content(call: &Call<'_>) -> String {
+    let Some(comment) = comment(call) else { return String::new() };
+    let text = text_of(call, &comment);
+    if text.is_empty() {
+        return String::new();
+    }
+    format!("<div {}>{text}</div>", call.wrapper_with(&[&call.align_class()]))
+}
+
+pub(crate) fn reply_link(call: &Call<'_>) -> String {
+    let (Some(comment), Some(post)) = (comment(call), call.data().post(comment_post(call))) else {
+        return String::new();
+    };
+    let facts = call.data().facts();
+    let is_shown = facts.thread_depth.is_some() && takes_comments(call, &post);
+    if !is_shown || (facts.comments_need_login && facts.logout_url.is_none()) {
+        return String::new();
+    }
+    let id = comment.comment.id;
+    let label = esc_attr(&format!("Reply to {}", comment.author));
+    let address = format!("{}#respond", urls::with(&post.link, &[("replytocom", &id.to_string())]));
+    format!(
+        "<div {}><a rel=\"nofollow\" class=\"comment-reply-link\" href=\"{}\" data-commentid=\"{id}\" data-postid=\"{}\" data-belowelement=\"comment-{id}\" data-respondelement=\"respond\" data-replyto=\"{label}\" aria-label=\"{label}\">Reply</a></div>",
+        call.wrapper_with(&[&call.align_class(), call.link_class()]),
+        esc_url(&address),
+        post.post.id,
+    )
+}
+
+fn comment_post(call: &Call<'_>) -> svc_model::PostId {
+    comment(call).map_or(svc_model::PostId(0), |comment| comment.comment.post)
+}
+
+pub(crate) fn edit_link(call: &Call<'_>) -> String {
+    let Some(comment) = comment(call) else { return String::new() };
+    let Some(address) = &comment.edit_link else { return String::new() };
+    format!(
+        "<div {}><a href=\"{}\" target=\"{}\">Edit</a></div>",
+        call.wrapper_with(&[&call.align_class(), call.link_class()]),
+        esc_url(address),
+        esc_attr(call.text("linkTarget"))
+    )
+}
+
+/// Links between pages of comments stand on the pages themselves; the interface shows the first alone.
+pub(crate) fn pagination(call: &Call<'_>) -> String {
+    let inside = call.content.trim();
+    if inside.is_empty() {
+        return String::new();
+    }
+    format!("<div {}>{}</div>", call.wrapper(&[]), call.content)
+}
+
+/// The form in which a comment is written.
+pub(crate) fn form(call: &Call<'_>) -> String {
+    let Some(post) = open_post(call).filter(|post| takes_comments(call, post)) else { return String::new() };
+    let facts = call.data().facts();
+    let id = post.post.id;
+    let action = format!("{}/wp-comments-post.php", facts.login_url.rsplit_once('/').map_or("", |(site, _)| site));
+    let need = "<span class=\"required\">*</span>";
+    let who = if facts.logout_url.is_some() {
+        String::new()
+    } else {
+        format!(
+            concat!(
+                "<p class=\"comment-form-author\"><label for=\"author\">Name {need}</label> <input id=\"author\" name=\"author\" type=\"text\" value=\"\" size=\"30\" maxlength=\"245\" autocomplete=\"name\" required /></p>\n",
+                "<p class=\"comment-form-email\"><label for=\"email\">Email {need}</label> <input id=\"email\" name=\"email\" type=\"email\" value=\"\" size=\"30\" maxlength=\"100\" aria-describedby=\"email-notes\" autocomplete=\"email\" required /></p>\n",
+                "<p class=\"comment-form-url\"><label for=\"url\">Website</label> <input id=\"url\" name=\"url\" type=\"url\" value=\"\" size=\"30\" maxlength=\"200\" autocomplete=\"url\" /></p>\n",
+            ),
+            need = need
+        )
+    };
+    let notes = if facts.logout_url.is_some() {
+        String::new()
+    } else {
+        format!(
+            "<p class=\"comment-notes\"><span id=\"email-notes\">Your email address is not published.</span> <span class=\"required-field-message\">Required fields have this mark: {need}</span></p>"
+        )
+    };
+    let fields = if facts.comments_need_login && facts.logout_url.is_none() {
+        format!("<p class=\"must-log-in\"><a href=\"{}\">Log in</a> to write a comment.</p>", esc_url(&facts.login_url))
+    } else {
+        format!(
+            concat!(
+                "<form action=\"{action}\" method=\"post\" id=\"commentform\" class=\"comment-form\">{notes}",
+                "<p class=\"comment-form-comment\"><label for=\"comment\">Comment {need}</label> <textarea id=\"comment\" name=\"comment\" cols=\"45\" rows=\"8\" maxlength=\"65525\" required></textarea></p>{who}",
+                "<p class=\"form-submit wp-block-button\"><input name=\"submit\" type=\"submit\" id=\"submit\" class=\"wp-block-button__link wp-element-button\" value=\"Post Comment\" /> ",
+                "<input type='hidden' name='comment_post_ID' value='{id}' id='comment_post_ID' />\n<input type='hidden' name='comment_parent' id='comment_parent' value='0' />\n</p></form>",
+            ),
+            action = esc_url(&action),
+            notes = notes,
+            need = need,
+            who = who,
+            id = id,
+        )
+    };
+    format!(
+        "\t<div id=\"respond\" {}>\n\t\t<h3 id=\"reply-title\" class=\"comment-reply-title\">{}</h3>{fields}\t</div><!-- #respond -->\n\t",
+        call.wrapper_with(&["comment-respond", &call.align_class()]),
+        esc_html("Leave a Reply"),
+    )
+}

@@ -1,0 +1,108 @@
+//! Dynamic blocks to HTML, from data that a site gives.
+//!
+//! [`CoreBlocks`] knows how each dynamic block of the core looks, and asks a [`BlockData`] for posts, terms, people and
+//! comments. It does no I/O and reads no clock; the same code renders blocks in content, in templates and for the block
+//! renderer.
+
+pub mod attributes;
+mod calendar;
+mod comments;
+mod core;
+pub mod data;
+pub mod date;
+mod lists;
+mod navigation;
+mod parts;
+mod people;
+mod posts;
+mod query;
+mod search;
+mod site;
+mod social;
+mod supports;
+mod urls;
+pub mod variations;
+
+use svc_content::blocks::BlockType;
+
+use crate::core::Make;
+pub use crate::core::{CoreBlocks, with_text};
+pub use data::BlockData;
+
+/// Which code makes which block.
+const MAKERS: &[(&str, Make)] = &[
+    ("core/archives", lists::archives),
+    ("core/avatar", people::avatar),
+    ("core/block", parts::synced),
+    ("core/calendar", calendar::calendar),
+    ("core/categories", lists::categories),
+    ("core/comment-author-name", comments::author_name),
+    ("core/comment-content", comments::content),
+    ("core/comment-date", comments::date),
+    ("core/comment-edit-link", comments::edit_link),
+    ("core/comment-reply-link", comments::reply_link),
+    ("core/comment-template", comments::template),
+    ("core/comments", comments::comments),
+    ("core/comments-pagination", comments::pagination),
+    ("core/comments-title", comments::title),
+    ("core/footnotes", parts::footnotes),
+    ("core/home-link", site::home_link),
+    ("core/latest-comments", comments::latest),
+    ("core/latest-posts", posts::latest_posts),
+    ("core/loginout", site::loginout),
+    ("core/navigation", navigation::navigation),
+    ("core/navigation-link", navigation::item),
+    ("core/navigation-overlay-close", navigation::overlay_close),
+    ("core/navigation-submenu", navigation::submenu),
+    ("core/page-list", lists::page_list),
+    ("core/pattern", parts::pattern),
+    ("core/post-author", people::post_author),
+    ("core/post-author-biography", people::author_biography),
+    ("core/post-author-name", people::author_name),
+    ("core/post-comments-count", posts::comments_count),
+    ("core/post-comments-form", comments::form),
+    ("core/post-comments-link", posts::comments_link),
+    ("core/post-content", posts::content),
+    ("core/post-date", posts::post_date),
+    ("core/post-excerpt", posts::post_excerpt),
+    ("core/post-featured-image", posts::featured_image),
+    ("core/post-navigation-link", posts::navigation_link),
+    ("core/post-template", query::post_template),
+    ("core/post-terms", posts::terms),
+    ("core/post-time-to-read", posts::time_to_read),
+    ("core/post-title", posts::title),
+    ("core/query", query::query),
+    ("core/query-no-results", query::no_results),
+    ("core/query-pagination", query::pagination),
+    ("core/query-pagination-next", query::next),
+    ("core/query-pagination-numbers", query::page_numbers),
+    ("core/query-pagination-previous", query::previous),
+    ("core/query-title", query::title),
+    ("core/query-total", query::total),
+    ("core/read-more", posts::read_more),
+    ("core/rss", parts::rss),
+    ("core/search", search::search),
+    ("core/site-logo", site::logo),
+    ("core/site-tagline", site::tagline),
+    ("core/site-title", site::title),
+    ("core/social-link", social::link),
+    ("core/tag-cloud", lists::tag_cloud),
+    ("core/template-part", parts::template_part),
+    ("core/term-count", query::term_count),
+    ("core/term-description", query::term_description),
+    ("core/term-name", query::term_name),
+    ("core/term-template", query::term_template),
+];
+
+/// Blocks whose code renders the blocks inside by itself.
+const WITH_OWN_INSIDE: &[&str] =
+    &["core/comment-template", "core/navigation", "core/post-template", "core/term-template"];
+
+/// A type whose code shows a feature in a place of its own, as if it left it to the outermost element.
+fn unhidden(block_type: &BlockType, feature: &str) -> BlockType {
+    let mut plain = block_type.clone();
+    if let Some(serde_json::Value::Object(settings)) = plain.supports.get_mut(feature) {
+        settings.remove("__experimentalSkipSerialization");
+    }
+    plain
+}

@@ -1,0 +1,406 @@
+//! Lists of what the site has: archives by date, terms, tags by weight, pages.
+
+use std::collections::HashMap;
+
+use chrono::{Datelike, Days, NaiveDate};
+use svc_model::{PostId, TermId};
+use svc_text::{esc_attr, esc_html, esc_url};
+
+use crate::{
+    core::Call,
+    data::{PostView, TermView, TermsOrder, TermsQuery},
+    date, urls,
+};
+
+/// Levels of terms or pages that are shown below one another.
+const MAX_LEVELS: usize = 32;
+
+/// A script that opens what is chosen in a list.
+fn choice_script(id: &str, address: &str) -> String {
+    format!(
+        "<script>\n( function () {{\n\tvar list = document.getElementById( {id} );\n\tlist.addEventListener( 'change', function () {{\n\t\tif ( list.value && list.value !== '-1' ) {{\n\t\t\tlocation.href = {address};\n\t\t}}\n\t}} );\n}} )();\n</script>\n",
+        id = svc_php::json::compact(&id.into()),
+    )
+}
+
+/// One archive: its address, its name, how many posts it holds.
+struct Archive {
+    link: String,
+    name: String,
+    count: u64,
+}
+
+pub(crate) fn archives(call: &Call<'_>) -> String {
+    let kind = call.text("type");
+    let archives = archives_of(call, kind);
+    let with_counts = call.is("showPostCounts");
+    if call.is("displayAsDropdown") {
+        let id = format!("wp-block-archives-{}", call.next("archives"));
+        let count = |n: u64| if with_counts { format!("&nbsp;({n})") } else { String::new() };
+        let options: String = archives
+            .iter()
+            .map(|a| format!("\t<option value='{}'> {} {}</option>\n", esc_url(&a.link), a.name, count(a.count)))
+            .collect();
+        let choose = match kind {
+            "yearly" => "Select Year",
+            "monthly" => "Select Month",
+            "daily" => "Select Day",
+            "weekly" => "Select Week",
+            _ => "Select Post",
+        };
+        let hidden = if call.is("showLabel") { "" } else { " screen-reader-text" };
+        return format!(
+            "<div {}><label for=\"{id}\" class=\"wp-block-archives__label{hidden}\">Archives</label>\n\t\t<select id=\"{id}\" name=\"archive-dropdown\">\n\t\t<option value=\"\">{choose}</option>{options}</select>{}</div>",
+            call.wrapper_with(&["wp-block-archives-dropdown"]),
+            choice_script(&id, "list.value"),
+        );
+    }
+    if archives.is_empty() {
+        return format!("<div {}>No archives to show.</div>", call.wrapper_with(&["wp-block-archives-list"]));
+    }
+    let count = |n: u64| if with_counts { format!("&nbsp;({n})") } else { String::new() };
+    let items: String = archives
+        .iter()
+        .map(|a| format!("\t<li><a href='{}'>{}</a>{}</li>\n", esc_url(&a.link), a.name, count(a.count)))
+        .collect();
+    format!("<ul {}>{items}</ul>", call.wrapper_with(&["wp-block-archives-list"]))
+}
+
+fn archives_of(call: &Call<'_>, kind: &str) -> Vec<Archive> {
+    let data = call.data();
+    let facts = data.facts();
+    let mut groups: Vec<(NaiveDate, u64)> = Vec::new();
+    for (day, count) in data.days().iter() {
+        let first = match kind {
+            "yearly" => day.with_ordinal(1),
+            "monthly" => day.with_day(1),
+            "weekly" => Some(week_start(*day, facts.start_of_week)),
+            "daily" => Some(*day),
+            _ => None,
+        };
+        let Some(first) = first else { return Vec::new() };
+        match groups.last_mut() {
+            Some((known, n)) if *known == first => *n += count,
+            _ => groups.push((first, *count)),
+        }
+    }
+    let named = |day: NaiveDate, format: &str| date::format(day.and_time(Default::default()), format);
+    let archive = |(day, count): (NaiveDate, u64)| {
+        let (year, month, number) = (day.year(), day.month(), day.day());
+        let (link, name) = match kind {
+            "yearly" => (data.date_link(year, None, None), year.to_string()),
+            "monthly" => (data.date_link(year, Some(month), None), named(day, "F Y")),
+            "weekly" => {
+                let end = day.checked_add_days(Days::new(6)).unwrap_or(day);
+                // The week belongs to the year in which its posts were published.
+                let week = week_number(day, facts.start_of_week);
+                let address =
+                    urls::with(&format!("{}/", facts.home), &[("m", &week.0.to_string()), ("w", &week.1.to_string())]);
+                (address, format!("{}&#8211;{}", named(day, &facts.date_format), named(end, &facts.date_format)))
+            }
+            _ => (data.date_link(year, Some(month), Some(number)), named(day, &facts.date_format)),
+        };
+        Archive { link, name, count }
+    };
+    groups.into_iter().map(archive).collect()
+}
+
+/// The first day of the week that a day is in.
+fn week_start(day: NaiveDate, start_of_week: u32) -> NaiveDate {
+    let past = (day.weekday().num_days_from_sunday() + 7 - start_of_week % 7) % 7;
+    day.checked_sub_days(Days::new(u64::from(past))).unwrap_or(day)
+}
+
+/// Year and number of the week that begins on a day: the first one is that with most days in the year when weeks begin
+/// on Mondays, else the first that begins in it.
+fn week_number(first: NaiveDate, start_of_week: u32) -> (i32, u32) {
+    if start_of_week == 1 {
+        let week = first.iso_week();
+        return (week.year(), week.week());
+    }
+    (first.year(), (first.ordinal0() / 7) + 1)
+}
+
+/// Terms by the term above them.
+fn by_parent(terms: &[std::rc::Rc<TermView>]) -> HashMap<TermId, Vec<&TermView>> {
+    let known: std::collections::HashSet<TermId> = terms.iter().map(|t| t.term.id).collect();
+    let mut out: HashMap<TermId, Vec<&TermView>> = HashMap::new();
+    for term in terms {
+        // Those below a term that is not shown stand on top.
+        let parent = if known.contains(&term.term.parent) { term.term.parent } else { TermId(0) };
+        out.entry(parent).or_default().push(term);
+    }
+    out
+}
+
+/// How many posts a term and those below it have.
+fn padded(term: &TermView, tree: &HashMap<TermId, Vec<&TermView>>, levels: usize) -> i64 {
+    let below = tree.get(&term.term.id).filter(|_| levels > 0).into_iter().flatten();
+    term.term.count + below.map(|t| padded(t, tree, levels - 1)).sum::<i64>()
+}
+
+pub(crate) fn categories(call: &Call<'_>) -> String {
+    let name = call.text("taxonomy");
+    let Some(taxonomy) = call.data().taxonomy(name) else { return String::new() };
+    let query = TermsQuery {
+        taxonomy: name.to_owned(),
+        hide_empty: !call.is("showEmpty"),
+        parent: call.is("showOnlyTopLevel").then_some(TermId(0)),
+        ..TermsQuery::default()
+    };
+    let terms = call.data().terms(&query);
+    let nested = call.is("showHierarchy") && taxonomy.hierarchical;
+    let tree = by_parent(&terms);
+    let counted = |term: &TermView| if nested { padded(term, &tree, MAX_LEVELS) } else { term.term.count };
+    let class = format!("wp-block-categories-taxonomy-{name}");
+    if call.is("displayAsDropdown") {
+        let id = format!("wp-block-categories-{}", call.next("categories"));
+        let shown = if nested { levels(&tree) } else { terms.iter().map(|t| (&**t, 0)).collect() };
+        let options: String = shown
+            .iter()
+            .map(|(term, level)| {
+                let count =
+                    if call.is("showPostCounts") { format!("&nbsp;&nbsp;({})", counted(term)) } else { String::new() };
+                format!(
+                    "\t<option class=\"level-{level}\" value=\"{}\">{}{}{count}</option>\n",
+                    esc_attr(&term.term.slug),
+                    "&nbsp;".repeat(3 * level),
+                    term.term.name
+                )
+            })
+            .collect();
+        let label = match call.text("label") {
+            "" => esc_html(&taxonomy.label),
+            label => svc_content::kses::post(label),
+        };
+        let hidden = if call.is("showLabel") { "" } else { " screen-reader-text" };
+        let address = format!(
+            "{} + encodeURIComponent( list.value )",
+            svc_php::json::compact(&format!("{}/?{}=", call.data().facts().home, taxonomy.query_var).into())
+        );
+        return format!(
+            "<div {}><label class=\"wp-block-categories__label{hidden}\" for=\"{id}\">{label}</label><select  name='{}' id='{id}' class='postform'>\n\t<option value='-1'>Select {}</option>\n{options}</select>{}\n</div>",
+            call.wrapper_with(&["wp-block-categories-dropdown", &class]),
+            esc_attr(&taxonomy.query_var),
+            esc_html(&taxonomy.singular),
+            choice_script(&id, &address),
+        );
+    }
+    let item = |term: &TermView| {
+        let count = if call.is("showPostCounts") { format!(" ({})", counted(term)) } else { String::new() };
+        format!(
+            "\t<li class=\"cat-item cat-item-{}\"><a href=\"{}\">{}</a>{count}\n",
+            term.term.id,
+            esc_url(&term.link),
+            term.term.name
+        )
+    };
+    let items = if terms.is_empty() {
+        format!("<li class=\"cat-item-none\">No {}</li>", esc_html(&taxonomy.label.to_lowercase()))
+    } else if nested {
+        branch(&tree, TermId(0), 0, &item)
+    } else {
+        terms.iter().map(|term| format!("{}</li>\n", item(term))).collect()
+    };
+    format!("<ul {}>{items}</ul>", call.wrapper_with(&["wp-block-categories-list", &class]))
+}
+
+/// Items below a term, those below them inside.
+fn branch(
+    tree: &HashMap<TermId, Vec<&TermView>>,
+    parent: TermId,
+    level: usize,
+    item: &dyn Fn(&TermView) -> String,
+) -> String {
+    let mut out = String::new();
+    for term in tree.get(&parent).into_iter().flatten() {
+        out.push_str(&item(term));
+        if level < MAX_LEVELS && tree.contains_key(&term.term.id) {
+            let indent = "\t".repeat(level);
+            let inside = branch(tree, term.term.id, level + 1, item);
+            out.push_str(&format!("{indent}<ul class='children'>\n{inside}{indent}</ul>\n"));
+        }
+        out.push_str("</li>\n");
+    }
+    out
+}
+
+/// Terms with the level that they are on, each before those below it.
+fn levels<'t>(tree: &HashMap<TermId, Vec<&'t TermView>>) -> Vec<(&'t TermView, usize)> {
+    fn walk<'t>(
+        tree: &HashMap<TermId, Vec<&'t TermView>>,
+        parent: TermId,
+        level: usize,
+        out: &mut Vec<(&'t TermView, usize)>,
+    ) {
+        for term in tree.get(&parent).into_iter().flatten() {
+            out.push((term, level));
+            if level < MAX_LEVELS {
+                walk(tree, term.term.id, level + 1, out);
+            }
+        }
+    }
+    let mut out = Vec::new();
+    walk(tree, TermId(0), 0, &mut out);
+    out
+}
+
+pub(crate) fn tag_cloud(call: &Call<'_>) -> String {
+    let query = TermsQuery {
+        taxonomy: call.text("taxonomy").to_owned(),
+        hide_empty: true,
+        order: TermsOrder::Count,
+        limit: Some(u64::try_from(call.number("numberOfTags").unwrap_or(45)).unwrap_or(45).min(1_000)),
+        ..TermsQuery::default()
+    };
+    let found = call.data().terms(&query);
+    let mut terms: Vec<&TermView> = found.iter().map(|t| &**t).collect();
+    if terms.is_empty() {
+        return String::new();
+    }
+    terms.sort_by_cached_key(|t| t.term.name.to_lowercase());
+    let (smallest, unit) = size(call.text("smallestFontSize"));
+    let (largest, _) = size(call.text("largestFontSize"));
+    // Large numbers count less the larger they are.
+    let weight = |t: &TermView| ((t.term.count as f64 + 1.0).log10() * 100.0).round();
+    let least = terms.iter().map(|t| weight(t)).fold(f64::INFINITY, f64::min);
+    let most = terms.iter().map(|t| weight(t)).fold(f64::NEG_INFINITY, f64::max);
+    let step = (largest - smallest).max(1.0) / (most - least).max(1.0);
+    let link = |(index, term): (usize, &&TermView)| {
+        let count = term.term.count;
+        let items = if count == 1 {
+            "1 item".to_owned()
+        } else {
+            format!("{} items", svc_text::number_format(count as f64, 0))
+        };
+        let shown = if call.is("showTagCounts") {
+            format!("<span class=\"tag-link-count\"> ({count})</span>")
+        } else {
+            String::new()
+        };
+        let size = smallest + (weight(term) - least) * step;
+        format!(
+            "<a href=\"{}\" class=\"tag-cloud-link tag-link-{} tag-link-position-{}\" style=\"font-size: {}{unit};\" aria-label=\"{} ({items})\">{}{shown}</a>",
+            esc_url(&term.link),
+            term.term.id,
+            index + 1,
+            number(size),
+            esc_attr(&svc_text::strip_all_tags(&term.term.name, false)),
+            esc_html(&term.term.name),
+        )
+    };
+    let links: Vec<String> = terms.iter().enumerate().map(link).collect();
+    format!("<p {}>{}</p>", call.wrapper(&[]), links.join("\n"))
+}
+
+/// A size such as `8pt` as number and unit.
+fn size(text: &str) -> (f64, &str) {
+    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let unit = &text[end..];
+    let is_unit = !unit.is_empty() && unit.bytes().all(|b| b.is_ascii_alphabetic() || b == b'%');
+    (text[..end].parse().unwrap_or(8.0), if is_unit { unit } else { "pt" })
+}
+
+/// A number with at most fourteen digits, as PHP prints it.
+fn number(value: f64) -> String {
+    let digits = if value.abs() >= 1.0 { 14_usize.saturating_sub(value.abs().log10() as usize + 1) } else { 14 };
+    let text = format!("{value:.digits$}");
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+}
+
+/// What a list of pages is in: a menu has classes and buttons of its own.
+pub(crate) fn page_list(call: &Call<'_>) -> String {
+    let pages = call.data().pages();
+    let parent = PostId(call.number("parentPageID").unwrap_or_default());
+    let known: std::collections::HashSet<PostId> = pages.iter().map(|p| p.post.id).collect();
+    let mut tree: HashMap<PostId, Vec<&PostView>> = HashMap::new();
+    for page in pages.iter() {
+        // Pages below one that is not published are not listed.
+        if page.post.parent.is_none() || known.contains(&page.post.parent) {
+            tree.entry(page.post.parent).or_default().push(page);
+        }
+    }
+    if !tree.contains_key(&parent) {
+        return String::new();
+    }
+    let in_menu = call.around("isNavigation") == true;
+    let list = PageTree { call, tree, in_menu, front: call.data().facts().front_page };
+    let items = list.items(parent, 0);
+    if call.is("isNested") {
+        return items;
+    }
+    format!("<ul {}>{items}</ul>", call.wrapper(&[]))
+}
+
+struct PageTree<'c> {
+    call: &'c Call<'c>,
+    tree: HashMap<PostId, Vec<&'c PostView>>,
+    in_menu: bool,
+    front: PostId,
+}
+
+impl PageTree<'_> {
+    fn items(&self, parent: PostId, level: usize) -> String {
+        self.tree.get(&parent).into_iter().flatten().map(|page| self.item(page, level)).collect()
+    }
+
+    fn item(&self, page: &PostView, level: usize) -> String {
+        let has_child = level < MAX_LEVELS && self.tree.contains_key(&page.post.id);
+        let is_current = self.call.data().facts().current_url == page.link;
+        let mut class = "wp-block-pages-list__item".to_owned();
+        for (wanted, name) in [
+            (is_current, " current-menu-item"),
+            (has_child, " has-child"),
+            (self.in_menu, " wp-block-navigation-item open-on-hover-click"),
+            (page.post.id == self.front && !self.front.is_none(), " menu-item-home"),
+            (level > 0, " "),
+        ] {
+            class.push_str(if wanted { name } else { "" });
+        }
+        let link_class = if self.in_menu { " wp-block-navigation-item__content" } else { "" };
+        let title = if page.title.is_empty() { "(no title)" } else { &page.title };
+        let current = if is_current { " aria-current=\"page\"" } else { "" };
+        let inside = if has_child {
+            let button = if self.in_menu { crate::navigation::submenu_button(title) } else { String::new() };
+            let behaviour = if self.in_menu { " data-wp-on--focus=\"actions.openMenuOnFocus\"" } else { "" };
+            format!(
+                "{button}<ul{behaviour} class=\"wp-block-navigation__submenu-container\">{}</ul>",
+                self.items(page.post.id, level + 1)
+            )
+        } else {
+            String::new()
+        };
+        let behaviour = if has_child && self.in_menu { crate::navigation::SUBMENU_BEHAVIOUR } else { "" };
+        format!(
+            "<li {behaviour}class=\"{class}\"><a class=\"wp-block-pages-list__item__link{link_class}\" href=\"{}\"{current}>{}</a>{inside}</li>",
+            esc_url(&page.link),
+            svc_content::kses::post(title),
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn weeks_are_numbered() {
+        let day = |y, m, d| NaiveDate::from_ymd_opt(y, m, d).unwrap();
+        for (date, start, first, number) in [
+            (day(2024, 9, 16), 1, day(2024, 9, 16), (2024, 38)),
+            (day(2024, 3, 3), 1, day(2024, 2, 26), (2024, 9)),
+            (day(2024, 3, 3), 0, day(2024, 3, 3), (2024, 9)),
+        ] {
+            let begins = week_start(date, start);
+            assert_eq!((begins, week_number(begins, start)), (first, number), "{date}");
+        }
+    }
+
+    #[test]
+    fn sizes_have_fourteen_digits() {
+        for (value, text) in [(21.282051282051282, "21.282051282051"), (22.0, "22"), (8.5, "8.5"), (0.0, "0")] {
+            assert_eq!(number(value), text);
+        }
+        assert_eq!((size("8pt"), size("1.5em"), size("x")), ((8.0, "pt"), (1.5, "em"), (8.0, "x")));
+    }
+}

@@ -1,0 +1,121 @@
+//! Blocks that bring in what stands elsewhere: synced patterns, patterns, template parts, feeds, footnotes.
+
+use serde_json::Value;
+use svc_content::kses;
+use svc_model::PostId;
+use svc_text::{esc_attr, esc_html, esc_url};
+
+use crate::{core::Call, date, posts::classes};
+
+/// Items of a feed that are shown at most.
+const MAX_ITEMS: i64 = 20;
+
+/// A pattern that is kept as a post of its own.
+pub(crate) fn synced(call: &Call<'_>) -> String {
+    let Some(id) = call.number("ref").filter(|id| *id > 0) else { return String::new() };
+    let Some(post) = call.data().post(PostId(id)) else { return String::new() };
+    if post.post.post_type != "wp_block" || post.post.status != "publish" || !post.post.password.is_empty() {
+        return String::new();
+    }
+    let content = call.attr("content").clone();
+    call.within([("pattern/overrides", content)], || call.blocks_of(format!("post {id}"), &post.post.content))
+}
+
+pub(crate) fn pattern(call: &Call<'_>) -> String {
+    let slug = call.text("slug");
+    match call.data().pattern(slug) {
+        Some(content) => call.blocks_of(format!("pattern {slug}"), &content),
+        None => String::new(),
+    }
+}
+
+pub(crate) fn template_part(call: &Call<'_>) -> String {
+    let facts = call.data().facts();
+    let theme = if call.text("theme").is_empty() { facts.theme.as_str() } else { call.text("theme") };
+    let slug = call.text("slug");
+    let Some(part) = (!slug.is_empty()).then(|| call.data().template_part(slug, theme)).flatten() else {
+        return String::new();
+    };
+    let inside = call.blocks_of(format!("part {theme}//{slug}"), &part.content);
+    let area = if call.text("area").is_empty() { part.area.as_str() } else { call.text("area") };
+    let tag = match (call.text("tagName"), area) {
+        ("", "header") => "header",
+        ("", "footer") => "footer",
+        (tag @ ("header" | "footer" | "main" | "section" | "article" | "aside" | "nav"), _) => tag,
+        _ => "div",
+    };
+    format!("<{tag} {}>{inside}</{tag}>", call.wrapper(&[]))
+}
+
+/// The notes of the post: numbered texts, each with a link back to where it is called.
+pub(crate) fn footnotes(call: &Call<'_>) -> String {
+    let Some(post) = call.post().filter(|post| !post.locked) else { return String::new() };
+    let notes: Value = serde_json::from_str(&post.footnotes).unwrap_or_default();
+    let items: String = notes
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(|note| Some((note["id"].as_str()?, note["content"].as_str()?)))
+        .enumerate()
+        .map(|(index, (id, text))| {
+            let label = format!("Jump to footnote reference {}", index + 1);
+            format!(
+                "<li id=\"{id}\">{} <a href=\"#{id}-link\" aria-label=\"{label}\">\u{21a9}\u{fe0e}</a></li>",
+                kses::post(text),
+                id = esc_attr(id),
+            )
+        })
+        .collect();
+    if items.is_empty() { items } else { format!("<ol {}>{items}</ol>", call.wrapper(&[])) }
+}
+
+pub(crate) fn rss(call: &Call<'_>) -> String {
+    let failed = |text: &str| {
+        format!("<div class=\"components-placeholder\"><div class=\"notice notice-error\">{text}</div></div>")
+    };
+    let count = call.number("itemsToShow").unwrap_or(5).clamp(1, MAX_ITEMS);
+    let items = match call.text("feedURL") {
+        "" => None,
+        address => call.data().feed(address, u64::try_from(count).unwrap_or(5)),
+    };
+    let Some(items) = items else { return failed("The feed cannot be read. Try again later.") };
+    if items.is_empty() {
+        return failed("The feed has no items.");
+    }
+    let item = |item: &crate::data::FeedItem| {
+        let title = match svc_text::trim(&item.title) {
+            "" => "(no title)".to_owned(),
+            title => esc_html(title),
+        };
+        let title = if item.link.is_empty() { title } else { format!("<a href='{}'>{title}</a>", esc_url(&item.link)) };
+        let mut out = format!("<li class='wp-block-rss__item'><div class='wp-block-rss__item-title'>{title}</div>");
+        if let (true, Some(at)) = (call.is("displayDate"), item.date) {
+            let facts = call.data().facts();
+            out.push_str(&format!(
+                "<time datetime=\"{}\" class=\"wp-block-rss__item-publish-date\">{}</time> ",
+                crate::posts::machine_date(call, at),
+                date::format(at, &facts.date_format)
+            ));
+        }
+        if call.is("displayAuthor") && !item.author.is_empty() {
+            out.push_str(&format!("<span class=\"wp-block-rss__item-author\">by {}</span>", esc_html(&item.author)));
+        }
+        if call.is("displayExcerpt") && !item.text.is_empty() {
+            let words = usize::try_from(call.number("excerptLength").unwrap_or(55).clamp(1, 1_000)).unwrap_or(55);
+            let text = svc_content::excerpt::trim_words(&item.text, words, " [&hellip;]");
+            out.push_str(&format!("<div class=\"wp-block-rss__item-excerpt\">{text}</div>"));
+        }
+        out.push_str("</li>");
+        out
+    };
+    let is_grid = call.text("blockLayout") == "grid";
+    let columns = format!("columns-{}", call.number("columns").unwrap_or(2));
+    let class = classes(&[
+        if is_grid { "is-grid" } else { "" },
+        if is_grid { &columns } else { "" },
+        if call.is("displayDate") { "has-dates" } else { "" },
+        if call.is("displayAuthor") { "has-authors" } else { "" },
+        if call.is("displayExcerpt") { "has-excerpts" } else { "" },
+    ]);
+    format!("<ul {}>{}</ul>", call.wrapper_with(&[&class]), items.iter().map(item).collect::<String>())
+}

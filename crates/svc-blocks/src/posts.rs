@@ -1,0 +1,526 @@
+//! Blocks that show one post: its title, text, date, picture, terms.
+
+use std::borrow::Cow;
+
+use chrono::NaiveDateTime;
+use svc_content::{display, excerpt, kses};
+use svc_text::{esc_attr, esc_html, esc_url, strip_all_tags};
+
+use crate::{
+    core::Call,
+    data::{ImageWish, PostView},
+    date,
+    site::heading,
+    supports,
+};
+
+/// Words in an excerpt of a post that has none of its own, before the block cuts it.
+const EXCERPT_WORDS: usize = 55;
+/// Most words that a block may ask for.
+const MAX_EXCERPT_WORDS: i64 = 100;
+/// Words that are read in a minute.
+const WORDS_PER_MINUTE: f64 = 189.0;
+/// Of a post that a password guards.
+const LOCKED_EXCERPT: &str = "There is no excerpt because this is a protected post.";
+
+/// `" target"`, and `rel` when it is given, as links of these blocks have them.
+fn target_and_rel(call: &Call<'_>) -> String {
+    let rel = match call.text("rel") {
+        "" => String::new(),
+        rel => format!("rel=\"{}\"", esc_attr(rel)),
+    };
+    format!("target=\"{}\" {rel}", esc_attr(call.text("linkTarget")))
+}
+
+pub(crate) fn title(call: &Call<'_>) -> String {
+    let Some(post) = call.post().filter(|post| !post.title.is_empty()) else { return String::new() };
+    let inside = if call.is("isLink") {
+        format!("<a href=\"{}\" {}>{}</a>", esc_url(&post.link), target_and_rel(call), post.title)
+    } else {
+        post.title.clone()
+    };
+    let tag = heading(call.number("level").unwrap_or(2));
+    format!("<{tag} {}>{inside}</{tag}>", call.wrapper_with(&[&call.align_class(), call.link_class()]))
+}
+
+/// A moment of the site's zone as `datetime` has it.
+pub(crate) fn machine_date(call: &Call<'_>, local: NaiveDateTime) -> String {
+    date::format_at(local, call.data().offset(local), "c")
+}
+
+/// A moment for people, in the format given, else in the site's.
+pub(crate) fn human_date(call: &Call<'_>, local: NaiveDateTime, format: &str) -> String {
+    let facts = call.data().facts();
+    match format {
+        "human-diff" => date::ago(local, facts.now),
+        "" => date::format_at(local, call.data().offset(local), &facts.date_format),
+        format => date::format_at(local, call.data().offset(local), format),
+    }
+}
+
+pub(crate) fn post_date(call: &Call<'_>) -> String {
+    let post = call.post();
+    let is_modified = call.text("displayType") == "modified";
+    let (shown, machine, class) = match (call.text("datetime"), &post) {
+        ("", Some(post)) => {
+            let moment = if is_modified { post.post.modified } else { post.post.date };
+            // A date of change is only told where there was one.
+            if is_modified && post.post.modified <= post.post.date {
+                return String::new();
+            }
+            let Some(moment) = moment else { return String::new() };
+            let class = if is_modified { "wp-block-post-date__modified-date" } else { "" };
+            (moment, machine_date(call, moment), class)
+        }
+        ("", None) => return String::new(),
+        (given, _) => match date::read(given) {
+            Some(moment) => (moment, given.to_owned(), ""),
+            None => return String::new(),
+        },
+    };
+    let human = human_date(call, shown, call.text("format"));
+    let mut inside = format!("<time datetime=\"{}\">{}</time>", esc_attr(&machine), human);
+    if let (true, Some(post)) = (call.is("isLink"), &post) {
+        inside = format!("<a href=\"{}\">{inside}</a>", esc_url(&post.link));
+    }
+    format!("<div {}>{inside}</div>", call.wrapper_with(&[&call.align_class(), class, call.link_class()]))
+}
+
+pub(crate) fn content(call: &Call<'_>) -> String {
+    let Some(post) = call.post() else { return String::new() };
+    let inside = if post.locked { password_form(&post, call) } else { call.post_content(&post) };
+    if inside.is_empty() {
+        return String::new();
+    }
+    let inside = inside.replace("]]>", "]]&gt;");
+    let tag = match call.text("tagName") {
+        tag @ ("main" | "section" | "article") => tag,
+        _ => "div",
+    };
+    format!("<{tag} {}>{inside}</{tag}>", call.wrapper_with(&["entry-content"]))
+}
+
+/// The form that asks for a post's password.
+fn password_form(post: &PostView, call: &Call<'_>) -> String {
+    let id = post.post.id;
+    let action = crate::urls::with(&call.data().facts().login_url, &[("action", "postpass")]);
+    format!(
+        concat!(
+            "<form action=\"{action}\" class=\"post-password-form\" method=\"post\">",
+            "<input type=\"hidden\" name=\"redirect_to\" value=\"{link}\" /></p>\n",
+            "<p>A password guards this text. Enter it below to read on.</p>\n",
+            "<p><label for=\"pwbox-{id}\">Password: <input name=\"post_password\" id=\"pwbox-{id}\" type=\"password\" spellcheck=\"false\" required size=\"20\" /></label> ",
+            "<span class=\"wp-block-button\"><input type=\"submit\" name=\"Submit\" class=\"wp-block-button__link wp-element-button\" value=\"Enter\" /></span></p>\n</form>\n",
+        ),
+        action = esc_url(&action),
+        link = esc_url(&post.link),
+        id = id,
+    )
+}
+
+/// The excerpt of a post: its own, or the beginning of its content, in words.
+fn excerpt_of(call: &Call<'_>, post: &PostView, words: usize) -> String {
+    if post.locked {
+        return LOCKED_EXCERPT.to_owned();
+    }
+    if !svc_text::trim(&post.post.excerpt).is_empty() {
+        return post.post.excerpt.clone();
+    }
+    call.content_of(format!("excerpt {}", post.post.id), |context| {
+        let run = || excerpt::trim_excerpt(&post.post.content, words, context);
+        call.blocks.within_post(post.post.id, &post.post.post_type, run)
+    })
+}
+
+pub(crate) fn post_excerpt(call: &Call<'_>) -> String {
+    let Some(post) = call.post() else { return String::new() };
+    let words = usize::try_from(call.number("excerptLength").unwrap_or(55).clamp(0, MAX_EXCERPT_WORDS)).unwrap_or(55);
+    let mut text = excerpt_of(call, &post, EXCERPT_WORDS.max(words));
+    if post.post.excerpt.is_empty() || words < EXCERPT_WORDS {
+        text = excerpt::trim_words(&text, words, "&hellip;");
+    }
+    let text = svc_content::texturize(svc_text::trim(&text), display::standard_shortcodes());
+    let more = match call.text("moreText") {
+        "" => String::new(),
+        more => format!(
+            "<a class=\"wp-block-post-excerpt__more-link\" href=\"{}\">{}</a>",
+            esc_url(&post.link),
+            kses::post(more)
+        ),
+    };
+    let on_new_line = call.attr("showMoreOnNewLine").is_null() || call.is("showMoreOnNewLine");
+    let inside = if on_new_line && !more.is_empty() {
+        format!(
+            "<p class=\"wp-block-post-excerpt__excerpt\">{text}</p><p class=\"wp-block-post-excerpt__more-text\">{more}</p>"
+        )
+    } else {
+        format!("<p class=\"wp-block-post-excerpt__excerpt\">{text} {more}</p>")
+    };
+    format!("<div {}>{inside}</div>", call.wrapper_with(&[&call.align_class(), call.link_class()]))
+}
+
+pub(crate) fn featured_image(call: &Call<'_>) -> String {
+    let Some(post) = call.post().filter(|post| !post.thumbnail.is_none()) else { return String::new() };
+    let is_link = call.is("isLink");
+    let mut css = String::new();
+    let ratio = call.text("aspectRatio");
+    let (width, height) = (call.text("width"), call.text("height"));
+    let sized = |name: &str, value: &str| if value.is_empty() { String::new() } else { format!("{name}:{value};") };
+    if !ratio.is_empty() {
+        css.push_str(&format!("aspect-ratio:{ratio};"));
+        // Width and height give way to the ratio.
+        css.push_str(if height.is_empty() || !width.is_empty() { "width:100%;" } else { "" });
+        css.push_str(if height.is_empty() { "height:100%;" } else { "" });
+    }
+    css.push_str(&sized("height", height));
+    css.push_str(&sized("width", width));
+    css.push_str(&sized("object-fit", call.text("scale")));
+    let border = supports::border(&crate::unhidden(call.block_type, "__experimentalBorder"), &call.attrs);
+    css.push_str(&border.css());
+    let size = match call.text("sizeSlug") {
+        "" => "post-thumbnail",
+        size => size,
+    };
+    let wish = ImageWish {
+        size: size.to_owned(),
+        class: format!("attachment-{size} size-{size} wp-post-image"),
+        alt: is_link.then(|| strip_all_tags(&post.title, false)),
+        style: Some(css),
+        first: false,
+    };
+    let Some(image) = call.data().image(post.thumbnail, &wish) else { return String::new() };
+    let overlay = overlay(call);
+    let inside = if is_link {
+        format!("<a href=\"{}\" {}>{image}{overlay}</a>", esc_url(&post.link), target_and_rel(call))
+    } else {
+        format!("{image}{overlay}")
+    };
+    format!("<figure {}>{inside}</figure>", call.wrapper(&[]))
+}
+
+/// The colour that lies over the picture.
+fn overlay(call: &Call<'_>) -> String {
+    let dim = call.number("dimRatio").unwrap_or_default();
+    if dim <= 0 {
+        return String::new();
+    }
+    let mut classes = vec![
+        "wp-block-post-featured-image__overlay".to_owned(),
+        "has-background-dim".to_owned(),
+        format!("has-background-dim-{dim}"),
+    ];
+    if !call.text("overlayColor").is_empty() {
+        classes.push(format!("has-{}-background-color", call.text("overlayColor")));
+    }
+    if !call.text("gradient").is_empty() || !call.text("customGradient").is_empty() {
+        classes.push("has-background-gradient".to_owned());
+    }
+    if !call.text("gradient").is_empty() {
+        classes.push(format!("has-{}-gradient-background", call.text("gradient")));
+    }
+    let mut css = Vec::new();
+    if !call.text("customGradient").is_empty() {
+        css.push(format!("background-image: {};", call.text("customGradient")));
+    }
+    if !call.text("customOverlayColor").is_empty() {
+        css.push(format!("background-color: {};", call.text("customOverlayColor")));
+    }
+    let css = svc_content::css::filter_declarations(&css.join(" "));
+    format!(
+        "<span class=\"{}\" style=\"{}\" aria-hidden=\"true\"></span>",
+        esc_attr(&classes.join(" ")),
+        esc_attr(&css)
+    )
+}
+
+pub(crate) fn terms(call: &Call<'_>) -> String {
+    let taxonomy = call.text("term");
+    let Some(post) = call.post() else { return String::new() };
+    let terms = call.data().terms_of(post.post.id, taxonomy);
+    if taxonomy.is_empty() || terms.is_empty() {
+        return String::new();
+    }
+    let links: Vec<String> = terms
+        .iter()
+        .map(|term| format!("<a href=\"{}\" rel=\"tag\">{}</a>", esc_url(&term.link), term.term.name))
+        .collect();
+    let separator = match call.text("separator") {
+        "" => " ".to_owned(),
+        separator => format!("<span class=\"wp-block-post-terms__separator\">{}</span>", esc_html(separator)),
+    };
+    let around = |name: &str| match call.text(name) {
+        "" => String::new(),
+        text => format!("<span class=\"wp-block-post-terms__{name}\">{}</span>", kses::post(text)),
+    };
+    let class = format!("taxonomy-{taxonomy}");
+    let look = call.wrapper_with(&[&class, &call.align_class(), call.link_class()]);
+    format!("<div {look}>{}{}{}</div>", around("prefix"), links.join(&separator), around("suffix"))
+}
+
+pub(crate) fn read_more(call: &Call<'_>) -> String {
+    let Some(post) = call.post() else { return String::new() };
+    let text = match call.text("content") {
+        "" => Cow::Borrowed("Read more"),
+        text => Cow::Owned(kses::post(text)),
+    };
+    let number = format!("untitled post {}", post.post.id);
+    let about = if post.title.is_empty() { number.as_str() } else { post.title.as_str() };
+    format!(
+        "<a {} href=\"{}\" target=\"{}\">{text}<span class=\"screen-reader-text\">: {about}</span></a>",
+        call.wrapper_with(&[&match call.text("justifyContent") {
+            "" => String::new(),
+            side => format!("is-justified-{side}"),
+        }]),
+        esc_url(&post.link),
+        esc_attr(call.text("linkTarget")),
+    )
+}
+
+pub(crate) fn time_to_read(call: &Call<'_>) -> String {
+    let Some(post) = call.post() else { return String::new() };
+    let words = n_words(&strip_all_tags(&post.post.content, false));
+    let text = if call.text("displayMode") == "words" {
+        if words == 1 { "1 word".to_owned() } else { format!("{} words", svc_text::number_format(words as f64, 0)) }
+    } else {
+        let minutes = |per_minute: f64| (words as f64 / per_minute).round().max(1.0) as i64;
+        let plural = |n: i64| if n == 1 { "minute" } else { "minutes" };
+        let speed = call.number("averageReadingSpeed").map_or(WORDS_PER_MINUTE, |n| (n as f64).max(1.0));
+        if call.attr("displayAsRange").is_null() || call.is("displayAsRange") {
+            let (fast, slow) = (minutes(speed * 1.2), minutes(speed * 0.8));
+            let slow = if slow == fast { slow + 1 } else { slow };
+            format!("{fast}–{slow} {}", plural(slow))
+        } else {
+            let n = minutes(speed);
+            format!("{n} {}", plural(n))
+        }
+    };
+    format!("<div {}>{text}</div>", call.wrapper_with(&[&call.align_class()]))
+}
+
+/// Words of a text: runs of characters without spaces that have a letter or digit.
+fn n_words(text: &str) -> usize {
+    text.split(char::is_whitespace).filter(|word| word.chars().any(char::is_alphanumeric)).count()
+}
+
+pub(crate) fn comments_count(call: &Call<'_>) -> String {
+    let Some(post) = call.post() else { return String::new() };
+    format!("<div {}>{}</div>", call.wrapper_with(&[&call.align_class()]), post.post.comment_count)
+}
+
+pub(crate) fn comments_link(call: &Call<'_>) -> String {
+    let Some(post) = call.post() else { return String::new() };
+    if post.post.comment_status != "open" && post.post.comment_count == 0 {
+        return String::new();
+    }
+    let about = format!("<span class=\"screen-reader-text\"> on {}</span>", post.title);
+    let (text, place) = match post.post.comment_count {
+        0 => ("No comments".to_owned(), "respond"),
+        1 => ("1 comment".to_owned(), "comments"),
+        n => (format!("{} comments", svc_text::number_format(n as f64, 0)), "comments"),
+    };
+    let look = call.wrapper_with(&[&call.align_class(), call.link_class()]);
+    format!("<div {look}><a href={}#{place}>{text}{about}</a></div>", esc_url(&post.link))
+}
+
+pub(crate) fn navigation_link(call: &Call<'_>) -> String {
+    let Some(post) = call.post() else { return String::new() };
+    let next = match call.text("type") {
+        "next" => true,
+        "previous" => false,
+        _ => return String::new(),
+    };
+    // The pages of the interface are those of no post in particular.
+    if call.around("singular") != true {
+        return String::new();
+    }
+    let Some(other) = call.data().neighbour(&post.post, next, call.text("taxonomy")) else { return String::new() };
+    let direction = if next { "next" } else { "previous" };
+    let standard = if next { "Next" } else { "Previous" };
+    let label = match call.text("label") {
+        "" => standard.to_owned(),
+        label => kses::post(label),
+    };
+    let rel = if next { "next" } else { "prev" };
+    let link = |text: &str| format!("<a href=\"{}\" rel=\"{rel}\">{text}</a>", esc_url(&other.link));
+    let inside = match (call.is("showTitle"), call.is("linkLabel")) {
+        (false, _) => link(&label),
+        (true, true) => link(&format!(
+            "<span class=\"post-navigation-link__label\">{label}</span> <span class=\"post-navigation-link__title\">{}</span>",
+            other.title
+        )),
+        (true, false) => {
+            let title = link(&other.title);
+            if call.text("label").is_empty() {
+                title
+            } else {
+                format!(
+                    "<span class=\"post-navigation-link__label\">{label}</span> <span class=\"post-navigation-link__title\">{title}</span>"
+                )
+            }
+        }
+    };
+    let arrow = |previous: &str, next_arrow: &str| {
+        let kind = call.text("arrow");
+        let sign = if next { next_arrow } else { previous };
+        format!(
+            "<span class=\"wp-block-post-navigation-link__arrow-{direction} is-arrow-{kind}\" aria-hidden=\"true\">{sign}</span>"
+        )
+    };
+    let arrow = match call.text("arrow") {
+        "arrow" => arrow("←", "→"),
+        "chevron" => arrow("«", "»"),
+        _ => String::new(),
+    };
+    let inside = if next { format!("{inside}{arrow}") } else { format!("{arrow}{inside}") };
+    let class = format!("post-navigation-link-{direction}");
+    format!("<div {}>{inside}</div>", call.wrapper_with(&[&class, &call.align_class()]))
+}
+
+/// A class attribute's value of these, empty ones left out.
+pub(crate) fn classes(parts: &[&str]) -> String {
+    parts.iter().copied().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
+}
+
+pub(crate) use latest::latest_posts;
+
+/// The newest posts, as a list.
+mod latest {
+    use svc_model::{TermId, UserId};
+
+    use super::*;
+    use crate::data::{PostsOrder, PostsQuery, TermsWish};
+
+    pub(crate) fn latest_posts(call: &Call<'_>) -> String {
+        let posts = call.data().posts(&query(call));
+        let items: String = posts.items.iter().map(|post| item(call, post)).collect();
+        let is_grid = call.text("postLayout") == "grid";
+        let columns = format!("columns-{}", call.number("columns").unwrap_or(3));
+        let class = classes(&[
+            "wp-block-latest-posts__list",
+            if is_grid { "is-grid" } else { "" },
+            if is_grid { &columns } else { "" },
+            if call.is("displayPostDate") { "has-dates" } else { "" },
+            if call.is("displayAuthor") { "has-author" } else { "" },
+            call.link_class(),
+        ]);
+        format!("<ul {}>{items}</ul>", call.wrapper_with(&[&class]))
+    }
+
+    fn query(call: &Call<'_>) -> PostsQuery {
+        let order = match call.text("orderBy") {
+            "title" => PostsOrder::Title,
+            "modified" => PostsOrder::Modified,
+            "author" => PostsOrder::Author,
+            "menu_order" => PostsOrder::MenuOrder,
+            "ID" => PostsOrder::Id,
+            _ => PostsOrder::Date,
+        };
+        // Older blocks name one category by its number alone.
+        let ids: Vec<TermId> = match call.attr("categories") {
+            serde_json::Value::Array(items) => items.iter().map(|c| TermId(svc_php::cast::to_int(&c["id"]))).collect(),
+            serde_json::Value::Null => Vec::new(),
+            one => vec![TermId(svc_php::cast::to_int(one))],
+        };
+        let categories: Vec<TermId> = ids.into_iter().filter(|id| id.0 > 0).collect();
+        let terms = if categories.is_empty() {
+            Vec::new()
+        } else {
+            vec![TermsWish { taxonomy: "category".to_owned(), terms: categories, with_children: false, without: false }]
+        };
+        PostsQuery {
+            post_type: "post".to_owned(),
+            limit: u64::try_from(call.number("postsToShow").unwrap_or(5)).unwrap_or(5).min(100),
+            order,
+            ascending: call.text("order") == "asc",
+            authors: call.number("selectedAuthor").filter(|id| *id > 0).map(UserId).into_iter().collect(),
+            terms,
+            ..PostsQuery::default()
+        }
+    }
+
+    fn item(call: &Call<'_>, post: &PostView) -> String {
+        let title = if post.title.is_empty() { "(no title)" } else { &post.title };
+        let mut out = format!("<li>{}", picture(call, post));
+        out.push_str(&format!(
+            "<a class=\"wp-block-latest-posts__post-title\" href=\"{}\">{title}</a>",
+            esc_url(&post.link)
+        ));
+        if call.is("displayAuthor")
+            && let Some(author) = call.data().person(post.post.author)
+        {
+            let name = svc_text::esc_html(&author.name).replace("&#039;", "'");
+            out.push_str(&format!("<div class=\"wp-block-latest-posts__post-author\">by {name}</div>"));
+        }
+        if let (true, Some(date)) = (call.is("displayPostDate"), post.post.date) {
+            out.push_str(&format!(
+                "<time datetime=\"{}\" class=\"wp-block-latest-posts__post-date\">{}</time>",
+                esc_attr(&machine_date(call, date)),
+                human_date(call, date, "")
+            ));
+        }
+        if call.is("displayPostContent") {
+            out.push_str(&text(call, post, title));
+        }
+        out.push_str("</li>\n");
+        out
+    }
+
+    fn picture(call: &Call<'_>, post: &PostView) -> String {
+        if !call.is("displayFeaturedImage") || post.thumbnail.is_none() {
+            return String::new();
+        }
+        let size = call.text("featuredImageSizeSlug");
+        let mut css = String::new();
+        for (attribute, property) in
+            [("featuredImageSizeWidth", "max-width"), ("featuredImageSizeHeight", "max-height")]
+        {
+            if let Some(pixels) = call.number(attribute) {
+                css.push_str(&format!("{property}:{pixels}px;"));
+            }
+        }
+        let wish = ImageWish {
+            size: size.to_owned(),
+            class: format!("attachment-{size} size-{size} wp-post-image"),
+            alt: None,
+            style: Some(css),
+            first: false,
+        };
+        let Some(mut image) = call.data().image(post.thumbnail, &wish) else { return String::new() };
+        if call.is("addLinkToFeaturedImage") {
+            let label = strip_all_tags(&post.title, false);
+            image = format!("<a href=\"{}\" aria-label=\"{}\">{image}</a>", esc_url(&post.link), esc_attr(&label));
+        }
+        let align = match call.text("featuredImageAlign") {
+            "" => String::new(),
+            align => format!("align{align}"),
+        };
+        format!(
+            "<div class=\"{}\">{image}</div>",
+            esc_attr(&classes(&["wp-block-latest-posts__featured-image", &align]))
+        )
+    }
+
+    fn text(call: &Call<'_>, post: &PostView, title: &str) -> String {
+        if call.text("displayPostContentRadio") == "full_post" {
+            let text = if post.locked {
+                "This content is password protected.".to_owned()
+            } else {
+                kses::post(&post.post.content.replace("]]>", "]]&gt;"))
+            };
+            return format!("<div class=\"wp-block-latest-posts__post-full-content\">{}</div>", svc_text::trim(&text));
+        }
+        let words = call.number("excerptLength").unwrap_or(55).clamp(0, 1_000) as usize;
+        let mut text = excerpt_of(call, post, words);
+        if let Some(cut) = text.strip_suffix(excerpt::EXCERPT_MORE) {
+            text = format!(
+                "{cut}… <a class=\"wp-block-latest-posts__read-more\" href=\"{}\" rel=\"noopener\">Read more<span class=\"screen-reader-text\">: {}</span></a>",
+                esc_url(&post.link),
+                esc_html(title)
+            );
+        }
+        if post.locked {
+            text = "This content is password protected.".to_owned();
+        }
+        format!("<div class=\"wp-block-latest-posts__post-excerpt\">{text}</div>")
+    }
+}

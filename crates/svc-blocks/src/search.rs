@@ -1,0 +1,206 @@
+//! The search form.
+
+use serde_json::Value;
+use svc_content::kses;
+use svc_text::{esc_attr, esc_html, esc_url};
+
+use crate::{core::Call, supports};
+
+/// A magnifying glass.
+const ICON: &str = "<svg class=\"search-icon\" viewBox=\"0 0 24 24\" width=\"24\" height=\"24\">\n\t\t\t\t\t<path d=\"M13 5c-3.3 0-6 2.7-6 6 0 1.4.5 2.7 1.3 3.7l-3.8 3.8 1.1 1.1 3.8-3.8c1 .8 2.3 1.3 3.7 1.3 3.3 0 6-2.7 6-6S16.3 5 13 5zm0 10.5c-2.5 0-4.5-2-4.5-4.5s2-4.5 4.5-4.5 4.5 2 4.5 4.5-2 4.5-4.5 4.5z\"></path>\n\t\t\t\t</svg>";
+
+pub(crate) fn search(call: &Call<'_>) -> String {
+    let id = format!("wp-block-search__input-{}", call.next("search"));
+    let position = call.text("buttonPosition");
+    let (has_button, only_button) = (position != "no-button", position == "button-only");
+    let class = classes(call, has_button, only_button);
+    let parts = Parts::of(call, only_button);
+
+    let behaviour = if only_button { interactive(&id) } else { String::new() };
+    let width = width(call, &parts);
+    format!(
+        "<form role=\"search\" method=\"get\" action=\"{}\" {} {behaviour}>{}<div class=\"wp-block-search__inside-wrapper{}\" {width}>{}{}{}</div></form>",
+        esc_url(&format!("{}/", call.data().facts().home)),
+        call.wrapper_with(&[&class]),
+        label(call, &id, &parts),
+        parts.frame_class,
+        input(call, &id, &parts, only_button),
+        hidden(call.attr("query")),
+        if has_button { button(call, &id, &parts, only_button) } else { String::new() },
+    )
+}
+
+/// What colours, letters and borders show, each on the part of the form that it is for.
+struct Parts {
+    /// Classes of letters.
+    letters: String,
+    letters_css: String,
+    border: String,
+    border_css: String,
+    colors: String,
+    colors_css: String,
+    /// Classes of the frame around field and button.
+    frame_class: String,
+    /// Field and button stand in one frame.
+    is_framed: bool,
+}
+
+impl Parts {
+    fn of(call: &Call<'_>, _only_button: bool) -> Self {
+        // The type leaves all this to its own code, so that its supports are asked as if it did not.
+        let mut plain = call.block_type.clone();
+        for feature in ["color", "typography", "__experimentalBorder"] {
+            if let Some(Value::Object(settings)) = plain.supports.get_mut(feature) {
+                settings.remove("__experimentalSkipSerialization");
+            }
+        }
+        let css = |look: &supports::Look| {
+            look.style.iter().map(|(name, value)| format!("{name}: {value}")).collect::<Vec<_>>().join(";")
+        };
+        let letters = supports::typography(&plain, &call.attrs);
+        let border = supports::border(&plain, &call.attrs);
+        let colors = supports::colors(&plain, &call.attrs);
+        let is_framed = call.text("buttonPosition") == "button-inside";
+        let border_class = border.classes.join(" ");
+        Parts {
+            letters: letters.classes.join(" "),
+            letters_css: css(&letters),
+            border_css: css(&in_order(border)),
+            colors: colors.classes.join(" "),
+            colors_css: css(&colors),
+            frame_class: if is_framed && !border_class.is_empty() { format!(" {border_class}") } else { String::new() },
+            border: border_class,
+            is_framed,
+        }
+    }
+}
+
+/// This block writes the width of its border first, then its style and colour, then its corners.
+fn in_order(mut border: supports::Look) -> supports::Look {
+    let rank = |name: &str| match name {
+        "border-width" => 0,
+        "border-style" => 2,
+        "border-color" => 1,
+        name if name.ends_with("radius") => 4,
+        _ => 3,
+    };
+    border.style.sort_by_key(|(name, _)| rank(name));
+    border
+}
+
+fn classes(call: &Call<'_>, has_button: bool, only_button: bool) -> String {
+    let mut classes = Vec::new();
+    match call.text("buttonPosition") {
+        "button-inside" => classes.push("wp-block-search__button-inside"),
+        "no-button" => classes.push("wp-block-search__no-button"),
+        "button-only" => classes.extend(["wp-block-search__button-only", "wp-block-search__searchfield-hidden"]),
+        _ => classes.push("wp-block-search__button-outside"),
+    }
+    if has_button || only_button {
+        classes.push(if call.is("buttonUseIcon") {
+            "wp-block-search__icon-button"
+        } else {
+            "wp-block-search__text-button"
+        });
+    }
+    classes.join(" ")
+}
+
+/// A class attribute of these; parts that are empty are left out.
+fn class_list(parts: &[&str]) -> String {
+    parts.iter().copied().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
+}
+
+fn style(parts: &[&str]) -> String {
+    let css = parts.iter().copied().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(";");
+    if css.is_empty() { String::new() } else { format!(" style=\"{}\"", esc_attr(&css)) }
+}
+
+fn label(call: &Call<'_>, id: &str, parts: &Parts) -> String {
+    let text = match call.text("label") {
+        "" => "Search".to_owned(),
+        label => kses::post(label),
+    };
+    let hidden = if call.is("showLabel") && !call.text("label").is_empty()
+        || call.attr("label").is_null() && call.is("showLabel")
+    {
+        ""
+    } else {
+        "screen-reader-text"
+    };
+    let letters = if hidden.is_empty() { parts.letters.as_str() } else { "" };
+    let css = if hidden.is_empty() { parts.letters_css.as_str() } else { "" };
+    let class = class_list(&["wp-block-search__label", hidden, letters]);
+    format!("<label class=\"{}\" for=\"{id}\" {}>{text}</label>", esc_attr(&class), style(&[css]).trim_start())
+}
+
+fn input(call: &Call<'_>, id: &str, parts: &Parts, only_button: bool) -> String {
+    let (border, border_css) =
+        if parts.is_framed { ("", "") } else { (parts.border.as_str(), parts.border_css.as_str()) };
+    let class = esc_attr(&class_list(&["wp-block-search__input", border, &parts.letters]));
+    let css = style(&[border_css, &parts.letters_css]);
+    let placeholder = esc_attr(call.text("placeholder"));
+    if only_button {
+        return format!(
+            "<input aria-hidden=\"true\" class=\"{class}\" data-wp-bind--aria-hidden=\"!context.isSearchInputVisible\" data-wp-bind--tabindex=\"state.tabindex\" id=\"{id}\" placeholder=\"{placeholder}\"  value=\"\" type=\"search\" name=\"s\" required {css}/>"
+        );
+    }
+    format!(
+        "<input class=\"{class}\" id=\"{id}\" placeholder=\"{placeholder}\" value=\"\" type=\"search\" name=\"s\" required {css}/>"
+    )
+}
+
+/// Further parameters of the search.
+fn hidden(query: &Value) -> String {
+    let field = |(name, value): (&String, &Value)| {
+        let value = svc_php::cast::to_text(value);
+        format!("<input type=\"hidden\" name=\"{}\" value=\"{}\" />", esc_attr(name), esc_attr(&value))
+    };
+    query.as_object().into_iter().flatten().map(field).collect()
+}
+
+fn button(call: &Call<'_>, _id: &str, parts: &Parts, only_button: bool) -> String {
+    let is_icon = call.is("buttonUseIcon");
+    let text = match call.text("buttonText") {
+        "" => "Search".to_owned(),
+        text => kses::post(text),
+    };
+    let (border, border_css) =
+        if parts.is_framed { ("", "") } else { (parts.border.as_str(), parts.border_css.as_str()) };
+    let icon = if is_icon { "has-icon" } else { "" };
+    let letters = if is_icon { "" } else { parts.letters.as_str() };
+    let class =
+        esc_attr(&class_list(&["wp-block-search__button", &parts.colors, letters, border, icon, "wp-element-button"]));
+    let css = style(&[border_css, &parts.colors_css, if is_icon { "" } else { &parts.letters_css }]);
+    let inside = if is_icon { ICON } else { &text };
+    if only_button {
+        return format!(
+            "<button  aria-expanded=\"false\"  class=\"{class}\" data-wp-bind--aria-controls=\"state.ariaControls\" data-wp-bind--aria-expanded=\"context.isSearchInputVisible\" data-wp-bind--aria-label=\"state.ariaLabel\" data-wp-bind--type=\"state.type\" data-wp-on--click=\"actions.openSearchInput\"  {css}>{inside}</button>"
+        );
+    }
+    let name = esc_attr(&svc_text::strip_all_tags(&text, false));
+    format!("<button aria-label=\"{name}\" class=\"{class}\" type=\"submit\" {css}>{inside}</button>")
+}
+
+/// What the script of the block needs where the field opens only on demand.
+fn interactive(id: &str) -> String {
+    let context = format!(
+        "{{\"isSearchInputVisible\":false,\"inputId\":\"{id}\",\"ariaLabelExpanded\":\"Submit Search\",\"ariaLabelCollapsed\":\"Expand search field\"}}"
+    );
+    format!(
+        "\n\t\t data-wp-interactive=\"core/search\"\n\t\t data-wp-context='{}'\n\t\t data-wp-class--wp-block-search__searchfield-hidden=\"!context.isSearchInputVisible\"\n\t\t data-wp-on--keydown=\"actions.handleSearchKeydown\"\n\t\t data-wp-on--focusout=\"actions.handleSearchFocusout\"\n\t\t",
+        esc_html(&context).replace("&quot;", "\"")
+    )
+}
+
+fn width(call: &Call<'_>, parts: &Parts) -> String {
+    let mut css = Vec::new();
+    if let (Some(width), unit @ ("px" | "%")) = (call.number("width").filter(|w| *w > 0), call.text("widthUnit")) {
+        css.push(format!("width: {width}{unit}"));
+    }
+    if parts.is_framed && !parts.border_css.is_empty() {
+        css.push(parts.border_css.clone());
+    }
+    let css: Vec<&str> = css.iter().map(String::as_str).collect();
+    style(&css)
+}

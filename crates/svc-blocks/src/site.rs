@@ -1,0 +1,147 @@
+//! Blocks about the site as a whole: its name and logo, logging in and out.
+
+use svc_text::{esc_attr, esc_html, esc_url};
+
+use crate::{core::Call, data::ImageWish, urls};
+
+/// The element of a heading of this level; 0 is no heading.
+pub(crate) fn heading(level: i64) -> String {
+    if level == 0 { "p".to_owned() } else { format!("h{}", level.clamp(1, 6)) }
+}
+
+pub(crate) fn title(call: &Call<'_>) -> String {
+    let facts = call.data().facts();
+    if facts.name.is_empty() {
+        return String::new();
+    }
+    let name = svc_content::texturize(&facts.name, svc_content::display::standard_shortcodes());
+    let inside = if call.is("isLink") {
+        let target = esc_attr(match call.text("linkTarget") {
+            "" => "_self",
+            target => target,
+        });
+        let current = if facts.current_url.trim_end_matches('/') == facts.home { " aria-current=\"page\"" } else { "" };
+        format!(
+            "<a href=\"{}\" target=\"{target}\" rel=\"home\"{current}>{}</a>",
+            esc_url(&facts.home),
+            esc_html(&name)
+        )
+    } else {
+        name
+    };
+    let tag = heading(call.number("level").unwrap_or(1));
+    let align = call.align_class();
+    format!("<{tag} {}>{inside}</{tag}>", call.wrapper_with(&[&align, call.link_class()]))
+}
+
+pub(crate) fn tagline(call: &Call<'_>) -> String {
+    let description = &call.data().facts().description;
+    if description.is_empty() {
+        return String::new();
+    }
+    let tag = heading(call.number("level").unwrap_or_default());
+    let text = svc_content::texturize(description, svc_content::display::standard_shortcodes());
+    format!("<{tag} {}>{text}</{tag}>", call.wrapper_with(&[&call.align_class()]))
+}
+
+pub(crate) fn logo(call: &Call<'_>) -> String {
+    let facts = call.data().facts();
+    let wish =
+        ImageWish { size: "full".to_owned(), class: "custom-logo".to_owned(), alt: None, style: None, first: true };
+    let Some(mut image) = (!facts.logo.is_none()).then(|| call.data().image(facts.logo, &wish)).flatten() else {
+        return String::new();
+    };
+    let width = call.number("width").filter(|width| *width > 0);
+    if let Some(width) = width {
+        image = resized(&image, width);
+    }
+    let inside = if call.is("isLink") {
+        let target = match call.text("linkTarget") {
+            "_blank" => " target=\"_blank\"",
+            _ => "",
+        };
+        format!(
+            "<a href=\"{}\" class=\"custom-logo-link\" rel=\"home\"{target}>{image}</a>",
+            esc_url(&format!("{}/", facts.home))
+        )
+    } else {
+        format!("<span class=\"custom-logo-link\">{image}</span>")
+    };
+    let class = if width.is_none() { "is-default-size" } else { "" };
+    format!("<div {}>{inside}</div>", call.wrapper_with(&[class]))
+}
+
+/// The image with another width, and the height that goes with it.
+fn resized(image: &str, width: i64) -> String {
+    let number = |name: &str| -> Option<(usize, usize, i64)> {
+        let start = image.find(&format!("{name}=\""))? + name.len() + 2;
+        let end = start + image[start..].find('"')?;
+        Some((start, end, image[start..end].parse().ok()?))
+    };
+    let (Some(w), Some(h)) = (number(" width").or_else(|| number("width")), number(" height")) else {
+        return image.to_owned();
+    };
+    let height = if w.2 > 0 { (h.2 as f64 * width as f64 / w.2 as f64).round() as i64 } else { h.2 };
+    format!("{}{width}{}{height}{}", &image[..w.0], &image[w.1..h.0], &image[h.1..])
+}
+
+pub(crate) fn home_link(call: &Call<'_>) -> String {
+    let facts = call.data().facts();
+    let label = match call.text("label") {
+        "" => "Home",
+        label => label,
+    };
+    let current = if facts.current_url.trim_end_matches('/') == facts.home { " aria-current=\"page\"" } else { "" };
+    let look =
+        call.wrapper_with(&["wp-block-navigation-item", if current.is_empty() { "" } else { "current-menu-item" }]);
+    format!(
+        "<li {look}><a class=\"wp-block-home-link__content wp-block-navigation-item__content\" href=\"{}\" rel=\"home\" {}>{}</a></li>",
+        esc_url(&facts.home),
+        current.trim_start(),
+        svc_content::kses::post(label),
+    )
+}
+
+pub(crate) fn loginout(call: &Call<'_>) -> String {
+    let facts = call.data().facts();
+    let redirect = if call.is("redirectToCurrent") { facts.current_url.as_str() } else { "" };
+    let mut classes = vec![if facts.logout_url.is_some() { "logged-in" } else { "logged-out" }];
+    let inside = match &facts.logout_url {
+        Some(logout) => {
+            let mut address = logout.clone();
+            if !redirect.is_empty() {
+                // The proof that the reader asks for it himself stands last.
+                address = urls::with_before_last(logout, "redirect_to", redirect);
+            }
+            format!("<a href=\"{}\">Log out</a>", esc_url(&address))
+        }
+        None if call.is("displayLoginAsForm") => {
+            classes.push("has-login-form");
+            form(&facts.login_url, if redirect.is_empty() { &facts.current_url } else { redirect })
+        }
+        None => {
+            let address = urls::with(&facts.login_url, &[("redirect_to", redirect)]);
+            format!("<a href=\"{}\">Log in</a>", esc_url(&address))
+        }
+    };
+    format!("<div {}>{inside}</div>", call.wrapper_with(&classes))
+}
+
+/// The form in which people log in.
+fn form(login_url: &str, redirect: &str) -> String {
+    format!(
+        concat!(
+            "<form name=\"loginform\" id=\"loginform\" action=\"{action}\" method=\"post\">",
+            "<p class=\"login-username\">\n\t\t\t\t<label for=\"user_login\">Username or Email Address</label>\n\t\t\t\t",
+            "<input type=\"text\" name=\"log\" id=\"user_login\" autocomplete=\"username\" class=\"input\" value=\"\" size=\"20\" />\n\t\t\t</p>",
+            "<p class=\"login-password\">\n\t\t\t\t<label for=\"user_pass\">Password</label>\n\t\t\t\t",
+            "<input type=\"password\" name=\"pwd\" id=\"user_pass\" autocomplete=\"current-password\" spellcheck=\"false\" class=\"input\" value=\"\" size=\"20\" />\n\t\t\t</p>",
+            "<p class=\"login-remember\"><label><input name=\"rememberme\" type=\"checkbox\" id=\"rememberme\" value=\"forever\" /> Remember Me</label></p>",
+            "<p class=\"login-submit\">\n\t\t\t\t",
+            "<input type=\"submit\" name=\"wp-submit\" id=\"wp-submit\" class=\"button button-primary wp-block-button__link wp-element-button\" value=\"Log In\" />\n\t\t\t\t",
+            "<input type=\"hidden\" name=\"redirect_to\" value=\"{redirect}\" />\n\t\t\t</p></form>",
+        ),
+        action = esc_url(login_url),
+        redirect = esc_url(redirect),
+    )
+}

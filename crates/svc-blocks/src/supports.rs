@@ -1,0 +1,305 @@
+//! Attributes of a block's outermost element: what its supports make of the block's attributes.
+//!
+//! Source: `get_block_wrapper_attributes`, the style engine.
+
+use serde_json::{Map, Value};
+use svc_content::{blocks::BlockType, css};
+use svc_text::{esc_attr, kebab_case};
+
+/// Declarations of a style in the order in which they are written: the path in `style`, the property.
+type Rows = &'static [(&'static [&'static str], &'static str)];
+
+const TYPOGRAPHY: Rows = &[
+    (&["typography", "fontSize"], "font-size"),
+    (&["typography", "fontFamily"], "font-family"),
+    (&["typography", "fontStyle"], "font-style"),
+    (&["typography", "fontWeight"], "font-weight"),
+    (&["typography", "lineHeight"], "line-height"),
+    (&["typography", "textColumns"], "column-count"),
+    (&["typography", "textDecoration"], "text-decoration"),
+    (&["typography", "textTransform"], "text-transform"),
+    (&["typography", "letterSpacing"], "letter-spacing"),
+    (&["typography", "writingMode"], "writing-mode"),
+];
+const DIMENSIONS: Rows =
+    &[(&["dimensions", "minHeight"], "min-height"), (&["dimensions", "aspectRatio"], "aspect-ratio")];
+const SHADOW: Rows = &[(&["shadow"], "box-shadow")];
+const SIDES: [&str; 4] = ["top", "right", "bottom", "left"];
+const CORNERS: [(&str, &str); 4] = [
+    ("topLeft", "top-left"),
+    ("topRight", "top-right"),
+    ("bottomLeft", "bottom-left"),
+    ("bottomRight", "bottom-right"),
+];
+
+/// Which support lets each row of [`TYPOGRAPHY`] through.
+const TYPOGRAPHY_SUPPORTS: [(&str, &str); 10] = [
+    ("font-size", "fontSize"),
+    ("font-family", "__experimentalFontFamily"),
+    ("font-style", "__experimentalFontStyle"),
+    ("font-weight", "__experimentalFontWeight"),
+    ("line-height", "lineHeight"),
+    ("column-count", "textColumns"),
+    ("text-decoration", "__experimentalTextDecoration"),
+    ("text-transform", "__experimentalTextTransform"),
+    ("letter-spacing", "__experimentalLetterSpacing"),
+    ("writing-mode", "__experimentalWritingMode"),
+];
+
+/// Classes and style declarations.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Look {
+    pub(crate) classes: Vec<String>,
+    pub(crate) style: Vec<(String, String)>,
+}
+
+impl Look {
+    fn class(&mut self, class: impl Into<String>) {
+        self.classes.push(class.into());
+    }
+
+    fn declare(&mut self, property: impl Into<String>, value: &Value) {
+        let property = property.into();
+        if let Some(value) = css_value(value).filter(|value| is_safe(&property, value)) {
+            self.style.push((property, value));
+        }
+    }
+
+    /// The declarations as text: `a:b;c:d`.
+    pub(crate) fn css(&self) -> String {
+        self.style.iter().map(|(name, value)| format!("{name}:{value}")).collect::<Vec<_>>().join(";")
+    }
+}
+
+/// A value of the style attributes as CSS: `var:preset|color|red` is `var(--wp--preset--color--red)`.
+pub(crate) fn css_value(value: &Value) -> Option<String> {
+    let text = match value {
+        Value::String(text) if !text.is_empty() => text.clone(),
+        Value::Number(number) => number.to_string(),
+        _ => return None,
+    };
+    let Some(path) = text.strip_prefix("var:") else { return Some(text) };
+    let path: Vec<String> = path.split('|').map(kebab_case).collect();
+    Some(format!("var(--wp--{})", path.join("--")))
+}
+
+/// Whether the filter of styles leaves a declaration.
+fn is_safe(property: &str, value: &str) -> bool {
+    !css::filter_declarations(&format!("{property}: {value}")).is_empty()
+}
+
+fn at<'v>(value: &'v Value, path: &[&str]) -> &'v Value {
+    path.iter().fold(value, |at, step| at.get(step).unwrap_or(&Value::Null))
+}
+
+fn word<'a>(attrs: &'a Map<String, Value>, name: &str) -> Option<&'a str> {
+    attrs.get(name).and_then(Value::as_str).filter(|text| !text.is_empty())
+}
+
+/// Classes and style of text, ground and gradient.
+pub(crate) fn colors(block_type: &BlockType, attrs: &Map<String, Value>) -> Look {
+    let mut look = Look::default();
+    let style = attrs.get("style").unwrap_or(&Value::Null);
+    let on = |part: &str, default: bool| match block_type.support(&["color"]) {
+        Some(Value::Object(color)) => color.get(part).map_or(default, svc_php::cast::truthy),
+        Some(all) => default && svc_php::cast::truthy(all),
+        None => false,
+    };
+    #[rustfmt::skip]
+    let parts = [
+        (on("text", true), "text", "textColor", "color", "has-text-color", "color"),
+        (on("background", true), "background", "backgroundColor", "background-color", "has-background", "background-color"),
+        (on("gradients", false), "gradient", "gradient", "background", "has-background", "gradient-background"),
+    ];
+    for (is_on, part, attribute, property, class, ending) in parts {
+        let preset = word(attrs, attribute);
+        let custom = at(style, &["color", part]);
+        let hidden = block_type.shows_itself("color", if part == "gradient" { "gradients" } else { part });
+        if !is_on || hidden || (preset.is_none() && custom.is_null()) {
+            continue;
+        }
+        if !look.classes.iter().any(|known| known == class) {
+            look.class(class);
+        }
+        match preset {
+            Some(preset) => look.class(format!("has-{}-{ending}", kebab_case(preset))),
+            None => look.declare(property, custom),
+        }
+    }
+    look
+}
+
+/// Classes and style of letters.
+pub(crate) fn typography(block_type: &BlockType, attrs: &Map<String, Value>) -> Look {
+    let mut look = Look::default();
+    let style = attrs.get("style").unwrap_or(&Value::Null);
+    let on = |support: &str, part: &str| {
+        block_type.has_support(&["typography", support], false) && !block_type.shows_itself("typography", part)
+    };
+    let size = word(attrs, "fontSize").filter(|_| on("fontSize", "fontSize"));
+    let family = word(attrs, "fontFamily").filter(|_| on("__experimentalFontFamily", "fontFamily"));
+    if let Some(size) = size {
+        look.class(format!("has-{}-font-size", kebab_case(size)));
+    }
+    if let Some(family) = family {
+        look.class(format!("has-{}-font-family", kebab_case(family)));
+    }
+    if let Some(align) = at(style, &["typography", "textAlign"]).as_str().filter(|_| on("textAlign", "textAlign")) {
+        look.class(format!("has-text-align-{align}"));
+    }
+    for (path, property) in TYPOGRAPHY {
+        let by_class = (*property == "font-size" && size.is_some()) || (*property == "font-family" && family.is_some());
+        let support = TYPOGRAPHY_SUPPORTS.iter().find(|(name, _)| name == property).map_or("", |(_, support)| support);
+        if !by_class && on(support, path[1]) {
+            look.declare(*property, at(style, path));
+        }
+    }
+    look
+}
+
+/// Classes and style of the border.
+pub(crate) fn border(block_type: &BlockType, attrs: &Map<String, Value>) -> Look {
+    let mut look = Look::default();
+    let border = at(attrs.get("style").unwrap_or(&Value::Null), &["border"]);
+    let feature = if block_type.support(&["border"]).is_some() { "border" } else { "__experimentalBorder" };
+    let on = |part: &str| {
+        let all = block_type.support(&[feature]) == Some(&Value::Bool(true));
+        (all || block_type.has_support(&[feature, part], false)) && !block_type.shows_itself(feature, part)
+    };
+    let preset = word(attrs, "borderColor").filter(|_| on("color"));
+    if on("color") && (preset.is_some() || !border["color"].is_null()) {
+        look.class("has-border-color");
+    }
+    if let Some(preset) = preset {
+        look.class(format!("has-{}-border-color", kebab_case(preset)));
+    }
+    if on("radius") {
+        match &border["radius"] {
+            Value::Object(corners) => {
+                for (name, css) in CORNERS {
+                    look.declare(format!("border-{css}-radius"), corners.get(name).unwrap_or(&Value::Null));
+                }
+            }
+            Value::Number(pixels) => look.declare("border-radius", &Value::from(format!("{pixels}px"))),
+            radius => look.declare("border-radius", radius),
+        }
+    }
+    for part in ["style", "width", "color"] {
+        if on(part) && !(part == "color" && preset.is_some()) {
+            match &border[part] {
+                Value::Number(pixels) if part == "width" => {
+                    look.declare("border-width", &Value::from(format!("{pixels}px")));
+                }
+                value => look.declare(format!("border-{part}"), value),
+            }
+        }
+    }
+    for side in SIDES {
+        for part in ["width", "color", "style"] {
+            if on(part) {
+                look.declare(format!("border-{side}-{part}"), at(border, &[side, part]));
+            }
+        }
+    }
+    look
+}
+
+/// Style of the space in and around.
+fn spacing(block_type: &BlockType, attrs: &Map<String, Value>) -> Look {
+    let mut look = Look::default();
+    let spacing = at(attrs.get("style").unwrap_or(&Value::Null), &["spacing"]);
+    for kind in ["padding", "margin"] {
+        if !block_type.has_support(&["spacing", kind], false) || block_type.shows_itself("spacing", kind) {
+            continue;
+        }
+        match &spacing[kind] {
+            Value::Object(sides) => {
+                for side in SIDES {
+                    look.declare(format!("{kind}-{side}"), sides.get(side).unwrap_or(&Value::Null));
+                }
+            }
+            value => look.declare(kind, value),
+        }
+    }
+    look
+}
+
+/// Style by a table of a feature whose parts have supports of the same name.
+fn by_rows(block_type: &BlockType, attrs: &Map<String, Value>, rows: Rows) -> Look {
+    let mut look = Look::default();
+    let style = attrs.get("style").unwrap_or(&Value::Null);
+    for (path, property) in rows {
+        let part = path.get(1).copied().unwrap_or_default();
+        if block_type.has_support(path, false) && !block_type.shows_itself(path[0], part) {
+            look.declare(*property, at(style, path));
+        }
+    }
+    look
+}
+
+/// Everything that the supports of a block show on its outermost element. `more_classes` stand with those that the block
+/// chose itself.
+pub(crate) fn look(block_type: &BlockType, attrs: &Map<String, Value>, more_classes: &[String]) -> Look {
+    let mut look = Look::default();
+    let align = word(attrs, "align").filter(|_| block_type.has_support(&["align"], false));
+    if let Some(align) = align {
+        look.class(format!("align{align}"));
+    }
+    if block_type.has_support(&["customClassName"], true) {
+        look.classes.extend(word(attrs, "className").map(str::to_owned));
+        look.classes.extend(more_classes.iter().cloned());
+    }
+    if block_type.has_support(&["className"], true) {
+        look.class(class_of(&block_type.name));
+    }
+    let parts = [
+        colors(block_type, attrs),
+        typography(block_type, attrs),
+        border(block_type, attrs),
+        spacing(block_type, attrs),
+        by_rows(block_type, attrs, DIMENSIONS),
+        by_rows(block_type, attrs, SHADOW),
+    ];
+    for part in parts {
+        look.classes.extend(part.classes);
+        look.style.extend(part.style);
+    }
+    look
+}
+
+/// The class that every block of a type has. Source: `wp_get_block_default_classname`.
+pub(crate) fn class_of(name: &str) -> String {
+    format!("wp-block-{}", name.strip_prefix("core/").unwrap_or(name).replace('/', "-"))
+}
+
+/// The attributes of the outermost element as text, with those that the block's own code adds: style, class, id and label
+/// first, others after them.
+pub(crate) fn attributes(
+    look: &Look,
+    attrs: &Map<String, Value>,
+    block_type: &BlockType,
+    own: &[(&str, &str)],
+) -> String {
+    let own_of = |name: &str| own.iter().find(|(known, _)| *known == name).map_or("", |(_, value)| *value);
+    let joined = |parts: [&str; 2], by: &str| parts.into_iter().filter(|p| !p.is_empty()).collect::<Vec<_>>().join(by);
+    let style = joined([own_of("style").trim_end_matches(';'), &look.css()], ";");
+    let class = joined([own_of("class"), &look.classes.join(" ")], " ");
+    let supported = |name: &str, support: &str| {
+        word(attrs, name).filter(|_| block_type.has_support(&[support], false)).unwrap_or_default()
+    };
+    let id = joined([own_of("id"), if own_of("id").is_empty() { supported("anchor", "anchor") } else { "" }], "");
+    let label = match own_of("aria-label") {
+        "" => supported("ariaLabel", "ariaLabel"),
+        own => own,
+    };
+    let mut out = Vec::new();
+    for (name, value) in [("style", style.as_str()), ("class", &class), ("id", &id), ("aria-label", label)] {
+        if !value.is_empty() {
+            out.push(format!("{name}=\"{}\"", esc_attr(value)));
+        }
+    }
+    for (name, value) in own.iter().filter(|(name, _)| !["style", "class", "id", "aria-label"].contains(name)) {
+        out.push(format!("{name}=\"{}\"", esc_attr(value)));
+    }
+    out.join(" ")
+}
