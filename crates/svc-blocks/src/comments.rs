@@ -146,7 +146,7 @@ pub(crate) fn title(call: &Call<'_>) -> String {
         }
     };
     let tag = heading(call.number("level").unwrap_or(2));
-    format!("<{tag} {}>{text}</{tag}>", call.wrapper(&[("id", "comments"), ("class", &call.align_class())]))
+    format!("<{tag} id=\"comments\" {}>{text}</{tag}>", call.wrapper_without_id(&call.align_class()))
 }
 
 pub(crate) fn template(call: &Call<'_>) -> String {

@@ -23,6 +23,8 @@ pub struct Facts {
     pub logout_url: Option<String>,
     /// Address that was asked for.
     pub current_url: String,
+    /// That is the front page, shown as a page.
+    pub is_front: bool,
     /// How dates are written, in PHP's letters.
     pub date_format: String,
     /// How times are written.

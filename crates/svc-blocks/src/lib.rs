@@ -94,6 +94,11 @@ const MAKERS: &[(&str, Make)] = &[
     ("core/term-template", query::term_template),
 ];
 
+/// Whether the HTML of a core block is made here.
+pub fn makes(name: &str) -> bool {
+    MAKERS.iter().any(|(known, _)| *known == name)
+}
+
 /// Blocks whose code renders the blocks inside by itself.
 const WITH_OWN_INSIDE: &[&str] =
     &["core/comment-template", "core/navigation", "core/post-template", "core/term-template"];

@@ -168,10 +168,15 @@ fn button(call: &Call<'_>, _id: &str, parts: &Parts, only_button: bool) -> Strin
     let (border, border_css) =
         if parts.is_framed { ("", "") } else { (parts.border.as_str(), parts.border_css.as_str()) };
     let icon = if is_icon { "has-icon" } else { "" };
-    let letters = if is_icon { "" } else { parts.letters.as_str() };
-    let class =
-        esc_attr(&class_list(&["wp-block-search__button", &parts.colors, letters, border, icon, "wp-element-button"]));
-    let css = style(&[border_css, &parts.colors_css, if is_icon { "" } else { &parts.letters_css }]);
+    let class = esc_attr(&class_list(&[
+        "wp-block-search__button",
+        &parts.colors,
+        &parts.letters,
+        border,
+        icon,
+        "wp-element-button",
+    ]));
+    let css = style(&[border_css, &parts.colors_css, &parts.letters_css]);
     let inside = if is_icon { ICON } else { &text };
     if only_button {
         return format!(

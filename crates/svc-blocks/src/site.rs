@@ -20,7 +20,7 @@ pub(crate) fn title(call: &Call<'_>) -> String {
             "" => "_self",
             target => target,
         });
-        let current = if facts.current_url.trim_end_matches('/') == facts.home { " aria-current=\"page\"" } else { "" };
+        let current = if facts.is_front { " aria-current=\"page\"" } else { "" };
         format!(
             "<a href=\"{}\" target=\"{target}\" rel=\"home\"{current}>{}</a>",
             esc_url(&facts.home),
@@ -91,7 +91,7 @@ pub(crate) fn home_link(call: &Call<'_>) -> String {
         "" => "Home",
         label => label,
     };
-    let current = if facts.current_url.trim_end_matches('/') == facts.home { " aria-current=\"page\"" } else { "" };
+    let current = if facts.is_front { " aria-current=\"page\"" } else { "" };
     let look =
         call.wrapper_with(&["wp-block-navigation-item", if current.is_empty() { "" } else { "current-menu-item" }]);
     format!(

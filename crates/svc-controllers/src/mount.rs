@@ -112,7 +112,8 @@ pub fn mount(registry: &mut Registry, site: &Arc<Site>, app_passwords: bool) {
     let [users, passwords] = [(); 2].map(|()| Arc::clone(site));
     registry.mount(&namespace, move |extra| Users::new(&users, extra));
     registry.mount(&namespace, move |extra| ApplicationPasswords::new(&passwords, app_passwords, extra));
-    let block_types = Arc::clone(site);
+    let [block_types, renderer] = [(); 2].map(|()| Arc::clone(site));
+    registry.mount(&namespace, move |_| blocks::renderer::Renderer::new(&renderer));
     registry.mount(&namespace, move |extra| blocks::types::Types::new(&block_types, extra));
     let [comments, search] = [(); 2].map(|()| Arc::clone(site));
     registry.mount(&namespace, move |extra| Comments::new(&comments, extra));

@@ -5,7 +5,7 @@
 
 use svc_content::{
     RenderContext,
-    blocks::{Renderer, StaticOnly},
+    blocks::{DynamicBlocks, Renderer, StaticOnly},
     display::{self, TextBlocks, standard_shortcodes},
     links, save,
 };
@@ -16,11 +16,17 @@ use crate::{Settings, Site};
 /// What links of strangers are marked with.
 const STRANGERS: &str = "nofollow ugc";
 
-/// Runs a rendering with what this site has. Images, embeds and blocks that ask the store are shown as far as their own
-/// text goes.
-fn with_context<T>(site: &Site, settings: &Settings, post: &Post, run: impl FnOnce(&mut RenderContext<'_>) -> T) -> T {
+/// Runs a rendering with what this site has. Images and embeds are shown as far as their own text goes, and so are blocks
+/// that ask the store, unless they are given.
+fn with_context<T>(
+    site: &Site,
+    settings: &Settings,
+    post: &Post,
+    dynamic: &dyn DynamicBlocks,
+    run: impl FnOnce(&mut RenderContext<'_>) -> T,
+) -> T {
     let theme = site.theme(settings);
-    let dynamic = TextBlocks(&StaticOnly);
+    let dynamic = TextBlocks(dynamic);
     let context = RenderContext::new(Renderer::new(&theme.blocks, &dynamic), standard_shortcodes());
     context.page.post.set(u64::try_from(post.id.0).unwrap_or_default());
     with_options(context, settings, run)
@@ -39,7 +45,7 @@ fn with_options<'r, T>(
 }
 
 /// The host of an address, with its port.
-fn host(address: &str) -> &str {
+pub(crate) fn host(address: &str) -> &str {
     let rest = address.split_once("://").map_or(address, |(_, rest)| rest);
     rest.split(['/', '?', '#']).next().unwrap_or_default()
 }
@@ -49,14 +55,30 @@ pub fn title(raw: &str) -> String {
     display::render_title(raw)
 }
 
-/// A post's content as HTML.
+/// A post's content as HTML, as far as it can be told without a look into the store.
 pub fn content(site: &Site, settings: &Settings, post: &Post) -> String {
-    with_context(site, settings, post, |context| display::render_content(&post.content, context))
+    content_with(site, settings, post, &StaticOnly)
 }
 
 /// A post's excerpt as HTML: the one written, or one of this many words made of the content.
 pub fn excerpt(site: &Site, settings: &Settings, post: &Post, words: usize) -> String {
-    with_context(site, settings, post, |context| {
+    excerpt_with(site, settings, post, words, &StaticOnly)
+}
+
+/// [`content`] with blocks that ask the store.
+pub(crate) fn content_with(site: &Site, settings: &Settings, post: &Post, dynamic: &dyn DynamicBlocks) -> String {
+    with_context(site, settings, post, dynamic, |context| display::render_content(&post.content, context))
+}
+
+/// [`excerpt`] with blocks that ask the store.
+pub(crate) fn excerpt_with(
+    site: &Site,
+    settings: &Settings,
+    post: &Post,
+    words: usize,
+    dynamic: &dyn DynamicBlocks,
+) -> String {
+    with_context(site, settings, post, dynamic, |context| {
         context.excerpt_length = words;
         display::render_excerpt(&post.excerpt, &post.content, context)
     })

@@ -61,6 +61,9 @@ pub struct Theme {
     pub style_variations: BTreeMap<String, Vec<String>>,
 }
 
+/// Styles that every theme has, by full block name.
+const CORE_STYLES: [(&str, &str); 2] = [("core/button", "outline"), ("core/site-logo", "rounded")];
+
 impl Theme {
     /// The gap of a block by the theme.
     pub(super) fn gap_of(&self, name: &str) -> Option<&str> {
@@ -69,11 +72,11 @@ impl Theme {
 
     /// The style that a block chose by its class, if it is one of the theme's.
     fn variation_of<'b>(&self, name: &str, block: &'b Block<'_>) -> Option<&'b str> {
-        let known = self.style_variations.get(name)?;
+        let known = self.style_variations.get(name).map(Vec::as_slice).unwrap_or_default();
         let chosen = block["className"].as_str()?.split_ascii_whitespace();
         chosen
             .filter_map(|class| class.strip_prefix("is-style-"))
-            .find(|style| known.iter().any(|known| known == style))
+            .find(|style| known.iter().any(|known| known == style) || CORE_STYLES.contains(&(name, style)))
     }
 }
 

@@ -1,14 +1,23 @@
 //! Blocks of a site: the types that are known, and what dynamic ones show.
 
-//pub mod renderer;
+mod images;
+pub mod renderer;
+mod site_blocks;
 pub mod types;
 
 use std::sync::Arc;
 
+use svc_blocks::CoreBlocks;
 use svc_content::blocks::BlockTypes;
+use svc_model::Post;
 use svc_packages::blocks::find;
+use svc_routing::Request;
+use svc_schema::Error;
+use svc_store::Db;
 
-use crate::{Settings, Site};
+use crate::{Settings, Site, Stored, caller, posts::Rendered, render};
+pub use site_blocks::Reader;
+use site_blocks::SiteBlocks;
 
 /// The block types known while these plugins and this theme are active.
 #[derive(Debug)]
@@ -51,4 +60,115 @@ fn plugin_folders(stored: &str) -> Vec<String> {
     let files: serde_json::Value = svc_php::serialize::from_stored(stored.as_bytes()).into();
     let folder = |file: &serde_json::Value| Some(file.as_str()?.split_once('/')?.0.to_owned());
     svc_php::list::parse_list(&files).iter().filter_map(|file| folder(file)).collect()
+}
+
+impl Reader {
+    /// Who reads by this request, and where.
+    pub(crate) fn of(site: &Site, settings: &Settings, req: &Request) -> Self {
+        let query = svc_php::query::build(&req.params().query);
+        let route = settings.urls.rest(req.route());
+        let joint = if route.contains('?') { '&' } else { '?' };
+        let caller = caller(req);
+        Reader {
+            address: if query.is_empty() { route } else { format!("{route}{joint}{query}") },
+            logout_nonce: if caller.is_logged_in() { site.nonce(req, LOG_OUT) } else { String::new() },
+            caller,
+        }
+    }
+}
+
+/// The action that logging out is.
+const LOG_OUT: &str = "log-out";
+
+/// Runs with the site's dynamic blocks, which ask the store over this snapshot.
+pub(crate) fn with_blocks<T>(
+    site: &Site,
+    settings: &Settings,
+    reader: &Reader,
+    db: &mut Db,
+    run: impl FnOnce(&CoreBlocks<'_>) -> T,
+) -> Stored<T> {
+    let types = site.block_types(settings);
+    let data = SiteBlocks::new(site, settings, reader, db);
+    let made = run(&CoreBlocks::new(&types, &data));
+    match data.failure() {
+        Some(failure) => Err(failure),
+        None => Ok(made),
+    }
+}
+
+/// Whether content holds blocks whose HTML is made by code.
+fn has_dynamic(types: &BlockTypes, content: &str) -> bool {
+    content.split("<!-- wp:").skip(1).any(|rest| {
+        let name = rest.split([' ', '\t', '\n', '\r']).next().unwrap_or_default();
+        let core = if name.contains('/') { name.to_owned() } else { format!("core/{name}") };
+        svc_blocks::makes(&core) || types.get(&core).is_some_and(|t| t.render.is_some())
+    })
+}
+
+/// Texts of posts to render: whether contents and excerpts are wanted, and of how many words.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Wanted {
+    pub(crate) content: bool,
+    pub(crate) excerpt: bool,
+    pub(crate) words: usize,
+}
+
+/// The texts of those posts whose blocks ask the store; nothing for the others. The same question is asked once for all.
+pub(crate) fn rendered(
+    site: &Site,
+    settings: &Settings,
+    reader: impl FnOnce() -> Reader,
+    db: &mut Db,
+    rows: &[Post],
+    wanted: Wanted,
+) -> Stored<Vec<Rendered>> {
+    let nothing = || vec![Rendered::default(); rows.len()];
+    if !wanted.content && !wanted.excerpt {
+        return Ok(nothing());
+    }
+    let types = site.block_types(settings);
+    let is_live: Vec<bool> = rows.iter().map(|post| has_dynamic(&types, &post.content)).collect();
+    if !is_live.contains(&true) {
+        return Ok(nothing());
+    }
+    with_blocks(site, settings, &reader(), db, |blocks| {
+        let texts = |(post, is_live): (&Post, &bool)| {
+            if !is_live {
+                return Rendered::default();
+            }
+            blocks.within_post(post.id, &post.post_type, || Rendered {
+                content: wanted.content.then(|| render::content_with(site, settings, post, blocks)),
+                excerpt: wanted.excerpt.then(|| render::excerpt_with(site, settings, post, wanted.words, blocks)),
+            })
+        };
+        rows.iter().zip(&is_live).map(texts).collect()
+    })
+}
+
+/// A post's content as everybody sees it on the page with this address, or its excerpt of so many words.
+///
+/// # Errors
+/// Those of the store.
+pub fn on_page(
+    site: &Site,
+    settings: &Settings,
+    post: &Post,
+    address: &str,
+    excerpt: Option<usize>,
+) -> Result<String, Error> {
+    let wanted = Wanted { content: excerpt.is_none(), excerpt: excerpt.is_some(), words: excerpt.unwrap_or_default() };
+    let plain = |made: Option<String>| {
+        made.unwrap_or_else(|| match excerpt {
+            Some(words) => render::excerpt(site, settings, post, words),
+            None => render::content(site, settings, post),
+        })
+    };
+    if !has_dynamic(&site.block_types(settings), &post.content) {
+        return Ok(plain(None));
+    }
+    let reader = || Reader { address: address.to_owned(), ..Reader::default() };
+    let made = site.read(|db| rendered(site, settings, reader, db, std::slice::from_ref(post), wanted))?;
+    let made = made.into_iter().next().unwrap_or_default();
+    Ok(plain(made.content.or(made.excerpt)))
 }

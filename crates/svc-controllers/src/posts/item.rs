@@ -30,6 +30,15 @@ pub(crate) struct PostItem {
     pub unlocked: bool,
     /// Words in an excerpt made of the content.
     pub excerpt_length: usize,
+    /// Content and excerpt, where their blocks had to ask the store.
+    pub rendered: Rendered,
+}
+
+/// Texts of a post that were rendered while it was loaded.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Rendered {
+    pub content: Option<String>,
+    pub excerpt: Option<String>,
 }
 
 /// What a post's address needs beyond its row: loaded for a whole page at once, and only what the site's address
@@ -87,14 +96,18 @@ impl PostItem {
     }
 
     pub(crate) fn content_rendered(&self) -> String {
-        if self.locked() { String::new() } else { render::content(&self.site, &self.settings, &self.post) }
+        match &self.rendered.content {
+            _ if self.locked() => String::new(),
+            Some(content) => content.clone(),
+            None => render::content(&self.site, &self.settings, &self.post),
+        }
     }
 
     pub(crate) fn excerpt_rendered(&self) -> String {
-        if self.locked() {
-            String::new()
-        } else {
-            render::excerpt(&self.site, &self.settings, &self.post, self.excerpt_length)
+        match &self.rendered.excerpt {
+            _ if self.locked() => String::new(),
+            Some(excerpt) => excerpt.clone(),
+            None => render::excerpt(&self.site, &self.settings, &self.post, self.excerpt_length),
         }
     }
 
@@ -115,11 +128,8 @@ impl PostItem {
         self.terms_in(taxonomy).map(|t| Value::from(t.id)).collect()
     }
 
-    /// The format stands as a term `post-format-NAME`; a post without one is standard.
     pub(crate) fn format(&self) -> String {
-        let slug = self.terms_in("post_format").next().map(|t| t.slug.as_str()).unwrap_or_default();
-        let format = slug.strip_prefix("post-format-").unwrap_or_default();
-        if super::fields::FORMATS.contains(&format) { format.to_owned() } else { "standard".to_owned() }
+        format_of(&self.terms).to_owned()
     }
 
     pub(crate) fn sticky(&self) -> bool {
@@ -133,34 +143,50 @@ impl PostItem {
         }
     }
 
-    /// Class names in the peer's order: the post itself, its state, then its terms.
     pub(crate) fn class_list(&self) -> Value {
-        let post = &self.post;
-        let mut classes = vec![
-            format!("post-{}", post.id),
-            post.post_type.clone(),
-            format!("type-{}", post.post_type),
-            format!("status-{}", post.status),
-        ];
-        if self.post_type.supports("post-formats") {
-            classes.push(format!("format-{}", self.format()));
-        }
-        if !post.password.is_empty() {
-            // Whoever asks: the interface takes no account of cookies here.
-            classes.push("post-password-required".to_owned());
-        }
-        if self.featured_media() > 0 && self.post.post_type != "attachment" {
-            classes.push("has-post-thumbnail".to_owned());
-        }
-        classes.push("hentry".to_owned());
-        for taxonomy in self.site.taxonomies.of_type(&post.post_type).filter(|t| t.public) {
-            let prefix = if taxonomy.name == "post_tag" { "tag" } else { &taxonomy.name };
-            for term in self.terms_in(&taxonomy.name).filter(|t| !t.slug.is_empty()) {
-                classes.push(format!("{prefix}-{}", class_of(term)));
-            }
-        }
-        json!(classes.iter().map(|c| svc_text::esc_attr(c)).collect::<Vec<_>>())
+        json!(class_list(&self.site, &self.post, &self.post_type, &self.terms, self.featured_media() > 0))
     }
+}
+
+/// The format stands as a term `post-format-NAME`; a post without one is standard.
+fn format_of(terms: &[Term]) -> &str {
+    let slug = terms.iter().find(|t| t.taxonomy == "post_format").map_or("", |t| t.slug.as_str());
+    let format = slug.strip_prefix("post-format-").unwrap_or_default();
+    if super::fields::FORMATS.contains(&format) { format } else { "standard" }
+}
+
+/// Class names of the element around a post, in the peer's order: the post itself, its state, then its terms.
+pub(crate) fn class_list(
+    site: &Site,
+    post: &Post,
+    kind: &PostType,
+    terms: &[Term],
+    has_thumbnail: bool,
+) -> Vec<String> {
+    let mut classes = vec![
+        format!("post-{}", post.id),
+        post.post_type.clone(),
+        format!("type-{}", post.post_type),
+        format!("status-{}", post.status),
+    ];
+    if kind.supports("post-formats") {
+        classes.push(format!("format-{}", format_of(terms)));
+    }
+    if !post.password.is_empty() {
+        // Whoever asks: the interface takes no account of cookies here.
+        classes.push("post-password-required".to_owned());
+    }
+    if has_thumbnail && post.post_type != "attachment" {
+        classes.push("has-post-thumbnail".to_owned());
+    }
+    classes.push("hentry".to_owned());
+    for taxonomy in site.taxonomies.of_type(&post.post_type).filter(|t| t.public) {
+        let prefix = if taxonomy.name == "post_tag" { "tag" } else { &taxonomy.name };
+        for term in terms.iter().filter(|t| t.taxonomy == taxonomy.name && !t.slug.is_empty()) {
+            classes.push(format!("{prefix}-{}", class_of(term)));
+        }
+    }
+    classes.iter().map(|c| svc_text::esc_attr(c)).collect()
 }
 
 /// A slug fit for a class name, or the term's number when it would read as one.

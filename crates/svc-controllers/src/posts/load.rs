@@ -5,6 +5,7 @@ use std::{collections::HashMap, sync::Arc};
 use svc_auth::Caller;
 use svc_model::{Post, PostId, PostType, Term, TermId};
 use svc_resource::{Plan, View};
+use svc_routing::Request;
 use svc_store::{
     Db,
     meta::{self, MetaKind},
@@ -18,7 +19,10 @@ use super::{
     links::{self, Revisions},
     rights::PostRights,
 };
-use crate::{Access, Settings, Site, Stored};
+use crate::{
+    Access, Settings, Site, Stored,
+    blocks::{self, Reader},
+};
 
 /// What a request may see of the posts that it loads.
 pub(crate) struct Loading<'a> {
@@ -30,6 +34,8 @@ pub(crate) struct Loading<'a> {
     /// Content that a password guards may be read.
     pub unlocked: bool,
     pub excerpt_length: usize,
+    /// The request, where blocks are told who reads.
+    pub req: Option<&'a Request>,
 }
 
 /// A post ready to be rendered, with its links when they are asked for.
@@ -68,6 +74,14 @@ impl Loading<'_> {
         };
         let slugs = if plan.wants("generated_slug") { self.generated_slugs(db, &rows)? } else { HashMap::new() };
 
+        let wanted = blocks::Wanted {
+            content: plan.wants("content.rendered"),
+            excerpt: plan.wants("excerpt.rendered"),
+            words: self.excerpt_length,
+        };
+        let reader = || self.req.map(|req| Reader::of(self.site, self.settings, req)).unwrap_or_default();
+        let mut texts = blocks::rendered(self.site, self.settings, reader, db, &rows, wanted)?.into_iter();
+
         let edit = self.view.context == "edit";
         let unlocks_any = self.unlocked;
         Ok(rows
@@ -89,6 +103,7 @@ impl Loading<'_> {
                     settings: Arc::clone(self.settings),
                     unlocked,
                     excerpt_length: self.excerpt_length,
+                    rendered: texts.next().unwrap_or_default(),
                 };
                 let count = revisions.get(&id).copied().unwrap_or_default();
                 let links = rights

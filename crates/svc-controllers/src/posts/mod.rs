@@ -33,6 +33,7 @@ use svc_store::{
 };
 
 pub use item::Place;
+pub(crate) use item::{Rendered, class_list};
 pub(crate) use links::{create_term_cap, with_query};
 pub(crate) use load::first_category;
 pub(crate) use removal::remove;
@@ -155,6 +156,7 @@ impl Posts {
             view,
             unlocked: false,
             excerpt_length: EXCERPT_WORDS,
+            req: None,
         }
     }
 
@@ -187,6 +189,7 @@ impl Posts {
             let access = Access::of_posts(&self.site, &settings, db, std::slice::from_ref(&post))?;
             let mut loading = self.loading(&settings, &caller, &view);
             loading.unlocked = unlocked;
+            loading.req = Some(req);
             if let Some(words) = excerpt {
                 loading.excerpt_length = usize::try_from(words.clamp(0, MAX_EXCERPT_WORDS)).unwrap_or(EXCERPT_WORDS);
             }
@@ -228,7 +231,9 @@ impl Posts {
             let rows = posts::get_many(db, &found.ids)?;
             let access = Access::of_posts(&self.site, &settings, db, &rows)?;
             let rows = rows.into_iter().filter(|post| access.can_read(&caller, post)).collect();
-            let loaded = self.loading(&settings, &caller, &view).load(db, &access, rows, &plan)?;
+            let mut loading = self.loading(&settings, &caller, &view);
+            loading.req = Some(&req);
+            let loaded = loading.load(db, &access, rows, &plan)?;
             drop(access);
             Ok((found, settings, loaded))
         })?;

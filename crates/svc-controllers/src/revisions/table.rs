@@ -14,6 +14,7 @@ use svc_store::{
 
 use crate::{
     Settings, Site, Stored,
+    blocks::{self, Reader},
     posts::{
         Place,
         draft::PostDraft,
@@ -135,6 +136,12 @@ impl RevisionTable {
         let numbers: Vec<i64> = rows.iter().map(|post| post.id.0).collect();
         let wants_meta = plan.wants("meta") && !numbers.is_empty();
         let mut meta = if wants_meta { meta::load(db, MetaKind::Post, &numbers)? } else { HashMap::new() };
+        let wanted = blocks::Wanted {
+            content: plan.wants("content.rendered"),
+            excerpt: plan.wants("excerpt.rendered"),
+            words: NO_WORDS,
+        };
+        let mut texts = blocks::rendered(&self.site, settings, Reader::default, db, &rows, wanted)?.into_iter();
         let item = |post: Post| PostItem {
             stored_meta: meta.remove(&post.id.0).unwrap_or_default(),
             post,
@@ -146,6 +153,7 @@ impl RevisionTable {
             generated_slug: String::new(),
             unlocked: true,
             excerpt_length: NO_WORDS,
+            rendered: texts.next().unwrap_or_default(),
         };
         Ok(rows.into_iter().map(item).collect())
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use svc_controllers::{Settings, Site, render};
+use svc_controllers::{Settings, Site, blocks, render};
 use svc_model::{Comment, Post};
 
 /// Turns stored texts into HTML for people. The site's own rendering stands behind it; a site of one's own may put
@@ -40,11 +40,16 @@ impl Texts for SiteTexts {
     }
 
     fn content(&self, post: &Post) -> String {
-        self.rendered(&post.content, |site, settings| render::content(site, settings, post))
+        self.rendered(&post.content, |site, settings| {
+            blocks::on_page(site, settings, post, "", None).unwrap_or_else(|_| render::content(site, settings, post))
+        })
     }
 
     fn excerpt(&self, post: &Post) -> String {
-        self.rendered(&post.content, |site, settings| render::excerpt(site, settings, post, EXCERPT_WORDS))
+        self.rendered(&post.content, |site, settings| {
+            blocks::on_page(site, settings, post, "", Some(EXCERPT_WORDS))
+                .unwrap_or_else(|_| render::excerpt(site, settings, post, EXCERPT_WORDS))
+        })
     }
 
     fn comment(&self, comment: &Comment) -> String {

@@ -1,10 +1,11 @@
 //! Functions of svc-content, blocks.
 
 use serde_json::{Map, Value, json};
-use svc_content::blocks::{self, Block, Renderer, StaticOnly, Theme};
+use svc_blocks::CoreBlocks;
+use svc_content::blocks::{self, Block, BlockTypes, Renderer, Theme};
 use svc_php::Php;
 
-use super::{Outcome, Vector};
+use super::{Outcome, Vector, block_data::RecordedSite};
 
 /// Calls the function of this group that the vector names.
 pub(super) fn call(vector: &Vector) -> Option<Outcome> {
@@ -43,7 +44,9 @@ fn with_renderer(render: impl FnOnce(&Renderer<'_>) -> String) -> String {
         root_padding: true,
         style_variations: ["core/heading", "core/paragraph"].map(|name| (name.to_owned(), text_styles())).into(),
     };
-    render(&Renderer::new(&theme, &StaticOnly))
+    let site = RecordedSite::new();
+    let blocks = CoreBlocks::new(BlockTypes::core(), &site);
+    render(&Renderer::new(&theme, &svc_blocks::with_text(&blocks)))
 }
 
 fn text_styles() -> Vec<String> {

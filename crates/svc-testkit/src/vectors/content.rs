@@ -1,10 +1,11 @@
 //! Functions of svc-content, texts.
 
 use serde_json::Value;
+use svc_blocks::CoreBlocks;
 use svc_content::{
     RenderContext, autop,
     balance::balance_tags,
-    blocks::{Renderer, StaticOnly, Theme},
+    blocks::{BlockTypes, Renderer, Theme},
     clickable::{LinkRel, make_clickable},
     display::{self, TextBlocks, standard_shortcodes},
     excerpt,
@@ -13,13 +14,13 @@ use svc_content::{
     shortcodes, smilies, texturize,
 };
 
-use super::{Outcome, Vector};
+use super::{Outcome, Vector, block_data::RecordedSite};
 
 /// Where the recorded site keeps images of smilies.
-const SMILIES_URL: &str = "http://example.org/wp-includes/images/smilies/";
+pub(super) const SMILIES_URL: &str = "http://example.org/wp-includes/images/smilies/";
 
 /// The recorded site's host.
-const OWN_HOST: &str = "example.org";
+pub(super) const OWN_HOST: &str = "example.org";
 
 /// Calls the function of this group that the vector names.
 pub(super) fn call(vector: &Vector) -> Option<Outcome> {
@@ -101,7 +102,9 @@ fn with_context<T>(run: impl FnOnce(&RenderContext<'_>) -> T) -> T {
         root_padding: true,
         ..Theme::default()
     };
-    let dynamic = TextBlocks(&StaticOnly);
+    let site = RecordedSite::new();
+    let blocks = CoreBlocks::new(BlockTypes::core(), &site);
+    let dynamic = TextBlocks(&blocks);
     let mut context = RenderContext::new(Renderer::new(&theme, &dynamic), standard_shortcodes());
     (context.smilies_url, context.own_host) = (SMILIES_URL, OWN_HOST);
     run(&context)

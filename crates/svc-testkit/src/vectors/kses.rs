@@ -4,10 +4,11 @@ use serde_json::{Map, Value};
 use svc_content::{
     css,
     kses::{self, AllowedHtml, Check, Rule},
+    links::add_rel,
     save,
 };
 
-use super::{Outcome, Vector};
+use super::{Outcome, Vector, content::OWN_HOST};
 
 /// Calls the function of this group that the vector names.
 pub(super) fn call(vector: &Vector) -> Option<Outcome> {
@@ -27,7 +28,7 @@ pub(super) fn call(vector: &Vector) -> Option<Outcome> {
         "filter:title_save_pre" => save::title(text, true).into(),
         "filter:pre_term_name" => save::term_name(text).into(),
         "filter:pre_term_description" => save::term_description(text).into(),
-        "filter:pre_comment_content" => save::comment_content(text, true).into(),
+        "filter:pre_comment_content" => add_rel(&save::comment_content(text, true), "nofollow ugc", OWN_HOST).into(),
         _ => return None,
     })
 }

@@ -3,6 +3,7 @@
 //! Each submodule knows the functions of one crate; [`run_file`] compares and counts.
 
 mod auth;
+mod block_data;
 mod block_types;
 mod blocks;
 mod compare;

@@ -1,0 +1,67 @@
+//! Images of the site as HTML: the file of a size, and the others to choose from.
+
+use serde_json::Value;
+use svc_blocks::data::ImageWish;
+use svc_content::srcset::{Image, ImageSize, sizes};
+use svc_model::Post;
+use svc_store::Meta;
+use svc_text::{esc_attr, esc_url};
+
+/// The files of an attachment as its metadata names them; nothing when it is no image.
+pub(crate) fn files(post: &Post, meta: &Meta, uploads_url: &str) -> Option<Image> {
+    if !post.mime_type.starts_with("image/") {
+        return None;
+    }
+    let stored = meta.first("_wp_attachment_metadata").unwrap_or_default();
+    let data: Value = svc_php::serialize::from_stored(stored.as_bytes()).into();
+    let number = |value: &Value| u64::try_from(svc_php::cast::to_int(value)).unwrap_or_default();
+    let named = data["sizes"].as_object().into_iter().flatten();
+    let size = |(_, size): (&String, &Value)| ImageSize {
+        file: size["file"].as_str().unwrap_or_default().to_owned(),
+        width: number(&size["width"]),
+        height: number(&size["height"]),
+        mime_type: size["mime-type"].as_str().unwrap_or_default().to_owned(),
+    };
+    Some(Image {
+        uploads_url: uploads_url.to_owned(),
+        file: meta.first("_wp_attached_file")?.to_owned(),
+        width: number(&data["width"]),
+        height: number(&data["height"]),
+        sizes: named.map(size).collect(),
+    })
+}
+
+/// The tag of an attachment in the size asked for, or in its own when it has no such file.
+///
+/// Source: `wp_get_attachment_image`.
+pub(crate) fn tag(image: &Image, meta: &Meta, wish: &ImageWish) -> String {
+    let stored = meta.first("_wp_attachment_metadata").unwrap_or_default();
+    let data: Value = svc_php::serialize::from_stored(stored.as_bytes()).into();
+    let chosen = data["sizes"][wish.size.as_str()]["file"].as_str();
+    let folder = image.file.rsplit_once('/').map_or("", |(folder, _)| folder);
+    let (address, (width, height)) = match chosen.and_then(|file| Some((file, image.dimensions(file)?))) {
+        Some((file, size)) => (format!("{}/{folder}/{file}", image.uploads_url), size),
+        None => (format!("{}/{}", image.uploads_url, image.file), (image.width, image.height)),
+    };
+    let alt = match &wish.alt {
+        Some(alt) => alt.clone(),
+        None => svc_text::strip_all_tags(meta.first("_wp_attachment_image_alt").unwrap_or_default(), false),
+    };
+    let mut out = format!(
+        "<img width=\"{width}\" height=\"{height}\" src=\"{}\" class=\"{}\" alt=\"{}\"",
+        esc_url(&address),
+        esc_attr(&wish.class),
+        esc_attr(&alt)
+    );
+    if let Some(style) = &wish.style {
+        out.push_str(&format!(" style=\"{}\"", esc_attr(style)));
+    }
+    out.push_str(" decoding=\"async\"");
+    out.push_str(if wish.first { " fetchpriority=\"high\"" } else { " loading=\"lazy\"" });
+    if let Some(srcset) = image.srcset(&address, (width, height)) {
+        let auto = if wish.first { "" } else { "auto, " };
+        out.push_str(&format!(" srcset=\"{}\" sizes=\"{auto}{}\"", esc_attr(&srcset), sizes(width)));
+    }
+    out.push_str(" />");
+    out
+}

@@ -1,0 +1,148 @@
+//! The block renderer: the HTML of one dynamic block for given attributes, as editors preview it.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value, json};
+use svc_auth::caps::PostCap;
+use svc_content::blocks::{Block, BlockType, Renderer as Rendering};
+use svc_model::{Post, PostId};
+use svc_routing::{Controller, Method, Request, Response, Result, Route, forbidden, on};
+use svc_schema::{
+    Arg, Args, Error, Schema,
+    build::{integer, string, untyped},
+};
+use svc_store::posts;
+
+use super::{Reader, with_blocks};
+use crate::{Access, Site, caller};
+
+/// The caller may not edit the post, or no posts at all.
+fn cannot_read(req: &Request) -> Error {
+    forbidden(req, "block_cannot_read", "You are not allowed to see blocks of this post.")
+}
+
+/// No dynamic block of this name.
+fn not_dynamic() -> Error {
+    Error::new("block_invalid", "There is no such block.").with_status(404)
+}
+
+/// The block renderer of a site.
+pub struct Renderer {
+    site: Arc<Site>,
+}
+
+impl Renderer {
+    /// The renderer of this site.
+    pub fn new(site: &Arc<Site>) -> Self {
+        Renderer { site: Arc::clone(site) }
+    }
+
+    /// What the attributes of this type may be: those that it has, and no others.
+    fn attributes_of(&self, name: &str) -> Result<Option<Schema>> {
+        let types = self.site.block_types(&*self.site.settings()?);
+        let schema =
+            |t: &Arc<BlockType>| json!({"type": "object", "properties": t.attributes, "additionalProperties": false});
+        Ok(types.get(name).map(|block_type| Schema::compile(schema(block_type))))
+    }
+
+    /// Whether the attributes are those of the block's type. Types that are not known have none to check.
+    fn check(&self, req: &Request) -> Result<bool> {
+        let Some(schema) = self.attributes_of(&req.require::<String>("name")?)? else { return Ok(true) };
+        // Without attributes there is the default, PHP's empty map.
+        let arg = Arg::default().validate_with(move |value, _| {
+            if value == &json!([]) { Ok(true) } else { schema.validate(value, "").map(|()| true) }
+        });
+        Args::from([("attributes", arg)]).validate(|name| req.param(name))?;
+        Ok(true)
+    }
+
+    async fn can_render(self: Arc<Self>, req: Request) -> Result<Option<Post>> {
+        let (caller, id) = (caller(&req), req.arg::<i64>("post_id")?.unwrap_or_default());
+        let site = &self.site;
+        if id <= 0 {
+            let settings = site.settings()?;
+            let cap = site.types.get("post").map_or("edit_posts", |t| t.caps.edit_posts.as_str());
+            return if Access::new(site, &settings).can(&caller, cap) { Ok(None) } else { Err(cannot_read(&req)) };
+        }
+        let post = site.read(|db| {
+            let Some(post) = posts::get(db, PostId(id))? else { return Ok(None) };
+            let settings = site.settings_in(db)?;
+            let access = Access::of_posts(site, &settings, db, std::slice::from_ref(&post))?;
+            let may = caller.can_post(PostCap::Edit, &post, &access);
+            drop(access);
+            Ok(may.then_some(post))
+        })?;
+        match post {
+            Some(post) => Ok(Some(post)),
+            None => Err(cannot_read(&req)),
+        }
+    }
+
+    async fn render(self: Arc<Self>, req: Request, post: Option<Post>) -> Result<Response> {
+        let name: String = req.require("name")?;
+        let site = &self.site;
+        let settings = site.settings()?;
+        let types = site.block_types(&settings);
+        let block_type = types.get(&name).filter(|t| t.dynamic).cloned().ok_or_else(not_dynamic)?;
+        let given = req.param("attributes").cloned().filter(Value::is_object).unwrap_or_else(|| json!({}));
+        let cleaned = match self.attributes_of(&name)? {
+            Some(schema) => schema.sanitize(given, "")?,
+            None => given,
+        };
+        let attributes = cleaned.as_object().cloned().unwrap_or_default();
+        let reader = Reader::of(site, &settings, &req);
+        let theme = site.theme(&settings);
+        let html = site.read(|db| {
+            with_blocks(site, &settings, &reader, db, |blocks| {
+                let show = || {
+                    let dynamic = svc_blocks::with_text(blocks);
+                    let renderer = Rendering::new(&theme.blocks, &dynamic);
+                    render(&renderer, &block_type, &attributes)
+                };
+                match &post {
+                    Some(post) => blocks.within_post(post.id, &post.post_type, show),
+                    None => show(),
+                }
+            })
+        })?;
+        Ok(Response::new(json!({"rendered": html})))
+    }
+}
+
+/// The block with these attributes and nothing inside.
+fn render(renderer: &Rendering<'_>, block_type: &BlockType, attributes: &Map<String, Value>) -> String {
+    let block = Block { name: Some(block_type.name.as_str().into()), attrs: attributes.clone(), ..Block::default() };
+    renderer.render_block(&block)
+}
+
+impl Controller for Renderer {
+    fn routes(&self) -> Vec<Route<Self>> {
+        let attributes = untyped().keyword("type", "object").describe("The block's attributes.").default(json!([]));
+        let schema = json!({
+            "$schema": "http://json-schema.org/schema#",
+            "title": "rendered-block",
+            "type": "object",
+            "properties": {
+                "rendered": Value::from(string().describe("The block as HTML.").required().context(&["edit"])),
+            },
+        });
+        let context = string().describe("Which members are shown.").one_of(["edit"]).default("view");
+        let args = Args::from([
+            ("context", Arg::from(context)),
+            ("attributes", Arg::from(attributes)),
+            ("post_id", Arg::from(integer().describe("Number of the post that the block is of."))),
+        ]);
+        let checks = Renderer::new(&self.site);
+        let name = Args::from([("name", string().describe("Name of the block's type."))]);
+        vec![
+            Route::new("/block-renderer/(?P<name>[a-z0-9-]+/[a-z0-9-]+)")
+                .schema(Schema::compile(schema))
+                .args(name)
+                .endpoint(
+                    on([Method::GET, Method::POST], Self::render, Self::can_render)
+                        .args(args)
+                        .validate(move |req| checks.check(req)),
+                ),
+        ]
+    }
+}

@@ -1,0 +1,146 @@
+//! The recorded site, as its dynamic blocks ask it: one post, one category, nobody logged in.
+
+use std::rc::Rc;
+
+use svc_blocks::data::{
+    BlockData, CommentView, CommentsQuery, Facts, FeedItem, ImageWish, PartView, Person, PostView, Posts, PostsQuery,
+    TaxonomyView, TermView, TermsQuery,
+};
+use svc_model::{CommentId, Post, PostId, Term, TermId, UserId};
+
+/// The recorded site.
+pub(super) struct RecordedSite {
+    facts: Facts,
+}
+
+const HOME: &str = "http://example.org";
+
+impl RecordedSite {
+    pub(super) fn new() -> Self {
+        RecordedSite {
+            facts: Facts {
+                name: "Example Site".to_owned(),
+                description: "A tagline".to_owned(),
+                home: HOME.to_owned(),
+                login_url: format!("{HOME}/wp-login.php"),
+                current_url: format!("{HOME}/"),
+                date_format: "F j, Y".to_owned(),
+                start_of_week: 1,
+                posts_per_page: 10,
+                theme: "twentytwentyfive".to_owned(),
+                smilies: true,
+                smilies_url: super::content::SMILIES_URL.to_owned(),
+                own_host: super::content::OWN_HOST.to_owned(),
+                ..Facts::default()
+            },
+        }
+    }
+}
+
+fn first_post() -> PostView {
+    PostView {
+        post: Post { id: PostId(1), post_type: "post".to_owned(), status: "publish".to_owned(), ..Post::default() },
+        link: format!("{HOME}/2024/03/05/hello-world/"),
+        title: "Hello world!".to_owned(),
+        ..PostView::default()
+    }
+}
+
+impl BlockData for RecordedSite {
+    fn facts(&self) -> &Facts {
+        &self.facts
+    }
+
+    fn offset(&self, _: chrono::NaiveDateTime) -> i64 {
+        0
+    }
+
+    fn post(&self, _: PostId) -> Option<Rc<PostView>> {
+        None
+    }
+
+    fn posts(&self, query: &PostsQuery) -> Rc<Posts> {
+        let items = if query.post_type == "post" { vec![Rc::new(first_post())] } else { Vec::new() };
+        Rc::new(Posts { total: items.len() as u64, items })
+    }
+
+    fn neighbour(&self, _: &Post, _: bool, _: &str) -> Option<Rc<PostView>> {
+        None
+    }
+
+    fn pages(&self) -> Rc<Vec<Rc<PostView>>> {
+        Rc::default()
+    }
+
+    fn days(&self) -> Rc<Vec<(chrono::NaiveDate, u64)>> {
+        Rc::default()
+    }
+
+    fn date_link(&self, year: i32, _: Option<u32>, _: Option<u32>) -> String {
+        format!("{HOME}/{year}/")
+    }
+
+    fn taxonomy(&self, name: &str) -> Option<TaxonomyView> {
+        (name == "category").then(|| TaxonomyView {
+            label: "Categories".to_owned(),
+            singular: "Category".to_owned(),
+            query_var: "category_name".to_owned(),
+            hierarchical: true,
+        })
+    }
+
+    fn terms_of(&self, _: PostId, _: &str) -> Vec<Rc<TermView>> {
+        Vec::new()
+    }
+
+    fn terms(&self, query: &TermsQuery) -> Rc<Vec<Rc<TermView>>> {
+        let uncategorized = || TermView {
+            term: Term {
+                id: TermId(1),
+                taxonomy: "category".to_owned(),
+                name: "Uncategorized".to_owned(),
+                slug: "uncategorized".to_owned(),
+                count: 1,
+                ..Term::default()
+            },
+            link: format!("{HOME}/category/uncategorized/"),
+        };
+        Rc::new(if query.taxonomy == "category" { vec![Rc::new(uncategorized())] } else { Vec::new() })
+    }
+
+    fn person(&self, _: UserId) -> Option<Rc<Person>> {
+        None
+    }
+
+    fn avatar(&self, _: &str, _: u32) -> String {
+        String::new()
+    }
+
+    fn comments(&self, _: &CommentsQuery) -> Rc<Vec<Rc<CommentView>>> {
+        Rc::default()
+    }
+
+    fn comment(&self, _: CommentId) -> Option<Rc<CommentView>> {
+        None
+    }
+
+    fn image(&self, _: PostId, _: &ImageWish) -> Option<String> {
+        None
+    }
+
+    fn template_part(&self, _: &str, _: &str) -> Option<PartView> {
+        None
+    }
+
+    fn pattern(&self, _: &str) -> Option<String> {
+        None
+    }
+
+    fn menu(&self, _: Option<PostId>) -> Option<String> {
+        None
+    }
+
+    fn feed(&self, _: &str, _: u64) -> Option<Rc<Vec<FeedItem>>> {
+        None
+    }
+}
