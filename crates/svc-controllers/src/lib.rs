@@ -22,6 +22,7 @@ pub mod meta;
 mod mount;
 pub mod navigation_fallback;
 mod outgoing;
+pub mod page;
 pub mod patterns;
 pub mod plugins;
 pub mod posts;

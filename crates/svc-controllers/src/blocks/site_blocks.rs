@@ -13,8 +13,8 @@ use std::{
 use chrono::{NaiveDate, NaiveDateTime};
 use svc_auth::Caller;
 use svc_blocks::data::{
-    BlockData, CommentView, CommentsQuery, Facts, FeedItem, ImageWish, PartView, Person, PostView, Posts, PostsOrder,
-    PostsQuery, Sticky, TaxonomyView, TermView, TermsOrder, TermsQuery,
+    BlockData, CommentView, CommentsQuery, Facts, FeedItem, ImageWish, MainList, PartView, Person, PostView, Posts,
+    PostsOrder, PostsQuery, Sticky, TaxonomyView, TermView, TermsOrder, TermsQuery,
 };
 use svc_model::{Comment, CommentId, Post, PostId, Term, TermId, UserId};
 use svc_store::{
@@ -28,7 +28,15 @@ use svc_store::{
 };
 
 use super::images;
-use crate::{Access, Fail, Settings, Site, Stored, addresses, avatars, posts::class_list, render, terms::slug_paths};
+use crate::{
+    Access, Fail, Settings, Site, Stored, addresses, avatars,
+    page::SceneList,
+    patterns,
+    posts::class_list,
+    render,
+    templates::{Kind, Lookup},
+    terms::slug_paths,
+};
 
 /// Different questions that one response may put to the store.
 const MAX_QUESTIONS: u32 = 200;
@@ -67,6 +75,8 @@ pub(crate) struct SiteBlocks<'a> {
     comment_lists: RefCell<HashMap<CommentsQuery, Rc<Vec<Rc<CommentView>>>>>,
     comments: RefCell<HashMap<CommentId, Option<Rc<CommentView>>>>,
     attachments: RefCell<HashMap<PostId, Option<Rc<(Post, Meta)>>>>,
+    parts: RefCell<HashMap<String, Option<PartView>>>,
+    main: OnceCell<Rc<MainList>>,
     pages: OnceCell<Rc<Vec<Rc<PostView>>>>,
     days: OnceCell<Rc<Vec<(NaiveDate, u64)>>>,
 }
@@ -91,9 +101,27 @@ impl<'a> SiteBlocks<'a> {
             comment_lists: RefCell::default(),
             comments: RefCell::default(),
             attachments: RefCell::default(),
+            parts: RefCell::default(),
+            main: OnceCell::new(),
             pages: OnceCell::new(),
             days: OnceCell::new(),
         }
+    }
+
+    /// Makes this the list that the page shows.
+    pub(crate) fn show(&self, list: SceneList) {
+        let posts = Posts { items: self.views(list.posts), total: list.total };
+        let main = MainList {
+            posts: Rc::new(posts),
+            per_page: list.per_page,
+            page: list.page,
+            pages: list.pages,
+            address: list.address,
+            title: list.title,
+            searched: list.searched,
+        };
+        // A page shows one list; another one would change nothing.
+        drop(self.main.set(Rc::new(main)));
     }
 
     /// What went wrong with the store meanwhile.
@@ -563,12 +591,23 @@ impl BlockData for SiteBlocks<'_> {
         Some(images::tag(&image, meta, wish))
     }
 
-    fn template_part(&self, _slug: &str, _theme: &str) -> Option<PartView> {
-        None
+    fn main(&self) -> Option<Rc<MainList>> {
+        self.main.get().cloned()
     }
 
-    fn pattern(&self, _name: &str) -> Option<String> {
-        None
+    fn template_part(&self, slug: &str, theme: &str) -> Option<PartView> {
+        let id = format!("{theme}//{slug}");
+        self.once(&self.parts, &id, || {
+            let lookup = Lookup::for_pages(self.site, self.settings);
+            let part = self.ask(|db| lookup.find(db, Kind::Part, &id))?;
+            Some(PartView { content: lookup.with_patterns(&part.content), area: part.area })
+        })
+    }
+
+    fn pattern(&self, name: &str) -> Option<String> {
+        let theme = self.site.page_theme(self.settings);
+        let pattern = patterns::find(self.site, &theme, name)?;
+        Some(patterns::expand(self.site, &theme, &pattern.content))
     }
 
     fn menu(&self, chosen: Option<PostId>) -> Option<String> {

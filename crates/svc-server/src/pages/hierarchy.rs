@@ -15,7 +15,8 @@ fn names(names: &[&str]) -> Vec<String> {
 /// Of one post. `chosen` is the template that it names itself.
 pub(super) fn of_post(post: &Post, chosen: Option<&str>, settings: &Settings) -> Vec<String> {
     let (slug, id, kind) = (&post.slug, post.id, post.post_type.as_str());
-    let mut all: Vec<String> = chosen.filter(|c| !c.is_empty() && *c != "default").map(str::to_owned).into_iter().collect();
+    let mut all: Vec<String> =
+        chosen.filter(|c| !c.is_empty() && *c != "default").map(str::to_owned).into_iter().collect();
     if kind == "page" {
         if settings.number("wp_page_for_privacy_policy") == id.0 {
             all.push("privacy-policy".to_owned());
@@ -42,7 +43,9 @@ pub(super) fn of_list(list: &List, settings: &Settings) -> Vec<String> {
         Subject::Home => return names(&["home", INDEX]),
         Subject::Search(_) => return names(&["search", INDEX]),
         Subject::Term(term, taxonomy) => match taxonomy.name.as_str() {
-            "category" => vec![format!("category-{}", term.slug), format!("category-{}", term.id), "category".to_owned()],
+            "category" => {
+                vec![format!("category-{}", term.slug), format!("category-{}", term.id), "category".to_owned()]
+            }
             "post_tag" => vec![format!("tag-{}", term.slug), format!("tag-{}", term.id), "tag".to_owned()],
             name => vec![format!("taxonomy-{name}-{}", term.slug), format!("taxonomy-{name}"), "taxonomy".to_owned()],
         },
