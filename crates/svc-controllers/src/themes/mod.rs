@@ -19,7 +19,7 @@ use svc_schema::{
 };
 
 use self::fields::ThemeItem;
-use crate::{Access, LINK_RELATION, Settings, Site, caller, global_styles, respond};
+use crate::{Access, LINK_RELATION, Settings, Site, blocking::blocking, caller, global_styles, respond};
 
 /// The object type that additional fields name.
 const OBJECT: &str = "theme";
@@ -169,14 +169,6 @@ impl Themes {
         let (data, links) = self.show(&item, &req, &settings).await?;
         Ok(respond::single(data, links))
     }
-}
-
-/// Runs what reads many files aside from the workers that answer requests.
-async fn blocking<T: Send + 'static>(f: impl FnOnce() -> T + Send + 'static) -> Result<T> {
-    tokio::task::spawn_blocking(f).await.map_err(|error| {
-        tracing::error!(%error, "reading themes failed");
-        Error::new("rest_internal_error", "The site could not do this. The failure has been logged.").with_status(500)
-    })
 }
 
 /// A stylesheet as it stands in an address: percent-encoded, with a slash that may stand at its end.
