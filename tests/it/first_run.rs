@@ -2,7 +2,7 @@
 
 use svc_server::SiteBuilder;
 
-use crate::site::{Site, store};
+use crate::site::{Site, on_sqlite, store};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_first_start_makes_a_site_and_the_second_does_not() {
@@ -16,6 +16,7 @@ async fn the_first_start_makes_a_site_and_the_second_does_not() {
         use std::os::unix::fs::PermissionsExt;
         let mode = |name: &str| std::fs::metadata(data.join(name)).unwrap().permissions().mode() & 0o777;
         assert_eq!((mode(""), mode("keys.toml")), (0o700, 0o600));
+        assert!(!on_sqlite() || mode("site.db") == 0o600, "it holds the accounts' hashes");
     }
     let keys = std::fs::read(data.join("keys.toml")).unwrap();
     let before = site.get("/svc-json/svc/v2/posts?_fields=id,title,date").await;

@@ -3,8 +3,10 @@
 use serde_json::json;
 use svc_server::{
     SiteBuilder,
+    model::{Post, PostId},
     routing::{Request, Response, Result, Route, get, public},
 };
+use svc_store::posts;
 
 use crate::{client::send, site::Site};
 
@@ -59,6 +61,73 @@ async fn a_program_registers_its_own_routes() {
     });
     let site = Site::start_in(tempfile::tempdir().unwrap(), &builder, &[]).await;
     assert_eq!(site.get("/svc-json/acme/v1/ping").await.json(), "pong");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_file_of_settings_registers_types_meta_and_settings() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = r#"
+        [[types]]
+        name = "book"
+        rest_base = "books"
+        supports = ["title", "editor", "revisions", "custom-fields"]
+        [[taxonomies]]
+        name = "genre"
+        types = ["book"]
+        rest_base = "genres"
+        [[meta]]
+        object = "post"
+        of = "book"
+        key = "stars"
+        type = "integer"
+        schema = { maximum = 5 }
+        [[settings]]
+        option = "motto"
+        type = "string"
+        default = "Onward"
+    "#;
+    std::fs::write(folder.path().join("svc.toml"), file).unwrap();
+    let site = Site::start_in(folder, &SiteBuilder::new(), &[]).await;
+    let admin = site.app_password();
+    let (genres, books) = ("/svc-json/svc/v2/genres", "/svc-json/svc/v2/books");
+    let genre = site.post(genres, &admin, &json!({"name": "Novels"})).await.json()["id"].clone();
+    let book = json!({"title": "One", "status": "publish", "genres": [genre], "meta": {"stars": 4}});
+    let made = site.post(books, &admin, &book).await;
+    assert_eq!(made.status, 201, "{}", made.body);
+    let (made, list) = (made.json(), site.get(&format!("{books}?genres={genre}")).await.json());
+    assert_eq!((&list[0]["id"], &list[0]["meta"]["stars"]), (&made["id"], &json!(4)));
+    assert_eq!(site.post(books, &admin, &json!({"title": "x", "meta": {"stars": 6}})).await.status, 400);
+    let autosave = format!("{books}/{}/autosaves", made["id"]);
+    assert_eq!(site.post(&autosave, &admin, &json!({"title": "Two"})).await.status, 200);
+    let settings = site.post("/svc-json/svc/v2/settings", &admin, &json!({"start_of_week": 1})).await.json();
+    assert_eq!(settings["motto"], "Onward");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_running_server_publishes_posts_when_they_are_due() {
+    let site = Site::start().await;
+    let admin = site.app_password();
+    let scheduled = json!({"title": "Soon", "status": "publish", "date_gmt": "2080-01-01T00:00:00"});
+    let made = site.post(POSTS, &admin, &scheduled).await.json();
+    assert_eq!(made["status"], "future", "{made}");
+    let path = format!("{POSTS}/{}", made["id"]);
+    assert_eq!(site.get(&path).await.status, 401);
+    // Its time comes: as if all these years had passed.
+    let id = PostId(made["id"].as_i64().unwrap());
+    let bring_forward = move |tx: &mut svc_store::Tx| {
+        let past = posts::get(tx, PostId(1))?.and_then(|post| post.date_gmt);
+        let post = posts::get(tx, id)?.map(|post| Post { date_gmt: past, ..post });
+        posts::update(tx, &post.unwrap())
+    };
+    crate::site::store(&site.folder).write_blocking(bring_forward).unwrap();
+    // Whatever is scheduled next wakes the task.
+    site.post(POSTS, &admin, &json!({"title": "Later", "status": "future", "date_gmt": "2090-01-01T00:00:00"})).await;
+    let published = async {
+        while site.get(&path).await.status != 200 {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(std::time::Duration::from_secs(20), published).await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread")]

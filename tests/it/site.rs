@@ -1,16 +1,22 @@
 //! A running site on a temporary folder.
 
-use std::net::SocketAddr;
+use std::{
+    collections::BTreeSet,
+    net::SocketAddr,
+    path::PathBuf,
+    sync::{Mutex, OnceLock},
+};
 
 use svc_auth::application_password::{ApplicationPassword, list_to_value};
 use svc_php::{Php, serialize};
 use svc_server::{
-    SiteBuilder,
+    Schedule, SiteBuilder,
     config::{Config, SETTINGS, Sources},
     first_run::Created,
     serving::{Running, bind},
 };
-use svc_store::{DatabaseUrl, MetaKind, Store, StoreConfig, meta, options, users};
+use svc_store::{MetaKind, Store, StoreConfig, meta, options, users};
+use svc_testkit::mariadb::{MariaDb, QUICK};
 use tempfile::TempDir;
 
 use crate::client::{Answer, send};
@@ -21,22 +27,74 @@ pub(crate) struct Site {
     pub(crate) address: SocketAddr,
     pub(crate) created: Option<Created>,
     running: Option<Running>,
+    _schedule: Schedule,
+}
+
+/// The variable that chooses the engine of all tests: `mysql`, else SQLite.
+const ENGINE: &str = "SVC_TEST_DATABASE";
+
+/// The private server of these tests when they are to run on one.
+///
+/// # Panics
+/// When a server was asked for and none is installed: what was asked for must not pass untested.
+fn server() -> Option<&'static MariaDb> {
+    static SERVER: OnceLock<Option<MariaDb>> = OnceLock::new();
+    let start = || {
+        let wanted = std::env::var_os(ENGINE).is_some_and(|engine| engine == "mysql");
+        wanted.then(|| MariaDb::start(QUICK).unwrap().expect("a mariadbd is installed"))
+    };
+    SERVER.get_or_init(start).as_ref()
+}
+
+/// Whether the tests run on SQLite.
+pub(crate) fn on_sqlite() -> bool {
+    server().is_none()
+}
+
+/// The address of the database that belongs to this folder, which is made with the first question.
+pub(crate) fn database(folder: &TempDir) -> String {
+    static MADE: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+    let Some(server) = server() else {
+        return format!("sqlite:{}", folder.path().join("svc-data/site.db").display());
+    };
+    let name = folder.path().file_name().unwrap().to_string_lossy().replace('.', "");
+    if MADE.lock().unwrap().insert(folder.path().to_owned()) {
+        server.create(&name).unwrap()
+    } else {
+        server.url(&name)
+    }
+}
+
+/// Runs a statement on the folder's database behind the store's back.
+pub(crate) fn execute(folder: &TempDir, sql: &str) {
+    match (server(), database(folder)) {
+        (Some(server), url) => {
+            let name = url.split(['/', '?']).nth(3).unwrap();
+            server.client(&format!("USE `{name}`; {sql}")).unwrap();
+        }
+        (None, url) => {
+            let raw = rusqlite::Connection::open(url.strip_prefix("sqlite:").unwrap()).unwrap();
+            raw.execute_batch(sql).unwrap();
+        }
+    }
 }
 
 /// Settings for a site in this folder.
 pub(crate) fn config(folder: &TempDir, settings: &[(&str, &str)]) -> Config {
+    let variables = match server() {
+        Some(_) => vec![("SVC_DATABASE".to_owned(), database(folder))],
+        None => Vec::new(),
+    };
     let flag = |(key, value): &(&str, &str)| {
         (SETTINGS.iter().find(|s| s.key == *key).expect("a setting"), (*value).to_owned())
     };
-    let sources =
-        Sources { folder: folder.path().to_owned(), variables: Vec::new(), flags: settings.iter().map(flag).collect() };
+    let sources = Sources { folder: folder.path().to_owned(), variables, flags: settings.iter().map(flag).collect() };
     Config::load(&sources).unwrap()
 }
 
 /// The database of a site that does not run, or runs beside.
 pub(crate) fn store(folder: &TempDir) -> Store {
-    let url = DatabaseUrl::Sqlite(folder.path().join("svc-data/site.db"));
-    Store::open(&StoreConfig::new(url)).unwrap()
+    Store::open(&StoreConfig::new(database(folder).parse().unwrap())).unwrap()
 }
 
 impl Site {
@@ -52,7 +110,13 @@ impl Site {
         let here = format!("http://{}", listener.local_addr().unwrap()).parse().unwrap();
         let mut site = builder.open(&config, &here).unwrap();
         let running = Running::start(listener, site.router(), config.limits.clone()).unwrap();
-        Site { folder, address: running.address(), created: site.take_created(), running: Some(running) }
+        Site {
+            folder,
+            address: running.address(),
+            created: site.take_created(),
+            running: Some(running),
+            _schedule: site.start_schedule(),
+        }
     }
 
     /// Stops the server and gives its folder back.
@@ -69,7 +133,7 @@ impl Site {
 
     /// Posts JSON as this user: name and application password.
     pub(crate) async fn post(&self, path: &str, as_user: &str, body: &serde_json::Value) -> Answer {
-        let basic = format!("Basic {}", base64(as_user.as_bytes()));
+        let basic = basic(as_user);
         let headers = [("Authorization", basic.as_str()), ("Content-Type", "application/json")];
         send(self.address, "POST", path, &headers, &body.to_string()).await
     }
@@ -88,6 +152,11 @@ impl Site {
             .unwrap();
         format!("admin:{}", plain.expose())
     }
+}
+
+/// The header of Basic authentication for a name and a password, with a colon between.
+pub(crate) fn basic(user: &str) -> String {
+    format!("Basic {}", base64(user.as_bytes()))
 }
 
 /// RFC 4648, for the one header that needs it.

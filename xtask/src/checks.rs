@@ -27,6 +27,11 @@ const CHECKS: &[Check] = &[
     },
     // Documentation tests are part of it.
     Check { name: "test", action: Action::Cargo(&["test", "--workspace"], &[]) },
+    // The same integration tests, on the other engine; those of the store run on both by themselves.
+    Check {
+        name: "test-mysql",
+        action: Action::Cargo(&["test", "--package", "svc-tests"], &[("SVC_TEST_DATABASE", "mysql")]),
+    },
     Check {
         name: "doc",
         action: Action::Cargo(&["doc", "--workspace", "--no-deps"], &[("RUSTDOCFLAGS", "-D warnings")]),

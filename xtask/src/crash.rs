@@ -221,7 +221,7 @@ impl Tally {
 /// Times between kills: irregular, and the same in every run.
 fn pause(round: usize) -> Duration {
     let n = (round as u64 + 1).wrapping_mul(6_364_136_223_846_793_005) >> 33;
-    Duration::from_millis(30 + n % 270)
+    Duration::from_millis(10 + n % 490)
 }
 
 fn on_sqlite(program: &Path, kills: usize) -> Result<usize> {
@@ -231,6 +231,11 @@ fn on_sqlite(program: &Path, kills: usize) -> Result<usize> {
         let mut server = run.start()?;
         let stop = Arc::new(AtomicBool::new(false));
         let writers = run.writers(server.address(), &stop);
+        // Nothing is learned from a server that has not come to write yet.
+        let (start, before) = (Instant::now(), run.tally.written().len());
+        while run.tally.written().len() == before && start.elapsed() < RECOVERY {
+            std::thread::sleep(Duration::from_millis(1));
+        }
         std::thread::sleep(pause(round));
         server.kill();
         stop.store(true, Ordering::Relaxed);

@@ -4,6 +4,8 @@ mod bench;
 mod checks;
 mod conformance;
 mod crash;
+mod live;
+mod live_sign_in;
 mod server;
 mod tidy;
 mod vectors;
@@ -19,6 +21,7 @@ usage: cargo xtask TASK
   fmt                formatting
   clippy             lints, warnings denied
   test               unit, integration and documentation tests
+  test-mysql         the integration tests with their sites in a MariaDB
   doc                the documentation builds without warnings
   tidy               crates use only what their layer may, files keep to one idea
   vectors [--all] FILE…
@@ -27,6 +30,10 @@ usage: cargo xtask TASK
                      run the recorded HTTP scenarios against the demo server on the recorded site
   crash [--kills N] [--database-kills N]
                      kill the server, and the database server under it, while it is written to; count what is lost
+  live-sign-in [--site DIR] [--user LOGIN:PASSWORD]
+                     sessions of a running WordPress site are good at the server and the reverse
+  live [--site DIR] [--credentials USER:PASSWORD]
+                     serve the database of a running WordPress site beside it, and compare the two
   bench [NAME…]      benchmarks, all or those of these crates";
 
 fn main() -> ExitCode {
@@ -49,7 +56,9 @@ fn task() -> Result<()> {
         "vectors" => vectors::run(&rest),
         "conformance" => conformance::run(&rest),
         "crash" => crash::run(&rest),
+        "live" => live::run(&rest),
         "bench" => bench::run(&rest),
+        "live-sign-in" => live_sign_in::run(&rest),
         "test-all" => checks::run_all(),
         task => match checks::find(task) {
             Some(check) => check.run(),

@@ -27,11 +27,14 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("svc-fetch", &[]),
     ("svc-packages", &["svc-php", "svc-text", "svc-content"]),
     ("svc-controllers", &["svc-brand", "svc-php", "svc-text", "svc-schema", "svc-routing", "svc-resource", "svc-model",
-                          "svc-discovery", "svc-auth", "svc-content", "svc-blocks", "svc-store", "svc-fetch", "svc-packages"]),
+                          "svc-discovery", "svc-auth", "svc-content", "svc-blocks", "svc-store", "svc-fetch",
+                          "svc-packages"]),
     ("svc-http", &["svc-brand", "svc-php", "svc-text", "svc-schema", "svc-routing", "svc-discovery", "svc-auth"]),
+    ("svc-reading-time", &["svc-text", "svc-schema", "svc-routing", "svc-controllers"]),
     ("svc-server", &["svc-brand", "svc-php", "svc-text", "svc-schema", "svc-routing", "svc-resource", "svc-model",
-                     "svc-discovery", "svc-auth", "svc-content", "svc-blocks", "svc-store", "svc-fetch", "svc-packages", "svc-controllers",
-                     "svc-http"]),
+                     "svc-discovery", "svc-auth", "svc-content", "svc-blocks", "svc-store", "svc-fetch",
+                          "svc-packages", "svc-controllers",
+                     "svc-http", "svc-reading-time"]),
 ];
 
 /// Crates of others that only some of ours may use, and why.

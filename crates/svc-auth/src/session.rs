@@ -25,7 +25,7 @@ pub fn new_token() -> Result<Secret, NoRandomness> {
 }
 
 /// What the store knows a token by.
-fn verifier(token: &str) -> String {
+pub fn verifier(token: &str) -> String {
     crypto::sha256_hex(token.as_bytes())
 }
 

@@ -64,7 +64,7 @@ impl Parts {
         let border_class = border.classes.join(" ");
         Parts {
             letters: letters.classes.join(" "),
-            letters_css: css(&letters),
+            letters_css: css(&in_order(letters.clone())),
             border_css: css(&in_order(border)),
             colors: colors.classes.join(" "),
             colors_css: css(&colors),
@@ -75,17 +75,31 @@ impl Parts {
     }
 }
 
-/// This block writes the width of its border first, then its style and colour, then its corners.
-fn in_order(mut border: supports::Look) -> supports::Look {
-    let rank = |name: &str| match name {
-        "border-width" => 0,
-        "border-style" => 2,
-        "border-color" => 1,
-        name if name.ends_with("radius") => 4,
-        _ => 3,
+/// The order in which this block writes its declarations; corners come last.
+const ORDER: [&str; 11] = [
+    "border-width",
+    "border-color",
+    "border-style",
+    "border-",
+    "font-size",
+    "font-family",
+    "letter-spacing",
+    "font-weight",
+    "font-style",
+    "line-height",
+    "text-",
+];
+
+fn in_order(mut look: supports::Look) -> supports::Look {
+    let rank = |name: &str| {
+        if name.ends_with("radius") {
+            ORDER.len()
+        } else {
+            ORDER.iter().position(|part| name.starts_with(part)).unwrap_or(ORDER.len())
+        }
     };
-    border.style.sort_by_key(|(name, _)| rank(name));
-    border
+    look.style.sort_by_key(|(name, _)| rank(name));
+    look
 }
 
 fn classes(call: &Call<'_>, has_button: bool, only_button: bool) -> String {
@@ -131,7 +145,7 @@ fn label(call: &Call<'_>, id: &str, parts: &Parts) -> String {
     let letters = if hidden.is_empty() { parts.letters.as_str() } else { "" };
     let css = if hidden.is_empty() { parts.letters_css.as_str() } else { "" };
     let class = class_list(&["wp-block-search__label", hidden, letters]);
-    format!("<label class=\"{}\" for=\"{id}\" {}>{text}</label>", esc_attr(&class), style(&[css]).trim_start())
+    format!("<label class=\"{}\" for=\"{id}\" {}>{text}</label>", esc_attr(&class), style(&[css]))
 }
 
 fn input(call: &Call<'_>, id: &str, parts: &Parts, only_button: bool) -> String {

@@ -214,8 +214,9 @@ fn spacing(block_type: &BlockType, attrs: &Map<String, Value>) -> Look {
         }
         match &spacing[kind] {
             Value::Object(sides) => {
-                for side in SIDES {
-                    look.declare(format!("{kind}-{side}"), sides.get(side).unwrap_or(&Value::Null));
+                // In the order given.
+                for (side, value) in sides.iter().filter(|(side, _)| SIDES.contains(&side.as_str())) {
+                    look.declare(format!("{kind}-{side}"), value);
                 }
             }
             value => look.declare(kind, value),

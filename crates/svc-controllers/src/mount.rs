@@ -16,6 +16,7 @@ use crate::{
     comments::Comments,
     global_styles::{GlobalStyles, StylesHistory},
     navigation_fallback::{self, NavigationFallback},
+    oembed::{self, OEmbed},
     patterns::{PatternDirectory, Patterns},
     plugins::Plugins,
     posts::Posts,
@@ -125,9 +126,10 @@ pub fn mount(registry: &mut Registry, site: &Arc<Site>, app_passwords: bool) {
     registry.mount(&namespace, move |_| PatternDirectory::new(&directory));
     let plugins = Arc::clone(site);
     registry.mount(&namespace, move |extra| Plugins::new(&plugins, extra));
-    let [blocks, details, health] = [(); 3].map(|()| Arc::clone(site));
+    let [blocks, details, health, embeds] = [(); 4].map(|()| Arc::clone(site));
     registry.mount(&namespace, move |extra| BlockDirectory::new(&blocks, extra));
     registry.mount(&site.brand.side_namespace("block-editor"), move |_| UrlDetails::new(&details));
+    registry.mount(oembed::NAMESPACE, move |_| OEmbed::new(&embeds));
     registry.mount(&site.brand.side_namespace("site-health"), move |_| SiteHealth::new(&health));
     let site = Arc::clone(site);
     registry.hooks.index(10, move |response, req| {

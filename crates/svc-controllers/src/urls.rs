@@ -59,7 +59,9 @@ impl Urls {
 
     /// The address with a placeholder for the slug, as if the post were published.
     pub fn post_template(&self, post: &Post, kind: &PostType, place: &Place) -> String {
-        let template = self.post_with(post, kind, place, post.status == "trash", true);
+        // Pages and types with addresses of their own keep them in the trash.
+        let plain = post.status == "trash" && kind.name != "page" && kind.rewrite_slug.is_none();
+        let template = self.post_with(post, kind, place, plain, true);
         // Types of their own name the slug by the type; the interface calls it as that of a page.
         let template = template.replace(&format!("%{}%", kind.name), "%pagename%");
         // A parent that has no slug yet stands in no address.

@@ -34,6 +34,9 @@ const LISTS: &[(&str, &str, &str)] = &[
 /// Lists that the fixture has one item of at most.
 const SHORT: &[&str] = &["/svc/v2/blocks/1400/revisions", "/svc/v2/navigation/1440/revisions"];
 
+/// Lists that other servers give.
+const ELSEWHERE: &[&str] = &["/svc/v2/block-directory/search"];
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_longer_list_takes_no_more_queries() {
     let h = Harness::new();
@@ -69,6 +72,7 @@ async fn no_list_is_left_out() {
             .any(|e| e.methods().contains(&svc_routing::Method::GET) && e.args().0.contains_key("per_page"))
     };
     let registered: BTreeSet<&str> = h.server.routes().filter(paged).map(|route| route.pattern()).collect();
-    let tested: BTreeSet<&str> = LISTS.iter().map(|(pattern, _, _)| *pattern).collect();
+    let tested: BTreeSet<&str> =
+        LISTS.iter().map(|(pattern, _, _)| *pattern).chain(ELSEWHERE.iter().copied()).collect();
     assert_eq!(registered, tested);
 }

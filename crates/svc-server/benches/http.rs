@@ -7,6 +7,7 @@ use std::{
 };
 
 use axum::{Router, body::Bytes, http::header, routing::get};
+use base64::Engine as _;
 use criterion::{Criterion, criterion_group, criterion_main};
 use svc_model::Post;
 use svc_server::{
@@ -36,12 +37,22 @@ impl Client {
     }
 
     fn get(&mut self, path: &str) -> Vec<u8> {
-        let request = format!("GET {path} HTTP/1.1\r\nHost: bench\r\n\r\n");
+        self.get_as(path, "")
+    }
+
+    /// Asks with these headers, each with its line's end.
+    fn get_as(&mut self, path: &str, headers: &str) -> Vec<u8> {
+        self.send(&format!("GET {path} HTTP/1.1\r\nHost: bench\r\n{headers}\r\n")).1
+    }
+
+    /// The head and the body of the answer.
+    fn send(&mut self, request: &str) -> (String, Vec<u8>) {
         self.stream.get_mut().write_all(request.as_bytes()).expect("a connection");
-        let (mut length, mut line) = (0, String::new());
+        let (mut length, mut head) = (0, String::new());
         loop {
-            line.clear();
-            self.stream.read_line(&mut line).expect("an answer");
+            let start = head.len();
+            self.stream.read_line(&mut head).expect("an answer");
+            let line = &head[start..];
             if let Some(value) = line.strip_prefix("content-length: ") {
                 length = value.trim().parse().expect("a length");
             }
@@ -51,7 +62,16 @@ impl Client {
         }
         let mut body = vec![0; length];
         self.stream.read_exact(&mut body).expect("a whole body");
-        body
+        (head, body)
+    }
+
+    /// Posts a form; the head and the body of the answer.
+    fn post(&mut self, path: &str, headers: &str, form: &str) -> (String, Vec<u8>) {
+        let kind = "Content-Type: application/x-www-form-urlencoded";
+        let length = form.len();
+        self.send(&format!(
+            "POST {path} HTTP/1.1\r\nHost: bench\r\n{kind}\r\nContent-Length: {length}\r\n{headers}\r\n{form}"
+        ))
     }
 }
 
@@ -78,19 +98,66 @@ fn fill(folder: &TempDir) {
         .expect("writes");
 }
 
+/// How a request says who sends it, by name: not at all, by Basic authentication, by cookie and nonce.
+fn callers(client: &mut Client, password: &str) -> [(&'static str, String); 3] {
+    let (head, _) = client.post("/wp-login.php", "", &format!("log=admin&pwd={password}"));
+    let cookies: Vec<&str> = head.lines().filter_map(|l| l.strip_prefix("set-cookie: ")?.split(';').next()).collect();
+    let cookie = format!("Cookie: {}\r\n", cookies.join("; "));
+    let nonce = client.get_as("/wp-admin/admin-ajax.php?action=rest-nonce", &cookie);
+    let session = format!("{cookie}X-SVC-Nonce: {}\r\n", String::from_utf8_lossy(&nonce));
+    let (_, made) = client.post("/svc-json/svc/v2/users/me/application-passwords", &session, "name=bench");
+    let made: serde_json::Value = serde_json::from_slice(&made).expect("an application password");
+    let credentials = format!("admin:{}", made["password"].as_str().expect("a password"));
+    let basic = format!("Authorization: Basic {}\r\n", base64::engine::general_purpose::STANDARD.encode(credentials));
+    [("svc", String::new()), ("svc, with Basic authentication", basic), ("svc, with cookie and nonce", session)]
+}
+
+/// Rounds in which all ways to sign in are measured one after another.
+const ROUNDS: usize = 200;
+
+/// Requests of each in a round.
+const IN_A_ROUND: usize = 20;
+
+/// Medians of what a request takes with each of these headers, in turn, so that whatever else the machine does meets all
+/// of them alike; as the rate of requests compared to the first.
+fn told_in_turn(client: &mut Client, path: &str, callers: &[(&str, String)]) {
+    let mut times = vec![Vec::with_capacity(ROUNDS); callers.len()];
+    for _ in 0..ROUNDS {
+        for ((_, headers), times) in callers.iter().zip(&mut times) {
+            let start = std::time::Instant::now();
+            for _ in 0..IN_A_ROUND {
+                client.get_as(path, headers);
+            }
+            times.push(start.elapsed());
+        }
+    }
+    let medians: Vec<f64> = times
+        .iter_mut()
+        .map(|times| {
+            times.sort_unstable();
+            times[ROUNDS / 2].as_secs_f64()
+        })
+        .collect();
+    for ((name, _), median) in callers.iter().zip(&medians).skip(1) {
+        eprintln!("{path}: {name}: {:.2} of the requests per second without signing in", medians[0] / median);
+    }
+}
+
 fn bench(c: &mut Criterion) {
     let runtime = Runtime::new().expect("a runtime");
     let folder = tempfile::tempdir().expect("a folder");
     let config = config(&folder);
-    let (site, address) = runtime.block_on(async {
+    let (site, address, password) = runtime.block_on(async {
         let listener = bind("127.0.0.1:0").await.expect("a port");
         let here = format!("http://{}", listener.local_addr().expect("an address")).parse().expect("an address");
-        let site = SiteBuilder::new().open(&config, &here).expect("a site");
+        let mut site = SiteBuilder::new().open(&config, &here).expect("a site");
         let running = Running::start(listener, site.router(), config.limits.clone()).expect("a server");
         let address = running.address();
-        (running, address)
+        let password = site.take_created().expect("a new site").password;
+        (running, address, password)
     });
     fill(&folder);
+    let callers = callers(&mut Client::new(address), password.expose());
     for (name, path) in [("list of 10 posts", LIST.to_owned()), ("one post", format!("{LIST}/1"))] {
         let mut ours = Client::new(address);
         let bytes = Bytes::from(ours.get(&path));
@@ -104,9 +171,12 @@ fn bench(c: &mut Criterion) {
         });
         let mut theirs = Client::new(bare.address());
         let mut group = c.benchmark_group(format!("http/{name}"));
-        group.bench_function("svc", |b| b.iter(|| ours.get(&path)));
+        for (name, headers) in &callers {
+            group.bench_function(*name, |b| b.iter(|| ours.get_as(&path, headers)));
+        }
         group.bench_function("bare axum handler, same bytes", |b| b.iter(|| theirs.get(&path)));
         group.finish();
+        told_in_turn(&mut ours, &path, &callers);
         runtime.block_on(bare.stop());
     }
     runtime.block_on(site.stop());

@@ -13,12 +13,26 @@ pub(crate) fn serialized(value: serde_json::Value) -> String {
     String::from_utf8_lossy(&serialize::to_stored(Php::from(value))).into_owned()
 }
 
+/// The stored values of a role: capabilities and level, each by its key.
+fn role_meta(prefix: &str, role: &str) -> [(String, String); 2] {
+    let level = LEVELS.iter().find(|(name, _)| *name == role).map_or("0", |(_, level)| level);
+    [
+        (format!("{prefix}capabilities"), serialized(serde_json::json!({role: true}))),
+        (format!("{prefix}user_level"), level.to_owned()),
+    ]
+}
+
+/// Gives a user this role in the place of all others.
+pub(crate) fn set_role(tx: &mut Tx, user: UserId, role: &str) -> Result<(), StoreError> {
+    for (key, value) in role_meta(&tx.prefix().to_owned(), role) {
+        meta::update(tx, MetaKind::User, user.0, &key, &value)?;
+    }
+    Ok(())
+}
+
 /// Gives a new user the meta that every user has.
 pub(crate) fn default_meta(tx: &mut Tx, user: UserId, nickname: &str, role: &str) -> Result<(), StoreError> {
-    let prefix = tx.prefix().to_owned();
-    let capabilities = serialized(serde_json::json!({role: true}));
-    let level = LEVELS.iter().find(|(name, _)| *name == role).map_or("0", |(_, level)| level);
-    let (capabilities_key, level_key) = (format!("{prefix}capabilities"), format!("{prefix}user_level"));
+    let [(capabilities_key, capabilities), (level_key, level)] = role_meta(tx.prefix(), role);
     let rows = [
         ("nickname", nickname),
         ("first_name", ""),
@@ -32,7 +46,7 @@ pub(crate) fn default_meta(tx: &mut Tx, user: UserId, nickname: &str, role: &str
         ("show_admin_bar_front", "true"),
         ("locale", ""),
         (&capabilities_key, &capabilities),
-        (&level_key, level),
+        (&level_key, &level),
     ];
     meta::add_many(tx, MetaKind::User, user.0, &rows)
 }

@@ -10,6 +10,7 @@ mod pages;
 mod schedule;
 pub mod serving;
 mod shipped_theme;
+mod sign_in;
 mod site;
 pub mod uploads;
 

@@ -49,7 +49,10 @@ impl Db {
     }
 
     /// Counts a statement that is about to run.
-    pub(crate) fn count(&self) {
+    pub(crate) fn count(&self, sql: &str) {
+        #[cfg(test)]
+        crate::statements::note(self.dialect(), &self.prefix, sql);
+        tracing::trace!(target: "svc_store::statement", sql);
         self.shared.statements.fetch_add(1, Ordering::Relaxed);
     }
 
@@ -68,7 +71,7 @@ impl Db {
         if values.0.len() > MAX_VALUES {
             return Err(StoreError::TooMany);
         }
-        self.count();
+        self.count(&sql);
         self.conn.query(&sql, &values.0, &mut each)
     }
 
@@ -119,7 +122,7 @@ impl Db {
                 text
             }
         };
-        self.count();
+        self.count(&sql);
         self.conn.query(&sql, values, &mut each)
     }
 
@@ -218,7 +221,7 @@ impl Tx {
         if values.0.len() > MAX_VALUES {
             return Err(StoreError::TooMany);
         }
-        self.count();
+        self.count(&sql);
         self.conn.execute(&sql, &values.0)
     }
 

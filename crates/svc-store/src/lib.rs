@@ -23,6 +23,8 @@ mod fixture;
 #[cfg(test)]
 mod mysql_tests;
 #[cfg(test)]
+mod statements;
+#[cfg(test)]
 mod store_tests;
 
 pub mod authors;

@@ -47,6 +47,7 @@ impl SqlitePool {
         let shared = Arc::new(Shared::new());
         let (marker, unclean) = if temporary { (None, false) } else { Marker::open(path) };
         let durable = config.durable && !temporary;
+        private(path);
         let writer = Sqlite::open(path, Mode::Write { durable }, config.wait)?;
         if unclean {
             tracing::warn!(database = %path.display(), "the last stop was not clean: looking for damage");
@@ -128,6 +129,7 @@ impl SqlitePool {
         let from = Sqlite::open(&self.path, Mode::Read, self.wait)?;
         // The connection cannot write to the database itself: it is opened for reading.
         from.raw.pragma_update(None, "query_only", false).map_err(sqlite::error)?;
+        private(&unfinished);
         let copied = from.raw.execute("VACUUM INTO ?1", [unfinished.to_string_lossy()]).map_err(sqlite::error);
         let done = copied.and_then(|_| {
             File::open(&unfinished)
@@ -164,6 +166,16 @@ impl SqlitePool {
         }
         done
     }
+}
+
+/// Makes a database that is not there yet a file of its owner only, as it holds the accounts' hashes; the files that
+/// SQLite puts beside it follow it. Where it cannot be made, opening it tells why.
+fn private(path: &Path) {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let _ = options.open(path);
 }
 
 /// Rebuilds the indexes of texts when another version of this crate, with another order of texts, has made them.

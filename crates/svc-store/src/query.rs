@@ -51,7 +51,7 @@ pub(crate) fn total(db: &mut Db, families: &[Family], filtered: &SelectStatement
     let key = key(&sql, &values.0);
     db.cached_total(families, &key, |db| {
         let mut n = 0;
-        db.count();
+        db.count(&sql);
         db.conn.query(&sql, &values.0, &mut |row| {
             n = u64::try_from(row.int(0)?).unwrap_or(0);
             Ok(())

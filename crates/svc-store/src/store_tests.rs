@@ -160,10 +160,72 @@ fn damage_is_looked_for_only_after_an_unclean_stop() {
 }
 
 #[test]
+fn a_full_disk_loses_nothing_that_was_acknowledged() {
+    let (store, _folder) = fixture::store();
+    // Room for so many more pages than there are; none is as much as there can be.
+    let room = |more: Option<i64>| {
+        let limit = move |tx: &mut crate::Tx| {
+            let mut pages = 0;
+            tx.conn.query("PRAGMA page_count", &[], &mut |row| row.int(0).map(|n| pages = n))?;
+            let most = more.map_or(i64::from(u32::MAX - 1), |more| pages + more);
+            tx.conn.query(&format!("PRAGMA max_page_count = {most}"), &[], &mut |_| Ok(()))
+        };
+        store.write_blocking(limit).unwrap();
+    };
+    room(Some(100));
+    let write = |n: usize| {
+        let store = store.clone();
+        let post = svc_model::Post { title: format!("n{n}"), content: "x".repeat(60_000), ..Default::default() };
+        std::thread::spawn(move || store.write_blocking(move |tx| crate::posts::insert(tx, &post)))
+    };
+    let threads: Vec<_> = (0..24).map(write).collect();
+    let outcomes: Vec<_> = threads.into_iter().map(|t| t.join().unwrap()).collect();
+    let written: Vec<_> = outcomes.iter().filter_map(|o| o.as_ref().ok().copied()).collect();
+    let full = outcomes.iter().filter(|o| matches!(o, Err(StoreError::Full))).count();
+    assert!(!written.is_empty() && full > 0 && written.len() + full == 24, "{outcomes:?}");
+    let found = store.read(|db| crate::posts::get_many(db, &written)).unwrap();
+    assert_eq!(found.len(), written.len());
+    store.check().unwrap();
+    room(None);
+    write(24).join().unwrap().unwrap();
+}
+
+#[cfg(unix)]
+#[test]
+fn a_file_that_may_not_be_written_is_read_all_the_same() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let (store, folder) = fixture::store();
+    drop(store);
+    let path = folder.path().join("site.db");
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o444)).unwrap();
+    if std::fs::File::options().write(true).open(&path).is_ok() {
+        eprintln!("SKIPPED: this user may write to every file");
+        return;
+    }
+    let store = Store::open(&StoreConfig::new(DatabaseUrl::Sqlite(path.clone()))).unwrap();
+    assert!(store.read(|db| options::get(db, "blogname")).unwrap().is_some());
+    let refused = store.write_blocking(|tx| options::set(tx, "a", "1", true));
+    assert!(matches!(refused, Err(StoreError::ReadOnly)), "{refused:?}");
+    drop(store);
+    // The files that SQLite has put beside it have taken its mode.
+    for entry in std::fs::read_dir(folder.path()).unwrap() {
+        std::fs::set_permissions(entry.unwrap().path(), std::fs::Permissions::from_mode(0o644)).unwrap();
+    }
+    let store = Store::open(&StoreConfig::new(DatabaseUrl::Sqlite(path))).unwrap();
+    store.write_blocking(|tx| options::set(tx, "a", "1", true)).unwrap();
+}
+
+#[test]
 fn a_backup_is_a_whole_database() {
     let (store, folder) = fixture::store();
     let copy = folder.path().join("copy.db");
     store.backup(&copy).unwrap();
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        let mode = std::fs::metadata(&copy).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600, "it holds the accounts' hashes");
+    }
     assert!(store.backup(&copy).is_err(), "nothing is overwritten");
     let copy = Store::open(&StoreConfig::new(DatabaseUrl::Sqlite(copy))).unwrap();
     copy.check().unwrap();

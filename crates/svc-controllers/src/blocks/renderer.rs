@@ -8,7 +8,7 @@ use svc_content::blocks::{Block, BlockType, Renderer as Rendering};
 use svc_model::{Post, PostId};
 use svc_routing::{Controller, Method, Request, Response, Result, Route, forbidden, on};
 use svc_schema::{
-    Arg, Args, Error, Schema,
+    Arg, Args, Error, Sanitizer, Schema, Validator,
     build::{integer, string, untyped},
 };
 use svc_store::posts;
@@ -129,7 +129,8 @@ impl Controller for Renderer {
         let context = string().describe("Which members are shown.").one_of(["edit"]).default("view");
         let args = Args::from([
             ("context", Arg::from(context)),
-            ("attributes", Arg::from(attributes)),
+            // Checked and cleaned by the schemas of the block that the address names.
+            ("attributes", Arg { validate: Validator::None, sanitize: Sanitizer::None, ..Arg::from(attributes) }),
             ("post_id", Arg::from(integer().describe("Number of the post that the block is of."))),
         ]);
         let checks = Renderer::new(&self.site);

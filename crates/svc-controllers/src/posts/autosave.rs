@@ -26,7 +26,7 @@ impl Posts {
     pub(crate) async fn autosave(&self, req: &Request, granted: Granted) -> Result<PostId> {
         let Granted { post, settings } = granted;
         let caller = caller(req);
-        let draft = self.draft(req, Some(&post), &settings)?;
+        let draft = self.draft(req)?;
         let now = self.site.now();
         let is_own = matches!(post.status.as_str(), "draft" | "auto-draft") && post.author == caller.id;
         if is_own && !self.site.read(|db| is_open_elsewhere(db, &post, &caller, now.and_utc().timestamp()))? {

@@ -9,8 +9,7 @@ use svc_routing::Request;
 use svc_store::{
     Db,
     meta::{self, MetaKind},
-    posts::{self, SlugScope, UniqueSlug},
-    terms, users,
+    posts, terms, users,
 };
 
 use super::{
@@ -18,6 +17,7 @@ use super::{
     item::{Place, PostItem},
     links::{self, Revisions},
     rights::PostRights,
+    slugs,
 };
 use crate::{
     Access, Settings, Site, Stored,
@@ -31,8 +31,8 @@ pub(crate) struct Loading<'a> {
     pub post_type: &'a Arc<PostType>,
     pub caller: &'a Caller,
     pub view: &'a View,
-    /// Content that a password guards may be read.
-    pub unlocked: bool,
+    /// The password that the request gives for content that one guards; empty when it gives none.
+    pub password: String,
     pub excerpt_length: usize,
     /// The request, where blocks are told who reads.
     pub req: Option<&'a Request>,
@@ -83,7 +83,6 @@ impl Loading<'_> {
         let mut texts = blocks::rendered(self.site, self.settings, reader, db, &rows, wanted)?.into_iter();
 
         let edit = self.view.context == "edit";
-        let unlocks_any = self.unlocked;
         Ok(rows
             .into_iter()
             .map(|post| {
@@ -91,7 +90,8 @@ impl Loading<'_> {
                 let rights = (wants_links || edit && !post.password.is_empty()).then(|| {
                     PostRights::of(self.caller, access, &post, self.post_type, &taxonomies, wants_links && edit)
                 });
-                let unlocked = unlocks_any || (edit && rights.as_ref().is_some_and(PostRights::may_edit));
+                let given = !self.password.is_empty() && super::same_secret(&self.password, &post.password);
+                let unlocked = given || (edit && rights.as_ref().is_some_and(PostRights::may_edit));
                 let item = PostItem {
                     stored_meta: meta.remove(&id.0).unwrap_or_default(),
                     terms: terms.remove(&id).unwrap_or_default(),
@@ -158,31 +158,17 @@ impl Loading<'_> {
         for ((id, slug), post) in wishes.into_iter().zip(rows) {
             let taken = owners.get(&slug).is_some_and(|ids| ids.iter().any(|other| *other != id));
             // A clash is rare; only then is a free one looked for.
-            let slug = if taken { unique_slug(db, &Post { slug, ..post.clone() }, self.post_type)? } else { slug };
+            let urls = &self.settings.urls;
+            let reserved = slugs::is_reserved(&slug, "", self.post_type, urls.site.permalinks.structure());
+            let slug = if taken || reserved {
+                slugs::unique(db, &Post { slug, ..post.clone() }, "", self.post_type, urls)?
+            } else {
+                slug
+            };
             out.insert(id, percent_decoded(&slug));
         }
         Ok(out)
     }
-}
-
-/// A free slug for a post of this type, near the one that its row wishes for.
-pub(super) fn unique_slug(db: &mut Db, post: &Post, post_type: &PostType) -> Stored<String> {
-    let name = post_type.name.clone();
-    let scope = match name.as_str() {
-        "attachment" => SlugScope::All,
-        _ if post_type.hierarchical => {
-            SlugScope::Siblings { post_types: vec![name, "attachment".to_owned()], parent: post.parent }
-        }
-        _ => SlugScope::Type(name),
-    };
-    // A page named as a page number could never be reached.
-    let reserved = post_type.hierarchical
-        && post
-            .slug
-            .strip_prefix("page")
-            .is_some_and(|n| n.trim_start_matches('-').bytes().all(|b| b.is_ascii_digit()));
-    let wish = UniqueSlug { slug: post.slug.clone(), post: post.id, scope, reserved };
-    Ok(posts::unique_slug(db, &wish)?)
 }
 
 /// The slugs from the top category down to each of these, by id: two queries, whatever their number.

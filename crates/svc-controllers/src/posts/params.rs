@@ -5,7 +5,6 @@ use serde_json::{Value, json};
 use svc_auth::Caller;
 use svc_model::{PostId, PostType, Taxonomy, Term, TermId, UserId};
 use svc_resource::Params;
-use svc_routing::Request;
 use svc_schema::{
     Error,
     build::{SchemaBuilder, array, boolean, integer, object, string, types},
@@ -17,7 +16,7 @@ use svc_store::{
 };
 
 use super::fields::FORMATS;
-use crate::{Access, Settings, Site, Stored, errors};
+use crate::{Settings, Site, Stored, errors};
 
 /// The taxonomy of post formats.
 const FORMAT: &str = "post_format";
@@ -171,29 +170,6 @@ fn terms_param(taxonomy: &Taxonomy, including: bool) -> SchemaBuilder {
 }
 
 impl PostList {
-    /// The statuses that the caller may list; `None` when he may not list those that he asks for.
-    ///
-    /// # Errors
-    /// `rest_invalid_param` with the details of `rest_forbidden_status`, as the peer.
-    pub(crate) fn check_statuses(
-        &self,
-        kind: &PostType,
-        caller: &Caller,
-        access: &Access<'_>,
-        req: &Request,
-    ) -> Result<(), Error> {
-        let edits = access.can(caller, &kind.caps.edit_posts);
-        let may = |status: &str| match status {
-            "publish" => true,
-            "inherit" if kind.name == "attachment" => true,
-            "private" if kind.name == "attachment" || edits => {
-                access.can(caller, &kind.caps.read_private_posts) || edits
-            }
-            _ => edits,
-        };
-        if self.status.iter().all(|s| may(s)) { Ok(()) } else { Err(errors::forbidden_status(req)) }
-    }
-
     /// The query for one page of the list.
     ///
     /// # Errors

@@ -3,7 +3,7 @@
 use svc_model::{PostId, UserId};
 use svc_store::{Tx, posts};
 
-use super::write::set_sticky;
+use super::{slugs, write::set_sticky};
 use crate::{Site, Stored, revisions::keep::revise};
 
 /// Moves a post or page to the trash; removes what is there already, and everything of other types, for good.
@@ -15,14 +15,25 @@ use crate::{Site, Stored, revisions::keep::revise};
 pub(crate) fn remove(tx: &mut Tx, site: &Site, id: PostId, by: UserId) -> Stored<()> {
     let Some(post) = posts::get(tx, id)? else { return Ok(()) };
     if matches!(post.post_type.as_str(), "post" | "page") && post.status != "trash" {
-        let settings = site.settings_in(tx)?;
-        let now = (settings.zone.to_local(site.now()), site.now());
-        if let (Some(row), Some(post_type)) = (posts::trash(tx, id, now)?, site.types.get(&post.post_type)) {
-            revise(tx, site, post_type, &row, by)?;
-        }
-        return Ok(());
+        return trash(tx, site, id, by);
     }
     set_sticky(tx, id, false)?;
     posts::delete(tx, id)?;
     Ok(())
+}
+
+/// Moves a post to the trash, with a revision of what it was. Its slug there is one that no other post has.
+pub(super) fn trash(tx: &mut Tx, site: &Site, id: PostId, by: UserId) -> Stored<()> {
+    let settings = site.settings_in(tx)?;
+    let now = (settings.zone.to_local(site.now()), site.now());
+    let Some(mut row) = posts::trash(tx, id, now)? else { return Ok(()) };
+    let Some(post_type) = site.types.get(&row.post_type) else { return Ok(()) };
+    if !row.slug.is_empty() {
+        let slug = slugs::unique(tx, &row, "", post_type, &settings.urls)?;
+        if slug != row.slug {
+            row.slug = slug;
+            posts::update(tx, &row)?;
+        }
+    }
+    revise(tx, site, post_type, &row, by)
 }

@@ -52,7 +52,7 @@ pub(crate) fn apply(
         // What only few may read needs no password.
         post.password.clear();
     }
-    if let Some(author) = draft.author {
+    if let Some(author) = draft.author.filter(|author| *author != 0) {
         post.author = UserId(author);
     }
     if let Some(parent) = draft.parent {
@@ -68,6 +68,11 @@ pub(crate) fn apply(
         post.ping_status.clone_from(status);
     }
     dates(&mut post, existing, draft, settings, writer.now);
+    // The peer cleans it with every change, which escapes its ampersands. What is no address stays as it is.
+    let guid = svc_text::esc_url(&post.guid);
+    if !guid.is_empty() {
+        post.guid = guid;
+    }
     if is_empty(&post, post_type) {
         return Err(errors::empty_content());
     }
@@ -104,15 +109,16 @@ fn texts(post: &mut Post, draft: &PostDraft, writer: &Writer) {
 
 /// A post cannot be sticky and guarded by a password at once.
 fn guard_password(post: &mut Post, draft: &PostDraft, settings: &Settings) -> Result<(), Error> {
+    if draft.sticky == Some(true) && !post.password.is_empty() {
+        // Even when the same request takes the password away.
+        return Err(errors::sticky_and_password());
+    }
     if let Some(password) = &draft.password {
         let sticky_after = draft.sticky.unwrap_or_else(|| settings.sticky.contains(&post.id));
         if !password.is_empty() && (draft.sticky == Some(true) || (!post.id.is_none() && sticky_after)) {
             return Err(errors::sticky_and_password());
         }
         post.password.clone_from(password);
-    }
-    if draft.sticky == Some(true) && !post.password.is_empty() {
-        return Err(errors::sticky_and_password());
     }
     Ok(())
 }

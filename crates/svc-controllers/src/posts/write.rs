@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use chrono::NaiveDateTime;
 use svc_auth::{
     Caller,
     caps::{Object, PostCap},
@@ -15,7 +14,7 @@ use svc_store::{
     options, posts, terms, users,
 };
 
-use super::{Posts, draft::PostDraft, item::Place, load, rules};
+use super::{Posts, draft::PostDraft, item::Place, load, rules, slugs};
 use crate::{Access, Settings, Site, Stored, caller, errors, meta::MetaRights, respond, revisions::keep::revise};
 
 /// Everything that a transaction needs, so that it can be run again.
@@ -82,7 +81,7 @@ impl Posts {
     /// Creates or changes a post as the request says.
     pub(super) async fn save(&self, req: &Request, existing: Option<Post>) -> Result<PostId> {
         let settings = self.site.settings()?;
-        let draft = self.draft(req, existing.as_ref(), &settings)?;
+        let draft = self.draft(req)?;
         let job = self.job(caller(req), draft, existing.map(|p| p.id), settings);
         let id = self.site.write(move |tx| job.run(tx)).await?;
         let number = u64::try_from(id.0).unwrap_or_default();
@@ -91,11 +90,8 @@ impl Posts {
     }
 
     /// What a request wants to change of a post.
-    pub(super) fn draft(&self, req: &Request, existing: Option<&Post>, settings: &Settings) -> Result<PostDraft> {
-        let mut draft = PostDraft::default();
-        self.fields.apply(&mut draft, |name| respond::given(req, name))?;
-        self.check_template(&draft, existing, settings)?;
-        Ok(draft)
+    pub(super) fn draft(&self, req: &Request) -> Result<PostDraft> {
+        self.fields.read(|name| respond::given(req, name))
     }
 
     /// A draft with everything that storing it needs.
@@ -121,16 +117,10 @@ impl Posts {
         }
     }
 
-    /// Moves a post to the trash, with a revision of what it was.
-    pub(super) async fn trash(&self, id: PostId, now: (NaiveDateTime, NaiveDateTime), author: UserId) -> Result<()> {
-        let (site, post_type) = (Arc::clone(&self.site), Arc::clone(&self.post_type));
-        let write = move |tx: &mut Tx| {
-            if let Some(row) = posts::trash(tx, id, now)? {
-                revise(tx, &site, &post_type, &row, author)?;
-            }
-            Ok(())
-        };
-        self.site.write(write).await
+    /// Moves a post to the trash.
+    pub(super) async fn trash(&self, id: PostId, by: UserId) -> Result<()> {
+        let site = Arc::clone(&self.site);
+        self.site.write(move |tx| super::removal::trash(tx, &site, id, by)).await
     }
 
     /// A post that this request has just written. Whoever publishes scheduled posts is told of one more.
@@ -140,22 +130,6 @@ impl Posts {
             self.site.scheduled.notify_one();
         }
         Ok(post)
-    }
-
-    /// A template must be one that the theme offers, or the one that the post has.
-    fn check_template(&self, draft: &PostDraft, existing: Option<&Post>, settings: &Settings) -> Result<()> {
-        let Some(template) = draft.template.as_deref().filter(|t| !t.is_empty()) else { return Ok(()) };
-        let offered = self.site.theme(settings);
-        if offered.offers(template, &self.post_type.name) {
-            return Ok(());
-        }
-        if let Some(post) = existing {
-            let current = self.site.read(|db| Ok(meta::get(db, MetaKind::Post, post.id.0, "_wp_page_template")?))?;
-            if current.as_deref() == Some(template) {
-                return Ok(());
-            }
-        }
-        Err(errors::unknown_template())
     }
 }
 
@@ -181,8 +155,11 @@ impl Job {
         {
             self.restore_slug(tx, &mut row)?;
         }
-        if !row.slug.is_empty() && !rules::is_floating(&row.status) {
-            row.slug = load::unique_slug(tx, &row, &self.post_type)?;
+        // Drafts get a free slug only when they ask for one.
+        let is_asked_for = matches!(row.status.as_str(), "draft" | "pending") && self.draft.slug.is_some();
+        if !row.slug.is_empty() && (is_asked_for || !rules::is_floating(&row.status)) {
+            let before = existing.as_ref().map_or("", |post| post.slug.as_str());
+            row.slug = slugs::unique(tx, &row, before, &self.post_type, &self.settings.urls)?;
         }
         match &existing {
             Some(_) => {
@@ -204,6 +181,7 @@ impl Job {
     /// Author and parent exist.
     fn check_references(&self, tx: &mut Tx) -> Stored<()> {
         if let Some(author) = self.draft.author
+            && author != 0
             && UserId(author) != self.caller.id
             && users::get(tx, UserId(author))?.is_none()
         {
@@ -225,7 +203,7 @@ impl Job {
         let mut changed = false;
         if row.slug.is_empty() && !rules::is_floating(&row.status) {
             row.slug = row.id.to_string();
-            row.slug = load::unique_slug(tx, row, &self.post_type)?;
+            row.slug = slugs::unique(tx, row, "", &self.post_type, &self.settings.urls)?;
             changed = true;
         }
         self.default_terms(tx, row)?;

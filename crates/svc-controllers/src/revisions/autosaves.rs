@@ -15,7 +15,7 @@ use svc_store::posts;
 use super::{Parent, RevisionTable, parent, parent_arg};
 use crate::{
     Site, errors,
-    posts::{Granted, Posts, context_param},
+    posts::{Granted, Posts, checks, context_param},
     respond,
 };
 
@@ -94,7 +94,11 @@ impl Controller for Autosaves {
                 .schema(schema.clone())
                 .args(Args::from([parent_arg()]))
                 .endpoint(get(Self::list, Self::can_list).args(context()))
-                .endpoint(on(CREATABLE, Self::create, Self::can_create).args(self.posts.args(MethodKind::Editable))),
+                .endpoint(
+                    on(CREATABLE, Self::create, Self::can_create)
+                        .args(self.posts.args(MethodKind::Editable))
+                        .validate(checks::template(&self.site, &self.post_type)),
+                ),
             Route::new(format!(r"/{base}/(?P<parent>[\d]+)/autosaves/(?P<id>[\d]+)"))
                 .schema(schema)
                 .args(Args::from([parent_arg(), id]))

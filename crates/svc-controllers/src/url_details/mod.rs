@@ -1,7 +1,5 @@
 //! What a page elsewhere says of itself, for previews of links in the editor.
 
-mod head;
-
 use std::{
     sync::Arc,
     time::{Duration, Instant},
@@ -13,7 +11,7 @@ use svc_fetch::{FetchError, Get};
 use svc_routing::{Controller, Request, Response, Result, Route, forbidden, get};
 use svc_schema::{Arg, Args, Error, build::string};
 
-use crate::{Access, Site, caller, outgoing::own};
+use crate::{Access, Site, caller, head, outgoing::own};
 
 /// Beginning of a page that is read, in bytes.
 const PAGE_BYTES: u64 = 150 << 10;

@@ -1,11 +1,10 @@
 //! Stores what a request makes of a user: one transaction, all of it or nothing.
 
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 use svc_auth::{
     Caller, Secret,
     caps::{MetaKind as CapKind, Object},
-    password,
     roles::{CapSet, Roles},
 };
 use svc_model::{User, UserId};
@@ -15,7 +14,6 @@ use svc_store::{
     meta::{self, MetaKind},
     users,
 };
-use tokio::sync::Semaphore;
 
 use super::{
     Users, errors,
@@ -23,7 +21,12 @@ use super::{
     load,
     rules::{self, Profile, serialized},
 };
-use crate::{Access, Settings, Site, Stored, caller, meta::MetaRights, posts, respond};
+use crate::{
+    Access, Settings, Site, Stored, caller,
+    hashing::{self, HashFailure},
+    meta::MetaRights,
+    posts, respond,
+};
 
 /// Everything that the transaction needs, so that it can be run again. No `Debug`: it holds a hash.
 struct Job {
@@ -46,19 +49,14 @@ const NEW_META: [(&str, &str); 7] = [
     ("show_admin_bar_front", "true"),
 ];
 
-/// The hash of a new password. It takes long on purpose: away from the workers that answer requests, and no more at once
-/// than there are processors.
+/// The hash of a new password, as the interface tells its failures.
 async fn hash(password: Secret) -> Result<String> {
-    static PLACES: LazyLock<Semaphore> =
-        LazyLock::new(|| Semaphore::new(std::thread::available_parallelism().map_or(1, usize::from)));
-    let failed = || svc_schema::Error::new("rest_internal_error", "The password could not be stored.").with_status(500);
-    let _place = PLACES.acquire().await.map_err(|_| failed())?;
-    let hashed = tokio::task::spawn_blocking(move || password::hash(password.expose().as_bytes())).await;
-    match hashed {
-        Ok(Ok(hash)) => Ok(hash),
-        Ok(Err(password::HashError::TooLong)) => Err(errors::invalid_password()),
-        Ok(Err(password::HashError::Unavailable)) | Err(_) => Err(failed()),
-    }
+    let failed = |code, status| svc_schema::Error::new(code, "The password could not be stored.").with_status(status);
+    hashing::hash(password).await.map_err(|failure| match failure {
+        HashFailure::TooLong => errors::invalid_password(),
+        HashFailure::Busy => failed("rest_service_unavailable", 503),
+        HashFailure::Unavailable => failed("rest_internal_error", 500),
+    })
 }
 
 impl Users {

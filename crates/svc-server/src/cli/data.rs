@@ -130,13 +130,6 @@ pub(super) fn backup_command() -> Command {
 pub(super) fn backup(config: &Config, args: &ArgMatches) -> Result {
     let to: &PathBuf = args.get_one("file").expect("clap requires it");
     existing(config)?.backup(to).map_err(Error::store(format!("cannot back up to {}", to.display())))?;
-    // It holds the accounts' hashes.
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        let private = std::fs::Permissions::from_mode(0o600);
-        std::fs::set_permissions(to, private).map_err(Error::io(format!("cannot make {} private", to.display())))?;
-    }
     say(&format!("Wrote {}.", to.display()));
     Ok(())
 }

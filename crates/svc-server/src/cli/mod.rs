@@ -2,6 +2,7 @@
 
 mod content;
 mod data;
+mod doctor;
 mod output;
 mod people;
 mod serve;
@@ -32,6 +33,7 @@ fn command() -> Command {
         .subcommand(Command::new("serve").about("Serve the site (what is done when no command is given)"))
         .subcommand(show::config_command())
         .subcommand(show::routes_command())
+        .subcommand(doctor::doctor_command())
         .subcommand(data::import_command())
         .subcommand(data::export_command())
         .subcommand(data::backup_command())
@@ -81,6 +83,7 @@ fn carry_out(builder: &SiteBuilder, matches: &ArgMatches) -> Result {
             Ok(())
         }
         Some(("routes", args)) => show::routes(builder, &config, args),
+        Some(("doctor", _)) => doctor::doctor(builder, &config),
         Some(("import", args)) => data::import(&config, args),
         Some(("export", args)) => data::export(&config, args),
         Some(("backup", args)) => data::backup(&config, args),
@@ -116,5 +119,57 @@ mod tests {
     fn no_key_has_a_flag() {
         let line = ["x", "--keys-auth-key", "secret"];
         assert!(command().try_get_matches_from(line).is_err());
+    }
+
+    #[test]
+    fn accounts_are_kept_from_the_command_line() {
+        use svc_store::{MetaKind, meta, users};
+
+        let folder = tempfile::tempdir().unwrap();
+        let data = folder.path().join("data").display().to_string();
+        let run = |words: &[&str]| {
+            let line = ["svc-server", "--data", &data].into_iter().chain(words.iter().copied());
+            carry_out(&SiteBuilder::new(), &command().try_get_matches_from(line).unwrap())
+        };
+        assert!(run(&["user", "list"]).is_err(), "there is no site yet");
+        let config = Config::load(&Sources {
+            folder: folder.path().to_owned(),
+            flags: vec![(&SETTINGS[0], "data".to_owned())],
+            ..Sources::default()
+        })
+        .unwrap();
+        SiteBuilder::new().open(&config, &"http://127.0.0.1:1".parse().unwrap()).unwrap();
+        let store = crate::site::open_store(&config).unwrap();
+        let look = || {
+            let (pass, stored) = store
+                .read(|db| {
+                    let user = users::by_login(db, "jo")?.unwrap_or_default();
+                    Ok((user.pass, meta::load_one(db, MetaKind::User, user.id.0)?))
+                })
+                .unwrap();
+            let get = |name: &str| stored.first(name).unwrap_or_default().to_owned();
+            (pass, get("wp_capabilities"), get("wp_user_level"), get("_application_passwords"))
+        };
+
+        run(&["user", "create", "jo", "jo@example.org", "--role", "author"]).unwrap();
+        let first = look();
+        assert_eq!((first.1.as_str(), first.2.as_str()), (r#"a:1:{s:6:"author";b:1;}"#, "2"));
+        run(&["user", "set-role", "jo", "editor"]).unwrap();
+        assert_eq!((look().1.as_str(), look().2.as_str()), (r#"a:1:{s:6:"editor";b:1;}"#, "7"));
+        run(&["user", "set-password", "jo"]).unwrap();
+        assert_ne!(look().0, first.0);
+        run(&["app-password", "create", "jo", "Phone"]).unwrap();
+        let list = svc_auth::application_password::list_from_value(&crate::sign_in::unserialized(&look().3));
+        assert_eq!(list[0].name, "Phone");
+        run(&["app-password", "revoke", "jo", &list[0].uuid]).unwrap();
+        assert_eq!(look().3, "a:0:{}");
+        for refused in [
+            &["user", "set-role", "jo", "king"][..],
+            &["user", "set-role", "nobody", "editor"],
+            &["user", "create", "jo", "other@example.org"],
+            &["app-password", "revoke", "jo", &list[0].uuid],
+        ] {
+            assert!(run(refused).is_err(), "{refused:?}");
+        }
     }
 }

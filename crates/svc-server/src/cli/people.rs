@@ -21,7 +21,8 @@ use crate::{
     config::Config,
     error::{Error, Result},
     first_run,
-    site::{APPLICATION_PASSWORDS, IN_USE, open_store, unserialized},
+    sign_in::{SESSIONS, unserialized},
+    site::{APPLICATION_PASSWORDS, IN_USE, open_store},
 };
 
 /// Letters in a generated password.
@@ -47,12 +48,17 @@ pub(super) fn user_command() -> Command {
     let set = Command::new("set-password")
         .about("Give a user a new generated password, which is shown once; ends the user's sessions")
         .arg(required("login", "Name to sign in with"));
+    let set_role = Command::new("set-role")
+        .about("Give a user a role in the place of those that the user has")
+        .arg(required("login", "Name to sign in with"))
+        .arg(required("role", "Role, as `list` shows them"));
     Command::new("user")
-        .about("Make and list users, renew passwords")
+        .about("Make and list users, renew passwords, give roles")
         .subcommand_required(true)
         .subcommand(create)
         .subcommand(Command::new("list").about("List users with their roles"))
         .subcommand(set)
+        .subcommand(set_role)
 }
 
 pub(super) fn app_password_command() -> Command {
@@ -96,6 +102,7 @@ pub(super) fn user(config: &Config, args: &ArgMatches) -> Result {
     match args.subcommand() {
         Some(("create", args)) => create_user(&store, text(args, "login"), text(args, "email"), args.get_one("role")),
         Some(("set-password", args)) => set_password(&store, text(args, "login")),
+        Some(("set-role", args)) => set_role(&store, text(args, "login"), text(args, "role")),
         _ => list_users(&store),
     }
 }
@@ -120,11 +127,7 @@ fn create_user(store: &Store, login: &str, email: &str, role: Option<&String>) -
             .map_err(Error::store("cannot read options"))?
             .unwrap_or_default(),
     };
-    let known = store.read(roles).map_err(Error::store("cannot read roles"))?;
-    if known.get(&role).is_none() {
-        let names: Vec<&str> = known.iter().map(|(key, _)| key).collect();
-        return Err(refused(format!("there is no role `{role}`; there are {}", names.join(", "))));
-    }
+    check_role(store, &role)?;
     let (plain, hash) = generated()?;
     let user = User {
         login: login.to_owned(),
@@ -156,6 +159,27 @@ fn create_user(store: &Store, login: &str, email: &str, role: Option<&String>) -
     }
 }
 
+/// Refuses a role that the site does not have.
+fn check_role(store: &Store, role: &str) -> Result {
+    let known = store.read(roles).map_err(Error::store("cannot read roles"))?;
+    if known.get(role).is_some() {
+        return Ok(());
+    }
+    let names: Vec<&str> = known.iter().map(|(key, _)| key).collect();
+    Err(refused(format!("there is no role `{role}`; there are {}", names.join(", "))))
+}
+
+fn set_role(store: &Store, login: &str, role: &str) -> Result {
+    let user = find(store, login)?;
+    check_role(store, role)?;
+    let given = role.to_owned();
+    store
+        .write_blocking(move |tx| crate::accounts::set_role(tx, user, &given))
+        .map_err(Error::store("cannot set the role"))?;
+    say(&format!("{login} is {role} now."));
+    Ok(())
+}
+
 /// The name, or the name with a number behind it that no other user's address has.
 fn free_nicename(tx: &mut Tx, wish: &str) -> std::result::Result<String, StoreError> {
     let base: String = wish.chars().take(40).collect();
@@ -177,7 +201,7 @@ fn set_password(store: &Store, login: &str) -> Result {
             let Some(mut user) = users::get(tx, user)? else { return Ok(()) };
             user.pass.clone_from(&hash);
             users::update(tx, &user)?;
-            meta::delete(tx, MetaKind::User, user.id.0, "session_tokens", None).map(drop)
+            meta::delete(tx, MetaKind::User, user.id.0, SESSIONS, None).map(drop)
         })
         .map_err(Error::store("cannot set the password"))?;
     say(&format!("Password of {login}, shown only now: {}", plain.expose()));

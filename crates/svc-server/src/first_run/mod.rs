@@ -94,22 +94,23 @@ impl NewSite {
         for (name, value, autoload) in options::FIXED {
             stored::set(tx, name, value, *autoload)?;
         }
-        let host = self.address.parse::<SiteUrl>().map(|u| u.host().to_owned()).unwrap_or_default();
-        // An address of e-mail at a loopback host reaches nobody, and neither does this one.
-        let host = if host.contains('.') && host.parse::<std::net::IpAddr>().is_err() {
-            host
-        } else {
-            "example.com".to_owned()
-        };
         let roles = serialized(Roles::default().to_value());
         let prefix = tx.prefix().to_owned();
         let own = [
             ("siteurl".to_owned(), self.address.clone()),
             ("home".to_owned(), self.address.clone()),
-            ("admin_email".to_owned(), format!("{LOGIN}@{host}")),
+            ("admin_email".to_owned(), self.email()),
             (format!("{prefix}user_roles"), roles),
         ];
         own.iter().try_for_each(|(name, value)| stored::set(tx, name, value, true))
+    }
+
+    /// Address of e-mail of the site and its first user.
+    fn email(&self) -> String {
+        let host = self.address.parse::<SiteUrl>().map(|u| u.host().to_owned()).unwrap_or_default();
+        // An address of e-mail at a loopback host reaches nobody, and neither does this one.
+        let reachable = host.contains('.') && host.parse::<std::net::IpAddr>().is_err();
+        format!("{LOGIN}@{}", if reachable { &host } else { "example.com" })
     }
 
     fn admin(&self, tx: &mut Tx) -> std::result::Result<UserId, StoreError> {
@@ -117,6 +118,7 @@ impl NewSite {
             login: LOGIN.to_owned(),
             pass: self.hash.clone(),
             nicename: LOGIN.to_owned(),
+            email: self.email(),
             display_name: LOGIN.to_owned(),
             registered: Some(self.now),
             ..User::default()

@@ -1,10 +1,9 @@
 //! Finds what an address asks for, among what everybody may see.
 
 use chrono::{NaiveDate, NaiveDateTime, TimeDelta};
-use svc_auth::Caller;
-use svc_controllers::{Access, Settings, Site, Stored};
-use svc_discovery::{Archive, AttachmentKey, AuthorKey, DateKey, Lookup, PageKey, PostKey, TermKey, What};
-use svc_model::{Post, PostId, PostType, Taxonomy, Term, TermId, User, UserId};
+use svc_controllers::{Settings, Site, Stored, lookup::Singles};
+use svc_discovery::{Archive, AuthorKey, DateKey, Lookup, TermKey, What};
+use svc_model::{Post, PostType, Taxonomy, Term, TermId, User, UserId};
 use svc_store::{
     Db, Order,
     posts::{self, PostOrderBy, PostQuery, TaxClause},
@@ -80,74 +79,19 @@ impl Finder<'_> {
     fn look(&mut self, lookup: &Lookup) -> Stored<Found> {
         match &lookup.what {
             What::Front => self.front(lookup),
-            What::Post(key) => self.post(key).map(single),
-            What::Page(PageKey::Id(id)) => self.by_id(*id).map(single),
-            What::Page(PageKey::Path(path)) => {
-                let found = posts::by_path(self.db, path, "page")?;
-                self.seen(found).map(single)
-            }
-            What::Attachment(AttachmentKey::Id(id)) => self.by_id(*id).map(single),
-            What::Attachment(AttachmentKey::Slug(slug)) => {
-                let found = posts::by_slug(self.db, slug, &["attachment"])?.into_iter().next();
-                self.seen(found).map(single)
-            }
+            What::Post(_) | What::Page(_) | What::Attachment(_) => self.singles().find(lookup).map(single),
             What::Archive(archive) => self.archive(archive, lookup),
             What::Rest(_) | What::Robots | What::Favicon | What::Sitemap(_) | What::NotFound => Ok(Found::Nothing),
         }
     }
 
-    /// The post, if everybody may see it: the type has pages, and its status (or that of what it hangs on) is public.
-    fn seen(&mut self, post: Option<Post>) -> Stored<Option<Post>> {
-        let Some(post) = post else { return Ok(None) };
-        let has_pages = self.site.types.get(&post.post_type).is_some_and(PostType::is_viewable);
-        if !has_pages {
-            return Ok(None);
-        }
-        let access = Access::of_posts(self.site, self.settings, self.db, std::slice::from_ref(&post))?;
-        Ok(access.can_read(&Caller::anonymous(), &post).then_some(post))
-    }
-
-    fn by_id(&mut self, id: u64) -> Stored<Option<Post>> {
-        let Ok(id) = i64::try_from(id) else { return Ok(None) };
-        let post = posts::get(self.db, PostId(id))?;
-        self.seen(post)
-    }
-
-    fn post(&mut self, key: &PostKey) -> Stored<Option<Post>> {
-        let candidates = match (&key.slug, key.id) {
-            (Some(slug), _) => {
-                let kind = key.post_type.as_deref().unwrap_or("post");
-                if slug.contains('/') {
-                    posts::by_path(self.db, slug, kind)?.into_iter().collect()
-                } else {
-                    posts::by_slug(self.db, slug, &[kind])?
-                }
-            }
-            (None, Some(id)) => self.by_id(id)?.into_iter().collect(),
-            (None, None) => Vec::new(),
-        };
-        for post in candidates {
-            let fits = key.id.is_none_or(|id| i64::try_from(id) == Ok(post.id.0))
-                && key.post_type.as_ref().is_none_or(|t| *t == post.post_type)
-                && fits_date(&post, key.date)
-                && self.is_by(&post, key.author.as_deref())?;
-            if fits && let Some(post) = self.seen(Some(post))? {
-                return Ok(Some(post));
-            }
-        }
-        Ok(None)
-    }
-
-    fn is_by(&mut self, post: &Post, author: Option<&str>) -> Stored<bool> {
-        let Some(author) = author else { return Ok(true) };
-        Ok(users::by_slug(self.db, author)?.is_some_and(|u| u.id == post.author))
+    fn singles(&mut self) -> Singles<'_> {
+        Singles { site: self.site, settings: self.settings, db: self.db }
     }
 
     fn front(&mut self, lookup: &Lookup) -> Stored<Found> {
-        let page = self.settings.number("page_on_front");
-        if self.settings.option("show_on_front") == "page" && page > 0 && lookup.feed.is_none() {
-            let post = posts::get(self.db, PostId(page))?;
-            return Ok(self.seen(post)?.map_or(Found::Nothing, |p| Found::Front(Box::new(p))));
+        if self.has_front_page() && lookup.feed.is_none() {
+            return Ok(self.singles().front()?.map_or(Found::Nothing, |p| Found::Front(Box::new(p))));
         }
         let query = PostQuery { post_types: vec!["post".to_owned()], ..self.newest(lookup) };
         let mut list = self.list(Subject::Home, query, lookup)?;
@@ -155,6 +99,10 @@ impl Finder<'_> {
             self.put_sticky_first(&mut list)?;
         }
         Ok(self.or_nothing(list, true))
+    }
+
+    fn has_front_page(&self) -> bool {
+        self.settings.option("show_on_front") == "page" && self.settings.number("page_on_front") > 0
     }
 
     /// Posts that stay on top come first on the first page, whether or not they are new enough for it.
@@ -296,22 +244,6 @@ impl Finder<'_> {
 
 fn single(post: Option<Post>) -> Found {
     post.map_or(Found::Nothing, |p| Found::Single(Box::new(p)))
-}
-
-/// Whether the post's date has the parts that are named.
-fn fits_date(post: &Post, key: DateKey) -> bool {
-    use chrono::{Datelike, Timelike};
-    if key.is_empty() {
-        return true;
-    }
-    let Some(date) = post.date else { return false };
-    let fits = |part: Option<u32>, is: u32| part.is_none_or(|p| p == is);
-    fits(key.year, date.year().unsigned_abs())
-        && fits(key.month, date.month())
-        && fits(key.day, date.day())
-        && fits(key.hour, date.hour())
-        && fits(key.minute, date.minute())
-        && fits(key.second, date.second())
 }
 
 /// The time that a date stands for: from its beginning, up to and without its end. A month without a year, or the like,

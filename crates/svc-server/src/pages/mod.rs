@@ -3,6 +3,7 @@
 //! A request's path is read by `svc-discovery` into things to look up; the first that is found, among what everybody may
 //! see, is shown. Requests of the interface never come here.
 
+mod embed;
 mod find;
 mod hierarchy;
 mod respond;
@@ -23,6 +24,7 @@ use http::{Method, StatusCode};
 use svc_controllers::{Settings, Site, Stored};
 use svc_discovery::{Lookup, What};
 
+pub(crate) use show::language;
 pub(crate) use texts::SiteTexts;
 pub use texts::Texts;
 
@@ -110,11 +112,15 @@ impl Pages {
     }
 
     fn found(&self, show: &mut show::Show<'_>, asked: &Asked, lookup: &Lookup, found: Found) -> Stored<Page> {
-        // Further pages of a text or of its comments, embeds and previews have addresses that are not made here.
+        // Further pages of a text or of its comments, and previews, have addresses that are not made here.
         let plain =
             lookup.page == 0 && lookup.comment_page == 0 && lookup.feed.is_none() && !lookup.embed && !lookup.preview;
         match found {
             Found::Nothing => show.nothing(),
+            Found::Single(post) | Found::Front(post) if lookup.embed => {
+                let address = show.address(&post)?;
+                show.embed(&post, address)
+            }
             Found::Single(post) if post.post_type == "attachment" => show.attachment(&post),
             Found::Single(post) => {
                 let address = show.address(&post)?;

@@ -24,11 +24,19 @@ pub(super) struct Page {
     kind: &'static str,
     body: String,
     headers: Vec<(header::HeaderName, String)>,
+    /// What the page may do, where it is not what pages may do.
+    policy: Option<String>,
 }
 
 impl Page {
     fn new(status: StatusCode, kind: &'static str, body: String) -> Self {
-        Page { status, kind, body, headers: Vec::new() }
+        Page { status, kind, body, headers: Vec::new(), policy: None }
+    }
+
+    /// The page under another policy.
+    pub(super) fn with_policy(mut self, policy: String) -> Self {
+        self.policy = Some(policy);
+        self
     }
 
     /// A template as a page, with the values of its `Link` headers.
@@ -100,7 +108,8 @@ impl Page {
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(self.kind));
         if self.kind == HTML {
-            headers.insert(header::CONTENT_SECURITY_POLICY, POLICY);
+            let own = self.policy.and_then(|policy| HeaderValue::from_str(&policy).ok());
+            headers.insert(header::CONTENT_SECURITY_POLICY, own.unwrap_or(POLICY));
         }
         let tag = tag.map(|t| (header::ETAG, t));
         for (name, value) in self.headers.into_iter().chain(tag) {

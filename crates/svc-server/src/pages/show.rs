@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use chrono::NaiveDateTime;
 use http::StatusCode;
 use svc_controllers::{
-    Settings, Site, Stored,
+    Settings, Site, Stored, oembed,
     page::{self, Scene, SceneList},
     urls::{rest_base, taxonomy_rest_base},
 };
@@ -38,7 +38,7 @@ const MOST_COMMENTS: u64 = 200;
 /// Characters of the description for search engines.
 const DESCRIPTION_LENGTH: usize = 160;
 
-const PROTECTED: &str = "<p>This text is protected by a password.</p>";
+pub(super) const PROTECTED: &str = "<p>This text is protected by a password.</p>";
 
 /// What pages are made with, in one snapshot.
 pub(super) struct Show<'a> {
@@ -54,7 +54,12 @@ pub(super) struct Show<'a> {
 
 impl Show<'_> {
     /// What stands around a page that shows this, and the values of its `Link` headers.
-    fn frame(&mut self, title: &str, shown: Queried<'_>, here: Option<&str>) -> Stored<(Frame, Vec<String>)> {
+    pub(super) fn frame(
+        &mut self,
+        title: &str,
+        shown: Queried<'_>,
+        here: Option<&str>,
+    ) -> Stored<(Frame, Vec<String>)> {
         let site = &self.settings.urls.site;
         let route = site.queried_resource_route(shown, &self.site.brand.namespace());
         let announcement = site.announcement(&route);
@@ -119,7 +124,7 @@ impl Show<'_> {
         if post.password.is_empty() { title } else { format!("Protected: {title}") }
     }
 
-    fn entry(&self, post: &Post, url: String, author: Option<&User>, body_html: String) -> Entry {
+    pub(super) fn entry(&self, post: &Post, url: String, author: Option<&User>, body_html: String) -> Entry {
         Entry {
             title_html: self.title_html(post),
             url,
@@ -150,6 +155,7 @@ impl Show<'_> {
         let shown = kind.map_or(Queried::Other, |k| Queried::Singular(id, rest_base(k, &namespace)));
         let title = plain(&self.title_html(&post));
         let (mut page, mut links) = self.frame(&title, shown, Some(&url))?;
+        page.head_links_html.push_str(&oembed::discovery_links(self.settings, &url));
         links.push(format!("<{}>; rel=shortlink", svc_text::sanitize_url(&self.settings.urls.site.short_link(id))));
         let open = post.password.is_empty();
         if open {
@@ -421,12 +427,12 @@ fn class_of(subject: &Subject) -> &'static str {
     }
 }
 
-fn posts_author(db: &mut Db, post: &Post) -> Stored<Option<User>> {
+pub(super) fn posts_author(db: &mut Db, post: &Post) -> Stored<Option<User>> {
     Ok(if post.author.is_none() { None } else { svc_store::users::get(db, post.author)? })
 }
 
 /// The language tag of a locale: `de_DE_formal` is `de-DE`; none is American English.
-fn language(locale: &str) -> String {
+pub(crate) fn language(locale: &str) -> String {
     let parts: Vec<&str> = locale.split('_').take(2).filter(|p| p.bytes().all(|b| b.is_ascii_alphanumeric())).collect();
     if parts.iter().all(|p| p.is_empty()) { "en-US".to_owned() } else { parts.join("-") }
 }

@@ -111,6 +111,15 @@ pub(crate) struct ThemedPage<'a> {
     pub(crate) body_html: String,
 }
 
+/// One post, for frames of other sites.
+#[derive(Template)]
+#[template(path = "embed.html")]
+pub(crate) struct EmbedPage {
+    pub(crate) page: Frame,
+    pub(crate) entry: Entry,
+    pub(crate) script: &'static str,
+}
+
 /// A message.
 #[derive(Template)]
 #[template(path = "plain.html")]

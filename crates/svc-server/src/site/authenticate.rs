@@ -3,90 +3,50 @@
 //! The rules are `svc-auth`'s; here the stored values they ask for are looked up, in one snapshot per request, and none
 //! for requests without credentials.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
-use arc_swap::ArcSwapOption;
 use chrono::Utc;
 use http::{HeaderMap, Method, header};
-use serde_json::Value;
 use svc_auth::{
-    AuthError, Caller, Keys, Scheme, Secret,
+    AuthError, Caller, Scheme, Secret,
     application_password::{self, Account, AppPasswordOutcome, ApplicationPassword},
     basic,
-    cookie::{self, AuthCookie, CookieNames},
     nonce::{self, Bearer},
     nonce_check::{self, CookieStatus, Decision, NonceCheck},
-    roles::Roles,
-    session::Sessions,
 };
-use svc_controllers::{AppPassword, ClientAddress, SessionToken, Settings, Site, Stored};
+use svc_controllers::{AppPassword, ClientAddress, SessionToken, Stored};
 use svc_http::{Authenticator, Credentials, Outcome};
-use svc_model::{User, UserId};
-use svc_php::serialize;
+use svc_model::UserId;
 use svc_routing::BoxFuture;
 use svc_schema::Error;
-use svc_store::{Db, Meta, MetaKind, StoreError, meta, options, users};
+use svc_store::{Db, Meta, MetaKind, StoreError, meta, options};
 use tokio::task::JoinHandle;
 
-use crate::serving::FORWARDED_FOR;
+use crate::{
+    serving::FORWARDED_FOR,
+    sign_in::{
+        Attempts,
+        identity::{Identities, Known, NOBODY, cookie_value, find_by_name, token_of, unserialized},
+    },
+};
 
 /// User meta that holds the application passwords.
 pub(crate) const APPLICATION_PASSWORDS: &str = "_application_passwords";
 
-/// User meta that holds the sessions.
-const SESSIONS: &str = "session_tokens";
-
 /// Option that says whether anybody ever made an application password: without it none is looked for.
 pub(crate) const IN_USE: &str = "using_application_passwords";
 
-/// A stored value that is not plain text.
-pub(crate) fn unserialized(stored: &str) -> Value {
-    serialize::from_stored(stored.as_bytes()).into()
-}
-
 /// The stage itself.
 pub(super) struct SignIn {
-    site: Arc<Site>,
-    keys: Keys,
+    identities: Arc<Identities>,
+    attempts: Arc<Attempts>,
     /// Application passwords may be used: the site is reached over TLS, or is a local one.
     passwords_available: bool,
-    /// What was last understood of the options.
-    known: ArcSwapOption<Known>,
-}
-
-/// What the options say, understood once per change of them.
-struct Known {
-    settings: Arc<Settings>,
-    roles: Roles,
-    cookie: String,
-}
-
-/// A user with the stored values that authentication asks for.
-struct Subject {
-    user: User,
-    meta: Meta,
 }
 
 impl SignIn {
-    pub(super) fn new(site: Arc<Site>, keys: Keys, passwords_available: bool) -> Self {
-        SignIn { site, keys, passwords_available, known: ArcSwapOption::empty() }
-    }
-
-    fn known(&self, db: &mut Db) -> Stored<Arc<Known>> {
-        let settings = self.site.settings_in(db)?;
-        if let Some(known) = &*self.known.load()
-            && Arc::ptr_eq(&known.settings, &settings)
-        {
-            return Ok(Arc::clone(known));
-        }
-        let roles = settings.option(&format!("{}user_roles", db.prefix()));
-        let known = Arc::new(Known {
-            roles: Roles::from_value(&unserialized(roles)),
-            cookie: CookieNames::new(&self.site.brand, settings.option("siteurl")).logged_in,
-            settings,
-        });
-        self.known.store(Some(Arc::clone(&known)));
-        Ok(known)
+    pub(super) fn new(identities: Arc<Identities>, attempts: Arc<Attempts>, passwords_available: bool) -> Self {
+        SignIn { identities, attempts, passwords_available }
     }
 
     fn decide(&self, credentials: &Credentials, noting: &mut Option<JoinHandle<()>>) -> Result<Outcome, Error> {
@@ -95,18 +55,24 @@ impl SignIn {
         if !has(header::AUTHORIZATION) && !has(header::COOKIE) && credentials.nonce.is_none() {
             return Ok(Outcome::anonymous());
         }
-        self.site.read(|db| {
-            let known = self.known(db)?;
+        self.identities.site.read(|db| {
+            let known = self.identities.known(db)?;
             // What a program states outright counts more than what a browser sends along. A statement that names no one
             // counts nothing: servers in front of a site have passwords of their own, which browsers send here too.
             if let Some(sent) = basic_credentials(&credentials.headers)
                 && self.passwords_available
                 && in_use(db)?
-                && let Some(outcome) = self.by_password(db, &known, &sent, &credentials.headers, noting)?
             {
-                return Ok(outcome);
+                let address = client_address(&credentials.headers).map(|client| client.0);
+                if let Some(wait) = address.and_then(|a| self.attempts.refuses_program(a)) {
+                    return Ok(too_many(wait));
+                }
+                if let Some(outcome) = self.by_password(db, &known, &sent, &credentials.headers, noting)? {
+                    return Ok(outcome);
+                }
+                address.inspect(|a| self.attempts.program_failed(*a));
             }
-            match cookie_value(&credentials.headers, &known.cookie) {
+            match cookie_value(&credentials.headers, &known.cookies.logged_in) {
                 Some(value) => self.by_cookie(db, &known, &value, credentials),
                 None => Ok(self.without_cookie(credentials)),
             }
@@ -127,18 +93,15 @@ impl SignIn {
         noting: &mut Option<JoinHandle<()>>,
     ) -> Stored<Option<Outcome>> {
         let is_email = svc_text::is_email(&sent.login);
-        let subject = match find(db, &sent.login)? {
-            None if is_email => users::by_email(db, &sent.login)?.map(|user| with_meta(db, user)).transpose()?,
-            found => found,
-        };
+        let subject = find_by_name(db, &sent.login)?;
         let passwords = subject.as_ref().map(|s| passwords_of(&s.meta)).unwrap_or_default();
         let account = subject.as_ref().map(|s| Account { id: s.user.id, passwords: &passwords, allowed: true });
         let outcome = AppPasswordOutcome::authenticate(account, sent.password.expose(), is_email);
-        let (AppPasswordOutcome::User(id, uuid), Some(subject)) = (&outcome, &subject) else { return Ok(None) };
-        let signed_in = Outcome::caller(caller(known, *id, &subject.meta, db.prefix()));
+        let (AppPasswordOutcome::User(_, uuid), Some(subject)) = (&outcome, &subject) else { return Ok(None) };
+        let signed_in = Outcome::caller(subject.caller(&known.settings, db.prefix()));
         Ok(Some(match uuid {
             Some(uuid) => {
-                *noting = self.note_use(*id, uuid, &passwords, headers);
+                *noting = self.note_use(subject.user.id, uuid, &passwords, headers);
                 signed_in.with_extension(AppPassword(uuid.clone()))
             }
             None => signed_in,
@@ -160,7 +123,7 @@ impl SignIn {
         if !passwords.iter().any(is_due) {
             return None;
         }
-        let (store, uuid) = (self.site.store.clone(), uuid.to_owned());
+        let (store, uuid) = (self.identities.site.store.clone(), uuid.to_owned());
         Some(tokio::spawn(async move {
             let written = store.write(move |tx| {
                 let Some(stored) = meta::get(tx, MetaKind::User, user.0, APPLICATION_PASSWORDS)? else { return Ok(()) };
@@ -178,44 +141,29 @@ impl SignIn {
     }
 
     fn by_cookie(&self, db: &mut Db, known: &Known, value: &str, credentials: &Credentials) -> Stored<Outcome> {
-        let now = Utc::now().timestamp();
         let grace = credentials.wire_method == Method::POST;
-        let Ok(parsed) = AuthCookie::parse(value) else { return Ok(self.without_cookie(credentials)) };
-        let subject = if parsed.current(now, grace).is_ok() { find(db, parsed.login)? } else { None };
-        let sessions = subject
-            .as_ref()
-            .and_then(|s| s.meta.first(SESSIONS))
-            .map(|stored| Sessions::from_value(&unserialized(stored)))
-            .unwrap_or_default();
-        let account = subject.as_ref().map(|s| cookie::Account { password: &s.user.pass, sessions: &sessions });
-        let status = match parsed.validate(&self.keys, Scheme::LoggedIn, account, now, grace) {
-            Ok(_) => CookieStatus::Valid,
-            Err(failure) => CookieStatus::Failed(failure),
+        let (status, subject) = self.identities.of_cookie(db, value, Scheme::LoggedIn, grace)?;
+        let bearer = match &subject {
+            Some(subject) => Bearer { user: subject.user.id, token: token_of(value) },
+            None => NOBODY,
         };
-        let user = match (status, &subject) {
-            (CookieStatus::Valid, Some(subject)) => subject.user.id,
-            _ => UserId(0),
-        };
-        let token = if user.is_none() { "" } else { parsed.token };
-        let decision = self.nonce(credentials, status, Bearer { user, token }, now);
-        let brought = subject.filter(|_| !user.is_none());
-        let session = SessionToken(Secret::new(token));
-        let outcome = self.outcome(decision, brought.map(|s| caller(known, user, &s.meta, db.prefix())));
+        let session = SessionToken(Secret::new(bearer.token));
+        let decision = self.nonce(credentials, status, bearer);
+        let outcome = self.outcome(decision, subject.map(|s| s.caller(&known.settings, db.prefix())));
         Ok(outcome.with_extension(session))
     }
 
     /// A request whose cookie is missing, or cannot be read: a nonce may still be checked, as nobody's.
     fn without_cookie(&self, credentials: &Credentials) -> Outcome {
-        let nobody = Bearer { user: UserId(0), token: "" };
-        self.outcome(self.nonce(credentials, CookieStatus::Absent, nobody, Utc::now().timestamp()), None)
+        self.outcome(self.nonce(credentials, CookieStatus::Absent, NOBODY), None)
     }
 
-    fn nonce(&self, credentials: &Credentials, cookie: CookieStatus, bearer: Bearer<'_>, now: i64) -> Decision {
-        let tick = nonce::tick(now, nonce::LIFETIME);
+    fn nonce(&self, credentials: &Credentials, cookie: CookieStatus, bearer: Bearer<'_>) -> Decision {
+        let tick = nonce::tick(Utc::now().timestamp(), nonce::LIFETIME);
         // The service has put parameter and header in their order already.
         let param = credentials.nonce.as_deref();
         let check = NonceCheck { answered: false, cookie, bearer, param, header: None, tick };
-        nonce_check::check(&self.keys, &self.site.brand, &check)
+        nonce_check::check(&self.identities.keys, &self.identities.site.brand, &check)
     }
 
     fn outcome(&self, decision: Decision, caller: Option<Caller>) -> Outcome {
@@ -223,7 +171,7 @@ impl SignIn {
             (Decision::Refused(refusal), caller) => Outcome::refused(wire(refusal), caller.is_some()),
             (Decision::Verified(fresh), caller) => {
                 let outcome = caller.map_or_else(Outcome::anonymous, Outcome::caller);
-                outcome.with_header(self.site.brand.header("Nonce"), fresh.expose())
+                outcome.with_header(self.identities.site.brand.header("Nonce"), fresh.expose())
             }
             (Decision::Unchanged | Decision::Anonymous, _) => Outcome::anonymous(),
         }
@@ -251,6 +199,14 @@ impl Authenticator for SignIn {
     }
 }
 
+/// The answer to a program that has sent too many wrong passwords.
+fn too_many(wait: Duration) -> Outcome {
+    let error =
+        Error::new("rest_too_many_attempts", "Too many wrong passwords came from this address. Try again later.");
+    let seconds = wait.as_secs().saturating_add(1).to_string();
+    Outcome::refused(error.with_status(429), false).with_header("Retry-After", seconds)
+}
+
 /// Where the request comes from: what is left of the header once it has been found out is the client's own address.
 fn client_address(headers: &HeaderMap) -> Option<ClientAddress> {
     headers.get(FORWARDED_FOR)?.to_str().ok()?.parse().ok().map(ClientAddress)
@@ -264,23 +220,9 @@ fn in_use(db: &mut Db) -> Result<bool, StoreError> {
     Ok(options::get(db, IN_USE)?.is_some_and(|v| !matches!(v.as_str(), "" | "0")))
 }
 
-fn find(db: &mut Db, login: &str) -> Result<Option<Subject>, StoreError> {
-    users::by_login(db, login)?.map(|user| with_meta(db, user)).transpose()
-}
-
-fn with_meta(db: &mut Db, user: User) -> Result<Subject, StoreError> {
-    let meta = meta::load_one(db, MetaKind::User, user.id.0)?;
-    Ok(Subject { user, meta })
-}
-
 fn passwords_of(meta: &Meta) -> Vec<ApplicationPassword> {
     let stored = meta.first(APPLICATION_PASSWORDS);
     stored.map(|s| application_password::list_from_value(&unserialized(s))).unwrap_or_default()
-}
-
-fn caller(known: &Known, id: UserId, meta: &Meta, prefix: &str) -> Caller {
-    let stored = meta.first(&format!("{prefix}capabilities")).map(unserialized).unwrap_or_default();
-    Caller::new(id, known.roles.caps_of(&stored))
 }
 
 fn wire(refusal: AuthError) -> Error {
@@ -288,28 +230,5 @@ fn wire(refusal: AuthError) -> Error {
     match refusal.status {
         Some(status) => error.with_status(status),
         None => error,
-    }
-}
-
-/// The value of a cookie, decoded; of several with this name the first counts.
-fn cookie_value(headers: &HeaderMap, name: &str) -> Option<String> {
-    let pairs = headers.get_all(header::COOKIE).iter().filter_map(|v| v.to_str().ok()).flat_map(|v| v.split(';'));
-    let mut values = pairs.filter_map(|pair| pair.trim().split_once('=')).filter(|(n, _)| *n == name).map(|(_, v)| v);
-    let value = values.next()?;
-    Some(percent_encoding::percent_decode_str(value).decode_utf8_lossy().into_owned())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn cookies_are_found_by_name() {
-        let mut headers = HeaderMap::new();
-        headers.append(header::COOKIE, "a=1; logged=x%7Cy; logged=z".parse().unwrap());
-        headers.append(header::COOKIE, "other = 2".parse().unwrap());
-        assert_eq!(cookie_value(&headers, "logged").as_deref(), Some("x|y"));
-        assert_eq!(cookie_value(&headers, "a").as_deref(), Some("1"));
-        assert_eq!(cookie_value(&headers, "ogged"), None);
     }
 }

@@ -17,7 +17,7 @@ use svc_http::RestLayer;
 use svc_routing::{Registry, Server};
 use svc_store::{DatabaseUrl, Store, StoreConfig};
 
-pub(crate) use authenticate::{APPLICATION_PASSWORDS, IN_USE, unserialized};
+pub(crate) use authenticate::{APPLICATION_PASSWORDS, IN_USE};
 
 use crate::{
     config::{Config, Environment, SiteUrl},
@@ -25,7 +25,9 @@ use crate::{
     first_run::{self, Created},
     pages::{self, Texts},
     schedule::Schedule,
-    serving, shipped_theme, uploads,
+    serving, shipped_theme,
+    sign_in::{self, Attempts, Identities},
+    uploads,
 };
 use authenticate::SignIn;
 use rest::Rest;
@@ -137,20 +139,44 @@ impl SiteBuilder {
             prepare(&mut site);
         }
         let site = site.finish();
-        let home = home(&site)?;
-        let passwords = home.is_tls() || config.environment_for(&home) == Environment::Local;
-        let sign_in = Arc::new(SignIn::new(Arc::clone(&site), keys, passwords));
+        let (home, installed_at) = addresses(&site)?;
+        let local = config.environment_for(&home) == Environment::Local;
+        let passwords = home.is_tls() || local;
+        let identities = Arc::new(Identities::new(Arc::clone(&site), keys));
+        let attempts = Arc::new(Attempts::default());
         let rest = Rest::build(Arc::clone(&site), self.register.clone(), config.debug, passwords)?;
         let texts = self.texts.clone().unwrap_or_else(|| Arc::new(pages::SiteTexts(Arc::clone(&site))));
-        Ok(OpenSite { site, rest, sign_in, texts, home, created, config: config.clone() })
+        let sign_in = Arc::new(SignIn::new(Arc::clone(&identities), Arc::clone(&attempts), passwords));
+        let dispatch = rest.clone();
+        let people = sign_in::Pages {
+            identities,
+            attempts,
+            server: Box::new(move || dispatch.server()),
+            passwords_available: passwords,
+            local,
+        };
+        Ok(OpenSite {
+            site,
+            rest,
+            sign_in,
+            people: Arc::new(people),
+            texts,
+            home,
+            installed_at,
+            created,
+            config: config.clone(),
+        })
     }
 }
 
-/// The site's public address, as its options have it.
-fn home(site: &Site) -> Result<SiteUrl> {
+/// The site's public address, and the path under which its log-in page stands, as its options have them.
+fn addresses(site: &Site) -> Result<(SiteUrl, String)> {
     let settings = site.settings().map_err(|e| Error::Refused(format!("the site's options: {}", e.message())))?;
-    let stored = settings.option("home");
-    stored.parse().map_err(|why| Error::Refused(format!("the stored address `{stored}` of the site {why}")))
+    let read = |name: &str| -> Result<SiteUrl> {
+        let stored = settings.option(name);
+        stored.parse().map_err(|why| Error::Refused(format!("the stored address `{stored}` of the site {why}")))
+    };
+    Ok((read("home")?, read("siteurl")?.path().to_owned()))
 }
 
 fn no_site(file: &std::path::Path, prefix: &str) -> Error {
@@ -175,8 +201,11 @@ pub struct OpenSite {
     site: Arc<Site>,
     rest: Rest,
     sign_in: Arc<SignIn>,
+    people: Arc<sign_in::Pages>,
     texts: Arc<dyn Texts>,
     home: SiteUrl,
+    /// Path of the log-in page's and the administration area's folder: empty, or `/folder`.
+    installed_at: String,
     created: Option<Created>,
     config: Config,
 }
@@ -217,7 +246,8 @@ impl OpenSite {
         let service = self.rest.service(limits, self.sign_in.clone());
         let pages = pages::router(Arc::clone(&self.site), Arc::clone(&self.texts));
         let files = uploads::router(self.home.path(), &self.config.content_dir);
-        let inner = Router::new().merge(files).fallback_service(pages);
+        let accounts = sign_in::router(Arc::clone(&self.people), &self.installed_at);
+        let inner = Router::new().merge(files).merge(accounts).fallback_service(pages);
         let with_rest = tower::Layer::layer(&RestLayer::new(service), inner);
         serving::surround(Router::new().fallback_service(with_rest), &self.config)
     }

@@ -326,12 +326,17 @@ impl Loader<'_, '_> {
         })
     }
 
-    /// The statement for so many of the rows that wait.
+    /// The statement for so many of the rows that wait. Texts that must be there and that the dump does not have are
+    /// empty.
     fn insert_sql(&self, n_rows: usize) -> String {
-        let stage = self.staged.get(&self.waiting.table).map_or("", |s| s.stage.as_str());
-        let columns = &self.waiting.columns;
-        let names: Vec<String> = columns.iter().map(|c| quoted(c)).collect();
-        let row = format!("({})", vec!["?"; columns.len()].join(","));
+        let Some(staged) = self.staged.get(&self.waiting.table) else { return String::new() };
+        let (stage, columns) = (&staged.stage, &self.waiting.columns);
+        let given = |name: &str| columns.iter().any(|c| c.eq_ignore_ascii_case(name));
+        let absent = staged.table.columns.iter().filter(|c| c.default == schema::Default::Required && !given(c.name));
+        let absent: Vec<String> = absent.map(|c| quoted(c.name)).collect();
+        let names: Vec<String> = columns.iter().map(|c| quoted(c)).chain(absent.iter().cloned()).collect();
+        let values = vec!["?"; columns.len()].into_iter().chain(vec!["''"; absent.len()]);
+        let row = format!("({})", values.collect::<Vec<_>>().join(","));
         format!("INSERT INTO {} ({}) VALUES {}", quoted(stage), names.join(","), vec![row; n_rows].join(","))
     }
 

@@ -6,20 +6,20 @@ use svc_text::{decode_references, strip_all_tags};
 
 /// What a page says of itself; empty where it says nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Head {
-    pub(super) title: String,
+pub(crate) struct Head {
+    pub(crate) title: String,
     /// As written: maybe relative.
-    pub(super) icon: String,
-    pub(super) description: String,
+    pub(crate) icon: String,
+    pub(crate) description: String,
     /// As written: maybe relative.
-    pub(super) image: String,
+    pub(crate) image: String,
 }
 
 /// Icons that stand in the page itself are at most this long, in bytes.
 const DATA_ICON: usize = 16 << 10;
 
 /// Reads the head of a page.
-pub(super) fn read(html: &str) -> Head {
+pub(crate) fn read(html: &str) -> Head {
     let mut found = Head::default();
     let mut at = 0;
     while let Some(tag) = Tag::next(html, at) {
@@ -39,6 +39,23 @@ pub(super) fn read(html: &str) -> Head {
         }
     }
     found
+}
+
+/// Where a page says that it is described in the manner of oEmbed, as JSON: as written, maybe relative.
+pub(crate) fn description(html: &str) -> Option<String> {
+    let mut at = 0;
+    while let Some(tag) = Tag::next(html, at) {
+        at = tag.end;
+        match tag.name.as_str() {
+            "body" | "/head" => break,
+            "script" | "style" | "noscript" | "template" => at += until(html, at, &format!("</{}", tag.name)).len(),
+            "link" if tag.attribute("type").trim().eq_ignore_ascii_case("application/json+oembed") => {
+                return Some(tag.attribute("href")).filter(|href| !href.is_empty());
+            }
+            _ => {}
+        }
+    }
+    None
 }
 
 fn meta(found: &mut Head, tag: &Tag<'_>) {
@@ -188,6 +205,14 @@ mod tests {
     }
 
     #[test]
+    fn descriptions_are_found() {
+        let link = "<link rel=alternate type='application/json+oembed' href='/o?a=1&amp;b=2'>";
+        assert_eq!(description(&format!("<head><title>x</title>{link}")).as_deref(), Some("/o?a=1&b=2"));
+        assert_eq!(description(&format!("<head></head>{link}")), None);
+        assert_eq!(description(&format!("<!-- {link} --><script>{link}</script>")), None);
+    }
+
+    #[test]
     fn broken_pages_are_no_trouble() {
         for html in [
             "",
@@ -200,7 +225,7 @@ mod tests {
             "<é>",
             "<a b='>",
         ] {
-            check(&html.to_owned(), ["", "", "", ""]);
+            check(html, ["", "", "", ""]);
         }
         check("<title>half", ["half", "", "", ""]);
         // Linear even where nothing is ever closed.

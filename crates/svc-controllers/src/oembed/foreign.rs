@@ -1,0 +1,153 @@
+//! Things of other sites: asked for at known providers, or where a page says that it is described.
+
+use std::time::Duration;
+
+use serde_json::{Map, Value};
+use svc_content::kses::{self, AllowedHtml};
+use svc_fetch::Get;
+
+use super::providers;
+use crate::Outgoing;
+
+/// Time and size of one answer.
+const TIME: Duration = Duration::from_secs(8);
+const ANSWER_BYTES: u64 = 256 << 10;
+const PAGE_BYTES: u64 = 150 << 10;
+
+/// How large the thing may be, in pixels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Room {
+    pub(super) width: i64,
+    pub(super) height: Option<i64>,
+}
+
+/// What is known of the thing at an address: the provider's answer, with HTML that may be shown here. `None` when nobody
+/// tells, or nothing that could be shown.
+pub(super) async fn data(outgoing: &Outgoing, url: &str, room: Room, discover: bool) -> Option<Value> {
+    let (endpoint, trusted) = match providers::endpoint(url) {
+        Some(known) => (with(known, &[("url", url.to_owned())]), true),
+        None if discover => (discovered(outgoing, url).await?, false),
+        None => return None,
+    };
+    let mut query = vec![("maxwidth", room.width.to_string()), ("format", "json".to_owned())];
+    query.extend(room.height.map(|height| ("maxheight", height.to_string())));
+    let get = Get::new(with(&endpoint, &query)).within(TIME).at_most(ANSWER_BYTES);
+    let answer =
+        outgoing.send(get).await.inspect_err(|error| tracing::debug!(%error, "an embed was not found")).ok()?;
+    if answer.status != 200 {
+        return None;
+    }
+    let mut data = serde_json::from_slice::<Map<String, Value>>(&answer.body).ok()?;
+    let html = shown(&data, url, trusted)?;
+    data.insert("html".to_owned(), html.into());
+    Some(Value::Object(data))
+}
+
+/// An address with more parameters.
+fn with(address: &str, parameters: &[(&str, String)]) -> String {
+    let all: Vec<String> =
+        parameters.iter().map(|(name, value)| format!("{name}={}", svc_php::query::urlencode(value))).collect();
+    format!("{address}{}{}", if address.contains('?') { '&' } else { '?' }, all.join("&"))
+}
+
+/// Where a page says that it is described.
+async fn discovered(outgoing: &Outgoing, url: &str) -> Option<String> {
+    let page = outgoing.send(Get::new(url).within(TIME).first(PAGE_BYTES)).await.ok().filter(|a| a.status == 200)?;
+    let html = String::from_utf8_lossy(&page.body).into_owned();
+    let link = crate::head::description(&html)?;
+    let address = url::Url::parse(&page.url).ok()?.join(link.trim()).ok()?;
+    matches!(address.scheme(), "http" | "https").then(|| address.into())
+}
+
+/// The HTML of an answer: as it is from providers that are known, and from others nothing but a frame that can do little.
+fn shown(data: &Map<String, Value>, url: &str, trusted: bool) -> Option<String> {
+    let text = |name: &str| data.get(name).and_then(Value::as_str).unwrap_or_default();
+    match text("type") {
+        "photo" => {
+            let [picture, link] = [text("url"), url].map(svc_text::esc_url);
+            let number = |name: &str| data.get(name).map(svc_php::cast::to_int).filter(|n| *n > 0);
+            let (width, height) = (number("width")?, number("height")?);
+            let title = svc_text::esc_attr(text("title"));
+            (!picture.is_empty()).then(|| {
+                format!(
+                    "<a href=\"{link}\"><img src=\"{picture}\" alt=\"{title}\" width=\"{width}\" height=\"{height}\" /></a>"
+                )
+            })
+        }
+        "video" | "rich" if trusted => Some(text("html").to_owned()).filter(|html| !html.trim().is_empty()),
+        "video" | "rich" => framed(text("html")),
+        "link" => {
+            let title = svc_text::esc_html(text("title"));
+            (!title.is_empty()).then(|| format!("<a href=\"{}\">{title}</a>", svc_text::esc_url(url)))
+        }
+        _ => None,
+    }
+}
+
+/// The quotation and the frame of a foreign answer, the frame shut off from everything; `None` without a frame.
+fn framed(html: &str) -> Option<String> {
+    let none: [&str; 0] = [];
+    let frame = ["src", "width", "height", "frameborder", "marginwidth", "marginheight", "scrolling", "title"];
+    let allowed = AllowedHtml::default().allow("a", ["href"]).allow("blockquote", none).allow("iframe", frame);
+    let clean = kses::filter(html, &allowed);
+    let quotation = clean.find("<blockquote").and_then(|start| {
+        let end = clean[start..].find("</blockquote>")? + start + "</blockquote>".len();
+        Some(clean[start..end].replacen("<blockquote", "<blockquote class=\"wp-embedded-content\"", 1))
+    });
+    let start = clean.find("<iframe ")?;
+    let end = start + clean[start..].find('>')?;
+    let tag = &clean[start + "<iframe ".len()..end];
+    let is_web = ["src=\"http://", "src=\"https://"].iter().any(|src| tag.contains(src));
+    is_web.then(|| {
+        let quotation = quotation.unwrap_or_default();
+        format!(
+            "{quotation}<iframe class=\"wp-embedded-content\" sandbox=\"allow-scripts\" security=\"restricted\" {tag}></iframe>"
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[track_caller]
+    fn check(data: &Value, trusted: bool, expected: Option<&str>) {
+        assert_eq!(shown(data.as_object().unwrap(), "https://a.example/x", trusted).as_deref(), expected, "{data}");
+    }
+
+    #[test]
+    fn strangers_get_a_frame_and_no_more() {
+        let evil = "<script>x</script><blockquote onclick=x><a href=\"javascript:x\">q</a></blockquote>\
+                    <iframe src=\"https://a.example/e\" srcdoc=x onload=x sandbox=\"allow-same-origin\" width=600></iframe><p>more";
+        check(
+            &json!({"type": "rich", "html": evil}),
+            false,
+            Some(
+                "<blockquote class=\"wp-embedded-content\"><a href=\"x\">q</a></blockquote><iframe class=\"wp-embedded-content\" \
+                 sandbox=\"allow-scripts\" security=\"restricted\" src=\"https://a.example/e\" width=\"600\"></iframe>",
+            ),
+        );
+        check(&json!({"type": "rich", "html": "<script>x</script>"}), false, None);
+        check(&json!({"type": "rich", "html": "<iframe src=\"javascript:x\"></iframe>"}), false, None);
+        check(&json!({"type": "rich", "html": "<b>x</b>"}), true, Some("<b>x</b>"));
+        check(&json!({"type": "rich", "html": 7}), true, None);
+        check(
+            &json!({"type": "photo", "url": "https://a.example/i.png\"onload=x", "width": "4", "height": 3, "title": "\"t"}),
+            false,
+            Some(
+                "<a href=\"https://a.example/x\"><img src=\"https://a.example/i.pngonload=x\" alt=\"&quot;t\" width=\"4\" \
+                 height=\"3\" /></a>",
+            ),
+        );
+        check(&json!({"type": "link", "title": "<b>t"}), false, Some("<a href=\"https://a.example/x\">&lt;b&gt;t</a>"));
+        check(&json!({"type": "other"}), true, None);
+    }
+
+    #[test]
+    fn parameters_are_added() {
+        assert_eq!(with("http://a/x", &[("url", "b c&d".to_owned())]), "http://a/x?url=b+c%26d");
+        assert_eq!(with("http://a/x?y=1", &[("n", "1".to_owned()), ("m", "2".to_owned())]), "http://a/x?y=1&n=1&m=2");
+    }
+}

@@ -1,0 +1,137 @@
+//! The site's own posts, as other sites embed them.
+
+use serde_json::{Value, json};
+use svc_model::Post;
+use svc_schema::Error;
+use svc_store::{Db, users};
+
+use super::thumbnail;
+use crate::{Settings, Site, Stored, addresses, lookup::Singles, render};
+
+/// Narrowest and widest frame.
+const WIDTHS: (i64, i64) = (200, 600);
+
+/// Least height of a frame.
+const LEAST_HEIGHT: i64 = 200;
+
+/// Letters of the secret by which a page and its frame know one another.
+const SECRET_LENGTH: usize = 10;
+
+/// What makes the frames of a page as high as their contents ask to be, and follows links out of them: the page's half of
+/// what the frame's own script says. It answers only to the frame that holds the secret.
+const SCRIPT: &str = r#"(function(w,d){if(w.contentEmbedsHeard)return;w.contentEmbedsHeard=true;w.addEventListener("message",function(e){var m=e.data;if(!m||!/^[a-zA-Z0-9]+$/.test(m.secret))return;d.querySelectorAll('iframe[data-secret="'+m.secret+'"]').forEach(function(f){if(f.contentWindow!==e.source)return;if(m.message==="height"){f.height=Math.min(1000,Math.max(200,parseInt(m.value,10)||0))}else if(m.message==="link"&&d.activeElement===f){var from=new URL(f.src),to=new URL(m.value,f.src);if(/^https?:$/.test(to.protocol)&&to.host===from.host)w.top.location.href=to.href}})})})(window,document);"#;
+
+/// The post that an address of this site leads to, if everybody may see it.
+///
+/// # Errors
+/// Those of the store.
+pub(super) fn post_at(db: &mut Db, site: &Site, settings: &Settings, url: &str) -> Stored<Option<Post>> {
+    let bare = |address: &str| {
+        let parts = svc_text::parse_url(address)?;
+        Some((parts.host?.to_ascii_lowercase().trim_start_matches("www.").to_owned(), parts.port))
+    };
+    if bare(url).is_none() || bare(url) != bare(settings.option("home")) {
+        return Ok(None);
+    }
+    let Some(parts) = svc_text::parse_url(url) else { return Ok(None) };
+    let query = svc_php::query::parse(parts.query.as_deref().unwrap_or_default().as_bytes());
+    let query: Vec<(String, String)> =
+        query.into_iter().filter_map(|(name, value)| Some((name, value.as_str()?.to_owned()))).collect();
+    let path = parts.path.unwrap_or_else(|| "/".to_owned());
+    let lookups = settings.urls.site.lookups(&path, &query);
+    let mut singles = Singles { site, settings, db };
+    for lookup in &lookups {
+        let is_front = matches!(lookup.what, svc_discovery::What::Front);
+        if let Some(post) = if is_front { singles.front()? } else { singles.find(lookup)? } {
+            return Ok(Some(post));
+        }
+    }
+    Ok(None)
+}
+
+/// What other sites are told of a post; `width` is what they have room for.
+///
+/// # Errors
+/// Those of the store.
+pub(super) fn data(db: &mut Db, site: &Site, settings: &Settings, post: &Post, width: i64) -> Stored<Value> {
+    let width = width.clamp(WIDTHS.0, WIDTHS.1);
+    let height = (width.saturating_mul(9) + 15).div_euclid(16).max(LEAST_HEIGHT);
+    let rows = std::slice::from_ref(post);
+    let url = addresses::of_posts(db, site, settings, rows)?.remove(&post.id).unwrap_or_default();
+    let name = settings.option("blogname");
+    let title = render::title(&post.title);
+    let title = if post.password.is_empty() { title } else { format!("Protected: {title}") };
+    let mut data = json!({
+        "version": "1.0",
+        "provider_name": name,
+        "provider_url": settings.urls.site.home_url(""),
+        "author_name": name,
+        "author_url": settings.urls.site.home_url(""),
+        "title": title,
+        "type": "rich",
+        "width": width,
+        "height": height,
+        "html": html(&url, &frame_url(&url), &title, name, (width, height))?,
+    });
+    if let Some(author) = users::get(db, post.author)? {
+        data["author_name"] = author.display_name.as_str().into();
+        data["author_url"] = settings.urls.author(&author).into();
+    }
+    if let Some(picture) = thumbnail::of_post(db, settings, post, width)? {
+        data["thumbnail_url"] = picture.url.into();
+        data["thumbnail_width"] = picture.width.into();
+        data["thumbnail_height"] = picture.height.into();
+    }
+    Ok(data)
+}
+
+/// The address of the page that is shown in frames.
+fn frame_url(url: &str) -> String {
+    if url.contains('?') {
+        format!("{url}&embed=true")
+    } else {
+        let end = if url.ends_with('/') { "/" } else { "" };
+        format!("{}/embed{end}", url.trim_end_matches('/'))
+    }
+}
+
+/// A quotation with a link, for readers without scripts, the frame, and the script that joins them.
+fn html(url: &str, frame: &str, title: &str, site_name: &str, (width, height): (i64, i64)) -> Result<String, Error> {
+    let secret = svc_auth::random_text(SECRET_LENGTH).map_err(|error| {
+        tracing::error!(%error, "no secret for an embedded post");
+        Error::new("rest_internal_error", "The site could not do this. The failure has been logged.").with_status(500)
+    })?;
+    let secret = secret.expose();
+    let label = svc_text::esc_attr(&format!("&#8220;{title}&#8221; &#8212; {site_name}"));
+    Ok(format!(
+        "<blockquote class=\"wp-embedded-content\" data-secret=\"{secret}\"><a href=\"{url}\">{title}</a></blockquote>\
+         <iframe sandbox=\"allow-scripts\" security=\"restricted\" src=\"{frame}#?secret={secret}\" width=\"{width}\" \
+         height=\"{height}\" title=\"{label}\" data-secret=\"{secret}\" frameborder=\"0\" marginwidth=\"0\" \
+         marginheight=\"0\" scrolling=\"no\" class=\"wp-embedded-content\"></iframe><script>{SCRIPT}</script>\n",
+        url = svc_text::esc_url(url),
+        frame = svc_text::esc_url(frame),
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn frames_have_addresses_of_their_own() {
+        for (url, frame) in [
+            ("http://a.example/x/", "http://a.example/x/embed/"),
+            ("http://a.example/x", "http://a.example/x/embed"),
+            ("http://a.example/?p=1", "http://a.example/?p=1&embed=true"),
+        ] {
+            assert_eq!(frame_url(url), frame);
+        }
+    }
+
+    #[test]
+    fn titles_cannot_leave_their_attribute() {
+        let html = html("http://a.example/", "http://a.example/embed/", "A \"b\" <em>c</em>", "S", (600, 338)).unwrap();
+        assert!(html.contains("title=\"&#8220;A &quot;b&quot; &lt;em&gt;c&lt;/em&gt;&#8221; &#8212; S\""), "{html}");
+        assert!(!SCRIPT.contains("</"), "the script ends where it should");
+    }
+}

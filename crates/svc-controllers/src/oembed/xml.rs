@@ -1,0 +1,48 @@
+//! An oEmbed answer as XML.
+
+use std::fmt::Write as _;
+
+use serde_json::Value;
+
+/// The members as elements of one document. Whatever is not ASCII is written as a number, so that the document needs to
+/// name no encoding.
+pub(super) fn document(data: &Value) -> String {
+    let mut out = "<?xml version=\"1.0\"?>\n<oembed>".to_owned();
+    for (name, value) in data.as_object().into_iter().flatten() {
+        let text = svc_php::cast::to_text(value);
+        // References of HTML are none in XML: they are read first.
+        let _ = write!(out, "<{name}>{}</{name}>", escaped(&svc_text::decode_references(&text)));
+    }
+    out.push_str("</oembed>\n");
+    out
+}
+
+fn escaped(text: &str) -> String {
+    text.chars().fold(String::with_capacity(text.len()), |mut out, c| {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '\n' | '\t' | ' '..='~' => out.push(c),
+            // No document may hold other control characters, in whatever form.
+            c if c.is_control() => {}
+            c => drop(write!(out, "&#x{:X};", u32::from(c))),
+        }
+        out
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_written_in_ascii() {
+        let data = serde_json::json!({"width": 600, "title": "“A” &amp; <b>\u{1}é</b>"});
+        assert_eq!(
+            document(&data),
+            "<?xml version=\"1.0\"?>\n<oembed><width>600</width><title>&#x201C;A&#x201D; &amp; &lt;b&gt;&#xE9;&lt;/b&gt;\
+             </title></oembed>\n"
+        );
+    }
+}

@@ -1,0 +1,50 @@
+//! What is asked of requests before their permission is: values that the site, and not their schema, decides on.
+
+use std::sync::Arc;
+
+use svc_model::PostType;
+use svc_routing::{Request, Result};
+use svc_store::{MetaKind, meta};
+
+use crate::{Access, Site, caller, errors};
+
+/// A list asks only for statuses that the caller may list.
+pub(super) fn statuses(site: &Arc<Site>, post_type: &Arc<PostType>) -> impl Fn(&Request) -> Result<bool> + use<> {
+    let (site, kind) = (Arc::clone(site), Arc::clone(post_type));
+    move |req| {
+        // As it was sent: a list, or texts between commas.
+        let asked = req.param("status").map(svc_php::list::parse_text_list).unwrap_or_default();
+        if asked.iter().all(|status| status == "publish") {
+            return Ok(true);
+        }
+        let (settings, caller) = (site.settings()?, caller(req));
+        let access = Access::new(&site, &settings);
+        let edits = access.can(&caller, &kind.caps.edit_posts);
+        let may = |status: &str| match status {
+            "publish" => true,
+            "inherit" if kind.name == "attachment" => true,
+            "private" if kind.name == "attachment" || edits => {
+                access.can(&caller, &kind.caps.read_private_posts) || edits
+            }
+            _ => edits,
+        };
+        if asked.iter().all(|status| may(status)) { Ok(true) } else { Err(errors::forbidden_status(req)) }
+    }
+}
+
+/// A template must be one that the theme offers, or the one that the post has.
+pub(crate) fn template(site: &Arc<Site>, post_type: &Arc<PostType>) -> impl Fn(&Request) -> Result<bool> + use<> {
+    let (site, kind) = (Arc::clone(site), Arc::clone(post_type));
+    move |req| {
+        let template = req.param("template").map(|t| svc_php::cast::to_text(t).into_owned()).unwrap_or_default();
+        if template.is_empty() {
+            return Ok(true);
+        }
+        if site.theme(&*site.settings()?).offers(&template, &kind.name) {
+            return Ok(true);
+        }
+        let id = req.param("id").map_or(0, svc_php::cast::to_int);
+        let current = site.read(|db| Ok(meta::get(db, MetaKind::Post, id, "_wp_page_template")?))?;
+        if current.as_deref() == Some(template.as_str()) { Ok(true) } else { Err(errors::unknown_template()) }
+    }
+}

@@ -1,0 +1,162 @@
+//! Who a log-in cookie names: users are looked up with the stored values that sign-in asks for, in the caller's snapshot.
+
+use std::sync::Arc;
+
+use arc_swap::ArcSwapOption;
+use chrono::Utc;
+use http::{HeaderMap, header};
+use serde_json::Value;
+use svc_auth::{
+    Caller, Keys, Scheme,
+    cookie::{self, AuthCookie, CookieNames},
+    nonce::{self, Bearer},
+    nonce_check::CookieStatus,
+    session::Sessions,
+};
+use svc_controllers::{Settings, Site, Stored};
+use svc_model::{User, UserId};
+use svc_php::serialize;
+use svc_store::{Db, Meta, MetaKind, StoreError, meta, users};
+
+/// User meta that holds the sessions.
+pub(crate) const SESSIONS: &str = "session_tokens";
+
+/// A stored value that is not plain text.
+pub(crate) fn unserialized(stored: &str) -> Value {
+    serialize::from_stored(stored.as_bytes()).into()
+}
+
+/// The users of a site, as sign-in knows them.
+pub(crate) struct Identities {
+    pub(crate) site: Arc<Site>,
+    pub(crate) keys: Keys,
+    /// What was last understood of the options.
+    known: ArcSwapOption<Known>,
+}
+
+/// What the options say, understood once per change of them.
+pub(crate) struct Known {
+    pub(crate) settings: Arc<Settings>,
+    pub(crate) cookies: CookieNames,
+}
+
+/// A user with the stored values that authentication asks for.
+pub(crate) struct Subject {
+    pub(crate) user: User,
+    pub(crate) meta: Meta,
+}
+
+impl Subject {
+    /// The log-ins of the user, ended ones among them.
+    pub(crate) fn sessions(&self) -> Sessions {
+        self.meta.first(SESSIONS).map(|stored| Sessions::from_value(&unserialized(stored))).unwrap_or_default()
+    }
+
+    /// The user as the interface's permissions ask for him.
+    pub(crate) fn caller(&self, settings: &Settings, prefix: &str) -> Caller {
+        let stored = self.meta.first(&format!("{prefix}capabilities")).map(unserialized).unwrap_or_default();
+        Caller::new(self.user.id, settings.roles(prefix).caps_of(&stored))
+    }
+}
+
+impl Identities {
+    pub(crate) fn new(site: Arc<Site>, keys: Keys) -> Self {
+        Identities { site, keys, known: ArcSwapOption::empty() }
+    }
+
+    /// What the options say, as of this snapshot.
+    pub(crate) fn known(&self, db: &mut Db) -> Stored<Arc<Known>> {
+        let settings = self.site.settings_in(db)?;
+        if let Some(known) = &*self.known.load()
+            && Arc::ptr_eq(&known.settings, &settings)
+        {
+            return Ok(Arc::clone(known));
+        }
+        let known =
+            Arc::new(Known { cookies: CookieNames::new(&self.site.brand, settings.option("siteurl")), settings });
+        self.known.store(Some(Arc::clone(&known)));
+        Ok(known)
+    }
+
+    /// Checks a cookie's value: what is to be said of it, and whose it is when it is good. `grace` as in
+    /// [`AuthCookie::current`].
+    pub(crate) fn of_cookie(
+        &self,
+        db: &mut Db,
+        value: &str,
+        scheme: Scheme,
+        grace: bool,
+    ) -> Result<(CookieStatus, Option<Subject>), StoreError> {
+        let now = Utc::now().timestamp();
+        let Ok(parsed) = AuthCookie::parse(value) else { return Ok((CookieStatus::Absent, None)) };
+        let subject = if parsed.current(now, grace).is_ok() { find(db, parsed.login)? } else { None };
+        let sessions = subject.as_ref().map(Subject::sessions).unwrap_or_default();
+        let account = subject.as_ref().map(|s| cookie::Account { password: &s.user.pass, sessions: &sessions });
+        Ok(match parsed.validate(&self.keys, scheme, account, now, grace) {
+            Ok(_) => (CookieStatus::Valid, subject),
+            Err(failure) => (CookieStatus::Failed(failure), None),
+        })
+    }
+
+    /// The nonce of an action for this bearer, at this moment.
+    pub(crate) fn nonce(&self, action: &str, bearer: Bearer<'_>) -> String {
+        let tick = nonce::tick(Utc::now().timestamp(), nonce::LIFETIME);
+        nonce::create(&self.keys, tick, action, bearer).expose().to_owned()
+    }
+
+    /// Whether this is a nonce of the action for this bearer.
+    pub(crate) fn is_nonce(&self, given: &str, action: &str, bearer: Bearer<'_>) -> bool {
+        let tick = nonce::tick(Utc::now().timestamp(), nonce::LIFETIME);
+        nonce::verify(&self.keys, tick, given, action, bearer).is_some()
+    }
+}
+
+/// The session that a cookie's value names, good or not.
+pub(crate) fn token_of(value: &str) -> &str {
+    AuthCookie::parse(value).map_or("", |cookie| cookie.token)
+}
+
+/// The user of this login.
+pub(crate) fn find(db: &mut Db, login: &str) -> Result<Option<Subject>, StoreError> {
+    users::by_login(db, login)?.map(|user| with_meta(db, user)).transpose()
+}
+
+/// The user of this login, or of this address of e-mail.
+pub(crate) fn find_by_name(db: &mut Db, name: &str) -> Result<Option<Subject>, StoreError> {
+    match find(db, name)? {
+        None if svc_text::is_email(name) => users::by_email(db, name)?.map(|user| with_meta(db, user)).transpose(),
+        found => Ok(found),
+    }
+}
+
+fn with_meta(db: &mut Db, user: User) -> Result<Subject, StoreError> {
+    let meta = meta::load_one(db, MetaKind::User, user.id.0)?;
+    Ok(Subject { user, meta })
+}
+
+/// Nobody, who may have nonces too.
+pub(crate) const NOBODY: Bearer<'static> = Bearer { user: UserId(0), token: "" };
+
+/// The value of a cookie, decoded; of several with this name the first counts.
+pub(crate) fn cookie_value(headers: &HeaderMap, name: &str) -> Option<String> {
+    let pairs = headers.get_all(header::COOKIE).iter().filter_map(|v| v.to_str().ok()).flat_map(|v| v.split(';'));
+    let mut values = pairs.filter_map(|pair| pair.trim().split_once('=')).filter(|(n, _)| *n == name).map(|(_, v)| v);
+    // PHP writes a space as `+`.
+    let value = values.next()?.replace('+', " ");
+    Some(percent_encoding::percent_decode_str(&value).decode_utf8_lossy().into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cookies_are_found_by_name() {
+        let mut headers = HeaderMap::new();
+        headers.append(header::COOKIE, "a=1; logged=x+y%7Cy; logged=z".parse().unwrap());
+        headers.append(header::COOKIE, "other = 2".parse().unwrap());
+        assert_eq!(cookie_value(&headers, "logged").as_deref(), Some("x y|y"));
+        assert_eq!(cookie_value(&headers, "a").as_deref(), Some("1"));
+        assert_eq!(cookie_value(&headers, "ogged"), None);
+    }
+}

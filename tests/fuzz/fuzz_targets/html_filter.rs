@@ -1,0 +1,5 @@
+//! See `html_filter` in the library.
+
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| svc_fuzz::html_filter(data));

@@ -1,0 +1,5 @@
+//! See `multipart` in the library.
+
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| svc_fuzz::multipart(data));

@@ -1,0 +1,5 @@
+//! See `php_serialized` in the library.
+
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| svc_fuzz::php_serialized(data));

@@ -1,0 +1,113 @@
+//! What each fuzz target does with its bytes, and what must hold then. The tests replay the kept inputs through the same
+//! functions.
+
+use std::{cell::OnceCell, sync::OnceLock};
+
+use bytes::Bytes;
+use http_body_util::{BodyExt, Full};
+use serde_json::json;
+use svc_content::{RenderContext, blocks, display, kses, shortcodes::Shortcodes};
+use svc_http::RestService;
+use svc_routing::{Registry, Request, Response, Route, on, public};
+use svc_store::{DatabaseUrl, Store, StoreConfig, import::ImportOptions};
+use tower::ServiceExt;
+
+/// A target: takes any bytes, and panics when something does not hold.
+pub type Target = fn(&[u8]);
+
+/// All targets by the names of their folders of inputs.
+pub const TARGETS: &[(&str, Target)] = &[
+    ("block_parser", block_parser),
+    ("html_filter", html_filter),
+    ("multipart", multipart),
+    ("php_serialized", php_serialized),
+    ("shortcodes", shortcodes),
+    ("sql_dump", sql_dump),
+];
+
+fn text(data: &[u8]) -> String {
+    String::from_utf8_lossy(data).into_owned()
+}
+
+/// Blocks are read and written; written ones are read as the same blocks; content is rendered.
+pub fn block_parser(data: &[u8]) {
+    let text = text(data);
+    let written = blocks::serialize_blocks(&blocks::parse(&text));
+    let again = blocks::serialize_blocks(&blocks::parse(&written));
+    assert_eq!(written, again, "what was written is read as what it was");
+    display::render_content(&text, &mut RenderContext::default());
+}
+
+/// HTML is filtered; what passed passes again.
+pub fn html_filter(data: &[u8]) {
+    let text = text(data);
+    let passed = kses::post(&text);
+    assert!(!passed.contains('\0'), "no zero byte passes");
+    kses::data(&passed);
+    let stripped = kses::strip(&text);
+    assert!(!stripped.contains("<a"), "no tag passes where none is allowed");
+}
+
+/// Shortcodes are run and stripped.
+pub fn shortcodes(data: &[u8]) {
+    static STANDARD: OnceLock<Shortcodes> = OnceLock::new();
+    let standard = STANDARD.get_or_init(Shortcodes::standard);
+    let text = text(data);
+    standard.run(&text, &Default::default());
+    assert!(standard.strip(&text).len() <= text.len(), "stripping adds nothing");
+}
+
+/// Serialized values are read and written; what was read is written byte for byte.
+pub fn php_serialized(data: &[u8]) {
+    if let Ok(value) = svc_php::serialize::unserialize(data) {
+        let written = svc_php::serialize::serialize(&value);
+        let again = svc_php::serialize::unserialize(&written).expect("what was written is read");
+        assert_eq!(svc_php::serialize::serialize(&again), written, "what was read is written as it was");
+    }
+}
+
+async fn echo(req: Request) -> svc_routing::Result {
+    let files: Vec<_> = req.files().iter().map(|file| json!(file.name)).collect();
+    Ok(Response::new(json!({ "files": files })))
+}
+
+/// A body in parts goes through the whole service: an answer, and never a 500.
+pub fn multipart(data: &[u8]) {
+    thread_local! {
+        static SERVICE: OnceCell<(tokio::runtime::Runtime, RestService)> = const { OnceCell::new() };
+    }
+    SERVICE.with(|service| {
+        let (runtime, service) = service.get_or_init(|| {
+            let mut registry = Registry::new();
+            let route = Route::new("/echo").endpoint(on("POST", echo, public));
+            registry.route("fuzz/v1", route).expect("the route has a namespace and a path");
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+            (runtime, RestService::new(registry.build()))
+        });
+        // The head of the request is the target's too, up to an empty line.
+        let (boundary, body) = match data.iter().position(|b| *b == b'\n') {
+            Some(end) if end < 80 => (text(&data[..end]), &data[end + 1..]),
+            _ => ("b".to_owned(), data),
+        };
+        let request = http::Request::post("/svc-json/fuzz/v1/echo")
+            .header("content-type", format!("multipart/form-data; boundary={boundary}"))
+            .body(Full::new(Bytes::copy_from_slice(body)));
+        let Ok(request) = request else { return };
+        runtime.block_on(async {
+            let answer = service.clone().oneshot(request).await.expect("the service always answers");
+            assert!(answer.status().as_u16() != 500, "what is wrong about a body is the client's fault");
+            answer.into_body().collect().await.map(drop).unwrap_or_default();
+        });
+    });
+}
+
+/// A dump is loaded into a store, or refused.
+pub fn sql_dump(data: &[u8]) {
+    thread_local! {
+        static STORE: Store = Store::open(&StoreConfig::new(DatabaseUrl::Temporary)).expect("an empty store");
+    }
+    STORE.with(|store| {
+        let options = ImportOptions { overwrite: true, ..ImportOptions::default() };
+        let _ = store.import(data, options);
+    });
+}

@@ -1,0 +1,296 @@
+//! A headless Chromium on a pipe: the little of its DevTools protocol that tests need.
+//!
+//! The protocol runs over the descriptors 3 and 4, which a shell ties to the standard ones; so no port is opened, and no
+//! library is needed.
+
+use std::{
+    io::{BufRead, BufReader, Write},
+    process::{Child, ChildStdin, Command, Stdio},
+    sync::mpsc::{Receiver, channel},
+    time::{Duration, Instant},
+};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+/// Names that the program has in packages.
+const PROGRAMS: &[&str] = &["chromium", "chromium-browser", "google-chrome", "chrome"];
+
+/// Longest wait for anything.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Keys that have no letter.
+#[derive(Clone, Copy)]
+pub(crate) enum Key {
+    Tab,
+    Enter,
+    Space,
+}
+
+/// A running browser with a profile of its own; both go when it is dropped.
+pub(crate) struct Browser {
+    child: Child,
+    input: ChildStdin,
+    answers: Receiver<Value>,
+    /// Events that came while something else was waited for.
+    events: Vec<Value>,
+    last_id: u64,
+    _profile: TempDir,
+}
+
+impl Drop for Browser {
+    fn drop(&mut self) {
+        let _gone = self.child.kill();
+        let _gone = self.child.wait();
+    }
+}
+
+impl Browser {
+    /// Starts one.
+    ///
+    /// # Errors
+    /// Why there is none.
+    pub(crate) fn start() -> Result<Self, String> {
+        let there = |name: &&&str| {
+            std::env::var_os("PATH").is_some_and(|paths| std::env::split_paths(&paths).any(|p| p.join(name).is_file()))
+        };
+        let program =
+            PROGRAMS.iter().find(there).ok_or("no Chromium is installed: the tests in a browser do not run")?;
+        let profile = tempfile::tempdir().map_err(|e| e.to_string())?;
+        let mut child = Command::new("sh")
+            .args(["-c", r#"exec "$@" 3<&0 4>&1 </dev/null >/dev/null"#, "sh", program])
+            .args([
+                "--headless",
+                "--remote-debugging-pipe",
+                "--no-first-run",
+                "--disable-gpu",
+                "--disable-dev-shm-usage",
+            ])
+            .args(["--disable-background-networking", "--disable-component-update", "--disable-sync", "--mute-audio"])
+            // The user of a container is often root, for whom the sandbox does not work; nothing foreign is opened here.
+            .args(["--no-sandbox", "--hide-scrollbars", "--force-color-profile=srgb", "--lang=en-US"])
+            .arg(format!("--user-data-dir={}", profile.path().display()))
+            .arg("about:blank")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .map_err(|e| format!("{program} does not start: {e}"))?;
+        let input = child.stdin.take().expect("a pipe");
+        let output = child.stdout.take().expect("a pipe");
+        let (send, answers) = channel();
+        std::thread::spawn(move || {
+            let mut output = BufReader::new(output);
+            let mut message = Vec::new();
+            while output.read_until(0, &mut message).is_ok_and(|n| n > 0) {
+                message.pop();
+                let Ok(value) = serde_json::from_slice(&message) else { break };
+                if send.send(value).is_err() {
+                    break;
+                }
+                message.clear();
+            }
+        });
+        let mut browser = Browser { child, input, answers, events: Vec::new(), last_id: 0, _profile: profile };
+        browser.call("", "Browser.getVersion", json!({})).map_err(|e| format!("{program} does not answer: {e}"))?;
+        Ok(browser)
+    }
+
+    /// Opens a tab of its own, without the cookies of others.
+    pub(crate) fn tab(&mut self) -> Tab<'_> {
+        let context = self.must("", "Target.createBrowserContext", json!({}))["browserContextId"].clone();
+        let wish = json!({"url": "about:blank", "browserContextId": context, "width": 1000, "height": 700});
+        let target = self.must("", "Target.createTarget", wish)["targetId"].clone();
+        let session = self.must("", "Target.attachToTarget", json!({"targetId": target, "flatten": true}));
+        let session = session["sessionId"].as_str().expect("a session").to_owned();
+        self.must(&session, "Page.enable", json!({}));
+        self.must(&session, "Runtime.enable", json!({}));
+        Tab { browser: self, session }
+    }
+
+    #[track_caller]
+    fn must(&mut self, session: &str, method: &str, params: Value) -> Value {
+        self.call(session, method, params).unwrap_or_else(|e| panic!("{method}: {e}"))
+    }
+
+    fn call(&mut self, session: &str, method: &str, params: Value) -> Result<Value, String> {
+        self.last_id += 1;
+        let id = self.last_id;
+        let mut message = json!({"id": id, "method": method, "params": params});
+        if !session.is_empty() {
+            message["sessionId"] = session.into();
+        }
+        let mut bytes = message.to_string().into_bytes();
+        bytes.push(0);
+        self.input.write_all(&bytes).map_err(|e| e.to_string())?;
+        let until = Instant::now() + PATIENCE;
+        loop {
+            let left = until.saturating_duration_since(Instant::now());
+            let answer = self.answers.recv_timeout(left).map_err(|e| e.to_string())?;
+            if answer["id"] == id {
+                return match answer.get("error") {
+                    Some(error) => Err(error.to_string()),
+                    None => Ok(answer["result"].clone()),
+                };
+            }
+            self.events.push(answer);
+        }
+    }
+
+    /// The next event of this name.
+    fn event(&mut self, session: &str, name: &str) -> Option<Value> {
+        let fits = |event: &Value| event["method"] == name && event["sessionId"] == session;
+        let until = Instant::now() + PATIENCE;
+        loop {
+            if let Some(found) = self.events.iter().position(fits) {
+                return Some(self.events.remove(found)["params"].clone());
+            }
+            let left = until.saturating_duration_since(Instant::now());
+            self.events.push(self.answers.recv_timeout(left).ok()?);
+        }
+    }
+}
+
+/// A tab. Every method waits until the page is there again.
+pub(crate) struct Tab<'a> {
+    browser: &'a mut Browser,
+    session: String,
+}
+
+impl Tab<'_> {
+    #[track_caller]
+    pub(crate) fn call(&mut self, method: &str, params: Value) -> Value {
+        let session = self.session.clone();
+        self.browser.must(&session, method, params)
+    }
+
+    /// Does something that loads a page, and waits for it.
+    #[track_caller]
+    fn loading(&mut self, act: impl FnOnce(&mut Self)) {
+        let session = self.session.clone();
+        self.browser.events.retain(|e| e["sessionId"] != session.as_str() || e["method"] != "Page.loadEventFired");
+        act(self);
+        self.browser.event(&session, "Page.loadEventFired").expect("a page that loads");
+    }
+
+    /// Waits for the next event of this name.
+    #[track_caller]
+    pub(crate) fn event(&mut self, name: &str) -> Value {
+        let session = self.session.clone();
+        self.browser.event(&session, name).unwrap_or_else(|| panic!("no {name} came"))
+    }
+
+    /// Opens an address.
+    #[track_caller]
+    pub(crate) fn open(&mut self, url: &str) {
+        self.loading(|tab| {
+            let answer = tab.call("Page.navigate", json!({"url": url}));
+            assert!(answer.get("errorText").is_none(), "{url}: {}", answer["errorText"]);
+        });
+    }
+
+    /// Clicks what this selector finds, with the mouse, and waits for the page that follows.
+    #[track_caller]
+    pub(crate) fn follow(&mut self, selector: &str) {
+        self.loading(|tab| tab.click(selector));
+    }
+
+    /// Clicks, where nothing follows.
+    #[track_caller]
+    pub(crate) fn click(&mut self, selector: &str) {
+        let quoted = Value::from(selector);
+        let place = self.eval(&format!(
+            "(() => {{ const e = document.querySelector({quoted}); if (!e) return null; \
+             e.scrollIntoView({{block: 'center'}}); const r = e.getBoundingClientRect(); \
+             return [r.x + r.width / 2, r.y + r.height / 2]; }})()"
+        ));
+        let (Some(x), Some(y)) = (place[0].as_f64(), place[1].as_f64()) else { panic!("no {selector} on the page") };
+        for kind in ["mousePressed", "mouseReleased"] {
+            let event = json!({"type": kind, "x": x, "y": y, "button": "left", "clickCount": 1});
+            self.call("Input.dispatchMouseEvent", event);
+        }
+    }
+
+    /// Types into what has the focus.
+    pub(crate) fn type_text(&mut self, text: &str) {
+        self.call("Input.insertText", json!({"text": text}));
+    }
+
+    /// Clicks a field and types.
+    #[track_caller]
+    pub(crate) fn fill(&mut self, selector: &str, text: &str) {
+        self.click(selector);
+        self.eval(&format!("document.querySelector({}).select()", Value::from(selector)));
+        self.type_text(text);
+    }
+
+    /// Presses a key.
+    pub(crate) fn press(&mut self, key: Key) {
+        let (name, code, number, text) = match key {
+            Key::Tab => ("Tab", "Tab", 9, None),
+            Key::Enter => ("Enter", "Enter", 13, Some("\r")),
+            Key::Space => (" ", "Space", 32, Some(" ")),
+        };
+        let mut event = json!({"type": "keyDown", "key": name, "code": code, "windowsVirtualKeyCode": number});
+        if let Some(text) = text {
+            event["text"] = text.into();
+        }
+        self.call("Input.dispatchKeyEvent", event.clone());
+        event["type"] = "keyUp".into();
+        self.call("Input.dispatchKeyEvent", event);
+    }
+
+    /// Presses a key that leads to another page.
+    #[track_caller]
+    pub(crate) fn follow_key(&mut self, key: Key) {
+        self.loading(|tab| tab.press(key));
+    }
+
+    /// The value of an expression, run beside the page: policies and switched-off scripts do not concern it.
+    #[track_caller]
+    pub(crate) fn eval(&mut self, expression: &str) -> Value {
+        let wish = json!({"expression": expression, "returnByValue": true, "awaitPromise": true});
+        let answer = self.call("Runtime.evaluate", wish);
+        assert!(answer.get("exceptionDetails").is_none(), "{expression:.200}: {}", answer["exceptionDetails"]);
+        answer["result"]["value"].clone()
+    }
+
+    /// The text that a person sees.
+    #[track_caller]
+    pub(crate) fn text(&mut self) -> String {
+        self.eval("document.body.innerText").as_str().unwrap_or_default().to_owned()
+    }
+
+    /// Where the tab is.
+    pub(crate) fn address(&mut self) -> String {
+        self.eval("location.href").as_str().unwrap_or_default().to_owned()
+    }
+
+    /// A picture of the page, as PNG.
+    pub(crate) fn screenshot(&mut self) -> Vec<u8> {
+        let picture = self.call("Page.captureScreenshot", json!({"format": "png"}));
+        base64(picture["data"].as_str().expect("a picture"))
+    }
+
+    /// Switches the scripts of pages on or off.
+    pub(crate) fn scripts(&mut self, on: bool) {
+        self.call("Emulation.setScriptExecutionDisabled", json!({"value": !on}));
+    }
+}
+
+/// RFC 4648, backwards.
+fn base64(text: &str) -> Vec<u8> {
+    let value = |b: u8| match b {
+        b'A'..=b'Z' => u32::from(b - b'A'),
+        b'a'..=b'z' => u32::from(b - b'a') + 26,
+        b'0'..=b'9' => u32::from(b - b'0') + 52,
+        b'+' => 62,
+        _ => 63,
+    };
+    let mut bytes = Vec::with_capacity(text.len() / 4 * 3);
+    for chunk in text.trim_end_matches('=').as_bytes().chunks(4) {
+        let n = chunk.iter().enumerate().fold(0, |n, (i, b)| n | value(*b) << (18 - 6 * i));
+        bytes.extend_from_slice(&n.to_be_bytes()[1..chunk.len()]);
+    }
+    bytes
+}

@@ -1,0 +1,103 @@
+//! Every page passes the checks of axe-core, in light and in dark colours, and is pictured.
+//!
+//! axe-core comes from the npm registry and is no part of the project; where it cannot be fetched the check is skipped.
+
+use std::{path::PathBuf, process::Command, sync::OnceLock};
+
+use serde_json::{Value, json};
+
+use super::{Tab, browser, output, picture, skip};
+use crate::site::Site;
+
+/// The version that is used: later ones may find more.
+const AXE: &str = "axe-core@4.14.1";
+
+/// The source of axe-core, fetched once.
+fn axe() -> Option<&'static str> {
+    static SOURCE: OnceLock<Option<String>> = OnceLock::new();
+    SOURCE
+        .get_or_init(|| {
+            let folder = output().join("npm");
+            let file = folder.join("node_modules/axe-core/axe.min.js");
+            if !file.is_file()
+                && let Err(why) = fetch(&folder)
+            {
+                skip(&format!("{AXE} cannot be fetched, pages are not checked with it: {why}"));
+                return None;
+            }
+            Some(std::fs::read_to_string(file).unwrap())
+        })
+        .as_deref()
+}
+
+fn fetch(folder: &PathBuf) -> Result<(), String> {
+    std::fs::create_dir_all(folder).map_err(|e| e.to_string())?;
+    let mut npm = Command::new("npm");
+    npm.args(["install", "--no-save", "--ignore-scripts", "--no-audit", "--no-fund", "--prefix"]).arg(folder).arg(AXE);
+    let done = npm.output().map_err(|e| format!("npm: {e}"))?;
+    if done.status.success() { Ok(()) } else { Err(String::from_utf8_lossy(&done.stderr).into_owned()) }
+}
+
+/// What axe-core finds wrong on the page, a line each.
+fn faults(tab: &mut Tab, axe: &str) -> Vec<String> {
+    tab.eval(&format!("{axe}; null"));
+    let found =
+        tab.eval("axe.run(document).then(r => r.violations.map(v => [v.id, v.help, v.nodes.map(n => n.html)]))");
+    let line = |fault: &Value| format!("{}: {} {}", fault[0], fault[1], fault[2]);
+    found.as_array().unwrap().iter().map(line).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn pages_are_accessible() {
+    let Some(mut browser) = browser() else { return };
+    let site = Site::start().await;
+    let home = format!("http://{}", site.address);
+    let password = site.created.as_ref().expect("a new site").password.expose().to_owned();
+    let post = site.get("/svc-json/svc/v2/posts/1?_fields=link").await.json()["link"].as_str().unwrap().to_owned();
+    let axe = axe();
+    let mut tab = browser.tab();
+    let tab = &mut tab;
+    let mut all = Vec::new();
+    let mut look = |tab: &mut Tab, name: &str| {
+        for scheme in ["light", "dark"] {
+            let features = json!({"features": [{"name": "prefers-color-scheme", "value": scheme}]});
+            tab.call("Emulation.setEmulatedMedia", features);
+            if scheme == "light" {
+                picture(tab, name);
+            }
+            let found = axe.map(|axe| faults(tab, axe)).unwrap_or_default();
+            all.extend(found.into_iter().map(|fault| format!("{name}, {scheme}: {fault}")));
+        }
+        let wide = tab.eval("document.documentElement.scrollWidth > innerWidth");
+        assert_eq!(wide, false, "{name} fits the window");
+    };
+    for (name, address) in [
+        ("front-page", format!("{home}/")),
+        ("post", post),
+        ("archive", format!("{home}/category/how-to/")),
+        ("not-found", format!("{home}/nosuch/")),
+        ("search", format!("{home}/?s=notebook")),
+        ("log-in", format!("{home}/wp-login.php")),
+        ("logged-out", format!("{home}/wp-login.php?loggedout=true")),
+    ] {
+        tab.open(&address);
+        look(tab, name);
+    }
+    tab.open(&format!("{home}/wp-admin/authorize-application.php?app_name=Notebook&success_url={home}/about/"));
+    tab.fill("#user_login", "admin");
+    tab.fill("#user_pass", "wrong");
+    tab.follow("#wp-submit");
+    look(tab, "log-in-wrong");
+    tab.fill("#user_pass", &password);
+    tab.follow("#wp-submit");
+    look(tab, "authorize");
+    tab.follow("#approve");
+    tab.open(&format!("{home}/wp-admin/authorize-application.php?app_name=Telephone"));
+    tab.follow("#approve");
+    look(tab, "approved");
+    tab.open(&format!("{home}/wp-admin/profile.php"));
+    look(tab, "profile");
+    tab.open(&format!("{home}/wp-login.php?action=logout"));
+    look(tab, "log-out");
+    assert!(all.is_empty(), "{}", all.join("\n"));
+}

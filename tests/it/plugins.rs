@@ -1,0 +1,338 @@
+//! Plugins over real sockets: extensions that come and go, packages of a directory on loopback, and hostile ones.
+
+use std::{
+    collections::HashMap,
+    io::{Cursor, Read, Write},
+    net::{SocketAddr, TcpListener},
+    sync::Arc,
+};
+
+use serde_json::{Value, json};
+use svc_reading_time::ReadingTime;
+use svc_server::SiteBuilder;
+use zip::{ZipWriter, write::SimpleFileOptions};
+
+use crate::{
+    client::{Answer, send},
+    site::Site,
+};
+
+const PLUGINS: &str = "/svc-json/svc/v2/plugins";
+
+/// What a small server says: status, further head lines, body.
+type Said = (u16, String, Vec<u8>);
+
+/// A server on loopback that answers each path with what it was given, and everything else with 404.
+fn directory(pages: impl FnOnce(SocketAddr) -> HashMap<String, Said>) -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = listener.local_addr().expect("an address");
+    let pages = Arc::new(pages(address));
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            let pages = Arc::clone(&pages);
+            std::thread::spawn(move || {
+                let (mut head, mut byte) = (Vec::new(), [0]);
+                while !head.ends_with(b"\r\n\r\n") && stream.read(&mut byte).is_ok_and(|n| n > 0) {
+                    head.push(byte[0]);
+                }
+                let head = String::from_utf8_lossy(&head).into_owned();
+                let path = head.split(' ').nth(1).unwrap_or_default().to_owned();
+                let unknown = (404, String::new(), br#"{"error":"Plugin not found."}"#.to_vec());
+                let known = pages.get(&path).or_else(|| pages.get(path.split('?').next()?));
+                let (status, lines, body) = known.unwrap_or(&unknown);
+                let start = format!(
+                    "HTTP/1.1 {status} X\r\nContent-Length: {}\r\nConnection: close\r\n{lines}\r\n",
+                    body.len()
+                );
+                drop(stream.write_all(start.as_bytes()).and_then(|()| stream.write_all(body)));
+            });
+        }
+    });
+    address
+}
+
+fn package(files: &[(&str, &str)]) -> Vec<u8> {
+    let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
+    for (name, text) in files {
+        writer.start_file(*name, SimpleFileOptions::default()).expect("a name");
+        writer.write_all(text.as_bytes()).expect("memory");
+    }
+    writer.finish().expect("memory").into_inner()
+}
+
+fn json_page(value: &Value) -> Said {
+    (200, "Content-Type: application/json\r\n".to_owned(), value.to_string().into_bytes())
+}
+
+/// The query of a question about one plugin.
+fn question(slug: &str) -> String {
+    format!(
+        "/plugins/info/1.2/?action=plugin_information&request%5Bslug%5D={slug}&request%5Bfields%5D%5Bsections%5D=0\
+         &request%5Bfields%5D%5Blanguage_packs%5D=1"
+    )
+}
+
+async fn site_with(settings: &[(&str, &str)]) -> (Site, String) {
+    let builder = SiteBuilder::new().extension(ReadingTime);
+    let site = Site::start_in(tempfile::tempdir().expect("a folder"), &builder, settings).await;
+    let admin = site.app_password();
+    (site, admin)
+}
+
+async fn get_as(site: &Site, user: &str, path: &str) -> Answer {
+    let basic = crate::site::basic(user);
+    send(site.address, "GET", path, &[("Authorization", &basic)], "").await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_extension_comes_and_goes_without_a_restart() {
+    let (site, admin) = site_with(&[]).await;
+    let listed = get_as(&site, &admin, &format!("{PLUGINS}?_fields=plugin,status")).await;
+    assert_eq!(listed.json(), json!([{"plugin": "reading-time", "status": "inactive"}]));
+    let first = site.get("/svc-json/svc/v2/posts?per_page=1").await.json()[0].clone();
+    let id = first["id"].as_i64().unwrap();
+    let route = format!("/svc-json/reading-time/v1/posts/{id}");
+    let look = async || {
+        let has_field = site.get(&format!("/svc-json/svc/v2/posts/{id}")).await.json().get("reading_time").is_some();
+        let has_schema =
+            send(site.address, "OPTIONS", "/svc-json/svc/v2/posts", &[], "").await.json()["schema"]["properties"]
+                .get("reading_time")
+                .is_some();
+        let has_route = site.get(&route).await.status == 200;
+        let has_hook = site.get("/svc-json/").await.json().get("reading_time").is_some();
+        [has_field, has_schema, has_route, has_hook]
+    };
+    assert_eq!(look().await, [false; 4]);
+    for round in 0..2 {
+        let on = site.post(&format!("{PLUGINS}/reading-time"), &admin, &json!({"status": "active"})).await;
+        assert_eq!((on.status, &on.json()["status"]), (200, &json!("active")), "{}", on.body);
+        assert_eq!(look().await, [true; 4], "round {round}");
+        let off = site.post(&format!("{PLUGINS}/reading-time"), &admin, &json!({"status": "inactive"})).await;
+        assert_eq!((off.status, &off.json()["status"]), (200, &json!("inactive")));
+        assert_eq!(look().await, [false; 4], "round {round}");
+    }
+    // What is switched on stays on over a restart, and cannot be deleted.
+    site.post(&format!("{PLUGINS}/reading-time"), &admin, &json!({"status": "active"})).await;
+    let builder = SiteBuilder::new().extension(ReadingTime);
+    let site = Site::start_in(site.stop().await, &builder, &[]).await;
+    assert_eq!(site.get(&route).await.status, 200);
+    site.post(&format!("{PLUGINS}/reading-time"), &admin, &json!({"status": "inactive"})).await;
+    let basic = crate::site::basic(&admin);
+    let path = format!("{PLUGINS}/reading-time");
+    let deleted = send(site.address, "DELETE", &path, &[("Authorization", &basic)], "").await;
+    assert_eq!(deleted.json()["code"], "rest_cannot_delete_extension");
+    // Without the extension in the program the site runs all the same.
+    let site = Site::start_in(site.stop().await, &SiteBuilder::new(), &[]).await;
+    assert_eq!(site.get(&route).await.status, 404);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn packages_of_the_directory_are_checked_and_installed() {
+    const MAIN: &str = "<?php\n/* Plugin Name: Good Blocks */";
+    let good = package(&[("good/good.php", MAIN), ("good/readme.txt", "read me")]);
+    let escape = {
+        let mut bytes = package(&[("bad/bad.php", "<?php // Plugin Name: Bad"), ("bad/nn/nnnn", "x")]);
+        for at in 0..bytes.len() - 11 {
+            if bytes[at..].starts_with(b"bad/nn/nnnn") {
+                bytes[at..at + 11].copy_from_slice(b"../../evil!");
+            }
+        }
+        bytes
+    };
+    let link = {
+        let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
+        writer.add_symlink("link/link.php", "/etc/passwd", SimpleFileOptions::default()).unwrap();
+        writer.finish().unwrap().into_inner()
+    };
+    let listed = json!({"files": {
+        "good.php": {"sha256": SHA_MAIN},
+        "readme.txt": {"sha256": ["0000", SHA_README]},
+    }});
+    let server = directory(|address| {
+        let mut pages = HashMap::new();
+        let mut offer = |slug: &str, bytes: Vec<u8>, sums: Option<Value>, link: String| {
+            let link = if link.is_empty() { format!("http://{address}/{slug}.zip") } else { link };
+            let about = json!({"slug": slug, "version": "1.0", "name": slug, "download_link": link});
+            pages.insert(question(slug), json_page(&about));
+            pages.insert(format!("/{slug}.zip"), (200, String::new(), bytes));
+            if let Some(sums) = sums {
+                pages.insert(format!("/plugin-checksums/{slug}/1.0.json"), json_page(&sums));
+            }
+        };
+        offer("good", good.clone(), Some(listed.clone()), String::new());
+        offer("unverified", good.clone(), None, String::new());
+        offer(
+            "changed",
+            package(&[("good/good.php", MAIN), ("good/readme.txt", "Read me")]),
+            Some(listed.clone()),
+            String::new(),
+        );
+        offer(
+            "more",
+            package(&[("good/good.php", MAIN), ("good/readme.txt", "read me"), ("good/x", "")]),
+            Some(listed),
+            String::new(),
+        );
+        offer("escape", escape, Some(json!({"files": {}})), String::new());
+        offer("link", link, Some(json!({"files": {}})), String::new());
+        offer("elsewhere", good, None, "http://127.0.0.1:9/x.zip".to_owned());
+        offer("inside", Vec::new(), None, "http://169.254.169.254/x.zip".to_owned());
+        let away = (302, "Location: http://10.0.0.1/x.zip\r\n".to_owned(), Vec::new());
+        pages.insert("/away.zip".to_owned(), away);
+        let about = json!({"slug": "away", "version": "1.0", "download_link": format!("http://{address}/away.zip")});
+        pages.insert(question("away"), json_page(&about));
+        let block =
+            json!({"slug": "good", "name": "Good", "blocks": {"a/b": {"name": "a/b", "title": "Box"}}, "rating": 80});
+        pages.insert(
+            "/plugins/info/1.2/?action=query_plugins&request%5Bblock%5D=box&request%5Bper_page%5D=10&request%5Bpage%5D=1".to_owned(),
+            json_page(&json!({"plugins": [block]})),
+        );
+        pages
+    });
+    let (site, admin) = site_with(&[("directory", &format!("http://{server}"))]).await;
+    let search = "/svc-json/svc/v2/block-directory/search?term=box";
+    let found = get_as(&site, &admin, search).await.json();
+    assert_eq!((&found[0]["id"], &found[0]["title"], &found[0]["rating"]), (&json!("good"), &json!("Box"), &json!(4)));
+    assert!(found[0]["_links"]["svc:install-plugin"].is_array() && found[0]["_links"].get("svc:plugin").is_none());
+
+    #[rustfmt::skip]
+    let refused = [
+        ("nosuch", 404, "plugins_api_failed"), ("unverified", 500, "package_unverified"),
+        ("changed", 500, "package_checksum_mismatch"), ("more", 500, "package_checksum_mismatch"),
+        ("escape", 500, "incompatible_archive"), ("link", 500, "incompatible_archive"),
+        ("elsewhere", 500, "download_failed"), ("inside", 500, "download_failed"), ("away", 500, "download_failed"),
+    ];
+    for (slug, status, code) in refused {
+        let answer = site.post(PLUGINS, &admin, &json!({"slug": slug})).await;
+        assert_eq!((answer.status, &answer.json()["code"]), (status, &json!(code)), "{slug}: {}", answer.body);
+    }
+    let plugins = site.folder.path().join("svc-data/content/plugins");
+    let left: Vec<_> = std::fs::read_dir(&plugins).map(|dir| dir.flatten().collect()).unwrap_or_default();
+    assert!(left.is_empty(), "nothing is left of what was refused: {left:?}");
+
+    let made = site.post(PLUGINS, &admin, &json!({"slug": "good", "status": "active"})).await;
+    assert_eq!(made.status, 201, "{}", made.body);
+    assert_eq!((&made.json()["plugin"], &made.json()["status"]), (&json!("good/good"), &json!("active")));
+    assert!(made.header("location").ends_with("/svc/v2/plugins/good/good"));
+    assert_eq!(std::fs::read_to_string(plugins.join("good/readme.txt")).unwrap(), "read me");
+    let active = crate::site::store(&site.folder).read(|db| svc_store::options::get(db, "active_plugins")).unwrap();
+    assert_eq!(active.as_deref(), Some("a:1:{i:0;s:13:\"good/good.php\";}"), "in the form that PHP expects");
+    let again = site.post(PLUGINS, &admin, &json!({"slug": "good"})).await;
+    assert_eq!(again.json()["code"], "folder_exists");
+    let found = get_as(&site, &admin, search).await.json();
+    assert!(found[0]["_links"]["svc:plugin"].is_array(), "{found}");
+}
+
+/// As `sha256sum` has them.
+const SHA_MAIN: &str = "e75b60271487f891fc467a48db6ad7de870e4b1dcb2bf0ffe4e24f418deeddc6";
+const SHA_README: &str = "3f22095641508576e91dc7c6c7f7e08a093985d53ea998043c6619ad240dc92c";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn without_a_directory_nothing_is_installed() {
+    let (site, admin) = site_with(&[]).await;
+    for answer in [
+        site.post(PLUGINS, &admin, &json!({"slug": "x"})).await,
+        get_as(&site, &admin, "/svc-json/svc/v2/block-directory/search?term=x").await,
+    ] {
+        let body = answer.json();
+        assert_eq!((answer.status, &body["code"]), (500, &json!("plugins_api_failed")));
+        assert!(body["additional_data"].is_array() && body["data"]["status"] == 500, "{body}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn previews_of_links_reach_the_site_itself_and_nobody_inside() {
+    let secret =
+        directory(|_| HashMap::from([("/".to_owned(), (200, String::new(), b"<title>secret</title>".to_vec()))]));
+    let (site, admin) = site_with(&[]).await;
+    let details = async |site: &Site, url: &str| {
+        let url = url.replace(':', "%3A").replace('/', "%2F");
+        get_as(site, &admin, &format!("/svc-json/svc-block-editor/v1/url-details?url={url}")).await
+    };
+    let own = details(&site, &format!("http://{}/", site.address)).await;
+    assert_eq!(own.status, 200, "{}", own.body);
+    assert!(!own.json()["title"].as_str().unwrap().is_empty());
+    let missing = details(&site, &format!("http://{}/nosuch/", site.address)).await;
+    assert_eq!((missing.status, &missing.json()["code"]), (404, &json!("no_response")));
+    let port = secret.port();
+    for url in [
+        format!("http://{secret}/"),
+        format!("http://localhost:{port}/"),
+        "http://[::1]/".to_owned(),
+        "http://10.0.0.1/".to_owned(),
+    ] {
+        let refused = details(&site, &url).await;
+        assert_eq!(
+            (refused.status, &refused.json()["code"]),
+            (400, &json!("rest_invalid_param")),
+            "{url}: {}",
+            refused.body
+        );
+    }
+    // Where the owner allows it, it is asked.
+    let builder = SiteBuilder::new();
+    let site = Site::start_in(site.stop().await, &builder, &[("outgoing.allow", "127.0.0.0/8")]).await;
+    assert_eq!(details(&site, &format!("http://{secret}/")).await.json()["title"], "secret");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_sites_health_is_what_it_is() {
+    let (site, admin) = site_with(&[]).await;
+    // The site was made at the address of this test, so the stored one leads here.
+    let test =
+        async |name: &str| get_as(&site, &admin, &format!("/svc-json/svc-site-health/v1/tests/{name}")).await.json();
+    assert_eq!(test("loopback-requests").await["status"], "good");
+    assert_eq!(test("https-status").await["status"], "recommended");
+    assert_eq!(test("dotorg-communication").await["status"], "recommended");
+    assert_eq!(test("background-updates").await["status"], "recommended");
+    assert!(test("page-cache").await["description"].as_str().unwrap().contains("milliseconds"));
+    let sizes = get_as(&site, &admin, "/svc-json/svc-site-health/v1/directory-sizes").await.json();
+    let raw = |name: &str| sizes[name]["raw"].as_u64().unwrap();
+    let parts = ["wordpress_size", "themes_size", "plugins_size", "uploads_size", "fonts_size", "database_size"];
+    assert_eq!(parts.iter().map(|name| raw(name)).sum::<u64>(), raw("total_size"));
+    assert!(raw("database_size") > 0 && raw("wordpress_size") > 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn posts_are_embedded_elsewhere_and_others_here() {
+    let foreign = directory(|address| {
+        let page =
+            format!("<head><link rel=alternate type='application/json+oembed' href='http://{address}/o?x=1'></head>");
+        let html = "<script>x</script><iframe src=\"https://a.example/e\" onload=\"x\"></iframe>";
+        let about = json!({"type": "rich", "version": "1.0", "title": "Thing", "html": html});
+        HashMap::from([
+            ("/thing".to_owned(), (200, String::new(), page.into_bytes())),
+            ("/o".to_owned(), json_page(&about)),
+        ])
+    });
+    let (site, admin) = site_with(&[("outgoing.allow", &foreign.to_string())]).await;
+    let post = site.get("/svc-json/svc/v2/posts?per_page=1").await.json()[0].clone();
+    let link = post["link"].as_str().unwrap();
+    let page = site.get(link.split_once(&site.address.to_string()).unwrap().1).await;
+    let head = page.body.split_once("application/json+oembed\" href=\"").unwrap().1;
+    let described = head.split_once('"').unwrap().0.replace("&#038;", "&");
+    let data = site.get(described.split_once(&site.address.to_string()).unwrap().1).await.json();
+    assert_eq!((&data["type"], &data["title"]), (&json!("rich"), &post["title"]["rendered"]));
+    let html = data["html"].as_str().unwrap();
+    let frame = html.split_once(" src=\"").unwrap().1.split_once('#').unwrap().0;
+    let shown = site.get(frame.split_once(&site.address.to_string()).unwrap().1).await;
+    assert_eq!(shown.status, 200, "{frame}");
+    let policy = shown.header("content-security-policy");
+    assert!(policy.contains("frame-ancestors *") && policy.contains("script-src 'sha256-"), "{policy}");
+    assert!(shown.body.contains(post["title"]["rendered"].as_str().unwrap()));
+
+    let proxy = async |url: String| {
+        let url = url.replace(':', "%3A").replace('/', "%2F");
+        get_as(&site, &admin, &format!("/svc-json/oembed/1.0/proxy?url={url}")).await
+    };
+    let data = proxy(format!("http://{foreign}/thing")).await.json();
+    assert_eq!(data["title"], "Thing");
+    let html = data["html"].as_str().unwrap();
+    assert!(
+        html.starts_with("<iframe") && html.contains("sandbox=\"allow-scripts\"") && !html.contains("onload"),
+        "{html}"
+    );
+    for url in [format!("http://{foreign}/nosuch"), "http://10.0.0.1/x".to_owned(), "http://127.0.0.1:9/x".to_owned()] {
+        assert_eq!(proxy(url.clone()).await.json()["code"], "oembed_invalid_url", "{url}");
+    }
+}

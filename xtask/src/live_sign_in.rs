@@ -1,0 +1,242 @@
+//! `cargo xtask live-sign-in`: one database, two programs, one session. The server is pointed at the `wp-config.php` of a
+//! running WordPress site; whoever signs in through either is signed in at both, until either ends it.
+
+use std::{
+    collections::BTreeSet,
+    io::{Read, Write},
+    net::TcpStream,
+    path::PathBuf,
+    time::Duration,
+};
+
+use anyhow::{Context, Result, bail, ensure};
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use serde_json::Value;
+use svc_brand::Brand;
+
+use crate::{
+    say,
+    server::{self, Server},
+};
+
+/// How long a request may take.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+const LOG_IN: &str = "/wp-login.php";
+const AUTHORIZE: &str = "/wp-admin/authorize-application.php";
+const NONCE: &str = "/wp-admin/admin-ajax.php?action=rest-nonce";
+
+struct Options {
+    /// The folder of the WordPress site.
+    site: PathBuf,
+    /// Somebody's login and password.
+    user: (String, String),
+}
+
+fn options(args: &[String]) -> Result<Options> {
+    let peer = std::env::var_os("PEER_DIR").map_or(std::env::temp_dir().join("svc-peer"), PathBuf::from);
+    // Those of the recorded fixture.
+    let mut options = Options { site: peer.join("wordpress"), user: ("editor1".to_owned(), "password".to_owned()) };
+    let mut args = args.iter();
+    while let Some(arg) = args.next() {
+        let value = args.next().with_context(|| format!("{arg} needs a value"))?;
+        match arg.as_str() {
+            "--site" => options.site = value.into(),
+            "--user" => {
+                let (login, password) = value.split_once(':').context("--user needs LOGIN:PASSWORD")?;
+                options.user = (login.to_owned(), password.to_owned());
+            }
+            other => bail!("{other} is not known"),
+        }
+    }
+    Ok(options)
+}
+
+pub(crate) fn run(args: &[String]) -> Result<()> {
+    let Options { site, user } = options(args)?;
+    let file = site.join("wp-config.php");
+    if !file.is_file() {
+        return say(&format!("skipped: there is no WordPress site at {}", site.display()));
+    }
+    let program = server::build(None, false)?;
+    let work = tempfile::tempdir().context("cannot make a temporary folder")?;
+    let mut command = std::process::Command::new(program);
+    command.current_dir(work.path()).env_clear().arg("--wp-config").arg(&file);
+    command.args(["--listen", "127.0.0.1:0", "--environment", "local", "--log", "warn", "serve"]);
+    let server = Server::start(command, &work.path().join("server.log"))?;
+    let ours = server.address();
+    let index: Value = serde_json::from_str(&Visitor::default().get(ours, "/?rest_route=/")?.body)?;
+    let theirs = index["url"].as_str().context("the site has an address")?;
+    if Visitor::default().get(theirs, "/?rest_route=/").is_err() {
+        return say(&format!("skipped: nobody answers at {theirs}, where the site says that it is"));
+    }
+    let mut cookies = Vec::new();
+    for (here, there) in [(theirs, ours), (ours, theirs)] {
+        cookies.push(session(here, there, &user).with_context(|| format!("a session begun at {here}"))?);
+        application(here, there, &user).with_context(|| format!("an application approved at {here}"))?;
+    }
+    ensure!(cookies[0] == cookies[1], "the cookies differ: {:#?} and {:#?}", cookies[0], cookies[1]);
+    say("sessions, nonces and application passwords of either are good at the other, until either ends them")
+}
+
+/// Signs in here, is signed in there, signs out there, is signed out here. Gives what tells the cookies apart.
+fn session(here: &str, there: &str, user: &(String, String)) -> Result<BTreeSet<String>> {
+    let mut visitor = Visitor::default();
+    visitor.log_in(here, user)?;
+    let kinds = visitor.kinds.clone();
+    let (own, other) = (visitor.get(here, NONCE)?, visitor.get(there, NONCE)?);
+    ensure!(own.status == 200 && other.status == 200, "nonces: {} here, {} there", own.status, other.status);
+    ensure!(own.body == other.body, "the same session has the same nonce");
+    let me = format!("/?rest_route=/{}/users/me", Brand::original().namespace());
+    let header = Brand::original().header("Nonce");
+    let seen = visitor.ask(there, "GET", &me, &[(&header, &own.body)], "")?;
+    let name = serde_json::from_str::<Value>(&seen.body)?["slug"].clone();
+    ensure!(seen.status == 200 && name == user.0.as_str(), "{there} sees {name} ({})", seen.status);
+    let asked = visitor.get(there, &format!("{LOG_IN}?action=logout"))?;
+    let nonce = nonce_on(&asked.body).context("a nonce to log out with")?;
+    let kept = visitor.cookies.clone();
+    let out = visitor.get(there, &format!("{LOG_IN}?action=logout&{}={nonce}", Brand::original().nonce_param()))?;
+    ensure!(out.status == 302, "{there} does not log out: {}", out.status);
+    visitor.cookies = kept;
+    let after = visitor.get(here, NONCE)?;
+    ensure!(after.status == 400, "{here} still accepts the cookie: {}", after.status);
+    Ok(kinds)
+}
+
+/// Approves an application here; its password works at both, until it is revoked there.
+fn application(here: &str, there: &str, user: &(String, String)) -> Result<()> {
+    let mut visitor = Visitor::default();
+    visitor.log_in(here, user)?;
+    let query = "app_name=Live&success_url=https%3A%2F%2Fapp.example%2Fdone";
+    let page = visitor.get(here, &format!("{AUTHORIZE}?{query}"))?;
+    ensure!(page.status == 200, "the page: {}", page.status);
+    let nonce = nonce_on(&page.body).context("a nonce to approve with")?;
+    let route = format!("/?rest_route=/{}/users/me/application-passwords", Brand::original().namespace());
+    let field = Brand::original().nonce_param();
+    let plain = if page.body.contains("id=\"what-follows\"") {
+        let form = format!("{query}&app_id=&reject_url=&approve=1&{field}={nonce}");
+        let answer = visitor.post(here, AUTHORIZE, &form)?;
+        let to = answer.header("location").context("the way back to the application")?;
+        to.split_once("&password=").context("a password")?.1.to_owned()
+    } else {
+        // The peer's page asks the interface from a script.
+        let rest = visitor.get(here, NONCE)?.body;
+        let headers =
+            [(&*Brand::original().header("Nonce"), &*rest), ("Content-Type", "application/x-www-form-urlencoded")];
+        let answer = visitor.ask(here, "POST", &route, &headers, "name=Live")?;
+        let made: Value = serde_json::from_str(&answer.body)?;
+        made["password"].as_str().with_context(|| format!("a password, and not {made}"))?.to_owned()
+    };
+    let credentials = format!("Basic {}", STANDARD.encode(format!("{}:{plain}", user.0)));
+    let headers = [("Authorization", credentials.as_str())];
+    let works = |site: &str| -> Result<u16> { Ok(Visitor::default().ask(site, "GET", &route, &headers, "")?.status) };
+    ensure!((works(here)?, works(there)?) == (200, 200), "the password works at both");
+    // Web servers in front of a site may refuse the method itself.
+    let delete = [headers[0], ("X-HTTP-Method-Override", "DELETE")];
+    let gone = Visitor::default().ask(there, "POST", &route, &delete, "")?;
+    ensure!(gone.status == 200, "{there} does not revoke: {}", gone.status);
+    ensure!((works(here)?, works(there)?) == (401, 401), "the revoked password works at neither");
+    Ok(())
+}
+
+/// The nonce in a form's field or in a link.
+fn nonce_on(page: &str) -> Option<String> {
+    let name = Brand::original().nonce_param();
+    let at = page.find(&format!("name=\"{name}\"")).map(|at| page[at..].find("value=\"").map(|v| at + v + 7));
+    let at = at.flatten().or_else(|| page.find(&format!("{name}=")).map(|at| at + name.len() + 1))?;
+    page.get(at..at + 10).map(str::to_owned)
+}
+
+struct Answer {
+    status: u16,
+    head: String,
+    body: String,
+}
+
+impl Answer {
+    fn all(&self, name: &str) -> Vec<&str> {
+        let headers = self.head.lines().filter_map(|line| line.split_once(": "));
+        headers.filter(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| value).collect()
+    }
+
+    fn header(&self, name: &str) -> Option<&str> {
+        self.all(name).first().copied()
+    }
+}
+
+/// A browser that keeps cookies, for hosts and paths alike: both programs get all of them.
+#[derive(Default)]
+struct Visitor {
+    cookies: Vec<(String, String)>,
+    /// Name, path and attributes of the cookies of sign-in, without what differs each time.
+    kinds: BTreeSet<String>,
+}
+
+impl Visitor {
+    fn log_in(&mut self, site: &str, (login, password): &(String, String)) -> Result<()> {
+        self.get(site, LOG_IN)?;
+        let answer = self.post(site, LOG_IN, &format!("log={login}&pwd={password}&rememberme=forever&testcookie=1"))?;
+        ensure!(answer.status == 302, "{site} does not log in: {}", answer.status);
+        Ok(())
+    }
+
+    fn get(&mut self, site: &str, path: &str) -> Result<Answer> {
+        self.ask(site, "GET", path, &[], "")
+    }
+
+    fn post(&mut self, site: &str, path: &str, form: &str) -> Result<Answer> {
+        self.ask(site, "POST", path, &[("Content-Type", "application/x-www-form-urlencoded")], form)
+    }
+
+    fn ask(&mut self, site: &str, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Result<Answer> {
+        let host = site.trim_start_matches("http://");
+        let mut stream = TcpStream::connect(host)?;
+        stream.set_read_timeout(Some(PATIENCE))?;
+        // The older protocol, in which a body ends with its connection.
+        let mut request = format!("{method} {path} HTTP/1.0\r\nHost: {host}\r\nContent-Length: {}\r\n", body.len());
+        for (name, value) in headers {
+            request += &format!("{name}: {value}\r\n");
+        }
+        if !self.cookies.is_empty() {
+            let pairs: Vec<String> = self.cookies.iter().map(|(name, value)| format!("{name}={value}")).collect();
+            request += &format!("Cookie: {}\r\n", pairs.join("; "));
+        }
+        stream.write_all(format!("{request}\r\n{body}").as_bytes())?;
+        let mut bytes = Vec::new();
+        stream.read_to_end(&mut bytes)?;
+        let text = String::from_utf8_lossy(&bytes);
+        let (head, body) = text.split_once("\r\n\r\n").context("the answer has no end of its head")?;
+        let status = head.split(' ').nth(1).and_then(|s| s.parse().ok()).context("the answer has no status")?;
+        let answer = Answer { status, head: head.to_owned(), body: body.to_owned() };
+        self.keep(&answer);
+        Ok(answer)
+    }
+
+    fn keep(&mut self, answer: &Answer) {
+        for line in answer.all("set-cookie") {
+            let mut parts = line.split("; ");
+            let Some((name, value)) = parts.next().and_then(|pair| pair.split_once('=')) else { continue };
+            self.cookies.retain(|(own, _)| own != name);
+            self.cookies.push((name.to_owned(), value.to_owned()));
+            // `SameSite` is ours alone; the time is that of the moment.
+            let attributes = parts.map(str::to_ascii_lowercase);
+            let told: BTreeSet<String> =
+                attributes.filter(|a| !a.starts_with("expires=") && !a.starts_with("samesite=")).collect();
+            self.kinds.insert(format!("{name}: {}", Vec::from_iter(told).join("; ")));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nonces_on_pages() {
+        let field = r#"<input type="hidden" id="_wpnonce" name="_wpnonce" value="0123456789" />"#;
+        let link = r#"<a href="/wp-login.php?action=logout&amp;_wpnonce=9876543210">"#;
+        assert_eq!(nonce_on(field).as_deref(), Some("0123456789"));
+        assert_eq!(nonce_on(link).as_deref(), Some("9876543210"));
+        assert_eq!(nonce_on("nothing"), None);
+    }
+}
