@@ -23,6 +23,11 @@ async fn the_front_page_tells_where_the_interface_is() {
     }
     assert!(front.body.starts_with("<!DOCTYPE html>\n<html lang=\"en-US\">"));
     assert!(!front.body.contains("<script"), "pages need no script");
+    // The theme of a new site has drawn it.
+    for part in ["wp-theme-paper", "href=\"#content\"", "<main id=\"content\"", "--wp--preset--color--accent: #8a3b12;"]
+    {
+        assert!(front.body.contains(part), "{part}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -134,7 +139,7 @@ async fn what_is_not_public_is_nowhere() {
     let locked = format!("/?p={}", ids[3].0);
     let to = site.get(&locked).await.header("location").split_once(&site.address.to_string()).unwrap().1.to_owned();
     let page = site.get(&to).await;
-    assert!(page.body.contains("Protected: Canary publish") && page.body.contains("protected by a password"));
+    assert!(page.body.contains("Protected: Canary publish") && page.body.contains("A password guards this text"));
 }
 
 #[tokio::test(flavor = "multi_thread")]

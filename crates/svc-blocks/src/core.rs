@@ -12,7 +12,7 @@ use svc_content::{
     blocks::{Block, BlockType, BlockTypes, DynamicBlocks, Renderer},
     display::{self, TextBlocks, standard_shortcodes},
 };
-use svc_model::{CommentId, PostId};
+use svc_model::{CommentId, PostId, TermId};
 
 use crate::{
     attributes,
@@ -58,6 +58,11 @@ impl<'d> CoreBlocks<'d> {
     /// Runs with the post that the blocks are of.
     pub fn within_post<T>(&self, post: PostId, post_type: &str, run: impl FnOnce() -> T) -> T {
         self.within([("postId", post.0.into()), ("postType", post_type.into())], run)
+    }
+
+    /// Runs with the term whose archive the page shows.
+    pub fn within_term<T>(&self, term: TermId, taxonomy: &str, run: impl FnOnce() -> T) -> T {
+        self.within([("termId", term.0.into()), ("taxonomy", taxonomy.into())], run)
     }
 
     /// Runs with values that the blocks inside see.

@@ -89,6 +89,24 @@ pub struct Posts {
     pub total: u64,
 }
 
+/// The list that a page's address asks for, where it asks for one.
+pub struct MainList {
+    /// The posts on this page of the list.
+    pub posts: Rc<Posts>,
+    /// Posts on a page.
+    pub per_page: u64,
+    /// Number of the page, from 1.
+    pub page: u64,
+    /// How many pages there are.
+    pub pages: u64,
+    /// Address of a page of the list.
+    pub address: Box<dyn Fn(u64) -> String>,
+    /// What the list is of, as HTML; empty for the newest posts.
+    pub title: String,
+    /// What was searched for.
+    pub searched: Option<String>,
+}
+
 /// What posts are ordered by.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum PostsOrder {
@@ -302,6 +320,10 @@ pub trait BlockData {
     fn offset(&self, local: NaiveDateTime) -> i64;
     /// A post that the reader may see.
     fn post(&self, id: PostId) -> Option<Rc<PostView>>;
+    /// The list that the page itself shows; nothing where no page is drawn.
+    fn main(&self) -> Option<Rc<MainList>> {
+        None
+    }
     /// A page of published posts.
     fn posts(&self, query: &PostsQuery) -> Rc<Posts>;
     /// The published posts before and after this one: within a taxonomy, when one is named.

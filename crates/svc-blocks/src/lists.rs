@@ -398,7 +398,7 @@ mod tests {
 
     #[test]
     fn sizes_have_fourteen_digits() {
-        for (value, text) in [(21.282051282051282, "21.282051282051"), (22.0, "22"), (8.5, "8.5"), (0.0, "0")] {
+        for (value, text) in [(21.282_051_282_051_283, "21.282051282051"), (22.0, "22"), (8.5, "8.5"), (0.0, "0")] {
             assert_eq!(number(value), text);
         }
         assert_eq!((size("8pt"), size("1.5em"), size("x")), ((8.0, "pt"), (1.5, "em"), (8.0, "x")));

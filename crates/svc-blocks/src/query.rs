@@ -1,12 +1,14 @@
 //! Lists of posts that a question finds: the loop, its pages, its title; and the same for terms.
 
+use std::rc::Rc;
+
 use serde_json::Value;
 use svc_model::{PostId, TermId, UserId};
 use svc_text::{esc_attr, esc_html, esc_url};
 
 use crate::{
     core::Call,
-    data::{Posts, PostsOrder, PostsQuery, Sticky, TermsOrder, TermsQuery, TermsWish},
+    data::{MainList, Posts, PostsOrder, PostsQuery, Sticky, TermsOrder, TermsQuery, TermsWish},
     site::heading,
 };
 
@@ -23,7 +25,7 @@ pub(crate) fn query(call: &Call<'_>) -> String {
         let behaviour = format!(
             "data-wp-context=\"{{}}\" data-wp-interactive=\"core/query\" data-wp-key=\"{id}\" data-wp-router-region=\"query-{id}\" "
         );
-        if let Some(at) = call.content.find(|c: char| c == '<').map(|at| at + 1) {
+        if let Some(at) = call.content.find('<').map(|at| at + 1) {
             let end = call.content[at..].find(|c: char| !c.is_ascii_alphanumeric()).map_or(at, |n| at + n);
             let rest = call.content[end..].trim_start_matches(' ');
             return format!("{} {behaviour}{rest}", &call.content[..end]);
@@ -32,8 +34,22 @@ pub(crate) fn query(call: &Call<'_>) -> String {
     call.content.to_owned()
 }
 
+/// Whether the list around the block is the one that the page itself shows.
+fn inherits(call: &Call<'_>) -> bool {
+    let given = call.around("query");
+    given.is_null() || svc_php::cast::truthy(&given["inherit"])
+}
+
+/// The list that the page itself shows, for blocks that show it. The interface draws no page.
+fn main(call: &Call<'_>) -> Option<Rc<MainList>> {
+    if inherits(call) { call.data().main() } else { None }
+}
+
 /// The number of the page of this list that was asked for.
 fn page(call: &Call<'_>) -> u64 {
+    if let Some(main) = main(call) {
+        return main.page;
+    }
     let name = page_name(call);
     let query = call.data().facts().current_url.split_once('?').map_or("", |(_, query)| query);
     let given = query.split('&').find_map(|pair| pair.strip_prefix(&name)?.strip_prefix('='));
@@ -62,8 +78,7 @@ fn numbers(value: &Value) -> Vec<i64> {
 fn wanted(call: &Call<'_>) -> Option<PostsQuery> {
     let given = call.around("query");
     let facts = call.data().facts();
-    // A list that shows what the page shows, on a page of the interface, has nothing to show.
-    if given.is_null() || (svc_php::cast::truthy(&given["inherit"])) {
+    if inherits(call) {
         return None;
     }
     let word = |name: &str| given[name].as_str().unwrap_or_default();
@@ -142,7 +157,11 @@ fn terms(call: &Call<'_>, given: &Value) -> Vec<TermsWish> {
 }
 
 /// The posts of the list around the block.
-fn found(call: &Call<'_>) -> Option<(PostsQuery, std::rc::Rc<Posts>)> {
+fn found(call: &Call<'_>) -> Option<(PostsQuery, Rc<Posts>)> {
+    if let Some(main) = main(call) {
+        let offset = main.page.saturating_sub(1).saturating_mul(main.per_page);
+        return Some((PostsQuery { limit: main.per_page, offset, ..PostsQuery::default() }, Rc::clone(&main.posts)));
+    }
     let query = wanted(call)?;
     let posts = call.data().posts(&query);
     Some((query, posts))
@@ -211,6 +230,9 @@ pub(crate) fn pagination(call: &Call<'_>) -> String {
 
 /// How many pages the list around the block has.
 fn n_pages(call: &Call<'_>) -> u64 {
+    if let Some(main) = main(call) {
+        return main.pages;
+    }
     let Some((query, posts)) = found(call) else { return 0 };
     let given = call.around("query");
     let skipped = u64::try_from(svc_php::cast::to_int(&given["offset"])).unwrap_or_default();
@@ -223,6 +245,9 @@ fn n_pages(call: &Call<'_>) -> u64 {
 
 /// The address asked for with another page of this list.
 fn address_of(call: &Call<'_>, page: u64) -> String {
+    if let Some(main) = main(call) {
+        return (main.address)(page);
+    }
     let current = &call.data().facts().current_url;
     let path =
         current.split_once("://").map_or(current.as_str(), |(_, rest)| rest.find('/').map_or("/", |at| &rest[at..]));
@@ -285,7 +310,8 @@ pub(crate) fn page_numbers(call: &Call<'_>) -> String {
             parts.push(format!("<span aria-current=\"page\" class=\"page-numbers current\">{n}</span>"));
             dotted = true;
         } else if n == 1 || n == pages || n.abs_diff(now) <= around {
-            let address = if n == 1 { address_of(call, 1) } else { format!("?{name}={n}") };
+            let is_own = n > 1 && main(call).is_none();
+            let address = if is_own { format!("?{name}={n}") } else { address_of(call, n) };
             parts.push(format!("<a class=\"page-numbers\" href=\"{}\">{n}</a>", esc_url(&address)));
             dotted = true;
         } else if dotted {
@@ -296,23 +322,32 @@ pub(crate) fn page_numbers(call: &Call<'_>) -> String {
     format!("<div {}>{}</div>", call.wrapper(&[]), parts.join("\n"))
 }
 
-/// The title of an archive or a search, of which the interface has none.
+/// The title of the archive or the search that the page shows. The interface shows none, but for a search at its own
+/// address.
 pub(crate) fn title(call: &Call<'_>) -> String {
-    let facts = call.data().facts();
-    let (path, query) = facts.current_url.split_once('?').unwrap_or((&facts.current_url, ""));
-    let searched = query.split('&').find_map(|pair| pair.strip_prefix("s="));
-    let (Some(searched), "search", true) = (searched, call.text("type"), path.trim_end_matches('/') == facts.home)
-    else {
-        return String::new();
+    let list = call.data().main();
+    let searched = list.as_ref().map_or_else(|| searched_in_address(call), |list| list.searched.clone());
+    let title = match (call.text("type"), searched) {
+        ("search", Some(text)) if call.is("showSearchTerm") => {
+            format!("Search results for: &#8220;{}&#8221;", esc_html(&text))
+        }
+        ("search", Some(_)) => "Search results".to_owned(),
+        ("archive", None) => list.map(|list| list.title.clone()).unwrap_or_default(),
+        _ => String::new(),
     };
-    let text = percent_encoding::percent_decode_str(searched).decode_utf8_lossy().replace('+', " ");
-    let title = if call.is("showSearchTerm") {
-        format!("Search results for: &#8220;{}&#8221;", esc_html(&text))
-    } else {
-        "Search results".to_owned()
-    };
+    if title.is_empty() {
+        return title;
+    }
     let tag = heading(call.number("level").unwrap_or(1));
     format!("<{tag} {}>{title}</{tag}>", call.wrapper_with(&[&call.align_class()]))
+}
+
+fn searched_in_address(call: &Call<'_>) -> Option<String> {
+    let facts = call.data().facts();
+    let (path, query) = facts.current_url.split_once('?')?;
+    let searched = query.split('&').find_map(|pair| pair.strip_prefix("s="))?;
+    let is_home = path.trim_end_matches('/') == facts.home;
+    is_home.then(|| percent_encoding::percent_decode_str(searched).decode_utf8_lossy().replace('+', " "))
 }
 
 pub(crate) fn term_template(call: &Call<'_>) -> String {

@@ -1,6 +1,8 @@
 //! Rows of content and what dynamic blocks make of it on a small site. Where a row is not about svc's own wording, the
 //! HTML is that of the recorded site.
 
+#![expect(clippy::unwrap_used, reason = "helpers of tests, outside of test functions")]
+
 use std::rc::Rc;
 
 use chrono::{NaiveDate, NaiveDateTime};

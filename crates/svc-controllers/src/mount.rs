@@ -16,11 +16,13 @@ use crate::{
     blocks,
     comments::Comments,
     fonts::{FontCollections, FontFaces, FontFamilies},
+    global_styles::{GlobalStyles, StylesHistory},
     icons::IconRoutes,
     media::Media,
     menus::{MENU, MenuItems, MenuLocations, Menus},
     navigation_fallback::{self, NavigationFallback},
     oembed::{self, OEmbed},
+    patterns::{PatternDirectory, Patterns},
     plugins::Plugins,
     posts::Posts,
     revisions::{Autosaves, Revisions},
@@ -29,7 +31,9 @@ use crate::{
     site_settings::SiteSettings,
     statuses::Statuses,
     taxonomies::TaxonomyFamily,
+    templates::{TemplateHistory, Templates},
     terms::Terms,
+    themes::Themes,
     types::Types,
     url_details::UrlDetails,
     users::Users,
@@ -80,11 +84,26 @@ pub fn mount(registry: &mut Registry, site: &Arc<Site>, app_passwords: bool) {
     let namespace = site.brand.namespace();
     let types: Vec<_> = site.types.iter().filter(|t| t.show_in_rest).cloned().collect();
     for post_type in types {
-        if post_type.rest_controller == RestController::Attachments {
-            let site = Arc::clone(site);
-            registry.mount(&namespace, move |extra| Media::new(&site, &post_type, extra));
-        } else if matches!(post_type.rest_controller, RestController::Posts | RestController::Blocks) {
-            mount_type(registry, &namespace, site, post_type);
+        match post_type.rest_controller {
+            RestController::Attachments => {
+                let site = Arc::clone(site);
+                registry.mount(&namespace, move |extra| Media::new(&site, &post_type, extra));
+            }
+            RestController::Posts | RestController::Blocks => mount_type(registry, &namespace, site, post_type),
+            RestController::Templates => {
+                let [site, history] = [(); 2].map(|()| Arc::clone(site));
+                let kind = post_type.clone();
+                // Before the templates: an id may hold slashes.
+                registry.mount(&namespace, move |extra| TemplateHistory::new(&history, &kind, extra));
+                registry.mount(&namespace, move |extra| Templates::new(&site, &post_type, extra));
+            }
+            RestController::GlobalStyles => {
+                let [site, history] = [(); 2].map(|()| Arc::clone(site));
+                let kind = post_type.clone();
+                registry.mount(&namespace, move |extra| StylesHistory::new(&history, &kind, extra));
+                registry.mount(&namespace, move |extra| GlobalStyles::new(&site, &post_type, extra));
+            }
+            _ => {}
         }
     }
     menus(registry, site, &namespace);
@@ -119,6 +138,10 @@ pub fn mount(registry: &mut Registry, site: &Arc<Site>, app_passwords: bool) {
     registry.mount(&namespace, move |extra| Comments::new(&comments, extra));
     let handlers = registry.hooks.search_handler_list(crate::search::handlers(&search));
     registry.mount(&namespace, move |extra| Search::new(&search, handlers, extra));
+    let [themes, patterns, directory] = [(); 3].map(|()| Arc::clone(site));
+    registry.mount(&namespace, move |extra| Themes::new(&themes, extra));
+    registry.mount(&namespace, move |extra| Patterns::new(&patterns, extra));
+    registry.mount(&namespace, move |_| PatternDirectory::new(&directory));
     let plugins = Arc::clone(site);
     registry.mount(&namespace, move |extra| Plugins::new(&plugins, extra));
     let [blocks, details, health, embeds] = [(); 4].map(|()| Arc::clone(site));

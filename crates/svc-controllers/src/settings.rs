@@ -78,6 +78,11 @@ impl Settings {
         }
     }
 
+    /// Address of the folder of themes, without slash at the end.
+    pub fn themes_url(&self) -> String {
+        self.urls.site.site_url("wp-content/themes")
+    }
+
     /// An option as a number.
     pub fn number(&self, name: &str) -> i64 {
         svc_php::numeric::text_to_int(self.option(name))

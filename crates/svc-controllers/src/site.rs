@@ -8,6 +8,7 @@ use std::{
 use arc_swap::ArcSwapOption;
 use chrono::{NaiveDateTime, Utc};
 use indexmap::IndexMap;
+use serde_json::{Map, Value};
 use svc_auth::{Keys, Scheme, keys::Algorithm, nonce};
 use svc_brand::Brand;
 use svc_content::blocks::BlockTypes;
@@ -19,7 +20,7 @@ use svc_store::{Db, Store, Tx, options};
 use tokio::sync::{Notify, Semaphore};
 
 use crate::{
-    Extension, Fail, MetaField, MetaRegistry, Outgoing, RegisteredSetting, SessionToken, Settings, Stored,
+    ActiveTheme, Extension, Fail, MetaField, MetaRegistry, Outgoing, RegisteredSetting, SessionToken, Settings, Stored,
     abilities::Abilities,
     avatars,
     blocks::Known,
@@ -27,7 +28,8 @@ use crate::{
     fonts::{self, FontCollection},
     icons::Icons,
     media,
-    templates::ActiveTheme,
+    patterns::PatternRegistry,
+    theme::ThemeCache,
     urls::Urls,
     users,
     widgets::{Sidebar, WidgetKinds},
@@ -72,6 +74,12 @@ pub struct Site {
     pub url_hooks: svc_discovery::Hooks,
     /// Folder with uploads, themes and plugins.
     pub content_dir: PathBuf,
+    /// Patterns and their categories, beside those of the active theme.
+    pub patterns: PatternRegistry,
+    /// What code says of the active theme (`custom-logo`, `post-formats` …), over what every theme supports.
+    pub theme_supports: Map<String, Value>,
+    /// The theme that draws pages when the active one cannot: the folder around its folder, and its name.
+    pub spare_theme: Option<(PathBuf, String)>,
     /// Widths in pixels of the avatars whose addresses the interface gives.
     pub avatar_sizes: Vec<u32>,
     /// Whether guests may comment through the interface, on sites that do not ask for registration.
@@ -97,7 +105,8 @@ pub struct Site {
     /// What the options were understood as, beside the options as they were read.
     settings: ArcSwapOption<(Arc<options::Options>, Arc<Settings>)>,
     address: Option<String>,
-    theme: ArcSwapOption<ActiveTheme>,
+    theme: ThemeCache,
+    spare: ThemeCache,
     pub(crate) known_blocks: ArcSwapOption<Known>,
 }
 
@@ -122,6 +131,8 @@ impl Site {
             environment: "production",
             url_hooks: svc_discovery::Hooks::default(),
             content_dir: content_dir.to_owned(),
+            patterns: PatternRegistry::default(),
+            theme_supports: Map::new(),
             avatar_sizes: avatars::SIZES.to_vec(),
             guests_may_comment: false,
             uploads: Storage::folder(&content_dir.join("uploads")),
@@ -136,7 +147,9 @@ impl Site {
             clock: || Utc::now().naive_utc(),
             settings: ArcSwapOption::empty(),
             address: None,
-            theme: ArcSwapOption::empty(),
+            theme: ThemeCache::default(),
+            spare: ThemeCache::default(),
+            spare_theme: None,
             known_blocks: ArcSwapOption::empty(),
         }
     }
@@ -273,20 +286,22 @@ impl Site {
         self.statuses.iter().filter(|s| !s.internal).map(|s| s.name.clone()).collect()
     }
 
-    /// What the active theme says. Read from disk once per theme.
+    /// What the active theme says. Read from disk once, and again when its files change.
     pub fn theme(&self, settings: &Settings) -> Arc<ActiveTheme> {
-        let name = settings.option("stylesheet");
-        if let Some(known) = &*self.theme.load()
-            && known.name == name
-        {
-            return Arc::clone(known);
+        self.theme.get(&self.themes_dir(), settings.option("stylesheet"), &settings.themes_url())
+    }
+
+    /// The theme that pages are drawn by: the active one, or the one that stands in when that is not made of blocks.
+    pub fn page_theme(&self, settings: &Settings) -> Arc<ActiveTheme> {
+        let active = self.theme(settings);
+        match &self.spare_theme {
+            Some((themes, name)) if !active.is_block_theme() => self.spare.get(themes, name, &settings.themes_url()),
+            _ => active,
         }
-        // The option names a folder, never a path.
-        let is_name = !name.is_empty() && !name.contains(['/', '\\', '\0']) && !name.starts_with('.');
-        let read = || ActiveTheme::read(name, &self.content_dir.join("themes").join(name));
-        let found =
-            Arc::new(if is_name { read() } else { ActiveTheme { name: name.to_owned(), ..ActiveTheme::default() } });
-        self.theme.store(Some(Arc::clone(&found)));
-        found
+    }
+
+    /// The folder of themes.
+    pub fn themes_dir(&self) -> PathBuf {
+        self.content_dir.join("themes")
     }
 }

@@ -1,6 +1,8 @@
 //! Media, in process, over the recorded fixture. Of it: image 1200 (Landscape) hangs on nothing, 1201 and 1202 on post
 //! 1010, document 1203 on a private post, text 1205 on a page, sound 1206 on a post in the trash.
 
+#![expect(clippy::unwrap_used, reason = "helpers of tests, outside of test functions")]
+
 mod harness;
 
 use std::path::Path;

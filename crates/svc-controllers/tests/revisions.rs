@@ -1,6 +1,8 @@
 //! Revisions, autosaves and scheduled posts, in process, over the recorded fixture: post 1036 has the revisions 1500 to
 //! 1502 and the administrator's autosave 1503, 1017 is a draft of the author's.
 
+#![expect(clippy::unwrap_used, reason = "helpers of tests, outside of test functions")]
+
 mod harness;
 
 use chrono::{NaiveDateTime, TimeDelta};

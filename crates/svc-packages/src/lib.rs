@@ -6,3 +6,4 @@ pub mod archive;
 pub mod blocks;
 pub mod header;
 pub mod plugins;
+pub mod theme;

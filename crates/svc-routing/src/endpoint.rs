@@ -159,9 +159,9 @@ impl<C: Send + Sync + 'static> Invoke for WithController<C> {
 
 impl<C: Send + Sync + 'static> Endpoint<C> {
     /// Puts the controller in, and merges what the route says for all its groups.
-    pub(crate) fn bind(self, controller: &Arc<C>, common: &Args, allow_batch: bool) -> Bound {
+    pub(crate) fn bind(self, controller: &Arc<C>, common: &Args, allow_batch: Option<bool>) -> Bound {
         let args = self.args.over(common);
-        let allow_batch = self.allow_batch.unwrap_or(allow_batch);
+        let allow_batch = self.allow_batch.or(allow_batch);
         let mut defaults = args.defaults();
         // A default of null is no default.
         defaults.retain(|_, value| !value.is_null());
@@ -174,7 +174,7 @@ impl<C: Send + Sync + 'static> Endpoint<C> {
             defaults,
             check: self.check,
             show_in_index: self.show_in_index,
-            allow_batch,
+            allow_batch: allow_batch.unwrap_or(false),
         }
     }
 }

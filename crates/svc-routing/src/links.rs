@@ -27,12 +27,14 @@ impl Curie {
 pub struct Link {
     href: String,
     attributes: Map,
+    /// What the caller may do there is known, though it may be nothing.
+    judged: bool,
 }
 
 impl Link {
     /// A link to this address.
     pub fn new(href: impl Into<String>) -> Self {
-        Self { href: href.into(), attributes: Map::new() }
+        Self { href: href.into(), attributes: Map::new(), judged: false }
     }
 
     /// Lets `_embed` fetch the target.
@@ -46,10 +48,12 @@ impl Link {
         self
     }
 
-    /// Says which methods the caller may use on the target, so that the server does not work it out.
-    pub fn allow<'a>(self, methods: impl IntoIterator<Item = &'a str>) -> Self {
+    /// Says which methods the caller may use on the target, so that the server does not work it out. Of a target that
+    /// allows nothing the caller is told nothing, as where the server finds nothing out.
+    pub fn allow<'a>(mut self, methods: impl IntoIterator<Item = &'a str>) -> Self {
+        self.judged = true;
         let methods: Vec<&str> = methods.into_iter().collect();
-        self.attr("targetHints", json!({ "allow": methods }))
+        if methods.is_empty() { self } else { self.attr("targetHints", json!({ "allow": methods })) }
     }
 
     /// The address.
@@ -58,17 +62,12 @@ impl Link {
     }
 
     fn has_hints(&self) -> bool {
-        self.attributes.get("targetHints").is_some_and(|hints| hints.get("allow").is_some())
+        self.judged || self.attributes.get("targetHints").is_some_and(|hints| hints.get("allow").is_some())
     }
 
     /// As a member of `_links`: the attributes, then the address.
     fn to_value(&self) -> Value {
         let mut out = self.attributes.clone();
-        // Known to allow nothing: the caller is told nothing, as where the server finds nothing out.
-        let allows_nothing = |hints: &Value| hints["allow"].as_array().is_some_and(Vec::is_empty);
-        if out.get("targetHints").is_some_and(allows_nothing) {
-            out.remove("targetHints");
-        }
         out.insert("href".to_owned(), Value::String(self.href.clone()));
         Value::Object(out)
     }

@@ -12,11 +12,11 @@ fn names(methods: &[Method]) -> Vec<Value> {
 }
 
 /// A handler group as descriptions show it.
-pub(crate) fn describe_endpoint(methods: &[Method], args: &Args, allow_batch: bool) -> Value {
+pub(crate) fn describe_endpoint(methods: &[Method], args: &Args, allow_batch: Option<bool>) -> Value {
     let mut out = Map::new();
     out.insert("methods".to_owned(), names(methods).into());
-    if allow_batch {
-        out.insert("allow_batch".to_owned(), json!({ "v1": true }));
+    if let Some(allow_batch) = allow_batch {
+        out.insert("allow_batch".to_owned(), json!({ "v1": allow_batch }));
     }
     let described: Map = args
         .iter()
@@ -81,8 +81,8 @@ mod tests {
         let args = Args::new()
             .with("n", integer().required().maximum(10).keyword("context", json!(["view"])))
             .with("d", untyped().default("x"));
-        let got = describe_endpoint(&[Method::GET], &args, true).to_string();
+        let got = describe_endpoint(&[Method::GET], &args, Some(true)).to_string();
         expect_test::expect![[r#"{"methods":["GET"],"allow_batch":{"v1":true},"args":{"n":{"type":"integer","maximum":10,"required":true},"d":{"default":"x","required":false}}}"#]].assert_eq(&got);
-        assert_eq!(describe_endpoint(&[], &Args::new(), false).to_string(), r#"{"methods":[],"args":[]}"#);
+        assert_eq!(describe_endpoint(&[], &Args::new(), None).to_string(), r#"{"methods":[],"args":[]}"#);
     }
 }

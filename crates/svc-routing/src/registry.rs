@@ -244,7 +244,6 @@ impl Table {
         }
         entry.namespace = namespace;
         entry.schema = schema.or(entry.schema.take());
-        let allow_batch = allow_batch.unwrap_or(false);
         entry
             .endpoints
             .extend(endpoints.into_iter().map(|e: Endpoint<C>| Arc::new(e.bind(controller, &args, allow_batch))));

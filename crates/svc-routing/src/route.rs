@@ -68,6 +68,13 @@ impl<C> Route<C> {
         self
     }
 
+    /// Says in descriptions that batches may not hold requests for this route.
+    #[must_use]
+    pub fn refuse_batch(mut self) -> Self {
+        self.allow_batch = Some(false);
+        self
+    }
+
     /// Replaces a route with this pattern, instead of adding to it.
     #[must_use]
     pub fn replace(mut self) -> Self {

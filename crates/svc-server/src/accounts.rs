@@ -24,7 +24,7 @@ fn role_meta(prefix: &str, role: &str) -> [(String, String); 2] {
 
 /// Gives a user this role in the place of all others.
 pub(crate) fn set_role(tx: &mut Tx, user: UserId, role: &str) -> Result<(), StoreError> {
-    for (key, value) in role_meta(&tx.prefix().to_owned(), role) {
+    for (key, value) in role_meta(tx.prefix(), role) {
         meta::update(tx, MetaKind::User, user.0, &key, &value)?;
     }
     Ok(())

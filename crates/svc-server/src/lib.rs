@@ -9,6 +9,7 @@ mod logs;
 mod pages;
 mod schedule;
 pub mod serving;
+mod shipped_theme;
 mod sign_in;
 mod site;
 pub mod uploads;

@@ -1,5 +1,7 @@
-//! Uploaded files, from wherever they are kept: with ranges, conditions and modification times, never as something that a
-//! browser would run in the site's name.
+//! Uploaded files, from wherever they are kept, and those of themes: with ranges, conditions and modification times, never
+//! as something that a browser would run in the site's name.
+
+use std::path::Path;
 
 use axum::{
     Router,
@@ -14,9 +16,13 @@ use futures_util::TryStreamExt;
 use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use percent_encoding::percent_decode_str;
 use svc_media::{Part, Storage, Stored};
+use tower_http::services::ServeDir;
 
 /// Address of the uploads under the site's. Stored content links to it, so it is the same under every brand.
 pub const ADDRESS: &str = "/wp-content/uploads";
+
+/// Address of the themes' files, and their folder in the content folder.
+const THEMES: (&str, &str) = ("/wp-content/themes", "themes");
 
 /// Endings of programs and of server configuration. They are not served at all: their source may hold secrets.
 #[rustfmt::skip]
@@ -28,7 +34,7 @@ const REFUSED: &[&str] = &[
 /// Endings that a browser shows without running anything. All others are offered for download.
 #[rustfmt::skip]
 const SHOWN: &[&str] = &[
-    "3gp", "aac", "avif", "bmp", "flac", "gif", "heic", "ico", "jpe", "jpeg", "jpg", "m4a", "m4v", "mov", "mp3", "mp4", "ogg", "ogv",
+    "3gp", "aac", "avif", "bmp", "css", "flac", "gif", "heic", "ico", "jpe", "jpeg", "jpg", "m4a", "m4v", "mov", "mp3", "mp4", "ogg", "ogv",
     "pdf", "png", "tif", "tiff", "txt", "vtt", "wav", "webm", "webp", "woff", "woff2",
 ];
 
@@ -44,10 +50,15 @@ const FURTHER: &[(&str, &str)] = &[
 /// What a browser may do with a file that it shows as a page: nothing.
 const SANDBOX: HeaderValue = HeaderValue::from_static("sandbox; default-src 'none'");
 
-/// Serves the files of this storage at [`ADDRESS`], under the path of the site (empty, or `/blog`).
-pub fn router(site_path: &str, storage: Storage) -> Router {
-    let files = get(serve).with_state(storage);
-    Router::new().route(&format!("{site_path}{ADDRESS}/{{*path}}"), files).layer(from_fn(guard))
+/// Serves the files of this storage at [`ADDRESS`], and the files of this content folder's themes beside, under the path
+/// of the site (empty, or `/blog`).
+pub fn router(site_path: &str, storage: Storage, content_dir: &Path) -> Router {
+    let (address, folder) = THEMES;
+    let themes = ServeDir::new(content_dir.join(folder)).append_index_html_on_directories(false);
+    Router::new()
+        .route(&format!("{site_path}{ADDRESS}/{{*path}}"), get(serve).with_state(storage))
+        .nest_service(&format!("{site_path}{address}"), themes)
+        .layer(from_fn(guard))
 }
 
 /// The storage in a bucket.
@@ -231,7 +242,7 @@ mod tests {
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
-        let router = router("", Storage::folder(&dir.join("uploads")));
+        let router = router("", Storage::folder(&dir.join("uploads")), dir);
         let (parts, body) = router.oneshot(request.body(Body::empty()).unwrap()).await.unwrap().into_parts();
         (parts, body.collect().await.unwrap().to_bytes().to_vec())
     }
@@ -268,6 +279,23 @@ mod tests {
                 assert_eq!(body, b"0123456789");
                 assert_eq!(parts.headers[header::X_CONTENT_TYPE_OPTIONS], "nosniff");
             }
+        }
+    }
+
+    #[tokio::test]
+    async fn files_of_themes_are_served_in_the_same_way() {
+        let dir = content();
+        let theme = dir.path().join("themes/paper");
+        std::fs::create_dir_all(&theme).unwrap();
+        for name in ["style.css", "functions.php", "theme.json"] {
+            std::fs::write(theme.join(name), "x").unwrap();
+        }
+        for (name, status, download) in
+            [("style.css", 200, false), ("functions.php", 404, false), ("theme.json", 200, true)]
+        {
+            let (parts, _) = ask(dir.path(), &format!("/wp-content/themes/paper/{name}"), &[]).await;
+            assert_eq!(parts.status, status, "{name}");
+            assert_eq!(parts.headers.contains_key(header::CONTENT_DISPOSITION), download, "{name}");
         }
     }
 

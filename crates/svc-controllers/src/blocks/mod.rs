@@ -15,7 +15,7 @@ use svc_routing::Request;
 use svc_schema::Error;
 use svc_store::Db;
 
-use crate::{Settings, Site, Stored, caller, media::images_of, posts::Rendered, render};
+use crate::{Settings, Site, Stored, caller, media::images_of, page::SceneList, posts::Rendered, render};
 pub use site_blocks::Reader;
 use site_blocks::SiteBlocks;
 
@@ -88,8 +88,23 @@ pub(crate) fn with_blocks<T>(
     db: &mut Db,
     run: impl FnOnce(&CoreBlocks<'_>) -> T,
 ) -> Stored<T> {
+    with_page(site, settings, reader, db, None, run)
+}
+
+/// [`with_blocks`] on a page that shows this list.
+pub(crate) fn with_page<T>(
+    site: &Site,
+    settings: &Settings,
+    reader: &Reader,
+    db: &mut Db,
+    list: Option<SceneList>,
+    run: impl FnOnce(&CoreBlocks<'_>) -> T,
+) -> Stored<T> {
     let types = site.block_types(settings);
     let data = SiteBlocks::new(site, settings, reader, db);
+    if let Some(list) = list {
+        data.show(list);
+    }
     let made = run(&CoreBlocks::new(&types, &data));
     match data.failure() {
         Some(failure) => Err(failure),

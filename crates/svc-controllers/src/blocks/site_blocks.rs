@@ -7,15 +7,14 @@ use std::{
     cell::{Cell, OnceCell, RefCell},
     collections::HashMap,
     hash::Hash,
-    io::Read as _,
     rc::Rc,
 };
 
 use chrono::{NaiveDate, NaiveDateTime};
 use svc_auth::Caller;
 use svc_blocks::data::{
-    BlockData, CommentView, CommentsQuery, Facts, FeedItem, ImageWish, PartView, Person, PostView, Posts, PostsOrder,
-    PostsQuery, Sticky, TaxonomyView, TermView, TermsOrder, TermsQuery,
+    BlockData, CommentView, CommentsQuery, Facts, FeedItem, ImageWish, MainList, PartView, Person, PostView, Posts,
+    PostsOrder, PostsQuery, Sticky, TaxonomyView, TermView, TermsOrder, TermsQuery,
 };
 use svc_model::{Comment, CommentId, Post, PostId, Term, TermId, UserId};
 use svc_store::{
@@ -29,7 +28,15 @@ use svc_store::{
 };
 
 use super::images;
-use crate::{Access, Fail, Settings, Site, Stored, addresses, avatars, posts::class_list, render, terms::slug_paths};
+use crate::{
+    Access, Fail, Settings, Site, Stored, addresses, avatars,
+    page::SceneList,
+    patterns,
+    posts::class_list,
+    render,
+    templates::{Kind, Lookup},
+    terms::slug_paths,
+};
 
 /// Different questions that one response may put to the store.
 const MAX_QUESTIONS: u32 = 200;
@@ -68,7 +75,8 @@ pub(crate) struct SiteBlocks<'a> {
     comment_lists: RefCell<HashMap<CommentsQuery, Rc<Vec<Rc<CommentView>>>>>,
     comments: RefCell<HashMap<CommentId, Option<Rc<CommentView>>>>,
     attachments: RefCell<HashMap<PostId, Option<Rc<(Post, Meta)>>>>,
-    parts: RefCell<HashMap<(String, String), Option<PartView>>>,
+    parts: RefCell<HashMap<String, Option<PartView>>>,
+    main: OnceCell<Rc<MainList>>,
     pages: OnceCell<Rc<Vec<Rc<PostView>>>>,
     days: OnceCell<Rc<Vec<(NaiveDate, u64)>>>,
 }
@@ -94,9 +102,26 @@ impl<'a> SiteBlocks<'a> {
             comments: RefCell::default(),
             attachments: RefCell::default(),
             parts: RefCell::default(),
+            main: OnceCell::new(),
             pages: OnceCell::new(),
             days: OnceCell::new(),
         }
+    }
+
+    /// Makes this the list that the page shows.
+    pub(crate) fn show(&self, list: SceneList) {
+        let posts = Posts { items: self.views(list.posts), total: list.total };
+        let main = MainList {
+            posts: Rc::new(posts),
+            per_page: list.per_page,
+            page: list.page,
+            pages: list.pages,
+            address: list.address,
+            title: list.title,
+            searched: list.searched,
+        };
+        // A page shows one list; another one would change nothing.
+        drop(self.main.set(Rc::new(main)));
     }
 
     /// What went wrong with the store meanwhile.
@@ -286,29 +311,6 @@ impl<'a> SiteBlocks<'a> {
         Posts { items: self.views_of(&ids), total }
     }
 
-    /// A part as the site has changed it: a post with its name and the theme's.
-    fn changed_part(&self, slug: &str, theme: &str) -> Option<PartView> {
-        self.ask(|db| {
-            let Some(of_theme) = terms::by_name(db, theme, "wp_theme")?.into_iter().next() else { return Ok(None) };
-            let in_theme = TaxClause {
-                taxonomy: "wp_theme".to_owned(),
-                terms: vec![of_theme.id],
-                operator: TaxOperator::In,
-                include_children: false,
-            };
-            let query = PostQuery {
-                slugs: vec![slug.to_owned()],
-                tax: Clauses { relation: Relation::And, clauses: vec![in_theme] },
-                ..PostQuery::published("wp_template_part", 1)
-            };
-            let Some(id) = posts::query(db, &query)?.ids.first().copied() else { return Ok(None) };
-            let area = terms::of_objects(db, &[id])?.remove(&id).unwrap_or_default();
-            let area = area.into_iter().find(|term| term.taxonomy == "wp_template_part_area");
-            let post = posts::get(db, id)?;
-            Ok(post.map(|post| PartView { content: post.content, area: area.map_or_else(String::new, |t| t.name) }))
-        })
-    }
-
     fn comment_views(&self, rows: Vec<Comment>) -> Vec<Rc<CommentView>> {
         self.load_people(rows.iter().map(|comment| comment.user));
         let mut of: Vec<PostId> = rows.iter().map(|comment| comment.post).collect();
@@ -345,30 +347,6 @@ impl<'a> SiteBlocks<'a> {
         }
         views
     }
-}
-
-/// Largest file of a part that is read, in bytes.
-const MAX_PART: u64 = 1 << 20;
-
-/// A part as a file of the theme has it.
-fn part_of_theme(site: &Site, slug: &str, theme: &str) -> Option<PartView> {
-    // Names of files, never paths.
-    let is_name = |name: &str| !name.is_empty() && !name.contains(['/', '\\', '\0']) && !name.starts_with('.');
-    if !is_name(slug) || !is_name(theme) {
-        return None;
-    }
-    let folder = site.content_dir.join("themes").join(theme);
-    let read = |path: &std::path::Path| {
-        let mut text = String::new();
-        std::fs::File::open(path).ok()?.take(MAX_PART).read_to_string(&mut text).ok()?;
-        Some(text)
-    };
-    let content = read(&folder.join("parts").join(format!("{slug}.html")))?;
-    let settings: serde_json::Value =
-        read(&folder.join("theme.json")).and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();
-    let parts = settings["templateParts"].as_array().into_iter().flatten();
-    let area = parts.filter(|part| part["name"] == slug).find_map(|part| part["area"].as_str());
-    Some(PartView { content, area: area.unwrap_or("uncategorized").to_owned() })
 }
 
 /// A title with what marks posts that are not for all.
@@ -613,14 +591,23 @@ impl BlockData for SiteBlocks<'_> {
         Some(images::tag(&image, meta, wish))
     }
 
+    fn main(&self) -> Option<Rc<MainList>> {
+        self.main.get().cloned()
+    }
+
     fn template_part(&self, slug: &str, theme: &str) -> Option<PartView> {
-        self.once(&self.parts, &(slug.to_owned(), theme.to_owned()), || {
-            self.changed_part(slug, theme).or_else(|| part_of_theme(self.site, slug, theme))
+        let id = format!("{theme}//{slug}");
+        self.once(&self.parts, &id, || {
+            let lookup = Lookup::for_pages(self.site, self.settings);
+            let part = self.ask(|db| lookup.find(db, Kind::Part, &id))?;
+            Some(PartView { content: lookup.with_patterns(&part.content), area: part.area })
         })
     }
 
-    fn pattern(&self, _name: &str) -> Option<String> {
-        None
+    fn pattern(&self, name: &str) -> Option<String> {
+        let theme = self.site.page_theme(self.settings);
+        let pattern = patterns::find(self.site, &theme, name)?;
+        Some(patterns::expand(self.site, &theme, &pattern.content))
     }
 
     fn menu(&self, chosen: Option<PostId>) -> Option<String> {

@@ -7,7 +7,7 @@ use svc_routing::{Request, Result};
 use svc_schema::build::{array, string};
 use svc_store::{MetaKind, meta};
 
-use crate::{Access, Site, caller, errors, media, templates::PageTemplate};
+use crate::{Access, Site, caller, errors, media};
 
 /// A list asks only for statuses that the caller may list.
 pub(crate) fn statuses(site: &Arc<Site>, post_type: &Arc<PostType>) -> impl Fn(&Request) -> Result<bool> + use<> {
@@ -49,8 +49,7 @@ pub(crate) fn template(site: &Arc<Site>, post_type: &Arc<PostType>) -> impl Fn(&
         if template.is_empty() {
             return Ok(true);
         }
-        let fits = |t: &PageTemplate| t.name == template && t.post_types.contains(&kind.name);
-        if site.theme(&*site.settings()?).templates.iter().any(fits) {
+        if site.theme(&*site.settings()?).offers(&template, &kind.name) {
             return Ok(true);
         }
         let id = req.param("id").map_or(0, svc_php::cast::to_int);

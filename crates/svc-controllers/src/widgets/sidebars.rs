@@ -87,7 +87,7 @@ impl SidebarRoutes {
 
     /// Themes that are drawn from templates of blocks draw no sidebars.
     fn draws_sidebars(&self, settings: &Settings) -> bool {
-        !self.site.theme(settings).is_block_theme
+        !self.site.theme(settings).is_block_theme()
     }
 
     fn item(&self, widgets: &Widgets, settings: &Settings, id: &str) -> Item {

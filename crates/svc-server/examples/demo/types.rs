@@ -3,7 +3,11 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use svc_controllers::{MetaField, RegisteredSetting, Site, widgets::Sidebar};
+use svc_controllers::{
+    MetaField, RegisteredSetting, Site,
+    patterns::{Pattern, PatternCategory},
+    widgets::Sidebar,
+};
 use svc_model::{PostId, PostType, Taxonomy};
 use svc_routing::{ExtraField, ObjectId, Registry};
 use svc_schema::{Error, build, dates::SiteZone};
@@ -37,6 +41,7 @@ pub(crate) fn register(site: &mut Site) {
         site.menu_locations.insert(name.to_owned(), label.to_owned());
     }
     sidebars(site);
+    theme(site);
 }
 
 fn sidebars(site: &mut Site) {
@@ -45,6 +50,31 @@ fn sidebars(site: &mut Site) {
     site.register_sidebar(main.around_titles("<h2 class=\"widget-title\">", "</h2>"));
     site.register_sidebar(Sidebar::new("sidebar-footer", "Footer Area").describe("Shown below.").class("footer-area"));
     site.register_sidebar(Sidebar::new("sidebar-public", "Public Area").describe("Readable by everyone.").in_rest());
+}
+
+/// What the theme supports by code, and a pattern of the site's own.
+fn theme(site: &mut Site) {
+    let formats =
+        ["standard", "aside", "gallery", "link", "image", "quote", "status", "video", "audio", "chat"].map(Value::from);
+    site.theme_supports.insert("formats".to_owned(), formats.into_iter().collect());
+    let logo = json!({"width": 300, "height": 100, "flex-width": true, "flex-height": false, "header-text": [],
+        "unlink-homepage-logo": false});
+    site.theme_supports.insert("custom-logo".to_owned(), logo);
+    site.theme_supports.insert("post-thumbnails".to_owned(), true.into());
+    site.patterns.register_category(PatternCategory::new("fixture", "Fixture", "Patterns of the fixture."));
+    let paragraph = |text: &str| format!("<!-- wp:paragraph -->\n<p>{text}</p>\n<!-- /wp:paragraph -->");
+    let words = |words: &[&str]| words.iter().map(|w| (*w).to_owned()).collect();
+    site.patterns.register(Pattern {
+        slug: "fixture/plain".to_owned(),
+        title: "Plain pattern".to_owned(),
+        description: Some("Two paragraphs.".to_owned()),
+        categories: words(&["fixture", "text"]),
+        keywords: words(&["plain", "two"]),
+        block_types: words(&["core/paragraph"]),
+        viewport_width: Some(800),
+        content: format!("{}\n\n{}", paragraph("One"), paragraph("Two")),
+        ..Pattern::default()
+    });
 }
 
 fn settings(site: &mut Site) {

@@ -7,6 +7,7 @@ mod output;
 mod people;
 mod serve;
 mod show;
+mod themes;
 
 use std::process::ExitCode;
 
@@ -38,6 +39,7 @@ fn command() -> Command {
         .subcommand(data::backup_command())
         .subcommand(people::user_command())
         .subcommand(people::app_password_command())
+        .subcommand(themes::command())
 }
 
 /// The eight keys have no flags: other users of the machine could read them.
@@ -87,6 +89,7 @@ fn carry_out(builder: &SiteBuilder, matches: &ArgMatches) -> Result {
         Some(("backup", args)) => data::backup(&config, args),
         Some(("user", args)) => people::user(&config, args),
         Some(("app-password", args)) => people::app_password(&config, args),
+        Some(("theme", args)) => themes::run(&config, args),
         Some((other, _)) => unreachable!("clap knows no command {other}"),
     }
 }

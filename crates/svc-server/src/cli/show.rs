@@ -31,6 +31,7 @@ pub(super) fn routes(builder: &SiteBuilder, config: &Config, args: &ArgMatches) 
     let folder = scratch()?;
     let mut config = config.clone();
     config.data.clone_from(&folder);
+    config.content_dir = folder.join("content");
     config.database = svc_auth::Secret::new("sqlite::memory:");
     config.site_url = None;
     let server = builder.open(&config, &address).map(|site| site.server());

@@ -49,6 +49,10 @@ pub(super) struct List {
     pub(super) number: u64,
     /// How many pages there are.
     pub(super) pages: u64,
+    /// Posts on a page.
+    pub(super) per_page: u64,
+    /// How many posts there are on all pages.
+    pub(super) total: u64,
     /// As a feed.
     pub(super) feed: bool,
 }
@@ -133,8 +137,10 @@ impl Finder<'_> {
         let page = posts::query(self.db, &query)?;
         let posts = posts::get_many(self.db, &page.ids)?;
         let total = page.total.unwrap_or_default();
-        let pages = total.div_ceil(self.page_size(lookup));
-        Ok(List { subject, posts, number: lookup.paged.max(1), pages, feed: lookup.feed.is_some() })
+        let per_page = self.page_size(lookup);
+        let pages = total.div_ceil(per_page);
+        let (number, feed) = (lookup.paged.max(1), lookup.feed.is_some());
+        Ok(List { subject, posts, number, pages, per_page, total, feed })
     }
 
     /// A page past the end is nothing; an empty first page is something where `empty_is_something`.

@@ -5,9 +5,11 @@
 
 mod embed;
 mod find;
+mod hierarchy;
 mod respond;
 mod show;
 mod texts;
+mod themed;
 mod urls;
 mod view;
 
@@ -36,16 +38,19 @@ const MOST_PAIRS: usize = 100;
 struct Pages {
     site: Arc<Site>,
     texts: Arc<dyn Texts>,
+    sheet: themed::Sheet,
 }
 
 /// Answers every request with a page.
 pub(crate) fn router(site: Arc<Site>, texts: Arc<dyn Texts>) -> Router {
-    Router::new().fallback(answer).with_state(Arc::new(Pages { site, texts }))
+    Router::new().fallback(answer).with_state(Arc::new(Pages { site, texts, sheet: themed::Sheet::default() }))
 }
 
 /// A request for a page, taken apart.
 struct Asked {
     path: String,
+    /// Path and query as they were sent.
+    whole: String,
     query: Vec<(String, String)>,
 }
 
@@ -57,7 +62,11 @@ impl Asked {
             percent_encoding::percent_decode_str(&spaced).decode_utf8_lossy().into_owned()
         };
         let pair = |p: &str| p.split_once('=').map_or((decode(p), String::new()), |(k, v)| (decode(k), decode(v)));
-        Asked { path: request.uri().path().to_owned(), query: pairs.map(pair).collect() }
+        Asked {
+            path: request.uri().path().to_owned(),
+            whole: request.uri().path_and_query().map_or_else(|| "/".to_owned(), ToString::to_string),
+            query: pairs.map(pair).collect(),
+        }
     }
 
     fn has(&self, name: &str) -> bool {
@@ -90,7 +99,14 @@ impl Pages {
             }
             let mut finder = Finder { site: &self.site, settings: &settings, db };
             let (lookup, found) = finder.find(&lookups)?;
-            let mut show = show::Show { site: &self.site, settings: &settings, texts: &*self.texts, db: finder.db };
+            let mut show = show::Show {
+                site: &self.site,
+                settings: &settings,
+                texts: &*self.texts,
+                db: finder.db,
+                address: format!("{}{}", origin(&settings.urls.site.home_url("")), asked.whole),
+                sheet: &self.sheet,
+            };
             self.found(&mut show, asked, &lookup, found)
         })
     }
@@ -110,12 +126,12 @@ impl Pages {
                 let address = show.address(&post)?;
                 match urls::redirect(&address, &asked.path).filter(|_| plain) {
                     Some(to) => Ok(Page::redirect(&to)),
-                    None => show.single(*post, address),
+                    None => show.single(*post, address, false),
                 }
             }
             Found::Front(post) => {
                 let address = show.address(&post)?;
-                show.single(*post, address)
+                show.single(*post, address, true)
             }
             Found::List(list) if list.feed => show.feed(&list),
             Found::List(list) => {
@@ -128,6 +144,12 @@ impl Pages {
             }
         }
     }
+}
+
+/// Scheme and host of an address.
+fn origin(address: &str) -> &str {
+    let host = address.find("://").map_or(0, |at| at + 3);
+    address[host..].find('/').map_or(address, |at| &address[..host + at])
 }
 
 /// Addresses that every site has and that are no pages.

@@ -6,6 +6,7 @@ use chrono::NaiveDateTime;
 use http::StatusCode;
 use svc_controllers::{
     Settings, Site, Stored, oembed,
+    page::{self, Scene, SceneList},
     urls::{rest_base, taxonomy_rest_base},
 };
 use svc_discovery::Queried;
@@ -20,8 +21,10 @@ use svc_store::{
 
 use super::{
     find::{List, Subject},
+    hierarchy,
     respond::Page,
     texts::{Texts, decode, plain},
+    themed::Sheet,
     urls,
     view::{CommentView, Entry, Feed, FeedItem, Frame, Link, ListPage, PlainPage, SinglePage, TermGroup},
 };
@@ -43,6 +46,10 @@ pub(super) struct Show<'a> {
     pub(super) settings: &'a Settings,
     pub(super) texts: &'a dyn Texts,
     pub(super) db: &'a mut Db,
+    /// The address that was asked for.
+    pub(super) address: String,
+    /// The style sheet of the last page, which most others share.
+    pub(super) sheet: &'a Sheet,
 }
 
 impl Show<'_> {
@@ -70,7 +77,6 @@ impl Show<'_> {
             feed: site.feed_link(""),
             hidden: self.settings.option("blog_public") == "0",
             head_links_html: announcement.head_links(),
-            menu: self.menu(here)?,
             canonical: here.map(str::to_owned),
             site_name,
             tagline,
@@ -142,7 +148,7 @@ impl Show<'_> {
     }
 
     /// One post.
-    pub(super) fn single(&mut self, post: Post, url: String) -> Stored<Page> {
+    pub(super) fn single(&mut self, post: Post, url: String, is_front: bool) -> Stored<Page> {
         let namespace = self.site.brand.namespace();
         let id = u64::try_from(post.id.0).unwrap_or_default();
         let kind = self.site.types.get(&post.post_type);
@@ -152,10 +158,19 @@ impl Show<'_> {
         page.head_links_html.push_str(&oembed::discovery_links(self.settings, &url));
         links.push(format!("<{}>; rel=shortlink", svc_text::sanitize_url(&self.settings.urls.site.short_link(id))));
         let open = post.password.is_empty();
-        let body = if open { self.texts.content(&post) } else { PROTECTED.to_owned() };
         if open {
             page.description = shortened(&plain(&self.texts.excerpt(&post)));
         }
+        let chosen = page::chosen_template(self.db, post.id)?;
+        let slugs =
+            if is_front { hierarchy::of_front } else { hierarchy::of_post }(&post, chosen.as_deref(), self.settings);
+        let class = if is_front { "home page" } else { "singular" };
+        let scene = Scene { post: Some(post.clone()), ..Scene::default() };
+        if let Some(drawn) = self.drawn(StatusCode::OK, &page, &links, class, &slugs, scene)? {
+            return Ok(drawn);
+        }
+        page.menu = self.menu(Some(&url))?;
+        let body = if open { self.texts.content(&post) } else { PROTECTED.to_owned() };
         let author = posts_author(self.db, &post)?;
         let groups = self.term_groups(post.id)?;
         let comments = if open { self.comments(post.id)? } else { Vec::new() };
@@ -242,6 +257,12 @@ impl Show<'_> {
             page.hidden = true;
             page.canonical = None;
         }
+        let slugs = hierarchy::of_list(list, self.settings);
+        let scene = self.scene_of(list, first.clone(), &heading_html);
+        if let Some(drawn) = self.drawn(StatusCode::OK, &page, &links, class_of(&list.subject), &slugs, scene)? {
+            return Ok(drawn);
+        }
+        page.menu = self.menu(here.as_deref())?;
         let entries = self.entries(&list.posts)?;
         let nothing = match list.subject {
             Subject::Search(_) => "Nothing was found.",
@@ -296,6 +317,29 @@ impl Show<'_> {
             }
             _ => String::new(),
         }
+    }
+
+    /// What a page of a list shows; `first` is the address of its first page.
+    fn scene_of(&self, list: &List, first: Option<String>, heading_html: &str) -> Scene {
+        let (urls, first) = (self.settings.urls.site.clone(), first.unwrap_or_default());
+        let scene_list = SceneList {
+            posts: list.posts.clone(),
+            per_page: list.per_page,
+            page: list.number,
+            pages: list.pages,
+            total: list.total,
+            address: Box::new(move |number| urls::page_of(&urls, &first, number)),
+            title: heading_html.to_owned(),
+            searched: match &list.subject {
+                Subject::Search(words) => Some(words.clone()),
+                _ => None,
+            },
+        };
+        let term = match &list.subject {
+            Subject::Term(term, taxonomy) => Some((term.id, taxonomy.name.clone())),
+            _ => None,
+        };
+        Scene { term, list: Some(scene_list), ..Scene::default() }
     }
 
     /// A list as a feed.
@@ -360,12 +404,26 @@ impl Show<'_> {
     pub(super) fn nothing(&mut self) -> Stored<Page> {
         let (mut page, links) = self.frame("Not found", Queried::Other, None)?;
         page.hidden = true;
+        let slugs = hierarchy::of_nothing();
+        if let Some(drawn) = self.drawn(StatusCode::NOT_FOUND, &page, &links, "error404", &slugs, Scene::default())? {
+            return Ok(drawn);
+        }
+        page.menu = self.menu(None)?;
         let template = PlainPage {
             page,
             heading: "Not found",
             text: "There is no page at this address. It may have moved, or never have been here.",
         };
         Ok(Page::html(StatusCode::NOT_FOUND, &template, links))
+    }
+}
+
+/// The class of a page that shows a list of this.
+fn class_of(subject: &Subject) -> &'static str {
+    match subject {
+        Subject::Home => "home blog",
+        Subject::Search(_) => "search",
+        _ => "archive",
     }
 }
 

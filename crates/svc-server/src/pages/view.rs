@@ -98,6 +98,19 @@ pub(crate) struct SinglePage {
     pub(crate) comments: Vec<CommentView>,
 }
 
+/// A page that the theme has drawn.
+#[derive(Template)]
+#[template(path = "themed.html")]
+pub(crate) struct ThemedPage<'a> {
+    pub(crate) page: &'a Frame,
+    pub(crate) css: &'a str,
+    /// Class names of the body.
+    pub(crate) classes: String,
+    /// There is an element to skip to.
+    pub(crate) has_main: bool,
+    pub(crate) body_html: String,
+}
+
 /// One post, for frames of other sites.
 #[derive(Template)]
 #[template(path = "embed.html")]

@@ -105,7 +105,7 @@ impl Pages {
     async fn show_profile(&self, asked: &Asked, who: &SignedIn) -> Page {
         let done = asked.query.get("done");
         let passwords = if self.passwords_available {
-            let list = self.call(who, asked.client, Method::GET, &format!("{PASSWORDS}"), None).await?;
+            let list = self.call(who, asked.client, Method::GET, PASSWORDS, None).await?;
             list.as_array().into_iter().flatten().map(password_row).collect()
         } else {
             Vec::new()

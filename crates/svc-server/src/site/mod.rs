@@ -25,7 +25,7 @@ use crate::{
     first_run::{self, Created},
     pages::{self, Texts},
     schedule::Schedule,
-    serving,
+    serving, shipped_theme,
     sign_in::{self, Attempts, Identities},
     uploads,
 };
@@ -129,6 +129,15 @@ impl SiteBuilder {
         #[cfg(feature = "s3")]
         if let Some(bucket) = &config.uploads {
             site.uploads = uploads::bucket(bucket)?;
+        }
+        if created.is_some() {
+            shipped_theme::write(&config.content_dir.join("themes"))?;
+        }
+        // Not among the site's own themes: it may share them with a program that shows them to people.
+        let spare = config.data.join("themes");
+        match shipped_theme::write(&spare) {
+            Ok(()) => site.spare_theme = Some((spare, shipped_theme::NAME.to_owned())),
+            Err(error) => tracing::warn!(%error, "no theme stands in for one that cannot draw pages"),
         }
         site.revisions_kept = config.revisions;
         config.registered.on(&mut site);
@@ -244,7 +253,7 @@ impl OpenSite {
         };
         let service = self.rest.service(limits, self.sign_in.clone());
         let pages = pages::router(Arc::clone(&self.site), Arc::clone(&self.texts));
-        let files = uploads::router(self.home.path(), self.site.uploads.clone());
+        let files = uploads::router(self.home.path(), self.site.uploads.clone(), &self.site.content_dir);
         let accounts = sign_in::router(Arc::clone(&self.people), &self.installed_at);
         let inner = Router::new().merge(files).merge(accounts).fallback_service(pages);
         let with_rest = tower::Layer::layer(&RestLayer::new(service), inner);

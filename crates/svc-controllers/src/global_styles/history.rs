@@ -1,0 +1,142 @@
+//! Revisions of the site's own styles: list and fetch.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+use svc_auth::caps::PostCap;
+use svc_model::{Post, PostId, PostType};
+use svc_resource::{Fields, Params, total_headers};
+use svc_routing::{Controller, ExtraFields, Map, Request, Response, Result, Route, get};
+use svc_schema::{
+    Args, Schema,
+    build::{integer, string, types},
+};
+
+use super::{POST_TYPE, StylesItem};
+use crate::{
+    Access, Settings, Site, caller, errors,
+    posts::context_param,
+    respond,
+    revisions::{RevisionList, find, params},
+};
+
+/// Contexts in which a member is seen.
+const ALL: &[&str] = &["view", "edit", "embed"];
+const VIEW_EDIT: &[&str] = &["view", "edit"];
+/// Parameters that lists of these revisions do not have.
+const NOT_LISTED_BY: [&str; 5] = ["search", "exclude", "include", "order", "orderby"];
+
+/// The revisions of global styles.
+pub struct StylesHistory {
+    site: Arc<Site>,
+    post_type: PostType,
+    fields: Fields<StylesItem, ()>,
+    params: Params<RevisionList>,
+    extra: ExtraFields,
+}
+
+fn moment(stamp: svc_model::Stamp) -> Value {
+    stamp.map_or(Value::Null, |s| s.format("%Y-%m-%dT%H:%M:%S").to_string().into())
+}
+
+#[rustfmt::skip]
+fn fields(object: &str) -> Fields<StylesItem, ()> {
+    let mut f = Fields::<StylesItem, ()>::new(object);
+    f.add("author", integer().describe("Number of the user who made the revision.").context(ALL)).get(|s| s.post.author);
+    f.add("date", string().describe("When it was made, in the site's time zone.").format("date-time").context(ALL)).get(|s| moment(s.post.date));
+    f.add("date_gmt", string().describe("When it was made, in UTC.").format("date-time").context(VIEW_EDIT)).get(|s| moment(s.post.date_gmt));
+    f.add("id", integer().describe("Number that identifies the revision.").context(&["embed", "view", "edit"]).readonly()).get(|s| s.post.id);
+    f.add("modified", string().describe("When it was last changed, in the site's time zone.").format("date-time").context(VIEW_EDIT)).get(|s| moment(s.post.modified));
+    f.add("modified_gmt", string().describe("When it was last changed, in UTC.").format("date-time").context(VIEW_EDIT)).get(|s| moment(s.post.modified_gmt));
+    f.add("parent", integer().describe("Number of the styles.").context(ALL)).get(|s| s.post.parent);
+    f.add("styles", types(["object"]).describe("The styles.").context(VIEW_EDIT)).get(|s| s.map("styles"));
+    f.add("settings", types(["object"]).describe("The settings.").context(VIEW_EDIT)).get(|s| s.map("settings"));
+    f
+}
+
+/// Styles whose revisions the caller may see.
+struct Parent {
+    post: Post,
+    settings: Arc<Settings>,
+}
+
+impl StylesHistory {
+    /// The revisions of this type, which is that of global styles.
+    pub fn new(site: &Arc<Site>, post_type: &PostType, extra: &ExtraFields) -> Self {
+        let fields = fields(&format!("{POST_TYPE}-revision")).with_extra(extra, POST_TYPE);
+        let params = params().without(&NOT_LISTED_BY);
+        StylesHistory { site: Arc::clone(site), post_type: post_type.clone(), fields, params, extra: extra.clone() }
+    }
+
+    async fn show(&self, req: &Request, rows: Vec<Post>) -> Result<Vec<Map>> {
+        let view = respond::view(req);
+        let plan = self.fields.plan(&view);
+        let mut shown = Vec::with_capacity(rows.len());
+        for row in rows {
+            let item = StylesItem::new(row);
+            let mut data = plan.prepare(&item);
+            if item.has_nothing() {
+                data.retain(|name, _| !matches!(name.as_str(), "styles" | "settings"));
+            }
+            respond::add_extra(&self.extra, POST_TYPE, &mut data, req, &view).await?;
+            shown.push(data);
+        }
+        Ok(shown)
+    }
+
+    async fn can_read(self: Arc<Self>, req: Request) -> Result<Parent> {
+        self.site.read(|db| {
+            let id = PostId(req.param("parent").map_or(0, svc_php::cast::to_int));
+            let post = find::parent(db, &self.post_type, id)?;
+            let settings = self.site.settings_in(db)?;
+            if caller(&req).can_post(PostCap::Edit, &post, &Access::new(&self.site, &settings)) {
+                Ok(Parent { post, settings })
+            } else {
+                Err(errors::cannot_read_revisions(&req).into())
+            }
+        })
+    }
+
+    async fn list(self: Arc<Self>, req: Request, parent: Parent) -> Result<Response> {
+        let list = self.params.read(|name| req.param(name).cloned())?;
+        let (paging, rows) =
+            self.site.read(|db| list.run(db, &self.site, &self.post_type, parent.post.id, req.is_head()))?;
+        let shown = self.show(&req, rows).await?;
+        let data = shown.into_iter().map(|item| respond::with_links(item, None, &req)).collect();
+        let mut response = Response::new(Value::Array(data));
+        for (name, value) in total_headers(paging.total, paging.pages()) {
+            response = response.header(&self.site.brand.header(name), value);
+        }
+        let route = format!("{}/{}/revisions", self.site.route_of_type(&self.post_type), parent.post.id);
+        for (relation, href) in paging.links(&parent.settings.urls.rest(&route), &req.params().query) {
+            response = response.link_header(relation, &href, &[]);
+        }
+        Ok(response)
+    }
+
+    async fn fetch(self: Arc<Self>, req: Request, parent: Parent) -> Result<Response> {
+        let id = PostId(req.param("id").map_or(0, svc_php::cast::to_int));
+        let row = self.site.read(|db| find::revision(db, parent.post.id, id))?;
+        let mut shown = self.show(&req, vec![row]).await?;
+        Ok(respond::single(shown.pop().unwrap_or_default(), None))
+    }
+}
+
+impl Controller for StylesHistory {
+    fn routes(&self) -> Vec<Route<Self>> {
+        let base = &self.post_type.rest_base;
+        let schema = Schema::compile(self.fields.item_schema());
+        let parent = || ("parent", integer().describe("Number of the styles."));
+        let id = ("id", integer().describe("Number that identifies the revision."));
+        vec![
+            Route::new(format!(r"/{base}/(?P<parent>[\d]+)/revisions"))
+                .schema(schema.clone())
+                .args(Args::from([parent()]))
+                .endpoint(get(Self::list, Self::can_read).args(self.params.query_args())),
+            Route::new(format!(r"/{base}/(?P<parent>[\d]+)/revisions/(?P<id>[\d]+)"))
+                .schema(schema)
+                .args(Args::from([parent(), id]))
+                .endpoint(get(Self::fetch, Self::can_read).args(Args::from([("context", context_param())]))),
+        ]
+    }
+}

@@ -1,0 +1,264 @@
+//! Global styles: what the site has chosen over its theme's settings and styles, and the theme's own.
+//!
+//! Whoever writes posts sees them; whoever may change the theme's options changes them.
+
+mod history;
+mod stored;
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value, json};
+use svc_auth::{Caller, caps::PostCap};
+use svc_model::{Post, PostId, PostType};
+use svc_resource::{Fields, View};
+use svc_routing::{
+    Controller, EDITABLE, ExtraFields, Link, Links, Request, Response, Result, Route, forbidden, get, on,
+};
+use svc_schema::{
+    Arg, Args, Error, MethodKind, Schema,
+    build::{integer, string, types},
+};
+use svc_store::posts;
+
+pub use history::StylesHistory;
+pub use stored::own;
+pub(crate) use stored::{POST_TYPE, of_theme};
+
+use self::stored::StylesDraft;
+use crate::{Access, LINK_RELATION, Settings, Site, caller, errors, render, respond, themes};
+
+/// Contexts in which a member is seen.
+const ALL: &[&str] = &["embed", "view", "edit"];
+const OF_TITLE: &[&str] = &["view", "edit", "embed"];
+const VIEW_EDIT: &[&str] = &["view", "edit"];
+/// Members of a variation that the interface shows.
+const OF_VARIATION: [&str; 6] = ["version", "title", "slug", "description", "settings", "styles"];
+
+/// No such styles.
+fn not_found() -> Error {
+    Error::new("rest_global_styles_not_found", "There are no such styles.").with_status(404)
+}
+
+/// The caller may not see the site's styles.
+fn cannot_view(req: &Request) -> Error {
+    forbidden(req, "rest_cannot_view", "You are not allowed to see these styles.")
+}
+
+/// The caller may not change the site's styles.
+fn cannot_edit(req: &Request) -> Error {
+    forbidden(req, "rest_cannot_edit", "You are not allowed to change these styles.")
+}
+
+/// The caller may not see the theme's styles.
+fn cannot_read(req: &Request) -> Error {
+    forbidden(req, "rest_cannot_read_global_styles", "You are not allowed to see the theme's styles.")
+}
+
+/// CSS that could end the element that it stands in.
+fn illegal_css() -> Error {
+    Error::new("rest_custom_css_illegal_markup", "CSS must not hold tags.").with_status(400)
+}
+
+/// Styles with what their members read.
+pub(crate) struct StylesItem {
+    post: Post,
+    /// As stored, understood.
+    json: svc_packages::theme::ThemeJson,
+}
+
+impl StylesItem {
+    pub(crate) fn new(post: Post) -> Self {
+        StylesItem { json: stored::read(&post), post }
+    }
+
+    /// Neither settings nor styles.
+    pub(crate) fn has_nothing(&self) -> bool {
+        ["settings", "styles"].iter().all(|name| self.json.get(name).is_none())
+    }
+
+    /// A map, whatever there is.
+    fn map(&self, name: &str) -> Value {
+        self.json.get(name).cloned().unwrap_or_else(|| json!({}))
+    }
+}
+
+#[rustfmt::skip]
+fn fields() -> Fields<StylesItem, StylesDraft> {
+    let mut f = Fields::<StylesItem, StylesDraft>::new(POST_TYPE);
+    f.add("id", integer().describe("Number that identifies the styles.").context(ALL).readonly()).get(|s| s.post.id);
+    f.add("styles", types(["object"]).describe("The styles.").context(VIEW_EDIT)).get(|s| s.map("styles")).set(|d, v| d.styles = Some(v));
+    f.add("settings", types(["object"]).describe("The settings.").context(VIEW_EDIT)).get(|s| s.map("settings")).set(|d, v| d.settings = Some(v));
+    let title = f.add("title", types(["object", "string"]).describe("What people call the styles.").default("").context(ALL));
+    title.member("raw", string().describe("The title as stored.").context(OF_TITLE)).get(|s| s.post.title.clone());
+    title.member("rendered", string().describe("The title as HTML.").context(OF_TITLE).readonly()).get(|s| render::title(&s.post.title));
+    title.set(|d, v: Value| d.title = v.as_str().or_else(|| v["raw"].as_str()).map(str::to_owned));
+    f
+}
+
+/// The family of global styles.
+pub struct GlobalStyles {
+    site: Arc<Site>,
+    post_type: PostType,
+    fields: Fields<StylesItem, StylesDraft>,
+    extra: ExtraFields,
+}
+
+impl GlobalStyles {
+    /// The family of this type, which is that of global styles.
+    pub fn new(site: &Arc<Site>, post_type: &PostType, extra: &ExtraFields) -> Self {
+        let fields = fields().with_extra(extra, &post_type.name);
+        GlobalStyles { site: Arc::clone(site), post_type: post_type.clone(), fields, extra: extra.clone() }
+    }
+
+    /// Styles that `judge` lets through.
+    fn granted(&self, req: &Request, judge: impl FnOnce(&Caller, &Access<'_>, &Post) -> Result<()>) -> Result<Post> {
+        // Only the group that reads declares it, as the reference.
+        let id = req.param("id").map_or(0, svc_php::cast::to_int);
+        self.site.read(|db| {
+            let post = posts::get(db, PostId(id))?.filter(|post| post.post_type == POST_TYPE).ok_or_else(not_found)?;
+            let settings = self.site.settings_in(db)?;
+            let access = Access::of_posts(&self.site, &settings, db, std::slice::from_ref(&post))?;
+            judge(&caller(req), &access, &post)?;
+            Ok(post)
+        })
+    }
+
+    async fn show(&self, req: &Request, post: Post, view: View) -> Result<Response> {
+        let item = StylesItem::new(post);
+        let mut data = self.fields.plan(&view).prepare(&item);
+        respond::add_extra(&self.extra, &self.post_type.name, &mut data, req, &view).await?;
+        let links = if view.wants_links() { Some(self.links(req, &item.post)?) } else { None };
+        Ok(respond::single(data, links))
+    }
+
+    fn links(&self, req: &Request, post: &Post) -> Result<Links> {
+        let caller = caller(req);
+        self.site.read(|db| {
+            let settings = self.site.settings_in(db)?;
+            let access = Access::of_posts(&self.site, &settings, db, std::slice::from_ref(post))?;
+            let (count, _) = posts::revision_counts(db, &[post.id])?.remove(&post.id).unwrap_or_default();
+            let edits = caller.is_logged_in() && caller.can_post(PostCap::Edit, post, &access);
+            let own = settings.urls.rest(&format!("{}/{}", self.site.route_of_type(&self.post_type), post.id));
+            let about = format!("/{}/types/{POST_TYPE}", self.site.brand.namespace());
+            let allowed: &[&str] = if edits { &["GET", "POST", "PUT", "PATCH"] } else { &["GET"] };
+            let mut links = Links::new();
+            links.add("self", Link::new(&own).allow(allowed.iter().copied()));
+            links.add("about", Link::new(settings.urls.rest(&about)));
+            links.add("version-history", Link::new(format!("{own}/revisions")).attr("count", count));
+            for (action, cap) in [("publish", self.post_type.caps.publish_posts.as_str()), ("edit-css", "edit_css")] {
+                if access.can(&caller, cap) {
+                    links.add(format!("{LINK_RELATION}action-{action}"), Link::new(&own));
+                }
+            }
+            Ok(links)
+        })
+    }
+
+    // The site's own styles: fetch, update
+
+    async fn can_fetch(self: Arc<Self>, req: Request) -> Result<Post> {
+        self.granted(&req, |caller, access, post| {
+            if req.context() == "edit" && !caller.can_post(PostCap::Edit, post, access) {
+                return Err(errors::forbidden_context(&req));
+            }
+            let reads = caller.is_logged_in() && caller.can_post(PostCap::Read, post, access);
+            if reads { Ok(()) } else { Err(cannot_view(&req)) }
+        })
+    }
+
+    async fn fetch(self: Arc<Self>, req: Request, post: Post) -> Result<Response> {
+        self.show(&req, post, respond::view(&req)).await
+    }
+
+    async fn can_update(self: Arc<Self>, req: Request) -> Result<Post> {
+        self.granted(&req, |caller, access, post| {
+            let edits = caller.is_logged_in() && caller.can_post(PostCap::Edit, post, access);
+            if edits { Ok(()) } else { Err(cannot_edit(&req)) }
+        })
+    }
+
+    async fn update(self: Arc<Self>, req: Request, post: Post) -> Result<Response> {
+        let mut draft = StylesDraft::default();
+        self.fields.apply(&mut draft, |name| respond::given(&req, name))?;
+        if draft.styles.as_ref().and_then(|s| s["css"].as_str()).is_some_and(stored::holds_tag) {
+            return Err(illegal_css());
+        }
+        let post = stored::save(&self.site, &self.post_type, post, &draft, caller(&req).id).await?;
+        self.show(&req, post, respond::edit_view(&req)).await
+    }
+
+    // The theme's styles and their variations
+
+    async fn can_read_theme(self: Arc<Self>, req: Request) -> Result<()> {
+        let settings = self.site.settings()?;
+        let access = Access::new(&self.site, &settings);
+        if themes::is_writer(&self.site, &caller(&req), &access) { Ok(()) } else { Err(cannot_read(&req)) }
+    }
+
+    /// The active theme, which alone can be asked for.
+    fn active(&self, req: &Request) -> Result<(Arc<Settings>, Arc<crate::ActiveTheme>)> {
+        let settings = self.site.settings()?;
+        let theme = self.site.theme(&settings);
+        let stylesheet: String = req.require("stylesheet")?;
+        if theme.theme.is_none() || theme.name != stylesheet {
+            return Err(themes::not_found());
+        }
+        Ok((settings, theme))
+    }
+
+    async fn fetch_theme(self: Arc<Self>, req: Request) -> Result<Response> {
+        let (settings, theme) = self.active(&req)?;
+        let mut data = Map::new();
+        for (name, value) in [("settings", theme.json.settings()), ("styles", theme.json.styles())] {
+            if req.wants(name) {
+                data.insert(name.to_owned(), value.clone());
+            }
+        }
+        let own = format!("/{}/global-styles/themes/{}", self.site.brand.namespace(), theme.name);
+        let mut links = Links::new();
+        links.add("self", Link::new(settings.urls.rest(&own)).allow(["GET"]));
+        Ok(respond::single(data, respond::view(&req).wants_links().then_some(links)))
+    }
+
+    async fn list_variations(self: Arc<Self>, req: Request) -> Result<Response> {
+        let (_, theme) = self.active(&req)?;
+        let variations = theme.theme.iter().flat_map(|theme| theme.page_variations());
+        let shown = |variation: &svc_packages::theme::Variation| {
+            let mut members = variation.json.members().clone();
+            members.retain(|name, _| OF_VARIATION.contains(&name.as_str()));
+            members.entry("title").or_insert_with(|| variation.name.as_str().into());
+            Value::Object(members)
+        };
+        Ok(Response::new(variations.map(shown).collect::<Value>()))
+    }
+}
+
+/// A number in an address, between slashes or not.
+fn clean_id(value: Value, _: &str) -> Result<Value> {
+    let text = svc_php::cast::to_text(&value);
+    Ok(svc_php::numeric::text_to_int(text.trim_matches('/')).into())
+}
+
+impl Controller for GlobalStyles {
+    fn routes(&self) -> Vec<Route<Self>> {
+        let base = &self.post_type.rest_base;
+        let stylesheet = || {
+            let arg = Arg::new(string().describe("The theme's folder.").compile());
+            Args::new().with("stylesheet", arg.sanitize_with(themes::clean_stylesheet))
+        };
+        let id = Arg::new(integer().describe("Number that identifies the styles.").compile()).sanitize_with(clean_id);
+        vec![
+            Route::new(format!(r"/{base}/themes/(?P<stylesheet>[\/\s%\w\.\(\)\[\]\@_\-]+)/variations"))
+                .refuse_batch()
+                .endpoint(get(Self::list_variations, Self::can_read_theme).args(stylesheet())),
+            Route::new(format!("/{base}/themes/(?P<stylesheet>{})", themes::FOLDER))
+                .refuse_batch()
+                .endpoint(get(Self::fetch_theme, Self::can_read_theme).args(stylesheet())),
+            Route::new(format!(r"/{base}/(?P<id>[\/\d+]+)"))
+                .schema(Schema::compile(self.fields.item_schema()))
+                .refuse_batch()
+                .endpoint(get(Self::fetch, Self::can_fetch).args(Args::new().with("id", id)))
+                .endpoint(on(EDITABLE, Self::update, Self::can_update).args(self.fields.args(MethodKind::Editable))),
+        ]
+    }
+}

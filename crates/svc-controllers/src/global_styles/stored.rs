@@ -1,0 +1,190 @@
+//! How the site's own styles are stored: a post for each theme, whose content is a `theme.json`.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value, json};
+use svc_model::{Post, PostId, PostType, UserId};
+use svc_packages::theme::{Origin, ThemeJson, VERSION};
+use svc_routing::Result;
+use svc_store::{
+    Db, Tx,
+    posts::{self, Clauses, PostQuery},
+    terms,
+};
+
+use super::not_found;
+use crate::{
+    Site, Stored,
+    posts::Place,
+    render,
+    revisions::keep::revise,
+    templates::{THEME, of_term, term},
+};
+
+/// The type of their posts.
+pub(crate) const POST_TYPE: &str = "wp_global_styles";
+/// The member that says what a stored text is.
+const MARK: &str = "isGlobalStylesUserThemeJSON";
+
+/// What a request wants to change.
+#[derive(Clone, Debug, Default)]
+pub(super) struct StylesDraft {
+    pub styles: Option<Value>,
+    pub settings: Option<Value>,
+    pub title: Option<String>,
+}
+
+/// The members of a stored text; none of one that is something else.
+fn members(content: &str) -> Map<String, Value> {
+    match serde_json::from_str(content) {
+        Ok(Value::Object(members)) if members.get(MARK) == Some(&Value::Bool(true)) => members,
+        _ => Map::new(),
+    }
+}
+
+/// What a post says, understood.
+pub(super) fn read(post: &Post) -> ThemeJson {
+    ThemeJson::new(Value::Object(members(&post.content)), Origin::Custom)
+}
+
+/// Whether CSS holds what a browser takes for a tag.
+pub(super) fn holds_tag(css: &str) -> bool {
+    css.split('<').skip(1).any(|after| {
+        let name = after.strip_prefix('/').unwrap_or(after);
+        name.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_')
+    })
+}
+
+/// The post of a theme's styles.
+fn find(db: &mut Db, stylesheet: &str) -> Stored<Option<PostId>> {
+    let Some(term) = terms::by_name(db, stylesheet, THEME)?.into_iter().next() else { return Ok(None) };
+    let query = PostQuery {
+        post_types: vec![POST_TYPE.to_owned()],
+        statuses: vec!["publish".to_owned()],
+        tax: Clauses { clauses: vec![of_term(THEME, term.id)], ..Clauses::default() },
+        limit: Some(1),
+        ..PostQuery::default()
+    };
+    Ok(posts::query(db, &query)?.ids.first().copied())
+}
+
+/// What the site has chosen over a theme's settings and styles.
+///
+/// # Errors
+/// Those of the store.
+pub fn own(db: &mut Db, stylesheet: &str) -> Stored<ThemeJson> {
+    let id = find(db, stylesheet)?;
+    let post = id.map(|id| posts::get(db, id)).transpose()?.flatten();
+    Ok(post.map_or_else(ThemeJson::default, |post| read(&post)))
+}
+
+/// The post of a theme's styles, made empty when there is none: the editor finds it by its link and writes to it.
+///
+/// # Errors
+/// Those of the store.
+pub(crate) async fn of_theme(site: &Arc<Site>, stylesheet: &str, by: UserId) -> Result<PostId> {
+    if let Some(id) = site.read(|db| find(db, stylesheet))? {
+        return Ok(id);
+    }
+    let Some(post_type) = site.types.get(POST_TYPE).cloned() else { return Err(not_found()) };
+    let (settings, now) = (site.settings()?, site.now());
+    let local = settings.zone.to_local(now);
+    let row = Post {
+        author: by,
+        date: Some(local),
+        date_gmt: Some(now),
+        modified: Some(local),
+        modified_gmt: Some(now),
+        title: "Custom Styles".to_owned(),
+        content: json!({"version": VERSION, MARK: true}).to_string(),
+        status: "publish".to_owned(),
+        comment_status: "closed".to_owned(),
+        ping_status: "closed".to_owned(),
+        slug: svc_text::sanitize_title(&format!("wp-global-styles-{stylesheet}")),
+        post_type: POST_TYPE.to_owned(),
+        ..Post::default()
+    };
+    let stylesheet = stylesheet.to_owned();
+    site.write(move |tx| {
+        // Another request may have been quicker.
+        if let Some(id) = find(tx, &stylesheet)? {
+            return Ok(id);
+        }
+        let mut row = row.clone();
+        row.id = posts::insert(tx, &row)?;
+        row.guid = settings.urls.post(&row, &post_type, &Place::default());
+        posts::update(tx, &row)?;
+        let theme = term(tx, THEME, &stylesheet)?;
+        terms::set_object_terms(tx, row.id, THEME, &[theme])?;
+        terms::recount_of_post(tx, row.id)?;
+        Ok(row.id)
+    })
+    .await
+}
+
+/// Stores a change.
+pub(super) async fn save(
+    site: &Arc<Site>,
+    post_type: &PostType,
+    post: Post,
+    draft: &StylesDraft,
+    by: UserId,
+) -> Result<Post> {
+    let (site_in, post_type, draft, now) = (Arc::clone(site), post_type.clone(), draft.clone(), site.now());
+    let id = post.id;
+    let write = move |tx: &mut Tx| {
+        let mut row = posts::get(tx, id)?.ok_or_else(not_found)?;
+        let settings = site_in.settings_in(tx)?;
+        if let Some(title) = &draft.title {
+            row.title = render::save_title(title, false);
+        }
+        if draft.styles.is_some() || draft.settings.is_some() {
+            row.content = content(&row.content, &draft);
+        }
+        (row.modified, row.modified_gmt) = (Some(settings.zone.to_local(now)), Some(now));
+        posts::update(tx, &row)?;
+        revise(tx, &site_in, &post_type, &row, by)?;
+        Ok(row)
+    };
+    site.write(write).await
+}
+
+/// The text that a change makes of a stored one.
+fn content(stored: &str, draft: &StylesDraft) -> String {
+    let known = members(stored);
+    let mut members = Map::new();
+    for (name, given) in [("styles", &draft.styles), ("settings", &draft.settings)] {
+        if let Some(value) = given.as_ref().or_else(|| known.get(name)) {
+            members.insert(name.to_owned(), value.clone());
+        }
+    }
+    members.insert(MARK.to_owned(), true.into());
+    members.insert("version".to_owned(), VERSION.into());
+    Value::Object(members).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn css_with_tags_is_told_from_css_without() {
+        for css in ["</style><script>", "a<b", "<x", "</_"] {
+            assert!(holds_tag(css), "{css}");
+        }
+        for css in ["body{color:red}", "a > b", "@media (width < 3px) {}", "a{content:'<'}", ""] {
+            assert!(!holds_tag(css), "{css}");
+        }
+    }
+
+    #[test]
+    fn a_change_keeps_what_it_does_not_name() {
+        let stored = r#"{"version":2,"isGlobalStylesUserThemeJSON":true,"settings":{"a":1},"styles":{"b":2}}"#;
+        let draft = StylesDraft { styles: Some(json!({"c": 3})), ..StylesDraft::default() };
+        let expected = json!({"styles": {"c": 3}, "settings": {"a": 1}, MARK: true, "version": 3});
+        assert_eq!(serde_json::from_str::<Value>(&content(stored, &draft)).expect("JSON"), expected);
+        let foreign = content("not ours", &draft);
+        let expected = json!({"styles": {"c": 3}, MARK: true, "version": 3});
+        assert_eq!(serde_json::from_str::<Value>(&foreign).expect("JSON"), expected);
+    }
+}

@@ -1,0 +1,111 @@
+//! Members of a template, each named once.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+use svc_resource::{Fields, Params};
+use svc_schema::build::{SchemaBuilder, integer, string, types, untyped};
+
+use super::load::{Kind, Template};
+use crate::{Site, posts::context_param, render};
+
+/// Contexts in which a member is seen.
+const ALL: &[&str] = &["embed", "view", "edit"];
+/// The same, in the order in which later members name them.
+const LATER: &[&str] = &["view", "edit", "embed"];
+const VIEW_EDIT: &[&str] = &["view", "edit"];
+const EDIT: &[&str] = &["edit"];
+
+/// What a request wants to change of a template.
+#[derive(Clone, Debug, Default)]
+pub(super) struct TemplateDraft {
+    pub slug: Option<String>,
+    pub theme: Option<String>,
+    pub content: Option<String>,
+    pub title: Option<String>,
+    pub description: Option<String>,
+    pub author: Option<i64>,
+    pub area: Option<String>,
+}
+
+/// What narrows a list.
+#[derive(Clone, Debug, Default)]
+pub(super) struct TemplateList {
+    pub wp_id: Option<i64>,
+    pub area: Option<String>,
+    pub post_type: Option<String>,
+}
+
+fn moment(template: &Template, of: fn(&svc_model::Post) -> svc_model::Stamp) -> Value {
+    let stamp = template.post.as_ref().and_then(of);
+    stamp.map_or(Value::Null, |s| s.format("%Y-%m-%dT%H:%M:%S").to_string().into())
+}
+
+/// A type of the reference that is none of the specification's: shown, and checked by nothing.
+fn flag() -> SchemaBuilder {
+    untyped().keyword("type", "bool")
+}
+
+#[rustfmt::skip]
+pub(super) fn fields(site: &Arc<Site>, kind: Kind) -> Fields<Template, TemplateDraft> {
+    let mut f = Fields::<Template, TemplateDraft>::new(kind.post_type());
+    f.add("id", string().describe("Theme and slug of the template.").context(ALL).readonly()).get(Template::id);
+    f.add("slug", string().describe("The template's name within its theme.").context(ALL).required().min_length(1).pattern(r"[a-zA-Z0-9_\%-]+"))
+        .get(|t| t.slug.clone()).set(|d, v| d.slug = Some(v));
+    f.add("theme", string().describe("The theme that the template is for.").context(ALL)).get(|t| t.theme.clone()).set(|d, v| d.theme = Some(v));
+    f.add("type", string().describe("Whether it is a template or a part of one.").context(ALL)).get(|t| t.kind.post_type());
+    f.add("source", string().describe("Where its content is from.").context(ALL).readonly()).get(Template::source);
+    f.add("origin", string().describe("Where it came from before it was changed.").context(ALL).readonly()).get(|t| t.origin.clone());
+    let content = f.add("content", types(["object", "string"]).describe("The template's blocks.").default("").context(ALL));
+    content.member("raw", string().describe("The blocks as stored.").context(VIEW_EDIT)).get(|t| t.content.clone());
+    content.member("block_version", integer().describe("Version of the block format of the content.").context(EDIT).readonly())
+        .get(|t| i64::from(svc_content::blocks::block_version(&t.content)));
+    content.set(|d, v| d.content = text(v));
+    let title = f.add("title", types(["object", "string"]).describe("What people call the template.").default("").context(ALL));
+    title.member("raw", string().describe("The title as stored.").context(LATER)).get(|t| t.title.clone());
+    title.member("rendered", string().describe("The title as HTML.").context(LATER).readonly()).get(|t| render::title(&t.title));
+    title.set(|d, v| d.title = text(v));
+    f.add("description", string().describe("Which pages the template draws.").default("").context(ALL))
+        .get(|t| t.description.clone()).set(|d, v| d.description = Some(v));
+    f.add("status", string().describe("The template's status.").one_of(site.writable_statuses()).default("publish").context(ALL))
+        .get(|t| t.post.as_ref().map_or("publish".to_owned(), |p| p.status.clone()));
+    f.add("wp_id", integer().describe("Number of the post that stands for the template.").context(ALL).readonly()).get(|t| t.post.as_ref().map_or(0, |p| p.id.0));
+    f.add("has_theme_file", flag().describe("Whether the theme has a file for it.").context(ALL).readonly()).get(|t| t.has_theme_file);
+    f.add("author", integer().describe("Number of the user who changed it.").context(LATER)).get(|t| t.post.as_ref().map_or(0, |p| p.author.0)).set(|d, v| d.author = Some(v));
+    f.add("modified", types(["string", "null"]).describe("When it was last changed, in the site's time zone.").format("date-time").context(VIEW_EDIT).readonly()).get(|t| moment(t, |p| p.modified));
+    f.add("author_text", string().describe("Who made it, for people.").context(LATER).readonly()).get(|t| t.maker_name.clone());
+    f.add("original_source", string().describe("Who made it.").one_of(["theme", "plugin", "site", "user"]).context(LATER).readonly()).get(|t| t.maker().name());
+    f.add("date", types(["string", "null"]).describe("When it was first changed, in the site's time zone.").format("date-time").context(VIEW_EDIT).readonly()).get(|t| moment(t, |p| p.date));
+    match kind {
+        Kind::Template => {
+            f.add("is_custom", flag().describe("Whether posts choose it.").context(ALL).readonly()).get(|t| t.is_custom);
+            f.add("plugin", string().describe("The plugin that brings it.").context(LATER).readonly());
+        }
+        Kind::Part => {
+            f.add("area", string().describe("The place that it is for.").context(ALL)).get(|t| t.area.clone()).set(|d, v| d.area = Some(v));
+        }
+    }
+    f
+}
+
+/// A text member is written as text or as an object with `raw`.
+fn text(value: Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text),
+        Value::Object(mut members) => match members.remove("raw") {
+            Some(Value::String(raw)) => Some(raw),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+#[rustfmt::skip]
+pub(super) fn params() -> Params<TemplateList> {
+    let mut p = Params::<TemplateList>::new("templates");
+    p.add("context", context_param());
+    p.add("wp_id", integer().describe("Only the one that this post stands for.")).set(|l, v| l.wp_id = Some(v));
+    p.add("area", string().describe("Only parts for this place.")).set(|l, v| l.area = Some(v));
+    p.add("post_type", string().describe("Only templates that posts of this type can choose.")).set(|l, v| l.post_type = Some(v));
+    p
+}

@@ -1,0 +1,285 @@
+//! Revisions of templates, and what editors have typed of them but not saved.
+//!
+//! A revision looks like its template with the texts that it had. Files of the theme have neither: nobody has changed them.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use svc_auth::caps::PostCap;
+use svc_model::{Post, PostId, PostType};
+use svc_resource::{Fields, Params, View, total_headers};
+use svc_routing::{
+    CREATABLE, Controller, DELETABLE, ExtraFields, Link, Links, Map, Request, Response, Result, Route, get, on,
+};
+use svc_schema::{
+    Arg, Args, Error, MethodKind, Schema,
+    build::{boolean, integer, string},
+};
+use svc_store::{Tx, posts};
+
+use super::{
+    cannot_manage, clean_id,
+    fields::{self, TemplateDraft},
+    id_pattern,
+    load::{Kind, Template, Templates as Lookup},
+};
+use crate::{
+    Access, Settings, Site, caller, errors,
+    posts::context_param,
+    respond,
+    revisions::{
+        RevisionList, find,
+        keep::{self, Editor, Typed},
+        params,
+    },
+};
+
+/// Files of the theme have no revisions.
+fn not_saved() -> Error {
+    Error::new("rest_invalid_template", "Nobody has changed this template: it has no revisions.").with_status(400)
+}
+
+/// Revisions and autosaves of templates, or of template parts.
+pub struct TemplateHistory {
+    site: Arc<Site>,
+    kind: Kind,
+    post_type: PostType,
+    fields: Fields<Template, TemplateDraft>,
+    params: Params<RevisionList>,
+    extra: ExtraFields,
+}
+
+/// A saved template whose revisions the caller may see.
+struct Parent {
+    template: Template,
+    post: Post,
+    settings: Arc<Settings>,
+}
+
+impl TemplateHistory {
+    /// The history of this type, which is one of the two types of templates.
+    pub fn new(site: &Arc<Site>, post_type: &PostType, extra: &ExtraFields) -> Self {
+        let kind = if post_type.name == Kind::Part.post_type() { Kind::Part } else { Kind::Template };
+        let mut fields = fields::fields(site, kind).with_extra(extra, &post_type.name);
+        let parent = integer().describe("Number of the post that stands for the template.");
+        fields.add("parent", parent.context(&["view", "edit", "embed"])).get(|t| t.post.as_ref().map(|p| p.parent.0));
+        TemplateHistory {
+            site: Arc::clone(site),
+            kind,
+            post_type: post_type.clone(),
+            fields,
+            params: params(),
+            extra: extra.clone(),
+        }
+    }
+
+    /// The saved template of this id.
+    fn saved(&self, id: &str) -> Result<Parent> {
+        let settings = self.site.settings()?;
+        let lookup = Lookup::new(&self.site, &settings);
+        let template =
+            self.site.read(|db| lookup.find(db, self.kind, id))?.ok_or_else(errors::invalid_revision_parent)?;
+        let post = template.post.clone().ok_or_else(not_saved)?;
+        Ok(Parent { template, post, settings })
+    }
+
+    /// The template that a request names, for those who may change it.
+    fn parent(&self, req: &Request, name: &str) -> Result<Parent> {
+        let parent = self.saved(&req.require::<String>(name)?)?;
+        let access = Access::new(&self.site, &parent.settings);
+        if caller(req).can_post(PostCap::Edit, &parent.post, &access) {
+            Ok(parent)
+        } else {
+            Err(errors::cannot_read_revisions(req))
+        }
+    }
+
+    /// The wire forms of revisions, under their addresses' last part but one.
+    async fn show(
+        &self,
+        req: &Request,
+        parent: &Parent,
+        rows: Vec<Post>,
+        view: &View,
+        (part, allowed): (&str, &[&str]),
+    ) -> Result<Vec<(Map, Option<Links>)>> {
+        let plan = self.fields.plan(view);
+        let lookup = Lookup::new(&self.site, &parent.settings);
+        let route = format!("{}/{}", self.site.route_of_type(&self.post_type), parent.template.id());
+        let own = parent.settings.urls.rest(&route);
+        let mut shown = Vec::with_capacity(rows.len());
+        for row in rows {
+            let id = row.id;
+            let revision = Template {
+                content: lookup.with_patterns(&row.content),
+                title: row.title.clone(),
+                description: row.excerpt.clone(),
+                post: Some(row),
+                ..parent.template.clone()
+            };
+            let mut data = plan.prepare(&revision);
+            respond::add_extra(&self.extra, &self.post_type.name, &mut data, req, view).await?;
+            let links = view.wants_links().then(|| {
+                let mut links = Links::new();
+                links.add("self", Link::new(format!("{own}/{part}/{id}")).allow(allowed.iter().copied()));
+                links.add("parent", Link::new(&own));
+                links
+            });
+            shown.push((data, links));
+        }
+        Ok(shown)
+    }
+
+    async fn show_one(
+        &self,
+        req: &Request,
+        parent: &Parent,
+        row: Post,
+        view: &View,
+        kind: (&str, &[&str]),
+    ) -> Result<Response> {
+        let mut shown = self.show(req, parent, vec![row], view, kind).await?;
+        let (data, links) = shown.pop().ok_or_else(errors::revision_not_found)?;
+        Ok(respond::single(data, links))
+    }
+
+    // Revisions: list, fetch, delete
+
+    async fn can_list(self: Arc<Self>, req: Request) -> Result<Parent> {
+        self.parent(&req, "parent")
+    }
+
+    async fn list(self: Arc<Self>, req: Request, parent: Parent) -> Result<Response> {
+        let list = self.params.read(|name| req.param(name).cloned())?;
+        let (paging, rows) =
+            self.site.read(|db| list.run(db, &self.site, &self.post_type, parent.post.id, req.is_head()))?;
+        let shown = self.show(&req, &parent, rows, &respond::view(&req), REVISIONS).await?;
+        let data = shown.into_iter().map(|(item, links)| respond::with_links(item, links, &req)).collect();
+        let mut response = Response::new(Value::Array(data));
+        for (name, value) in total_headers(paging.total, paging.pages()) {
+            response = response.header(&self.site.brand.header(name), value);
+        }
+        let route = format!("{}/{}/revisions", self.site.route_of_type(&self.post_type), parent.template.id());
+        for (relation, href) in paging.links(&parent.settings.urls.rest(&route), &req.params().query) {
+            response = response.link_header(relation, &href, &[]);
+        }
+        Ok(response)
+    }
+
+    async fn fetch(self: Arc<Self>, req: Request, parent: Parent) -> Result<Response> {
+        let row = self.site.read(|db| find::revision(db, parent.post.id, number(&req)))?;
+        self.show_one(&req, &parent, row, &respond::view(&req), REVISIONS).await
+    }
+
+    async fn can_delete(self: Arc<Self>, req: Request) -> Result<(Parent, Post)> {
+        let parent = self.saved(&req.require::<String>("parent")?)?;
+        let (caller, access) = (caller(&req), Access::new(&self.site, &parent.settings));
+        if !caller.can_post(PostCap::Delete, &parent.post, &access) || !access.can(&caller, "edit_theme_options") {
+            return Err(errors::cannot_delete_revision(&req));
+        }
+        let row = self.site.read(|db| find::revision(db, parent.post.id, number(&req)))?;
+        Ok((parent, row))
+    }
+
+    async fn delete(self: Arc<Self>, req: Request, (parent, row): (Parent, Post)) -> Result<Response> {
+        if req.arg::<bool>("force")? != Some(true) {
+            return Err(errors::trash_not_supported());
+        }
+        let id = row.id;
+        let view = View::whole("view").without_links();
+        let previous = self.show_one(&req, &parent, row, &view, REVISIONS).await?;
+        self.site.write(move |tx| Ok(posts::delete(tx, id).map(drop)?)).await?;
+        Ok(Response::new(json!({"deleted": true, "previous": previous.data})))
+    }
+
+    // Autosaves: list, fetch, create
+
+    async fn can_list_autosaves(self: Arc<Self>, req: Request) -> Result<Parent> {
+        self.parent(&req, "id")
+    }
+
+    async fn list_autosaves(self: Arc<Self>, req: Request, parent: Parent) -> Result<Response> {
+        let rows = self.site.read(|db| Ok(posts::autosaves(db, parent.post.id)?))?;
+        let shown = self.show(&req, &parent, rows, &respond::view(&req), AUTOSAVES).await?;
+        let data = shown.into_iter().map(|(item, links)| respond::with_links(item, links, &req)).collect();
+        Ok(Response::new(Value::Array(data)))
+    }
+
+    /// The latest autosave of the template, whichever one the address names: so the reference.
+    async fn fetch_autosave(self: Arc<Self>, req: Request, parent: Parent) -> Result<Response> {
+        let latest = self.site.read(|db| Ok(posts::latest_autosave(db, parent.post.id, None)?))?;
+        let row = latest.ok_or_else(errors::no_autosave)?;
+        self.show_one(&req, &parent, row, &respond::view(&req), AUTOSAVES).await
+    }
+
+    async fn can_create_autosave(self: Arc<Self>, req: Request) -> Result<()> {
+        let settings = self.site.settings()?;
+        let access = Access::new(&self.site, &settings);
+        if access.can(&caller(&req), "edit_theme_options") { Ok(()) } else { Err(cannot_manage(&req)) }
+    }
+
+    async fn create_autosave(self: Arc<Self>, req: Request) -> Result<Response> {
+        let parent = self.saved(&req.require::<String>("id")?)?;
+        let mut draft = TemplateDraft::default();
+        self.fields.apply(&mut draft, |name| respond::given(&req, name))?;
+        let typed = Typed { title: draft.title, content: draft.content, excerpt: draft.description, meta: None };
+        let (caller, now) = (caller(&req), self.site.now());
+        let unfiltered_html = Access::new(&self.site, &parent.settings).can(&caller, "unfiltered_html");
+        let (site, settings, post) = (Arc::clone(&self.site), Arc::clone(&parent.settings), parent.post.clone());
+        let write = move |tx: &mut Tx| {
+            let editor = Editor { caller: &caller, unfiltered_html, now };
+            let id = keep::autosave(tx, &site, &settings, &post, &typed, &editor)?;
+            Ok(posts::get(tx, id)?.ok_or_else(errors::no_autosave)?)
+        };
+        let row = self.site.write(write).await?;
+        self.show_one(&req, &parent, row, &respond::edit_view(&req), AUTOSAVES).await
+    }
+}
+
+/// What stands in addresses of revisions, and what an administrator may do there.
+const REVISIONS: (&str, &[&str]) = ("revisions", &["GET", "DELETE"]);
+/// The same for autosaves.
+const AUTOSAVES: (&str, &[&str]) = ("autosaves", &["GET"]);
+
+/// The number of a revision that a request names.
+fn number(req: &Request) -> PostId {
+    PostId(req.param("id").map_or(0, svc_php::cast::to_int))
+}
+
+impl Controller for TemplateHistory {
+    fn routes(&self) -> Vec<Route<Self>> {
+        let base = &self.post_type.rest_base;
+        let schema = || Schema::compile(self.fields.item_schema());
+        let named = |name: &str| {
+            let arg = Arg::new(string().describe("Theme and slug of the template.").compile());
+            Args::new().with(name, arg.sanitize_with(clean_id))
+        };
+        let number = || Arg::new(integer().describe("Number that identifies the revision.").compile());
+        let context = || Args::from([("context", context_param())]);
+        let force = boolean().describe("Has to be true: there is no trash for revisions.").default(false);
+        let id = id_pattern();
+        vec![
+            Route::new(format!("/{base}/(?P<parent>{id})/revisions"))
+                .schema(schema())
+                .args(named("parent"))
+                .endpoint(get(Self::list, Self::can_list).args(self.params.query_args())),
+            Route::new(format!(r"/{base}/(?P<parent>{id})/revisions/(?P<id>[\d]+)"))
+                .schema(schema())
+                .args(named("parent").with("id", number()))
+                .endpoint(get(Self::fetch, Self::can_list).args(context()))
+                .endpoint(on(DELETABLE, Self::delete, Self::can_delete).args(Args::from([("force", force)]))),
+            Route::new(format!("/{base}/(?P<id>{id})/autosaves"))
+                .schema(schema())
+                .args(named("id"))
+                .endpoint(get(Self::list_autosaves, Self::can_list_autosaves).args(context()))
+                .endpoint(
+                    on(CREATABLE, Self::create_autosave, Self::can_create_autosave)
+                        .args(fields::fields(&self.site, self.kind).args(MethodKind::Editable)),
+                ),
+            Route::new(format!(r"/{base}/(?P<parent>{id})/autosaves/(?P<id>[\d]+)"))
+                .schema(schema())
+                .args(named("parent").with("id", number()))
+                .endpoint(get(Self::fetch_autosave, Self::can_list).args(context())),
+        ]
+    }
+}

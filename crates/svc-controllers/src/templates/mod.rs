@@ -1,0 +1,311 @@
+//! Templates and template parts: list, look-up, create, fetch, update, delete.
+//!
+//! Whoever writes posts sees them; whoever may change the theme's options changes them. A file of the theme that is
+//! changed becomes a post; when that is deleted the file shows again.
+
+mod fields;
+mod hierarchy;
+mod history;
+pub(crate) mod kinds;
+mod load;
+mod write;
+
+use std::{collections::HashMap, sync::Arc};
+
+use serde_json::{Value, json};
+use svc_model::{PostId, PostType};
+use svc_resource::{Fields, Params, View};
+use svc_routing::{
+    CREATABLE, Controller, DELETABLE, EDITABLE, ExtraFields, Link, Links, Map, Request, Response, Result, Route,
+    forbidden, get, on,
+};
+use svc_schema::{
+    Arg, Args, Error, MethodKind, Schema,
+    build::{boolean, string},
+};
+use svc_store::posts;
+
+pub use history::TemplateHistory;
+pub use load::{Kind, Template, Templates as Lookup};
+pub(crate) use load::{THEME, of_term};
+pub(crate) use write::term;
+
+use self::fields::{TemplateDraft, TemplateList};
+use crate::{Access, LINK_RELATION, Settings, Site, caller, posts::context_param, respond, themes};
+
+/// The caller may not see templates, or may not change them.
+fn cannot_manage(req: &Request) -> Error {
+    forbidden(req, "rest_cannot_manage_templates", "You are not allowed to use the site's templates.")
+}
+
+/// No such template.
+fn not_found() -> Error {
+    Error::new("rest_template_not_found", "There is no such template.").with_status(404)
+}
+
+/// Files of the theme stay.
+fn not_deletable() -> Error {
+    Error::new("rest_invalid_template", "A file of the theme cannot be deleted.").with_status(400)
+}
+
+/// It is in the trash already.
+fn already_trashed() -> Error {
+    Error::new("rest_template_already_trashed", "The template is in the trash already.").with_status(410)
+}
+
+/// A template for a theme that is not the active one would not be found again.
+fn other_theme() -> Error {
+    Error::new("rest_template_insert_error", "Templates can be made for the active theme only.").with_status(400)
+}
+
+/// The family of templates, or of template parts.
+pub struct Templates {
+    site: Arc<Site>,
+    kind: Kind,
+    post_type: PostType,
+    fields: Fields<Template, TemplateDraft>,
+    params: Params<TemplateList>,
+    extra: ExtraFields,
+}
+
+impl Templates {
+    /// The family of this type, which is one of the two types of templates.
+    pub fn new(site: &Arc<Site>, post_type: &PostType, extra: &ExtraFields) -> Self {
+        let kind = if post_type.name == Kind::Part.post_type() { Kind::Part } else { Kind::Template };
+        Templates {
+            site: Arc::clone(site),
+            kind,
+            post_type: post_type.clone(),
+            fields: fields::fields(site, kind).with_extra(extra, &post_type.name),
+            params: fields::params(),
+            extra: extra.clone(),
+        }
+    }
+
+    fn find(&self, id: &str, settings: &Settings) -> Result<Template> {
+        let lookup = Lookup::new(&self.site, settings);
+        self.site.read(|db| lookup.find(db, self.kind, id))?.ok_or_else(not_found)
+    }
+
+    /// The wire forms of templates, with their links when they are asked for.
+    async fn prepare(
+        &self,
+        mut items: Vec<Template>,
+        req: &Request,
+        view: &View,
+        settings: &Settings,
+    ) -> Result<Vec<(Map, Option<Links>)>> {
+        let plan = self.fields.plan(view);
+        if plan.wants("content") {
+            let lookup = Lookup::new(&self.site, settings);
+            items.iter_mut().for_each(|t| t.content = lookup.with_patterns(&t.content));
+        }
+        let revisions = if view.wants_links() {
+            let ids: Vec<PostId> = items.iter().filter_map(|t| Some(t.post.as_ref()?.id)).collect();
+            self.site.read(|db| Ok(posts::revision_counts(db, &ids)?))?
+        } else {
+            HashMap::new()
+        };
+        let mut prepared = Vec::with_capacity(items.len());
+        for item in items {
+            let mut data = plan.prepare(&item);
+            if item.kind == Kind::Template {
+                // The look-up gives whole templates, of parts too.
+                data.shift_remove("area");
+            }
+            respond::add_extra(&self.extra, &self.post_type.name, &mut data, req, view).await?;
+            let links = view.wants_links().then(|| self.links(&item, &revisions, req, settings));
+            prepared.push((data, links));
+        }
+        Ok(prepared)
+    }
+
+    fn links(
+        &self,
+        item: &Template,
+        revisions: &HashMap<PostId, (u64, PostId)>,
+        req: &Request,
+        settings: &Settings,
+    ) -> Links {
+        let urls = &settings.urls;
+        let (caller, access) = (caller(req), Access::new(&self.site, settings));
+        let collection = urls.rest(&self.site.route_of_type(&self.post_type));
+        let own = format!("{collection}/{}", item.id());
+        let changes = access.can(&caller, "edit_theme_options");
+        let allowed: &[&str] = if changes { &["GET", "POST", "PUT", "PATCH", "DELETE"] } else { &["GET"] };
+        let mut links = Links::new();
+        links.add("self", Link::new(&own).allow(allowed.iter().copied()));
+        links.add("collection", Link::new(&collection));
+        let about = format!("/{}/types/{}", self.site.brand.namespace(), self.post_type.name);
+        links.add("about", Link::new(urls.rest(&about)));
+        // Whole templates that a look-up among parts gives have no history there.
+        if let Some(post) = item.post.as_ref().filter(|_| item.kind == self.kind) {
+            let (count, latest) = revisions.get(&post.id).copied().unwrap_or_default();
+            links.add("version-history", Link::new(format!("{own}/revisions")).attr("count", count));
+            if count > 0 {
+                let latest_link = Link::new(format!("{own}/revisions/{latest}")).attr("id", latest.0);
+                links.add("predecessor-version", latest_link);
+            }
+        }
+        let actions = [("publish", self.post_type.caps.publish_posts.as_str()), ("unfiltered-html", "unfiltered_html")];
+        for (action, _) in actions.iter().filter(|(_, cap)| access.can(&caller, cap)) {
+            links.add(format!("{LINK_RELATION}action-{action}"), Link::new(&own));
+        }
+        links
+    }
+
+    /// A response that shows one template.
+    async fn show(&self, item: Template, req: &Request, view: View, settings: &Settings) -> Result<Response> {
+        let mut prepared = self.prepare(vec![item], req, &view, settings).await?;
+        let (data, links) = prepared.pop().ok_or_else(not_found)?;
+        Ok(respond::single(data, links))
+    }
+
+    // List
+
+    async fn can_read(self: Arc<Self>, req: Request) -> Result<()> {
+        let settings = self.site.settings()?;
+        let access = Access::new(&self.site, &settings);
+        if themes::is_writer(&self.site, &caller(&req), &access) { Ok(()) } else { Err(cannot_manage(&req)) }
+    }
+
+    async fn list(self: Arc<Self>, req: Request) -> Result<Response> {
+        if req.is_head() {
+            return Ok(Response::new(Value::Array(Vec::new())));
+        }
+        let list = self.params.read(|name| req.param(name).cloned())?;
+        let settings = self.site.settings()?;
+        let lookup = Lookup::new(&self.site, &settings);
+        let mut items = self.site.read(|db| lookup.all(db, self.kind))?;
+        if let Some(id) = list.wp_id {
+            items.retain(|t| t.post.as_ref().is_some_and(|p| p.id.0 == id));
+        }
+        match self.kind {
+            Kind::Part => items.retain(|t| list.area.as_ref().is_none_or(|area| t.area == *area)),
+            Kind::Template => items.retain(|t| {
+                let offers =
+                    |wanted: &String| t.is_custom && t.post_types.as_ref().is_none_or(|all| all.contains(wanted));
+                list.post_type.as_ref().is_none_or(offers)
+            }),
+        }
+        let view = respond::view(&req);
+        let prepared = self.prepare(items, &req, &view, &settings).await?;
+        let data = prepared.into_iter().map(|(item, links)| respond::with_links(item, links, &req)).collect();
+        Ok(Response::new(Value::Array(data)))
+    }
+
+    /// The template that would draw a page whose own template has this slug.
+    async fn look_up(self: Arc<Self>, req: Request) -> Result<Response> {
+        let slug: String = req.require("slug")?;
+        let is_custom = req.arg::<bool>("is_custom")?.unwrap_or(false);
+        let prefix = req.arg::<String>("template_prefix")?.unwrap_or_default();
+        let slugs = hierarchy::of_slug(&slug, is_custom, &prefix, &self.site.types, &self.site.taxonomies);
+        let slugs: Vec<&str> = slugs.iter().map(String::as_str).collect();
+        let settings = self.site.settings()?;
+        let lookup = Lookup::new(&self.site, &settings);
+        match self.site.read(|db| lookup.closest(db, &slugs))? {
+            Some(found) => self.show(found, &req, respond::view(&req), &settings).await,
+            None => Ok(Response::new(json!({}))),
+        }
+    }
+
+    // Fetch
+
+    async fn fetch(self: Arc<Self>, req: Request) -> Result<Response> {
+        let settings = self.site.settings()?;
+        let found = self.find(&req.require::<String>("id")?, &settings)?;
+        self.show(found, &req, respond::view(&req), &settings).await
+    }
+
+    // Create
+
+    async fn can_write(self: Arc<Self>, req: Request) -> Result<()> {
+        let settings = self.site.settings()?;
+        let access = Access::new(&self.site, &settings);
+        if access.can(&caller(&req), "edit_theme_options") { Ok(()) } else { Err(cannot_manage(&req)) }
+    }
+
+    async fn create(self: Arc<Self>, req: Request) -> Result<Response> {
+        let settings = self.site.settings()?;
+        let made = self.save(&req, None, &settings).await?;
+        let route = format!("{}/{}", self.site.route_of_type(&self.post_type), made.id());
+        let location = settings.urls.rest(&route);
+        Ok(self.show(made, &req, respond::view(&req), &settings).await?.status(201).header("Location", location))
+    }
+
+    // Update
+
+    async fn update(self: Arc<Self>, req: Request) -> Result<Response> {
+        let settings = self.site.settings()?;
+        let id: String = req.require("id")?;
+        let found = self.find(&id, &settings)?;
+        let changed = if req.param("source").is_some_and(|s| s == "theme") {
+            self.reset(found, &settings).await?
+        } else {
+            self.save(&req, Some(found), &settings).await?
+        };
+        self.show(changed, &req, respond::edit_view(&req), &settings).await
+    }
+
+    // Delete
+
+    async fn delete(self: Arc<Self>, req: Request) -> Result<Response> {
+        let settings = self.site.settings()?;
+        let mut found = self.find(&req.require::<String>("id")?, &settings)?;
+        let Some(post) = &found.post else { return Err(not_deletable()) };
+        if req.arg::<bool>("force")?.unwrap_or(false) {
+            let id = post.id;
+            let previous = self.show(found, &req, View::whole("edit").without_links(), &settings).await?;
+            self.remove(id).await?;
+            return Ok(Response::new(json!({"deleted": true, "previous": previous.data})));
+        }
+        if post.status == "trash" {
+            return Err(already_trashed());
+        }
+        let trashed = self.trash(post.id, &settings, caller(&req).id).await?;
+        if let (Some(post), Some(trashed)) = (&mut found.post, trashed) {
+            // As the reference, which shows what it was with its new status.
+            post.status = trashed.status;
+        }
+        self.show(found, &req, respond::view(&req), &settings).await
+    }
+}
+
+/// An id as it stands in an address: percent-encoded.
+fn clean_id(value: Value, _: &str) -> Result<Value> {
+    let text = svc_php::cast::to_text(&value);
+    Ok(percent_encoding::percent_decode_str(&text).decode_utf8_lossy().into_owned().into())
+}
+
+/// The pattern of an id in an address.
+pub(crate) fn id_pattern() -> String {
+    format!(r"({})[\/\w%-]+", themes::FOLDER)
+}
+
+impl Controller for Templates {
+    fn routes(&self) -> Vec<Route<Self>> {
+        let base = &self.post_type.rest_base;
+        let schema = Schema::compile(self.fields.item_schema());
+        let id = string().describe("Theme and slug of the template.");
+        let id = Args::new().with("id", Arg::new(id.compile()).sanitize_with(clean_id));
+        let force = boolean().describe("Whether to delete for good instead of moving to the trash.").default(false);
+        let look_up = Args::from([
+            ("slug", string().describe("The slug of the template that the page would have.").required()),
+            ("is_custom", boolean().describe("Whether posts choose it.")),
+            ("template_prefix", string().describe("The beginning of the slug that is a template of its own.")),
+        ]);
+        vec![
+            Route::new(format!("/{base}"))
+                .schema(schema.clone())
+                .endpoint(get(Self::list, Self::can_read).args(self.params.query_args()))
+                .endpoint(on(CREATABLE, Self::create, Self::can_write).args(self.fields.args(MethodKind::Creatable))),
+            Route::new(format!("/{base}/lookup")).endpoint(get(Self::look_up, Self::can_read).args(look_up)),
+            Route::new(format!("/{base}/(?P<id>{})", id_pattern()))
+                .schema(schema)
+                .args(id)
+                .endpoint(get(Self::fetch, Self::can_read).args(Args::from([("context", context_param())])))
+                .endpoint(on(EDITABLE, Self::update, Self::can_write).args(self.fields.args(MethodKind::Editable)))
+                .endpoint(on(DELETABLE, Self::delete, Self::can_write).args(Args::from([("force", force)]))),
+        ]
+    }
+}

@@ -1,0 +1,219 @@
+//! Stores what a request makes of a template: one transaction, all of it or nothing.
+
+use std::sync::Arc;
+
+use chrono::NaiveDateTime;
+use svc_model::{Post, PostId, Term, TermId, UserId};
+use svc_routing::{Request, Result};
+use svc_store::{
+    Tx,
+    meta::{self, MetaKind},
+    posts, terms,
+};
+
+use super::{
+    Templates,
+    fields::TemplateDraft,
+    kinds,
+    load::{AREA, Kind, THEME, Template, Templates as Lookup},
+    not_found, other_theme,
+};
+use crate::{Access, Settings, Stored, caller, errors, posts::Place, render, respond, revisions::keep::revise};
+
+/// Slugs that are tried before one is taken that is used already.
+const MAX_TRIES: u32 = 100;
+
+/// What a transaction makes of the posts.
+#[derive(Clone)]
+struct Change {
+    row: Post,
+    /// The theme and the place that a new post is for; the place of a changed one, when it is to be changed.
+    theme: Option<String>,
+    area: Option<String>,
+    origin: Option<String>,
+    suggested: Option<String>,
+    by: UserId,
+}
+
+impl Templates {
+    /// Creates a template, or changes one; a file of the theme becomes a post.
+    pub(super) async fn save(
+        &self,
+        req: &Request,
+        existing: Option<Template>,
+        settings: &Arc<Settings>,
+    ) -> Result<Template> {
+        let mut draft = TemplateDraft::default();
+        self.fields.apply(&mut draft, |name| respond::given(req, name))?;
+        let caller = caller(req);
+        let theme = self.site.theme(settings).name.clone();
+        if existing.is_none() && draft.theme.as_ref().is_some_and(|wanted| *wanted != theme) && !is_empty(&draft) {
+            return Err(other_theme());
+        }
+        let filtered = !Access::new(&self.site, settings).can(&caller, "unfiltered_html");
+        let is_new = existing.as_ref().is_none_or(|t| t.post.is_none());
+        let change = Change {
+            row: self.row(&draft, existing.as_ref(), settings, caller.id, filtered),
+            theme: is_new.then(|| existing.as_ref().map_or(theme, |t| t.theme.clone())),
+            area: self.area(&draft, existing.as_ref()),
+            origin: existing.as_ref().filter(|_| is_new).map(|t| t.source().to_owned()),
+            suggested: req
+                .param("is_wp_suggestion")
+                .map(|v| if svc_php::cast::truthy(v) { "1" } else { "" }.to_owned()),
+            by: caller.id,
+        };
+        if change.row.title.is_empty() && change.row.content.is_empty() && change.row.excerpt.is_empty() {
+            return Err(errors::empty_content());
+        }
+        let (site, post_type, settings) = (Arc::clone(&self.site), self.post_type.clone(), Arc::clone(settings));
+        let (kind, urls) = (self.kind, Arc::clone(&settings));
+        let address = move |row: &Post| urls.urls.post(row, &post_type, &Place::default());
+        let post_type = self.post_type.clone();
+        let row = self
+            .site
+            .write(move |tx| {
+                let mut change = change.clone();
+                if change.row.id.is_none() {
+                    insert(tx, &mut change, kind, &address)?;
+                } else {
+                    posts::update(tx, &change.row)?;
+                    revise(tx, &site, &post_type, &change.row, change.by)?;
+                }
+                if let Some(area) = &change.area {
+                    let term = term(tx, AREA, area)?;
+                    terms::set_object_terms(tx, change.row.id, AREA, &[term])?;
+                }
+                if let Some(suggested) = &change.suggested {
+                    meta::update(tx, MetaKind::Post, change.row.id.0, "is_wp_suggestion", suggested)?;
+                }
+                terms::recount_of_post(tx, change.row.id)?;
+                Ok(change.row)
+            })
+            .await?;
+        let lookup = Lookup::new(&self.site, &settings);
+        self.site.read(|db| lookup.of_post(db, kind, row))?.ok_or_else(not_found)
+    }
+
+    /// The row that a draft makes.
+    fn row(
+        &self,
+        draft: &TemplateDraft,
+        existing: Option<&Template>,
+        settings: &Settings,
+        by: UserId,
+        filtered: bool,
+    ) -> Post {
+        let now = self.site.now();
+        let local = settings.zone.to_local(now);
+        let mut row = existing.and_then(|t| t.post.clone()).unwrap_or_else(|| Post {
+            author: by,
+            date: Some(local),
+            date_gmt: Some(now),
+            comment_status: "closed".to_owned(),
+            ping_status: "closed".to_owned(),
+            slug: existing.map_or_else(|| draft.slug.clone().unwrap_or_default(), |t| t.slug.clone()),
+            post_type: self.post_type.name.clone(),
+            ..Post::default()
+        });
+        (row.modified, row.modified_gmt) = (Some(local), Some(now));
+        "publish".clone_into(&mut row.status);
+        if let Some(author) = draft.author.filter(|author| *author != 0) {
+            row.author = UserId(author);
+        }
+        // What is given, what it was, nothing.
+        let text = |given: &Option<String>, was: fn(&Template) -> &String, save: fn(&str, bool) -> String| {
+            let text = given.as_deref().or_else(|| existing.map(|t| was(t).as_str()));
+            save(text.unwrap_or_default(), filtered)
+        };
+        row.title = text(&draft.title, |t| &t.title, render::save_title);
+        row.content = text(&draft.content, |t| &t.content, render::save_content);
+        row.excerpt = text(&draft.description, |t| &t.description, render::save_excerpt);
+        row
+    }
+
+    /// The place of a part: what is given, that of the theme's file, none in particular. A saved part keeps its own.
+    fn area(&self, draft: &TemplateDraft, existing: Option<&Template>) -> Option<String> {
+        if self.kind != Kind::Part {
+            return None;
+        }
+        match (&draft.area, existing) {
+            (Some(area), _) => Some(kinds::area(area).to_owned()),
+            (None, Some(template)) if template.post.is_some() => None,
+            (None, Some(template)) => Some(template.area.clone()),
+            (None, None) => Some(kinds::ANYWHERE.to_owned()),
+        }
+    }
+
+    /// Takes back what the site has made of a file of the theme.
+    pub(super) async fn reset(&self, template: Template, settings: &Arc<Settings>) -> Result<Template> {
+        let lookup = Lookup::new(&self.site, settings);
+        let file = lookup.of_theme(self.kind, &template.id()).ok_or_else(not_found)?;
+        if let Some(post) = template.post {
+            self.remove(post.id).await?;
+        }
+        Ok(file)
+    }
+
+    /// Deletes a post for good.
+    pub(super) async fn remove(&self, id: PostId) -> Result<()> {
+        self.site.write(move |tx| Ok(posts::delete(tx, id).map(drop)?)).await
+    }
+
+    /// Moves a post to the trash.
+    pub(super) async fn trash(&self, id: PostId, settings: &Settings, by: UserId) -> Result<Option<Post>> {
+        let now: (NaiveDateTime, NaiveDateTime) = (settings.zone.to_local(self.site.now()), self.site.now());
+        let (site, post_type) = (Arc::clone(&self.site), self.post_type.clone());
+        let write = move |tx: &mut Tx| {
+            let row = posts::trash(tx, id, now)?;
+            if let Some(row) = &row {
+                revise(tx, &site, &post_type, row, by)?;
+            }
+            Ok(row)
+        };
+        self.site.write(write).await
+    }
+}
+
+fn is_empty(draft: &TemplateDraft) -> bool {
+    let nothing = |text: &Option<String>| text.as_ref().is_none_or(String::is_empty);
+    nothing(&draft.content) && nothing(&draft.title) && nothing(&draft.description)
+}
+
+/// Stores a new post with its theme.
+fn insert(tx: &mut Tx, change: &mut Change, kind: Kind, address: &impl Fn(&Post) -> String) -> Stored<()> {
+    let theme = change.theme.clone().unwrap_or_default();
+    let theme_term = term(tx, THEME, &theme)?;
+    change.row.slug = free_slug(tx, &svc_text::sanitize_title(&change.row.slug), kind, theme_term)?;
+    change.row.id = posts::insert(tx, &change.row)?;
+    change.row.guid = address(&change.row);
+    posts::update(tx, &change.row)?;
+    terms::set_object_terms(tx, change.row.id, THEME, &[theme_term])?;
+    if let Some(origin) = &change.origin {
+        meta::update(tx, MetaKind::Post, change.row.id.0, "origin", origin)?;
+    }
+    Ok(())
+}
+
+/// A slug that no other template of the theme has.
+fn free_slug(tx: &mut Tx, wanted: &str, kind: Kind, theme: TermId) -> Stored<String> {
+    let mut slug = wanted.to_owned();
+    for n in 2..MAX_TRIES {
+        let others: Vec<PostId> = posts::by_slug(tx, &slug, &[kind.post_type()])?.iter().map(|p| p.id).collect();
+        let of_theme = terms::of_objects(tx, &others)?;
+        if !of_theme.values().flatten().any(|t| t.taxonomy == THEME && t.id == theme) {
+            break;
+        }
+        slug = format!("{wanted}-{n}");
+    }
+    Ok(slug)
+}
+
+/// The term of this name, made when it is first used.
+pub(crate) fn term(tx: &mut Tx, taxonomy: &str, name: &str) -> Stored<TermId> {
+    if let Some(term) = terms::by_name(tx, name, taxonomy)?.into_iter().next() {
+        return Ok(term.id);
+    }
+    let slug = svc_text::sanitize_title(name);
+    let term = Term { taxonomy: taxonomy.to_owned(), name: name.to_owned(), slug, ..Term::default() };
+    Ok(terms::insert(tx, &term)?.id)
+}

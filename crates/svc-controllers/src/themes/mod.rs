@@ -1,0 +1,200 @@
+//! Themes of the content folder: list and fetch.
+//!
+//! Whoever may switch themes sees all; whoever writes posts sees the active one. Only of the active theme is told what it
+//! supports, and which templates pages can have.
+
+mod fields;
+mod supports;
+
+use std::sync::Arc;
+
+use serde_json::Value;
+use svc_auth::Caller;
+use svc_packages::theme::{self, Theme};
+use svc_resource::{Fields, total_headers};
+use svc_routing::{Controller, ExtraFields, Link, Links, Map, Request, Response, Result, Route, forbidden, get};
+use svc_schema::{
+    Arg, Args, Error, Schema,
+    build::{array, string},
+};
+
+use self::fields::ThemeItem;
+use crate::{Access, LINK_RELATION, Settings, Site, blocking::blocking, caller, global_styles, respond};
+
+/// The object type that additional fields name.
+const OBJECT: &str = "theme";
+/// Members that only the active theme has.
+const OF_ACTIVE: [&str; 3] = ["theme_supports", "default_template_types", "default_template_part_areas"];
+
+/// The caller may not see all themes.
+fn cannot_view(req: &Request) -> Error {
+    forbidden(req, "rest_cannot_view_themes", "You are not allowed to see themes.")
+}
+
+/// The caller may not see the active theme.
+fn cannot_view_active(req: &Request) -> Error {
+    forbidden(req, "rest_cannot_view_active_theme", "You are not allowed to see the active theme.")
+}
+
+/// No such theme.
+pub(crate) fn not_found() -> Error {
+    Error::new("rest_theme_not_found", "There is no such theme.").with_status(404)
+}
+
+/// Whether the caller writes posts of any type that the interface serves.
+pub(crate) fn is_writer(site: &Site, caller: &Caller, access: &Access<'_>) -> bool {
+    access.can(caller, "edit_posts")
+        || site.types.iter().any(|t| t.show_in_rest && access.can(caller, &t.caps.edit_posts))
+}
+
+/// The family of themes.
+pub struct Themes {
+    site: Arc<Site>,
+    fields: Fields<ThemeItem, ()>,
+    extra: ExtraFields,
+}
+
+impl Themes {
+    /// The family on this site.
+    pub fn new(site: &Arc<Site>, extra: &ExtraFields) -> Self {
+        Themes { site: Arc::clone(site), fields: fields::fields().with_extra(extra, OBJECT), extra: extra.clone() }
+    }
+
+    /// Whether the caller may see all themes, and the active one.
+    fn rights(&self, req: &Request, settings: &Settings) -> (bool, bool) {
+        let (caller, access) = (caller(req), Access::new(&self.site, settings));
+        let all = access.can(&caller, "switch_themes") || access.can(&caller, "manage_network_themes");
+        (all, is_writer(&self.site, &caller, &access))
+    }
+
+    fn read(&self, stylesheet: &str, settings: &Arc<Settings>) -> Option<ThemeItem> {
+        let active = self.site.theme(settings);
+        let is_active = active.name == stylesheet;
+        let theme = match &active.theme {
+            Some(theme) if is_active => theme.clone(),
+            _ => Theme::read(&self.site.themes_dir(), stylesheet, &settings.themes_url())?,
+        };
+        let supports = if is_active { supports::of(&theme, &self.site.theme_supports) } else { Map::new() };
+        Some(ThemeItem { theme, is_active, supports, url: settings.themes_url() })
+    }
+
+    /// The wire form of a theme, and its links when they are asked for.
+    async fn show(&self, item: &ThemeItem, req: &Request, settings: &Settings) -> Result<(Map, Option<Links>)> {
+        let view = respond::view(req);
+        let mut data = self.fields.plan(&view).prepare(item);
+        if !item.is_active {
+            data.retain(|name, _| !OF_ACTIVE.contains(&name.as_str()));
+        }
+        respond::add_extra(&self.extra, OBJECT, &mut data, req, &view).await?;
+        if !view.wants_links() {
+            return Ok((data, None));
+        }
+        let urls = &settings.urls;
+        let collection = urls.rest(&format!("/{}/themes", self.site.brand.namespace()));
+        let mut links = Links::new();
+        links.add("self", Link::new(format!("{collection}/{}", item.theme.stylesheet)).allow(["GET"]));
+        links.add("collection", Link::new(&collection));
+        if item.is_active {
+            let id = global_styles::of_theme(&self.site, &item.theme.stylesheet, caller(req).id).await?;
+            let styles = urls.rest(&format!("/{}/global-styles/{id}", self.site.brand.namespace()));
+            links.add(format!("{LINK_RELATION}user-global-styles"), Link::new(styles));
+            if item.theme.is_block_theme {
+                let editor = Access::new(&self.site, settings).can(&caller(req), "edit_theme_options");
+                let export = urls.rest(&format!("/{}/export", self.site.brand.side_namespace("block-editor")));
+                let hints = serde_json::json!({"allow": if editor { vec!["GET"] } else { Vec::new() }});
+                links.add(format!("{LINK_RELATION}export-theme"), Link::new(export).attr("targetHints", hints));
+            }
+        }
+        Ok((data, Some(links)))
+    }
+
+    // List
+
+    async fn can_list(self: Arc<Self>, req: Request) -> Result<()> {
+        let (all, active) = self.rights(&req, &*self.site.settings()?);
+        // A value that is no list of states is refused later, and narrows nothing here.
+        let only_active = matches!(req.arg::<Vec<String>>("status"), Ok(Some(status)) if status == ["active"]);
+        match (all, only_active, active) {
+            (true, ..) | (_, true, true) => Ok(()),
+            (_, true, false) => Err(cannot_view_active(&req)),
+            _ => Err(cannot_view(&req)),
+        }
+    }
+
+    async fn list(self: Arc<Self>, req: Request) -> Result<Response> {
+        let settings = self.site.settings()?;
+        let wanted = req.arg::<Vec<String>>("status")?.unwrap_or_default();
+        let site = Arc::clone(&self.site);
+        // Many files are looked at.
+        let names = blocking(move || theme::folders(&site.themes_dir())).await?;
+        let mut items = Vec::new();
+        for name in names {
+            let status = if name == settings.option("stylesheet") { "active" } else { "inactive" };
+            if wanted.is_empty() || wanted.iter().any(|w| w == status) {
+                items.extend(self.read(&name, &settings));
+            }
+        }
+        let total = u64::try_from(items.len()).unwrap_or(u64::MAX);
+        let mut data = Vec::with_capacity(items.len());
+        if !req.is_head() {
+            for item in &items {
+                let (item, links) = self.show(item, &req, &settings).await?;
+                data.push(respond::with_links(item, links, &req));
+            }
+        }
+        let mut response = Response::new(Value::Array(data));
+        for (name, value) in total_headers(total, 1) {
+            response = response.header(&self.site.brand.header(name), value);
+        }
+        Ok(response)
+    }
+
+    // Fetch
+
+    async fn can_fetch(self: Arc<Self>, req: Request) -> Result<()> {
+        let settings = self.site.settings()?;
+        let (all, active) = self.rights(&req, &settings);
+        let is_active = req.require::<String>("stylesheet")? == settings.option("stylesheet");
+        match (all, is_active, active) {
+            (true, ..) | (_, true, true) => Ok(()),
+            (_, true, false) => Err(cannot_view_active(&req)),
+            _ => Err(cannot_view(&req)),
+        }
+    }
+
+    async fn fetch(self: Arc<Self>, req: Request) -> Result<Response> {
+        let settings = self.site.settings()?;
+        let stylesheet: String = req.require("stylesheet")?;
+        let item = self.read(&stylesheet, &settings).ok_or_else(not_found)?;
+        let (data, links) = self.show(&item, &req, &settings).await?;
+        Ok(respond::single(data, links))
+    }
+}
+
+/// A stylesheet as it stands in an address: percent-encoded, with a slash that may stand at its end.
+pub(crate) fn clean_stylesheet(value: Value, _: &str) -> Result<Value> {
+    let text = svc_php::cast::to_text(&value);
+    let decoded = percent_encoding::percent_decode_str(&text).decode_utf8_lossy();
+    Ok(decoded.trim_end_matches('/').into())
+}
+
+impl Controller for Themes {
+    fn routes(&self) -> Vec<Route<Self>> {
+        let schema = Schema::compile(self.fields.item_schema());
+        let status =
+            array(string().one_of(["active", "inactive"])).describe("Narrows the list to themes of these states.");
+        let name = string().describe("The theme's folder.");
+        let name = Args::new().with("stylesheet", Arg::new(name.compile()).sanitize_with(clean_stylesheet));
+        vec![
+            Route::new("/themes")
+                .schema(schema.clone())
+                .endpoint(get(Self::list, Self::can_list).args(Args::from([("status", status)]))),
+            Route::new(format!("/themes/(?P<stylesheet>{FOLDER})"))
+                .schema(schema)
+                .endpoint(get(Self::fetch, Self::can_fetch).args(name)),
+        ]
+    }
+}
+
+/// The pattern of a theme's folder in an address: one name, or two.
+pub(crate) const FOLDER: &str = r#"[^\/:<>\*\?"\|]+(?:\/[^\/:<>\*\?"\|]+)?"#;

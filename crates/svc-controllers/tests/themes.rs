@@ -1,0 +1,216 @@
+//! Themes, their templates, patterns and styles, over a content folder with a block theme, its child and a classic theme.
+
+#![expect(clippy::unwrap_used, reason = "helpers of tests, outside of test functions")]
+
+mod harness;
+
+use std::{fs, path::Path};
+
+use harness::{ADMIN, AUTHOR, CONTRIBUTOR, EDITOR, Harness, NOBODY};
+use serde_json::{Value, json};
+use svc_routing::Method;
+
+/// The theme that the recorded site has active.
+const FILES: &[(&str, &str)] = &[
+    ("fixture/style.css", "/*\nTheme Name: Fixture\nVersion: 1.0\nAuthor: Someone\n*/"),
+    (
+        "fixture/theme.json",
+        r##"{"version":3,"settings":{"color":{"palette":[{"slug":"own","name":"Own","color":"#123456"}]}},
+            "customTemplates":[{"name":"wide","title":"Wide","postTypes":["page"]}],
+            "templateParts":[{"name":"header","title":"Header","area":"header"}]}"##,
+    ),
+    ("fixture/templates/index.html", "<!-- wp:template-part {\"slug\":\"header\"} /-->"),
+    ("fixture/templates/single.html", "<!-- wp:pattern {\"slug\":\"fixture/one\"} /-->"),
+    ("fixture/templates/wide.html", "<!-- wp:post-content /-->"),
+    ("fixture/parts/header.html", "<!-- wp:site-title /-->"),
+    (
+        "fixture/patterns/one.php",
+        "<?php\n/**\n * Title: One\n * Slug: fixture/one\n */\n?>\n<!-- wp:paragraph --><p>One</p><!-- /wp:paragraph -->",
+    ),
+    (
+        "fixture/patterns/loop.php",
+        "<?php\n/**\n * Title: Loop\n * Slug: fixture/loop\n */\n?>\n<!-- wp:pattern {\"slug\":\"fixture/loop\"} /-->",
+    ),
+    ("fixture/styles/night.json", r#"{"version":3,"title":"Night","styles":{"color":{"text":"white"}}}"#),
+    ("classic/style.css", "/*\nTheme Name: Classic\n*/"),
+    ("classic/index.php", "<?php"),
+];
+
+/// A site with these themes; the folder goes with the first value.
+fn site() -> (tempfile::TempDir, Harness) {
+    let folder = tempfile::tempdir().unwrap();
+    for (path, text) in FILES {
+        let path = folder.path().join("themes").join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+    let content: &Path = folder.path();
+    let harness = Harness::with(|site| site.content_dir = content.to_owned());
+    (folder, harness)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_sees_what() {
+    let (_folder, h) = site();
+    let rows = [
+        // route, query, statuses for nobody, a contributor, an editor, an administrator
+        ("/svc/v2/themes", "", [401, 403, 403, 200]),
+        ("/svc/v2/themes", "status=active", [401, 200, 200, 200]),
+        ("/svc/v2/themes", "status=inactive", [401, 403, 403, 200]),
+        ("/svc/v2/themes/fixture", "", [401, 200, 200, 200]),
+        ("/svc/v2/themes/classic", "", [401, 403, 403, 200]),
+        ("/svc/v2/themes/nosuch", "", [401, 403, 403, 404]),
+        ("/svc/v2/templates", "", [401, 200, 200, 200]),
+        ("/svc/v2/templates/fixture//index", "", [401, 200, 200, 200]),
+        ("/svc/v2/templates/lookup", "slug=single", [401, 200, 200, 200]),
+        ("/svc/v2/template-parts/fixture//header", "", [401, 200, 200, 200]),
+        ("/svc/v2/templates/fixture//page/revisions", "", [401, 403, 403, 200]),
+        ("/svc/v2/block-patterns/patterns", "", [401, 200, 200, 200]),
+        ("/svc/v2/block-patterns/categories", "", [401, 200, 200, 200]),
+        ("/svc/v2/global-styles/1460", "", [401, 200, 200, 200]),
+        ("/svc/v2/global-styles/1460", "context=edit", [401, 403, 403, 200]),
+        ("/svc/v2/global-styles/1460/revisions", "", [401, 403, 403, 200]),
+        ("/svc/v2/global-styles/themes/fixture", "", [401, 200, 200, 200]),
+        ("/svc/v2/global-styles/themes/classic", "", [401, 404, 404, 404]),
+        ("/svc/v2/global-styles/themes/fixture/variations", "", [401, 200, 200, 200]),
+    ];
+    for (route, query, expected) in rows {
+        for (user, status) in [NOBODY, CONTRIBUTOR, EDITOR, ADMIN].into_iter().zip(expected) {
+            let answer = h.get(user, route, query).await;
+            assert_eq!(answer.status, status, "{route}?{query} by {user}: {:?}", answer.body);
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nobody_but_administrators_writes() {
+    let (_folder, h) = site();
+    let rows = [
+        (Method::POST, "/svc/v2/templates", json!({"slug": "x", "content": "c"})),
+        (Method::PUT, "/svc/v2/templates/fixture//single", json!({"content": "c"})),
+        (Method::DELETE, "/svc/v2/templates/fixture//page", json!({"force": true})),
+        (Method::POST, "/svc/v2/templates/fixture//page/autosaves", json!({"content": "c"})),
+        (Method::PUT, "/svc/v2/global-styles/1460", json!({"title": "x"})),
+    ];
+    for (method, route, body) in rows {
+        for (user, status) in [(NOBODY, 401), (AUTHOR, 403), (EDITOR, 403)] {
+            let answer = h.json(user, method.clone(), route, body.clone()).await;
+            assert_eq!(answer.status, status, "{method} {route} by {user}");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_file_of_the_theme_becomes_a_post_and_a_file_again() {
+    let (_folder, h) = site();
+    let route = "/svc/v2/templates/fixture//wide";
+    let before = h.get(ADMIN, route, "").await.body;
+    assert_eq!(
+        (&before["source"], &before["wp_id"], &before["title"]["raw"]),
+        (&json!("theme"), &json!(0), &json!("Wide"))
+    );
+    let changed = h.json(ADMIN, Method::PUT, route, json!({"content": "mine"})).await;
+    assert_eq!(changed.status, 200, "{:?}", changed.body);
+    let after = h.get(ADMIN, route, "").await.body;
+    assert_eq!((&after["source"], &after["origin"]), (&json!("custom"), &json!("theme")));
+    assert_eq!((&after["content"]["raw"], &after["title"]["raw"]), (&json!("mine"), &json!("Wide")));
+    assert_eq!(after["has_theme_file"], true);
+    h.json(ADMIN, Method::PUT, route, json!({"content": "again"})).await;
+    let revisions = h.get(ADMIN, &format!("{route}/revisions"), "").await.body;
+    assert_eq!(revisions.as_array().map(Vec::len), Some(1));
+    assert_eq!(revisions[0]["content"]["raw"], "again");
+    let reset = h.json(ADMIN, Method::PUT, route, json!({"source": "theme"})).await.body;
+    assert_eq!((&reset["source"], &reset["content"]["raw"]), (&json!("theme"), &before["content"]["raw"]));
+    let gone = h.json(ADMIN, Method::DELETE, route, json!({"force": true})).await;
+    assert_eq!((gone.status, gone.code()), (400, "rest_invalid_template"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn slugs_of_templates_are_free_within_their_theme() {
+    let (_folder, h) = site();
+    let make = || {
+        h.json(
+            ADMIN,
+            Method::POST,
+            "/svc/v2/template-parts",
+            json!({"slug": "Same", "content": "c", "area": "nowhere"}),
+        )
+    };
+    let (first, second) = (make().await.body, make().await.body);
+    assert_eq!((&first["id"], &second["id"]), (&json!("fixture//same"), &json!("fixture//same-2")));
+    assert_eq!(first["area"], "uncategorized");
+    let elsewhere = json!({"slug": "x", "content": "c", "theme": "classic"});
+    let refused = h.json(ADMIN, Method::POST, "/svc/v2/templates", elsewhere).await;
+    assert_eq!((refused.status, refused.code()), (400, "rest_template_insert_error"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn patterns_stand_where_they_are_named_and_never_in_themselves() {
+    let (_folder, h) = site();
+    let single = h.get(ADMIN, "/svc/v2/templates/fixture//single", "").await.body;
+    let expected = "<!-- wp:paragraph {\"metadata\":{\"patternName\":\"fixture/one\",\"name\":\"One\"}} --><p>One</p><!-- /wp:paragraph -->";
+    assert_eq!(single["content"]["raw"], expected);
+    let patterns = h.get(ADMIN, "/svc/v2/block-patterns/patterns", "").await.body;
+    let find =
+        |name: &str| patterns.as_array().unwrap().iter().find(|p| p["name"] == name).cloned().unwrap_or_default();
+    assert!(find("fixture/loop")["content"].as_str().unwrap().contains("wp:pattern"));
+    assert_eq!(find("core/query-grid-posts")["source"], "core");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn styles_are_understood_and_css_holds_no_tags() {
+    let (_folder, h) = site();
+    let route = "/svc/v2/global-styles/1460";
+    let body = json!({"styles": {"color": {"text": "var:preset|color|own", "bogus": 1}, "nonsense": {"x": 1}}});
+    let changed = h.json(ADMIN, Method::PUT, route, body).await.body;
+    assert_eq!(changed["styles"], json!({"color": {"text": "var(--wp--preset--color--own)"}}));
+    let refused = h.json(ADMIN, Method::PUT, route, json!({"styles": {"css": "</style><script>"}})).await;
+    assert_eq!((refused.status, refused.code()), (400, "rest_custom_css_illegal_markup"));
+    let theme = h.get(ADMIN, "/svc/v2/global-styles/themes/fixture", "").await.body;
+    assert_eq!(theme["settings"]["color"]["palette"]["theme"][0]["slug"], "own");
+    let variations = h.get(ADMIN, "/svc/v2/global-styles/themes/fixture/variations", "").await.body;
+    assert_eq!(variations[0]["title"], "Night");
+}
+
+/// The editor finds the site's own styles by the link of the active theme; a theme that has none gets some.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_theme_without_styles_of_the_site_gets_some() {
+    let (folder, h) = site();
+    fs::create_dir_all(folder.path().join("themes/kid")).unwrap();
+    fs::write(folder.path().join("themes/kid/style.css"), "/*\nTheme Name: Kid\nTemplate: fixture\n*/").unwrap();
+    h.site
+        .write(|tx| {
+            svc_store::options::set(tx, "stylesheet", "kid", true)?;
+            Ok(())
+        })
+        .await
+        .unwrap();
+    let link = |body: &Value| {
+        let links = body["_links"].as_object().unwrap();
+        let (_, found) = links.iter().find(|(name, _)| name.ends_with("user-global-styles")).unwrap();
+        found[0]["href"].as_str().unwrap().rsplit('/').next().unwrap().parse::<i64>().unwrap()
+    };
+    let first = link(&h.get(ADMIN, "/svc/v2/themes/kid", "").await.body);
+    assert_ne!(first, 1460);
+    assert_eq!(link(&h.get(EDITOR, "/svc/v2/themes/kid", "").await.body), first);
+    assert_eq!(h.get(ADMIN, &format!("/svc/v2/global-styles/{first}"), "").await.status, 200);
+    // What its parent has is the child's too.
+    assert_eq!(h.get(ADMIN, "/svc/v2/templates/kid//index", "").await.body["theme"], "kid");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_queries_of_a_list_of_templates_do_not_grow() {
+    let (_folder, h) = site();
+    let count = || async {
+        let before = h.statements();
+        assert_eq!(h.get(ADMIN, "/svc/v2/templates", "").await.status, 200);
+        h.statements() - before
+    };
+    h.get(ADMIN, "/svc/v2/templates", "").await;
+    let few = count().await;
+    for n in 0..8 {
+        let body = json!({"slug": format!("made-{n}"), "content": "c"});
+        assert_eq!(h.json(ADMIN, Method::POST, "/svc/v2/templates", body).await.status, 201);
+    }
+    assert_eq!(count().await, few);
+}

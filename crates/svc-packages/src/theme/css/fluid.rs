@@ -1,0 +1,90 @@
+//! Font sizes that grow with the window, between two bounds.
+
+use serde_json::Value;
+
+/// Width of the window at which the least size is reached, in pixels.
+const NARROW: f64 = 320.0;
+/// Width of the window at which the greatest size is reached, of themes that name none.
+const WIDE: f64 = 1600.0;
+/// Pixels in a `rem`.
+const REM: f64 = 16.0;
+/// Sizes up to this one, in pixels, do not shrink.
+const LEAST: f64 = 14.0;
+
+/// What `settings.typography.fluid` says.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Settings {
+    is_on: bool,
+    /// Widths of the window between which sizes grow, in pixels.
+    widths: (f64, f64),
+    least: f64,
+}
+
+/// A length: its number and its unit.
+fn length(text: &str) -> Option<(f64, &str)> {
+    let at = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let (number, unit) = text.split_at(at);
+    let unit = if unit.is_empty() { "px" } else { unit };
+    matches!(unit, "px" | "rem" | "em").then_some((number.parse().ok()?, unit))
+}
+
+/// A length in pixels.
+fn pixels(text: &str) -> Option<f64> {
+    let (number, unit) = length(text)?;
+    Some(if unit == "px" { number } else { number * REM })
+}
+
+/// Three digits after the point, as the reference rounds.
+fn round(number: f64) -> f64 {
+    (number * 1000.0).round() / 1000.0
+}
+
+impl Settings {
+    pub(super) fn of(settings: &Value) -> Self {
+        let fluid = &settings["typography"]["fluid"];
+        let wide = settings["layout"]["wideSize"].as_str().and_then(pixels);
+        let width = |name: &str| fluid[name].as_str().and_then(pixels);
+        Settings {
+            is_on: fluid == &Value::Bool(true) || fluid.as_object().is_some_and(|members| !members.is_empty()),
+            widths: (width("minViewportWidth").unwrap_or(NARROW), width("maxViewportWidth").or(wide).unwrap_or(WIDE)),
+            least: width("minFontSize").unwrap_or(LEAST),
+        }
+    }
+
+    /// A preset's size; `fluid` is what the preset itself says.
+    pub(super) fn size(&self, size: &str, fluid: &Value) -> String {
+        self.clamped(size, fluid).unwrap_or_else(|| size.to_owned())
+    }
+
+    fn clamped(&self, size: &str, fluid: &Value) -> Option<String> {
+        if !self.is_on || fluid == &Value::Bool(false) {
+            return None;
+        }
+        let (preferred, unit) = length(size)?;
+        let in_pixels = pixels(size)?;
+        let greatest = fluid["max"].as_str().unwrap_or(size);
+        let (max, max_unit) = length(greatest)?;
+        let (min, min_unit) = match fluid["min"].as_str() {
+            Some(min) => length(min)?,
+            None if in_pixels <= self.least => return None,
+            None => {
+                let factor = (1.0 - 0.075 * in_pixels.log2()).clamp(0.25, 0.75);
+                let least = if unit == "px" { self.least } else { self.least / REM };
+                (round(preferred * factor).max(least), unit)
+            }
+        };
+        if min_unit != max_unit {
+            return None;
+        }
+        let scale = if min_unit == "px" { 1.0 } else { REM };
+        let (narrow, wide) = self.widths;
+        if wide <= narrow {
+            return None;
+        }
+        let factor = round(100.0 * (max - min) / ((wide - narrow) / scale));
+        let factor = if factor == 0.0 { 1.0 } else { factor };
+        let base = if min_unit == "px" { round(min / REM) } else { min };
+        let step = round(narrow / scale / 100.0);
+        Some(format!("clamp({min}{min_unit}, {base}rem + ((1vw - {step}{min_unit}) * {factor}), {max}{max_unit})"))
+    }
+}
