@@ -134,6 +134,12 @@ impl<'a> Access<'a> {
         self.can_read_at(caller, post, 8)
     }
 
+    /// Whether the caller sees a post within the content of another. Published patterns are there for that.
+    pub(crate) fn can_read_inside(&self, caller: &Caller, post: &Post) -> bool {
+        let is_public = self.site.statuses.get(&post.status).is_some_and(|s| s.public);
+        is_public || self.can_read(caller, post)
+    }
+
     /// Whether everybody may read a post of this type that is published. Patterns are for those who write posts.
     fn is_for_readers(&self, post: &Post) -> bool {
         self.site.types.get(&post.post_type).is_none_or(|t| t.rest_controller != RestController::Blocks)

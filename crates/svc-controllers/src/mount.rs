@@ -9,11 +9,11 @@ use svc_schema::Error;
 use svc_store::{MetaKind, meta};
 
 use crate::{
-    LINK_RELATION, Settings, Site,
+    Access, LINK_RELATION, Settings, Site,
     abilities::AbilityRoutes,
     application_passwords::ApplicationPasswords,
     block_directory::BlockDirectory,
-    blocks,
+    blocks, caller,
     comments::Comments,
     fonts::{FontCollections, FontFaces, FontFamilies},
     global_styles::{GlobalStyles, StylesHistory},
@@ -81,6 +81,10 @@ fn facts(site: &Site, settings: &Settings) -> Map {
 /// Mounts every family of this site, and fills the index with what the families know. `app_passwords` says whether
 /// application passwords are available, and the index then tells where they are authorized.
 pub fn mount(registry: &mut Registry, site: &Arc<Site>, app_passwords: bool) {
+    let own = ["site-health", "block-editor", "abilities"].map(|name| site.brand.side_namespace(name));
+    registry.list_last(std::iter::once(site.brand.namespace()).chain(own));
+    let embeds = Arc::clone(site);
+    registry.mount(oembed::NAMESPACE, move |_| OEmbed::new(&embeds));
     let namespace = site.brand.namespace();
     let types: Vec<_> = site.types.iter().filter(|t| t.show_in_rest).cloned().collect();
     for post_type in types {
@@ -112,12 +116,6 @@ pub fn mount(registry: &mut Registry, site: &Arc<Site>, app_passwords: bool) {
     let [abilities, icons, views] = [(); 3].map(|()| Arc::clone(site));
     registry.mount(&namespace, move |extra| IconRoutes::new(&icons, extra));
     registry.mount(&namespace, move |_| ViewConfig::new(&views));
-    registry.mount(&site.brand.side_namespace("abilities"), move |extra| AbilityRoutes::new(&abilities, extra));
-    if let Some(menus) = site.types.get(navigation_fallback::TYPE).cloned() {
-        let (site, editor) = (Arc::clone(site), site.brand.side_namespace("block-editor"));
-        let fallback = move |extra: &_| NavigationFallback::new(&site, menus, extra);
-        registry.mount(&editor, fallback);
-    }
     let settings = Arc::clone(site);
     registry.mount(&namespace, move |_| SiteSettings::new(&settings));
     let [types, statuses, taxonomies] = [(); 3].map(|()| Arc::clone(site));
@@ -144,16 +142,28 @@ pub fn mount(registry: &mut Registry, site: &Arc<Site>, app_passwords: bool) {
     registry.mount(&namespace, move |_| PatternDirectory::new(&directory));
     let plugins = Arc::clone(site);
     registry.mount(&namespace, move |extra| Plugins::new(&plugins, extra));
-    let [blocks, details, health, embeds] = [(); 4].map(|()| Arc::clone(site));
+    let [blocks, details, health] = [(); 3].map(|()| Arc::clone(site));
     registry.mount(&namespace, move |extra| BlockDirectory::new(&blocks, extra));
-    registry.mount(&site.brand.side_namespace("block-editor"), move |_| UrlDetails::new(&details));
-    registry.mount(oembed::NAMESPACE, move |_| OEmbed::new(&embeds));
     registry.mount(&site.brand.side_namespace("site-health"), move |_| SiteHealth::new(&health));
+    let editor = site.brand.side_namespace("block-editor");
+    registry.mount(&editor, move |_| UrlDetails::new(&details));
+    if let Some(menus) = site.types.get(navigation_fallback::TYPE).cloned() {
+        let site = Arc::clone(site);
+        registry.mount(&editor, move |extra| NavigationFallback::new(&site, menus, extra));
+    }
+    registry.mount(&site.brand.side_namespace("abilities"), move |extra| AbilityRoutes::new(&abilities, extra));
     let site = Arc::clone(site);
     registry.hooks.index(10, move |response, req| {
         let response = complete_index(response, &req, &site, app_passwords);
         async move { response }
     });
+}
+
+/// Whether the caller may change the theme, or write what it shows.
+fn works_with_theme(site: &Site, settings: &Settings, req: &Request) -> bool {
+    let (access, caller) = (Access::new(site, settings), caller(req));
+    let edits = site.types.iter().filter(|t| t.show_in_rest).map(|t| t.caps.edit_posts.as_str());
+    std::iter::once("switch_themes").chain(edits).any(|cap| access.can(&caller, cap))
 }
 
 /// Menus, their items, and where they are shown.
@@ -237,6 +247,10 @@ fn complete_index(mut response: Response, req: &Request, site: &Site, app_passwo
         };
         let url = file.map_or(String::new(), |file| format!("{}/{file}", settings.uploads_url()));
         data.insert("site_icon_url".to_owned(), json!(url));
+    }
+    if req.wants("_links") && works_with_theme(site, &settings, req) {
+        let href = settings.urls.rest(&format!("/{}/themes/{}", site.brand.namespace(), settings.option("stylesheet")));
+        response.links.add(format!("{LINK_RELATION}active-theme"), Link::new(href));
     }
     // The links come with the members that they are about, whether or not `_links` is asked for.
     let wanted = |names: &[&str]| names.iter().any(|name| req.wants(name));

@@ -241,7 +241,9 @@ async fn nothing_is_fetched_from_inside() {
     #[rustfmt::skip]
     let rows = [
         ("http://10.0.0.1/a.png", "rest_invalid_param"), ("http://127.0.0.2/a.png", "rest_invalid_param"),
-        ("http://[::1]/a.png", "rest_invalid_param"), ("file:///a.png", "rest_invalid_param"),
+        ("http://[::1]/a.png", "rest_invalid_param"),
+        // What is no address of the web is no address at all.
+        ("file:///a.png", "rest_upload_no_content_disposition"),
         ("http://10.0.0.1/a.txt", "rest_invalid_url"), ("http://10.0.0.1/", "rest_invalid_url"),
     ];
     for (url, code) in rows {

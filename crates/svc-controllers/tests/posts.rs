@@ -38,23 +38,6 @@ async fn every_item_is_as_its_schema_says_in_every_context() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_longer_list_takes_no_more_queries() {
-    let h = Harness::new();
-    for (user, query) in [(NOBODY, ""), (ADMIN, "&context=edit"), (NOBODY, "&search=fox"), (NOBODY, "&categories=2")] {
-        let mut counts = Vec::new();
-        for per_page in [1, 100] {
-            let query = format!("per_page={per_page}{query}");
-            h.get(user, POSTS, &query).await;
-            let before = h.statements();
-            let list = h.get(user, POSTS, &query).await;
-            counts.push(h.statements() - before);
-            assert_eq!(list.status, 200);
-        }
-        assert_eq!(counts[0], counts[1], "{query}");
-    }
-}
-
-#[tokio::test(flavor = "multi_thread")]
 async fn head_runs_the_list_but_renders_nothing() {
     let h = Harness::new();
     let get = h.get(NOBODY, POSTS, "per_page=5").await;

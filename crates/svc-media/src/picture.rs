@@ -204,9 +204,8 @@ impl Picture {
                 };
                 let side = |n: u32| u16::try_from(n).map_err(|_| Failure::TooLarge);
                 let mut encoder = Encoder::new(&mut out, quality);
-                // As photographs are usually kept on the web.
+                // As photographs are usually kept on the web. With this, optimized tables give wrong colours.
                 encoder.set_sampling_factor(SamplingFactor::F_2_2);
-                encoder.set_optimized_huffman_tables(true);
                 let done = encoder.encode(self.0.as_bytes(), side(w)?, side(h)?, kind);
                 done.map_err(|error| Failure::Jpeg(error.to_string()))?;
             }

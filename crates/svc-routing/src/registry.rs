@@ -43,6 +43,7 @@ pub struct Registry {
     steps: Vec<Step>,
     fields: ExtraFields,
     notices: Vec<Notice>,
+    listed_last: Vec<String>,
     initialized: bool,
 }
 
@@ -66,6 +67,7 @@ impl Registry {
             steps: Vec::new(),
             fields: ExtraFields::default(),
             notices: Vec::new(),
+            listed_last: Vec::new(),
             initialized: true,
         }
     }
@@ -123,6 +125,11 @@ impl Registry {
         }
     }
 
+    /// Namespaces that stand behind all others in the index, in this order, whenever they are registered.
+    pub fn list_last(&mut self, namespaces: impl IntoIterator<Item = String>) {
+        self.listed_last.extend(namespaces);
+    }
+
     /// Registers an additional field under every object type listed.
     pub fn field(&mut self, objects: &[&str], name: &str, field: ExtraField) {
         for object in objects {
@@ -149,6 +156,9 @@ impl Registry {
             step(&self.fields, &mut table, &mut notices);
         }
         let routes: Vec<Arc<RouteEntry>> = table.routes.into_values().map(finish).collect();
+        let place = |namespace: &String| self.listed_last.iter().position(|last| last == namespace);
+        // None is less than any place.
+        table.namespaces.sort_by_key(place);
         let matcher = Matcher::new(routes.iter().map(|r| r.pattern.as_str()));
         Server::freeze(self.site, self.hooks.freeze(), routes, table.namespaces, matcher, self.fields, notices)
     }

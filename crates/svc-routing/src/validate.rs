@@ -58,7 +58,7 @@ pub(crate) fn for_permission(req: &Request, endpoint: &Arc<Bound>) -> Request {
     let params = req.params();
     if params.sources().iter().any(|source| params.source(*source).keys().any(|name| cleans(name))) {
         // What is refused keeps its value: the permission callback then judges it as it was sent.
-        let _refused = endpoint.args.sanitize(req.params_mut().counted_mut());
+        endpoint.args.sanitize_fitting(req.params_mut().counted_mut());
     }
     req
 }

@@ -269,6 +269,23 @@ impl Args {
     }
 }
 
+impl Args {
+    /// As far as can be: cleans every parameter that fits its schema, in place; the others keep the value that was sent.
+    pub fn sanitize_fitting<'m>(&self, sources: impl IntoIterator<Item = &'m mut Map<String, Value>>) {
+        for (name, value) in sources.into_iter().flat_map(|source| source.iter_mut()) {
+            let Some(arg) = self.get(name) else { continue };
+            let clean = match (&arg.sanitize, &arg.schema) {
+                (Sanitizer::None, _) => continue,
+                (Sanitizer::BySchema | Sanitizer::Parse, Some(schema)) => schema.parse(value.clone(), name),
+                _ => arg.clean(value.clone(), name),
+            };
+            if let Ok(clean) = clean {
+                *value = clean;
+            }
+        }
+    }
+}
+
 impl<N: Into<String>, A: Into<Arg>> FromIterator<(N, A)> for Args {
     fn from_iter<I: IntoIterator<Item = (N, A)>>(items: I) -> Self {
         Args(items.into_iter().map(|(name, arg)| (name.into(), arg.into())).collect())
@@ -360,6 +377,14 @@ mod tests {
             }))
         );
         assert_eq!(params["n"], json!("1"));
+    }
+
+    #[test]
+    fn what_does_not_fit_keeps_its_value() {
+        let args = Args::from([("n", integer()), ("m", integer())]);
+        let mut params = map(json!({"n": "5", "m": "x"}));
+        args.sanitize_fitting([&mut params]);
+        assert_eq!(Value::Object(params), json!({"n": 5, "m": "x"}));
     }
 
     #[test]

@@ -169,7 +169,7 @@ impl<'a> SiteBlocks<'a> {
             let mut terms = terms::of_objects(db, &ids)?;
             let access = Access::of_posts(site, settings, db, &rows)?;
             let mut views = Vec::new();
-            for post in rows.into_iter().filter(|post| access.can_read(caller, post)) {
+            for post in rows.into_iter().filter(|post| access.can_read_inside(caller, post)) {
                 let stored = of_posts.remove(&post.id.0).unwrap_or_default();
                 let of_post = terms.remove(&post.id).unwrap_or_default();
                 let thumbnail = stored.first("_thumbnail_id").map_or(0, svc_php::numeric::text_to_int);

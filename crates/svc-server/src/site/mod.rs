@@ -122,8 +122,10 @@ impl SiteBuilder {
         if let Some(address) = &config.site_url {
             site = site.at(address.as_str());
         }
-        let stored = site.settings().map(|settings| settings.option("home").parse::<SiteUrl>());
-        if let Ok(Ok(home)) = stored {
+        // Not by the site's settings: they are understood with the types that are registered below.
+        let stored = site.store.read(|db| svc_store::options::get(db, "home"));
+        let stored = stored.map_err(Error::store("cannot read the site's options"))?;
+        if let Ok(home) = config.site_url.clone().map_or_else(|| stored.unwrap_or_default().parse(), Ok) {
             site.environment = config.environment_for(&home).name();
         }
         #[cfg(feature = "s3")]
