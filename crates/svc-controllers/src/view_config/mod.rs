@@ -105,7 +105,7 @@ impl ViewConfig {
         }
     }
 
-    /// Categories of patterns that users have made: slug and name.
+    /// Categories of patterns, those that are registered and those that users have made: slug and name.
     fn pattern_categories(&self) -> Result<Vec<(String, String)>> {
         use svc_store::terms::{self, TermQuery};
         let query = TermQuery { taxonomies: vec!["wp_pattern_category".to_owned()], ..TermQuery::default() };
@@ -113,7 +113,14 @@ impl ViewConfig {
             let ids = terms::query(db, &query)?.ids;
             Ok(terms::get_many(db, &ids)?)
         })?;
-        Ok(rows.into_iter().map(|term| (term.slug, term.name)).collect())
+        let mut all: Vec<(String, String)> = rows.into_iter().map(|term| (term.slug, term.name)).collect();
+        let known = self.site.patterns.categories().map(|c| (c.name.as_str(), c.label.as_str()));
+        for (slug, label) in known.chain([("uncategorized", "Uncategorized")]) {
+            if all.iter().all(|(other, _)| other != slug) {
+                all.push((slug.to_owned(), label.to_owned()));
+            }
+        }
+        Ok(all)
     }
 }
 
