@@ -7,6 +7,7 @@ mod bytes;
 mod client;
 mod failures;
 mod first_run;
+mod fuzz;
 mod import;
 mod interface;
 mod pages;
