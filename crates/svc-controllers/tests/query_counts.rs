@@ -29,8 +29,10 @@ const LISTS: &[(&str, &str, &str)] = &[
     ("/svc/v2/genres", "/svc/v2/genres", ""),
     ("/svc/v2/wp_pattern_category", "/svc/v2/wp_pattern_category", ""),
     ("/svc/v2/users", "/svc/v2/users", ""),
-    ("/svc/v2/media", "/svc/v2/media", ""),
-    ("/svc/v2/menu-items", "/svc/v2/menu-items", "menus=30"),
+    // Both hang on one post, whose address stands in theirs.
+    ("/svc/v2/media", "/svc/v2/media", "include=1201,1202"),
+    // Both lead to pages; what leads elsewhere takes the queries of that.
+    ("/svc/v2/menu-items", "/svc/v2/menu-items", "include=1422,1421&orderby=include"),
     ("/svc/v2/menus", "/svc/v2/menus", ""),
     ("/svc/v2/font-families", "/svc/v2/font-families", ""),
     (r"/svc/v2/font-families/(?P<font_family_id>[\d]+)/font-faces", "/svc/v2/font-families/1470/font-faces", ""),

@@ -54,7 +54,8 @@ pub fn shortcodes(data: &[u8]) {
     let standard = STANDARD.get_or_init(Shortcodes::standard);
     let text = text(data);
     standard.run(&text, &Default::default());
-    assert!(standard.strip(&text).len() <= text.len(), "stripping adds nothing");
+    // A bracket in a tag becomes a reference of five bytes.
+    assert!(standard.strip(&text).len() <= 5 * text.len(), "stripping adds next to nothing");
 }
 
 /// Serialized values are read and written; what was read is written byte for byte.
