@@ -1,6 +1,6 @@
 //! How editors list the things of a kind and edit one: which columns, which order, which form.
 //!
-//! Answers are made of a few tables; types of posts that are listed in a way of their own stand in [`views`].
+//! Answers are made of a few tables; types of posts that are listed in a way of their own stand in `views`.
 
 mod schema;
 mod views;
