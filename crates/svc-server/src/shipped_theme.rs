@@ -19,6 +19,7 @@ const FILES: &[(&str, &str)] = files![
     "theme.json",
     "parts/footer.html",
     "parts/header.html",
+    "parts/posts.html",
     "patterns/note.php",
     "styles/slate.json",
     "templates/404.html",
