@@ -75,6 +75,7 @@ pub const SETTINGS: &[Setting] = &[
     Setting { secret: true, ..row("uploads.access_key", "NAME", None, "Name of the key to that bucket") },
     Setting { secret: true, ..row("uploads.secret_key", "SECRET", None, "The key to that bucket") },
     row("brand", "WORD", Some("svc"), "Word in the names of the interface; `wp` serves unmodified WordPress clients"),
+    row("theme", "NAME", None, "Folder of the theme that draws the site, put in force at each start [default: the one stored in the database]"),
     row("environment", "KIND", None, "local or production; local accepts application passwords without TLS [default: local when the site's address is a loopback one]"),
     row("revisions", "N", Some("all"), "How many revisions of a post are kept: all, or a number; 0 keeps none"),
     row("debug", "BOOL", Some("false"), "Send developer notices as response headers"),
