@@ -35,7 +35,7 @@ pub(crate) fn archives(call: &Call<'_>) -> String {
     let archives = archives_of(call, kind);
     let with_counts = call.is("showPostCounts");
     if call.is("displayAsDropdown") {
-        let id = format!("wp-block-archives-{}", call.next("archives"));
+        let id = format!("wp-block-archives-{}", call.next_id());
         let count = |n: u64| if with_counts { format!("&nbsp;({n})") } else { String::new() };
         let options: String = archives
             .iter()

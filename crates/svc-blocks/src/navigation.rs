@@ -151,7 +151,7 @@ fn items(call: &Call<'_>) -> String {
 
 /// The menu with the buttons that open and close it over the page.
 fn overlay(call: &Call<'_>, list: &str) -> String {
-    let id = format!("modal-{}", call.next("modal"));
+    let id = format!("modal-{}", call.next_id());
     let always = if call.text("overlayMenu") == "always" { " always-shown" } else { "" };
     let hidden = if call.text("overlayMenu") == "always" { " hidden-by-default" } else { "" };
     let has_icon = call.attr("hasIcon").is_null() || call.is("hasIcon");

@@ -13,9 +13,15 @@ pub(crate) fn avatar_image(call: &Call<'_>, email: &str, alt: &str, size: i64, c
     let size = u32::try_from(size).unwrap_or(96).clamp(1, 2048);
     let address = |pixels: u32| esc_url(&call.data().avatar(email, pixels));
     let class = if class.is_empty() { String::new() } else { format!(" {class}") };
-    let css = if css.is_empty() { String::new() } else { format!(" style=\"{}\"", esc_attr(css)) };
+    let css = if css.is_empty() { String::new() } else { format!(" style=\"{};\"", esc_attr(css)) };
+    // In the content of a post it is told later when to load, or never.
+    let loading = match (call.renderer.is_content(), css.is_empty()) {
+        (true, _) => "",
+        (false, true) => "loading='lazy' decoding='async'",
+        (false, false) => " loading='lazy' decoding='async'",
+    };
     format!(
-        "<img alt='{}' src='{}' srcset='{} 2x' class='avatar avatar-{size} photo{}' height='{size}' width='{size}'{css} loading='lazy' decoding='async'/>",
+        "<img alt='{}' src='{}' srcset='{} 2x' class='avatar avatar-{size} photo{}' height='{size}' width='{size}' {css}{loading}/>",
         esc_attr(alt),
         address(size),
         address(size.saturating_mul(2)),

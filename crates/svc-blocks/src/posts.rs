@@ -8,7 +8,7 @@ use svc_text::{esc_attr, esc_html, esc_url, strip_all_tags};
 
 use crate::{
     core::Call,
-    data::{ImageWish, PostView},
+    data::{ImageWish, Loading, PostView},
     date,
     site::heading,
     supports,
@@ -186,10 +186,11 @@ pub(crate) fn featured_image(call: &Call<'_>) -> String {
         size: size.to_owned(),
         class: format!("attachment-{size} size-{size} wp-post-image"),
         alt: is_link.then(|| strip_all_tags(&post.title, false)),
+        more: Vec::new(),
         style: Some(css),
-        first: false,
+        loading: Loading::Late,
     };
-    let Some(image) = call.data().image(post.thumbnail, &wish) else { return String::new() };
+    let Some(image) = call.image(post.thumbnail, wish) else { return String::new() };
     let overlay = overlay(call);
     let inside = if is_link {
         format!("<a href=\"{}\" {}>{image}{overlay}</a>", esc_url(&post.link), target_and_rel(call))
@@ -488,10 +489,11 @@ mod latest {
             size: size.to_owned(),
             class: format!("attachment-{size} size-{size} wp-post-image"),
             alt: None,
-            style: Some(css),
-            first: false,
+            more: Vec::new(),
+        style: Some(css),
+            loading: Loading::Late,
         };
-        let Some(mut image) = call.data().image(post.thumbnail, &wish) else { return String::new() };
+        let Some(mut image) = call.image(post.thumbnail, wish) else { return String::new() };
         if call.is("addLinkToFeaturedImage") {
             let label = strip_all_tags(&post.title, false);
             image = format!("<a href=\"{}\" aria-label=\"{}\">{image}</a>", esc_url(&post.link), esc_attr(&label));

@@ -386,10 +386,7 @@ pub(crate) fn term_template(call: &Call<'_>) -> String {
 /// The term that a block is of.
 fn term(call: &Call<'_>) -> Option<std::rc::Rc<crate::data::TermView>> {
     let id = svc_php::cast::to_int(&call.around("termId"));
-    let taxonomy = call.around("taxonomy").as_str()?.to_owned();
-    let hide_empty = false;
-    let terms = call.data().terms(&TermsQuery { taxonomy, hide_empty, ..TermsQuery::default() });
-    terms.iter().find(|term| term.term.id.0 == id).cloned()
+    call.data().term(TermId(id), call.around("taxonomy").as_str()?)
 }
 
 pub(crate) fn term_name(call: &Call<'_>) -> String {

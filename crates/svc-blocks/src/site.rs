@@ -2,7 +2,7 @@
 
 use svc_text::{esc_attr, esc_html, esc_url};
 
-use crate::{core::Call, data::ImageWish, urls};
+use crate::{core::Call, data::{ImageWish, Loading}, urls};
 
 /// The element of a heading of this level; 0 is no heading.
 pub(crate) fn heading(level: i64) -> String {
@@ -47,8 +47,8 @@ pub(crate) fn tagline(call: &Call<'_>) -> String {
 pub(crate) fn logo(call: &Call<'_>) -> String {
     let facts = call.data().facts();
     let wish =
-        ImageWish { size: "full".to_owned(), class: "custom-logo".to_owned(), alt: None, style: None, first: true };
-    let Some(mut image) = (!facts.logo.is_none()).then(|| call.data().image(facts.logo, &wish)).flatten() else {
+        ImageWish { size: "full".to_owned(), class: "custom-logo".to_owned(), alt: None, more: Vec::new(), style: None, loading: Loading::First };
+    let Some(mut image) = (!facts.logo.is_none()).then(|| call.image(facts.logo, wish)).flatten() else {
         return String::new();
     };
     let width = call.number("width").filter(|width| *width > 0);

@@ -6,7 +6,8 @@ use md5::{Digest, Md5};
 use serde_json::{Map, Value, json};
 use svc_php::{Php, cast::truthy, json as text};
 
-use super::{Block, Chunk, Theme, markup::Tags, types::BlockType};
+use super::{Block, Chunk, Theme, types::BlockType};
+use crate::tags::Tags;
 
 /// The class for a block that is told how to sit in its container, as `wp-container-content-…`.
 pub(super) fn child_class(block: &Block<'_>, parent: Option<&Block<'_>>) -> Option<String> {
@@ -14,7 +15,7 @@ pub(super) fn child_class(block: &Block<'_>, parent: Option<&Block<'_>>) -> Opti
     let set = |name: &str| layout.get(name).is_some_and(truthy);
     let stretch = layout.get("selfStretch").and_then(Value::as_str);
     let styled = match stretch {
-        Some("fixed") => set("flexSize"),
+        Some("fixed" | "fixedNoShrink") => set("flexSize"),
         Some("fill") => true,
         _ => false,
     };
@@ -81,7 +82,7 @@ pub(super) fn wrapper_class<'b>(block: &'b Block<'_>) -> Option<&'b str> {
     let mut chunks = block.chunks();
     let Some(Chunk::Text(first)) = chunks.next() else { return None };
     chunks.next()?;
-    Tags::new(first).filter_map(|tag| tag.class(first)).filter(|class| !class.is_empty()).last()
+    Tags::new(first).filter_map(|tag| tag.value(first, "class")).filter(|class| !class.is_empty()).last()
 }
 
 /// Whether the layout needs rules of its own, beyond those of its type.
@@ -137,7 +138,7 @@ fn own_gap(block_type: &BlockType) -> &str {
 }
 
 /// Eight hexadecimal digits that tell values apart. Source: `wp_unique_id_from_values`.
-fn hash(values: Value) -> String {
+pub(super) fn hash(values: Value) -> String {
     let text = text::encode(&Value::from(Php::from(values)));
     Md5::digest(text.as_bytes()).iter().take(4).map(|byte| format!("{byte:02x}")).collect()
 }
