@@ -26,9 +26,8 @@ fn above(call: &Call<'_>, post: &PostView) -> Vec<String> {
 /// The first term of the post, and those above it, the topmost first.
 fn terms(call: &Call<'_>, post: &PostView) -> Vec<String> {
     let taxonomies = ["category", "post_tag"];
-    let Some((taxonomy, first)) = taxonomies
-        .iter()
-        .find_map(|name| Some((*name, call.data().terms_of(post.post.id, name).into_iter().next()?)))
+    let Some((taxonomy, first)) =
+        taxonomies.iter().find_map(|name| Some((*name, call.data().terms_of(post.post.id, name).into_iter().next()?)))
     else {
         return Vec::new();
     };

@@ -385,8 +385,8 @@ pub trait BlockData {
     fn template_part(&self, slug: &str, theme: &str) -> Option<PartView>;
     /// The blocks of a registered pattern.
     fn pattern(&self, name: &str) -> Option<String>;
-    /// The blocks of the menu with this number, or of the one that stands in when none is chosen.
-    fn menu(&self, chosen: Option<PostId>) -> Option<String>;
+    /// The menu with this number, or of the one that stands in when none is chosen.
+    fn menu(&self, chosen: Option<PostId>) -> Option<Rc<PostView>>;
     /// The newest items of a feed; nothing when it cannot be read.
     fn feed(&self, address: &str, items: u64) -> Option<Rc<Vec<FeedItem>>>;
 }

@@ -66,6 +66,7 @@ const MAKERS: &[(&str, Make)] = &[
     ("core/post-author", people::post_author),
     ("core/post-author-biography", people::author_biography),
     ("core/post-author-name", people::author_name),
+    ("core/post-comments", comments::of_old),
     ("core/post-comments-count", posts::comments_count),
     ("core/post-comments-form", comments::form),
     ("core/post-comments-link", posts::comments_link),

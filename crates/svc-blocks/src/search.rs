@@ -51,12 +51,15 @@ impl Parts {
         let [color, typography, border] =
             ["color", "typography", "__experimentalBorder"].map(|feature| crate::unhidden(call.block_type, feature));
         let fluid = &call.renderer.theme().fluid;
-        let letters = supports::typography(&typography, &call.attrs, fluid);
+        // A preset that stands among one's own styles is written there as it is.
+        let mut by_name = call.attrs.clone();
+        by_name.retain(|name, _| name != "style");
+        let letters = supports::typography(&typography, &by_name, fluid);
         let border_class = supports::border(&border, &call.attrs).classes.join(" ");
         let is_framed = call.text("buttonPosition") == "button-inside";
         Parts {
             letters: letters.classes.join(" "),
-            letters_css: letters_css(call, &letters),
+            letters_css: letters_css(call),
             border_css: border_css(call),
             colors: colors(call, &color),
             colors_css: colors_css(call),
@@ -75,11 +78,11 @@ fn declaration(name: &str, value: &Value) -> Option<String> {
 }
 
 /// Letters, in the order of this block.
-fn letters_css(call: &Call<'_>, look: &supports::Look) -> String {
+fn letters_css(call: &Call<'_>) -> String {
     let given = &call.attr("style")["typography"];
-    let size = look.style.iter().find(|(name, _)| name == "font-size").map(|(_, value)| Value::from(value.as_str()));
+    let size = supports::grown(&given["fontSize"], &call.renderer.theme().fluid);
     let rows = [
-        ("font-size", size.as_ref().unwrap_or(&Value::Null)),
+        ("font-size", &size),
         ("font-family", &given["fontFamily"]),
         ("letter-spacing", &given["letterSpacing"]),
         ("font-weight", &given["fontWeight"]),
@@ -104,12 +107,13 @@ fn border_css(call: &Call<'_>) -> String {
     }
     let length = |value: &Value| match value {
         Value::Number(pixels) => Value::from(format!("{pixels}px")),
-        other => other.clone(),
+        other => supports::css_value(other).map_or(Value::Null, Value::from),
     };
     match &border["radius"] {
         Value::Object(corners) => {
             for (name, corner) in supports::CORNERS {
-                css.extend(declaration(&format!("border-{corner}-radius"), &length(&corners[name])));
+                let value = corners.get(name).unwrap_or(&Value::Null);
+                css.extend(declaration(&format!("border-{corner}-radius"), &length(value)));
             }
         }
         radius => css.extend(declaration("border-radius", &length(radius))),
@@ -197,7 +201,9 @@ fn input(call: &Call<'_>, id: &str, parts: &Parts, only_button: bool) -> String 
     let (border, border_css) =
         if parts.is_framed { ("", "") } else { (parts.border.as_str(), parts.border_css.as_str()) };
     let class = esc_attr(&class_list(&["wp-block-search__input", border, &parts.letters]));
-    let css = style(&[border_css, &parts.letters_css]);
+    let letters = parts.letters_css.split(";text-decoration").next().unwrap_or_default();
+    let letters = if letters.starts_with("text-decoration") { "" } else { letters };
+    let css = style(&[border_css, letters]);
     let placeholder = esc_attr(call.text("placeholder"));
     if only_button {
         return format!(

@@ -145,7 +145,8 @@ pub(crate) fn typography(block_type: &BlockType, attrs: &Map<String, Value>, flu
         block_type.has_support(&["typography", support], false) && !block_type.shows_itself("typography", part)
     };
     let custom = at(style, &["typography", "fontSize"]);
-    let size = word(attrs, "fontSize").or_else(|| preset_of(custom, "font-size")).filter(|_| on("fontSize", "fontSize"));
+    let size =
+        word(attrs, "fontSize").or_else(|| preset_of(custom, "font-size")).filter(|_| on("fontSize", "fontSize"));
     let family = word(attrs, "fontFamily").filter(|_| on("__experimentalFontFamily", "fontFamily"));
     if let Some(size) = size {
         look.class(format!("has-{}-font-size", kebab_case(size)));
@@ -171,7 +172,7 @@ pub(crate) fn typography(block_type: &BlockType, attrs: &Map<String, Value>, flu
 }
 
 /// A size of letters that grows with the window, where the theme lets it.
-fn grown(size: &Value, fluid: &FluidSizes) -> Value {
+pub(crate) fn grown(size: &Value, fluid: &FluidSizes) -> Value {
     let text = match size {
         Value::Number(pixels) => format!("{pixels}px"),
         other => other.as_str().unwrap_or_default().to_owned(),
@@ -224,6 +225,33 @@ pub(crate) fn border(block_type: &BlockType, attrs: &Map<String, Value>) -> Look
             if on(part) {
                 look.declare(format!("border-{side}-{part}"), at(border, &[side, part]));
             }
+        }
+    }
+    look
+}
+
+/// The border as blocks have it that put it on an element of their own: all that is stored, whatever is supported.
+pub(crate) fn border_as_given(block_type: &BlockType, attrs: &Map<String, Value>) -> Look {
+    let mut look = Look { style: Vec::new(), ..border(block_type, attrs) };
+    let given = at(attrs.get("style").unwrap_or(&Value::Null), &["border"]);
+    let has_preset = word(attrs, "borderColor").is_some() || preset_of(&given["color"], "color").is_some();
+    if !has_preset {
+        look.declare("border-color", &given["color"]);
+    }
+    match &given["radius"] {
+        Value::Object(corners) => {
+            for (name, css) in CORNERS {
+                look.declare(format!("border-{css}-radius"), corners.get(name).unwrap_or(&Value::Null));
+            }
+        }
+        radius => look.declare("border-radius", radius),
+    }
+    for part in ["style", "width"] {
+        look.declare(format!("border-{part}"), &given[part]);
+    }
+    for side in SIDES {
+        for part in ["color", "style", "width"] {
+            look.declare(format!("border-{side}-{part}"), at(given, &[side, part]));
         }
     }
     look
@@ -314,7 +342,15 @@ pub(crate) fn attributes(
     let own_of = |name: &str| own.iter().find(|(known, _)| *known == name).map_or("", |(_, value)| *value);
     let joined = |parts: [&str; 2], by: &str| parts.into_iter().filter(|p| !p.is_empty()).collect::<Vec<_>>().join(by);
     let style = joined([own_of("style").trim_end_matches(';'), &look.css()], ";");
-    let class = joined([own_of("class"), &look.classes.join(" ")], " ");
+    let mut names: Vec<&str> = Vec::new();
+    for name in
+        own_of("class").split_ascii_whitespace().chain(look.classes.iter().flat_map(|c| c.split_ascii_whitespace()))
+    {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    let class = names.join(" ");
     let supported = |name: &str, support: &str| {
         word(attrs, name).filter(|_| block_type.has_support(&[support], false)).unwrap_or_default()
     };

@@ -153,7 +153,7 @@ impl BlockData for SmallSite {
     fn pattern(&self, name: &str) -> Option<String> {
         (name == "a/b").then(|| "<!-- wp:pattern {\"slug\":\"a/b\"} /-->x".to_owned())
     }
-    fn menu(&self, _: Option<PostId>) -> Option<String> {
+    fn menu(&self, _: Option<PostId>) -> Option<Rc<PostView>> {
         None
     }
     fn feed(&self, _: &str, _: u64) -> Option<Rc<Vec<FeedItem>>> {

@@ -35,7 +35,11 @@ pub(super) fn put(html: String, block_type: &BlockType, attribute: &str, value: 
                 return html;
             }
             let mut changes = Changes::of(&html);
-            if is_address { changes.set_escaped(&tag, name, &text) } else { changes.set(&tag, name, &text) }
+            if is_address {
+                changes.set_escaped(&tag, name, &text)
+            } else {
+                changes.set(&tag, name, &text)
+            }
             changes.apply()
         }
         _ => html,

@@ -52,9 +52,16 @@ pub(super) fn ratio(html: String, block: &Block<'_>, block_type: &BlockType) -> 
 }
 
 /// Blocks that stay in sight. Source: `wp_render_position_support`.
-pub(super) fn position(html: String, block: &Block<'_>, block_type: &BlockType, theme: &Theme, id: impl Fn() -> u64) -> String {
+pub(super) fn position(
+    html: String,
+    block: &Block<'_>,
+    block_type: &BlockType,
+    theme: &Theme,
+    id: impl Fn() -> u64,
+) -> String {
     let kind = style(block, &["position", "type"]).as_str().unwrap_or_default();
-    let is_known = block_type.has_support(&["position", kind], false) && theme.positions.iter().any(|known| known == kind);
+    let is_known =
+        block_type.has_support(&["position", kind], false) && theme.positions.iter().any(|known| known == kind);
     if !matches!(kind, "sticky" | "fixed") || !is_known {
         return html;
     }
@@ -92,7 +99,13 @@ pub(super) fn background(html: String, block: &Block<'_>, block_type: &BlockType
 }
 
 /// Two colours in which pictures are shown. Source: the duotone support.
-pub(super) fn duotone(html: String, block: &Block<'_>, block_type: &BlockType, theme: &Theme, id: impl Fn() -> u64) -> String {
+pub(super) fn duotone(
+    html: String,
+    block: &Block<'_>,
+    block_type: &BlockType,
+    theme: &Theme,
+    id: impl Fn() -> u64,
+) -> String {
     let has = block_type.has_support(&["filter", "duotone"], false)
         || block_type.has_support(&["color", "__experimentalDuotone"], false);
     let chosen = style(block, &["color", "duotone"]);

@@ -98,7 +98,7 @@ fn has_own_style(kind: &str, layout: &Map<String, Value>, spacing: &Value, gap: 
                 || ["left", "right"].iter().any(|side| !padding[side].is_null() && padding[side] != "")
         }
         "flex" => {
-            let vertical = word("orientation") == "vertical";
+            let vertical = !matches!(word("orientation"), "" | "horizontal");
             gap || vertical
                 || word("flexWrap") == "nowrap"
                 || matches!(word("justifyContent"), "left" | "right" | "center" | "space-between")

@@ -39,7 +39,9 @@ const HEADINGS: [&str; 6] = ["h1", "h2", "h3", "h4", "h5", "h6"];
 /// The markup as it is shown.
 pub(super) fn mend(name: &str, html: String, around: &Around<'_>) -> String {
     let html = match name {
-        "core/heading" => add_class(html, |html, tag| HEADINGS.iter().any(|name| tag.is(html, name)), "wp-block-heading"),
+        "core/heading" => {
+            add_class(html, |html, tag| HEADINGS.iter().any(|name| tag.is(html, name)), "wp-block-heading")
+        }
         "core/list" => add_class(html, |html, tag| tag.is(html, "ul") || tag.is(html, "ol"), "wp-block-list"),
         "core/gallery" => gallery(html, around),
         "core/image" => image(html, around),
@@ -78,9 +80,11 @@ fn set_all(changes: &mut Changes<'_>, tag: &Tag, attributes: &[(&str, &str)]) {
 fn gallery(html: String, around: &Around<'_>) -> String {
     let class = format!("wp-block-gallery-{}", (around.gallery)());
     let html = add_class(html, |_, _| true, &class);
-    let opens = around.block.inner_blocks.iter().any(|inner| {
-        inner.name.as_deref() == Some("core/image") && inner["lightbox"]["enabled"] == true
-    });
+    let opens = around
+        .block
+        .inner_blocks
+        .iter()
+        .any(|inner| inner.name.as_deref() == Some("core/image") && inner["lightbox"]["enabled"] == true);
     if !opens {
         return html;
     }

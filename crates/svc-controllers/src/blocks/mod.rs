@@ -116,11 +116,12 @@ pub(crate) fn with_page<T>(
 fn has_dynamic(types: &BlockTypes, content: &str) -> bool {
     // What is bound to values from elsewhere asks for them.
     let is_bound = content.contains("\"bindings\"");
-    is_bound || content.split("<!-- wp:").skip(1).any(|rest| {
-        let name = rest.split([' ', '\t', '\n', '\r']).next().unwrap_or_default();
-        let core = if name.contains('/') { name.to_owned() } else { format!("core/{name}") };
-        svc_blocks::makes(&core) || types.get(&core).is_some_and(|t| t.render.is_some())
-    })
+    is_bound
+        || content.split("<!-- wp:").skip(1).any(|rest| {
+            let name = rest.split([' ', '\t', '\n', '\r']).next().unwrap_or_default();
+            let core = if name.contains('/') { name.to_owned() } else { format!("core/{name}") };
+            svc_blocks::makes(&core) || types.get(&core).is_some_and(|t| t.render.is_some())
+        })
 }
 
 /// Texts of posts to render: whether contents and excerpts are wanted, and of how many words.

@@ -636,7 +636,7 @@ impl BlockData for SiteBlocks<'_> {
         Some(patterns::expand(self.site, &theme, &pattern.content))
     }
 
-    fn menu(&self, chosen: Option<PostId>) -> Option<String> {
+    fn menu(&self, chosen: Option<PostId>) -> Option<Rc<PostView>> {
         let id = match chosen {
             Some(id) => id,
             None => {
@@ -646,7 +646,7 @@ impl BlockData for SiteBlocks<'_> {
         };
         let post = self.post(id)?;
         let is_shown = post.post.post_type == "wp_navigation" && post.post.status == "publish";
-        is_shown.then(|| post.post.content.clone())
+        is_shown.then_some(post)
     }
 
     fn feed(&self, address: &str, items: u64) -> Option<Rc<Vec<FeedItem>>> {
