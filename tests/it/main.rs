@@ -5,11 +5,13 @@
 mod browser;
 mod bytes;
 mod client;
+mod elsewhere;
 mod failures;
 mod first_run;
 mod fuzz;
 mod import;
 mod interface;
+mod loopback;
 mod pages;
 mod plugins;
 mod sign_in;

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 use svc_content::tags::{Changes, Tags};
-use svc_text::{esc_attr, esc_url};
+use svc_text::esc_attr;
 
 use crate::{
     core::Call,
@@ -20,14 +20,23 @@ fn focus(call: &Call<'_>) -> Option<String> {
     Some(format!("{}% {}%", percent("x"), percent("y")))
 }
 
-/// Address and text of the picture of the post in its own size.
-fn picture(call: &Call<'_>) -> Option<(i64, String, String)> {
-    let post = call.post().filter(|post| !post.thumbnail.is_none())?;
-    let wish = ImageWish { size: "full".to_owned(), ..ImageWish::default() };
-    let tag = call.image(post.thumbnail, wish)?;
-    let image = Tags::new(&tag).next()?;
-    let of = |name: &str| image.value(&tag, name).unwrap_or_default().to_owned();
-    Some((post.thumbnail.0, of("src"), of("alt")))
+/// The picture of the post in its own size.
+struct Picture {
+    id: i64,
+    tag: String,
+}
+
+impl Picture {
+    fn of(call: &Call<'_>) -> Option<Self> {
+        let post = call.post().filter(|post| !post.thumbnail.is_none())?;
+        let wish = ImageWish { size: "full".to_owned(), ..ImageWish::default() };
+        Some(Picture { id: post.thumbnail.0, tag: call.image(post.thumbnail, wish)? })
+    }
+
+    /// An attribute as it is written in a tag.
+    fn attribute(&self, name: &str) -> &str {
+        Tags::new(&self.tag).next().and_then(|tag| tag.value(&self.tag, name)).unwrap_or_default()
+    }
 }
 
 pub(crate) fn cover(call: &Call<'_>) -> String {
@@ -69,8 +78,9 @@ fn element(call: &Call<'_>) -> Option<String> {
 
 /// The picture as the ground of an element, which stays in place or repeats itself.
 fn behind(call: &Call<'_>) -> Option<String> {
-    let (id, address, alt) = picture(call)?;
-    let mut class = format!("wp-block-cover__image-background wp-image-{id}");
+    let picture = Picture::of(call)?;
+    let (address, alt) = (picture.attribute("src"), picture.attribute("alt"));
+    let mut class = format!("wp-block-cover__image-background wp-image-{}", picture.id);
     for (name, of) in [("hasParallax", " has-parallax"), ("isRepeated", " is-repeated")] {
         class.push_str(if call.is(name) { of } else { "" });
     }
@@ -88,7 +98,7 @@ pub(crate) fn media_text(call: &Call<'_>) -> String {
         return content;
     }
     let figure = Tags::new(&content).find(|tag| tag.is(&content, "figure"));
-    let (Some(figure), Some((id, address, alt))) = (figure, picture(call)) else { return content };
+    let (Some(figure), Some(picture)) = (figure, Picture::of(call)) else { return content };
     let size = match call.text("mediaSizeSlug") {
         "" => "full",
         size => size,
@@ -97,10 +107,20 @@ pub(crate) fn media_text(call: &Call<'_>) -> String {
         Some(focus) => format!(" style=\"object-position:{};\"", esc_attr(&focus)),
         None => String::new(),
     };
+    let of = |name: &str| match picture.attribute(name) {
+        "" => String::new(),
+        value => format!(" {name}=\"{value}\""),
+    };
     let image = format!(
-        "<img alt=\"{alt}\" src=\"{}\"{style} class=\"wp-image-{id} size-{}\"/>",
-        esc_url(&address),
-        esc_attr(size)
+        "<img{}{} alt=\"{}\"{}{style} class=\"wp-image-{} size-{}\"{}{} />",
+        of("width"),
+        of("height"),
+        picture.attribute("alt"),
+        of("src"),
+        picture.id,
+        esc_attr(size),
+        of("srcset"),
+        of("sizes"),
     );
     let place = svc_content::tags::inside(&content, &figure);
     let mut changes = Changes::of(&content);

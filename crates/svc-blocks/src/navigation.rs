@@ -165,7 +165,7 @@ pub(crate) fn submenu_button(label: &str) -> String {
 /// The link of an item: its label and what is said of it.
 fn link(call: &Call<'_>, spaced: bool) -> String {
     let mut out = format!("<a class=\"wp-block-navigation-item__content\"{}", if spaced { " " } else { "" });
-    if let Some(url) = call.attr("url").as_str() {
+    if let Some(url) = call.attr("url").as_str().filter(|url| spaced || !url.is_empty()) {
         out.push_str(&format!(" href=\"{}\"", esc_url(url)));
     }
     if call.is("opensInNewTab") {
@@ -344,8 +344,16 @@ impl<'c> Menu<'c> {
         Menu { call, responsive, colors, class }
     }
 
-    /// The blocks of the menu: items stand in lists, others between them.
+    /// The blocks of the menu. The reference renders them twice, which shows where elements are numbered.
     fn list<'b, 'a: 'b>(&self, blocks: impl Iterator<Item = &'b Block<'a>>, renderer: &Renderer<'_>) -> String {
+        let blocks: Vec<&Block<'_>> = blocks.collect();
+        let before = renderer.last_id();
+        let made = self.lists(&blocks, renderer);
+        if renderer.last_id() == before { made } else { self.lists(&blocks, renderer) }
+    }
+
+    /// Items stand in lists, other blocks between them.
+    fn lists(&self, blocks: &[&Block<'_>], renderer: &Renderer<'_>) -> String {
         let class = classes(&["wp-block-navigation__container", &self.class]);
         let open = format!("<ul {}>", self.call.wrapper(&[("class", &class), ("style", &self.colors.css())]));
         let (mut out, mut is_open) = (String::new(), false);

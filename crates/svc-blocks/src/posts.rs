@@ -179,7 +179,8 @@ pub(crate) fn featured_image(call: &Call<'_>) -> String {
     css.push_str(&sized("width", width));
     css.push_str(&sized("object-fit", safe("scale")));
     if let Some(shadow) = supports::css_value(&call.attr("style")["shadow"]) {
-        css.push_str(&sized("box-shadow", &shadow));
+        let shadow = svc_content::css::filter_declarations(&format!("box-shadow:{shadow}"));
+        css.push_str(&if shadow.is_empty() { shadow } else { shadow + ";" });
     }
     let size = match call.text("sizeSlug") {
         "" => "post-thumbnail",

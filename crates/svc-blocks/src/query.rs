@@ -116,7 +116,7 @@ fn wanted(call: &Call<'_>) -> Option<PostsQuery> {
         exclude,
         parents: numbers(&given["parents"]).into_iter().map(PostId).collect(),
         search: word("search").to_owned(),
-        terms: terms(call, &given),
+        terms: terms(&given),
         formats: given["format"]
             .as_array()
             .into_iter()
@@ -134,11 +134,10 @@ fn wanted(call: &Call<'_>) -> Option<PostsQuery> {
 }
 
 /// Terms that the list names: in the form of today, and in two older ones.
-fn terms(call: &Call<'_>, given: &Value) -> Vec<TermsWish> {
+fn terms(given: &Value) -> Vec<TermsWish> {
     let wish = |taxonomy: &str, ids: &Value, without: bool| {
         let terms: Vec<TermId> = numbers(ids).into_iter().map(TermId).collect();
-        let with_children = call.data().taxonomy(taxonomy).is_some_and(|t| t.hierarchical);
-        (!terms.is_empty()).then(|| TermsWish { taxonomy: taxonomy.to_owned(), terms, without, with_children })
+        (!terms.is_empty()).then(|| TermsWish { taxonomy: taxonomy.to_owned(), terms, without, with_children: false })
     };
     let mut out: Vec<TermsWish> = [("categoryIds", "category"), ("tagIds", "post_tag")]
         .into_iter()
@@ -442,7 +441,10 @@ pub(crate) fn term_count(call: &Call<'_>) -> String {
 pub(crate) fn term_description(call: &Call<'_>) -> String {
     let Some(term) = term(call).filter(|term| !term.term.description.is_empty()) else { return String::new() };
     let text = match call.around("inTermList") == true {
-        true => kses::post(&term.term.description),
+        true => svc_content::texturize(
+            &kses::post(&term.term.description).replace("&amp;", "&"),
+            svc_content::display::standard_shortcodes(),
+        ),
         false => call.content_of(format!("term {}", term.term.id), |context| {
             svc_content::display::render_term_description(&term.term.description, context)
         }),

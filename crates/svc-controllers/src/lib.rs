@@ -17,6 +17,7 @@ mod directory;
 mod errors;
 mod extensions;
 mod fail;
+pub mod feeds;
 pub mod fonts;
 pub mod global_styles;
 pub mod hashing;

@@ -64,9 +64,6 @@ fn in_blocks(json: &ThemeJson) -> blocks::Theme {
         fluid: blocks::FluidSizes::of(settings),
         positions: of_position(settings),
         duotones: presets(settings, "color", "duotone").filter_map(|p| Some(p["slug"].as_str()?.to_owned())).collect(),
-        dimensions: presets(settings, "dimensions", "dimensionSizes")
-            .filter_map(|p| Some((p["slug"].as_str()?.to_owned(), p["size"].as_str()?.to_owned())))
-            .collect(),
     }
 }
 

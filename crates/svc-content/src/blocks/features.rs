@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 use svc_php::cast::truthy;
 
-use super::{Block, Theme, layout, types::BlockType};
+use super::{Block, Theme, layout, styles::Styles, types::BlockType};
 use crate::{
     css,
     tags::{Changes, Tags},
@@ -57,6 +57,7 @@ pub(super) fn position(
     block: &Block<'_>,
     block_type: &BlockType,
     theme: &Theme,
+    styles: Option<&mut Styles>,
     id: impl Fn() -> u64,
 ) -> String {
     let kind = style(block, &["position", "type"]).as_str().unwrap_or_default();
@@ -66,6 +67,9 @@ pub(super) fn position(
         return html;
     }
     let (container, place) = (format!("wp-container-{}", id()), format!("is-position-{kind}"));
+    if let Some(styles) = styles {
+        styles.position(&container, style(block, &["position"]));
+    }
     add(html, "", &[&container, &place])
 }
 
@@ -132,7 +136,12 @@ pub(super) fn duotone(
 }
 
 /// Blocks that are not shown, or not in windows of some widths. Source: `wp_render_block_visibility_support`.
-pub(super) fn visibility(html: String, block: &Block<'_>, block_type: &BlockType) -> String {
+pub(super) fn visibility(
+    html: String,
+    block: &Block<'_>,
+    block_type: &BlockType,
+    styles: Option<&mut Styles>,
+) -> String {
     let wish = &block["metadata"]["blockVisibility"];
     if !block_type.has_support(&["visibility"], true) {
         return html;
@@ -141,6 +150,9 @@ pub(super) fn visibility(html: String, block: &Block<'_>, block_type: &BlockType
         return String::new();
     }
     let hidden = |window: &&str| wish["viewport"][*window] == Value::Bool(false);
+    if let Some(styles) = styles {
+        ["desktop", "mobile", "tablet"].iter().filter(|w| hidden(w)).for_each(|window| styles.hidden(window));
+    }
     let classes: Vec<String> =
         ["desktop", "mobile", "tablet"].iter().filter(|w| hidden(w)).map(|w| format!("wp-block-hidden-{w}")).collect();
     if classes.is_empty() || html.is_empty() {

@@ -6,7 +6,7 @@ use md5::{Digest, Md5};
 use serde_json::{Map, Value, json};
 use svc_php::{Php, cast::truthy, json as text};
 
-use super::{Block, Chunk, Theme, types::BlockType};
+use super::{Block, Chunk, Theme, styles::Styles, types::BlockType};
 use crate::tags::Tags;
 
 /// The class for a block that is told how to sit in its container, as `wp-container-content-…`.
@@ -31,7 +31,12 @@ pub(super) fn child_class(block: &Block<'_>, parent: Option<&Block<'_>>) -> Opti
 }
 
 /// The classes of a container of this type, in order; none for a type that arranges no blocks.
-pub(super) fn container_classes(block: &Block<'_>, block_type: Option<&BlockType>, theme: &Theme) -> Vec<String> {
+pub(super) fn container_classes(
+    block: &Block<'_>,
+    block_type: Option<&BlockType>,
+    theme: &Theme,
+    styles: Option<&mut Styles>,
+) -> Vec<String> {
     let Some(block_type) = block_type else { return Vec::new() };
     let support = ["layout", "__experimentalLayout"].iter().find_map(|name| block_type.support(&[name]));
     let Some(support) = support.filter(|support| truthy(support)) else { return Vec::new() };
@@ -71,7 +76,12 @@ pub(super) fn container_classes(block: &Block<'_>, block_type: Option<&BlockType
     if !base.is_empty() && has_own_style(kind, &layout, &spacing, theme.block_gap.is_some() && has_gap(kind, &gap)) {
         let fallback = theme.gap_of(name).unwrap_or_else(|| own_gap(block_type));
         let hash = hash(json!([layout, theme.block_gap.is_some(), gap, false, fallback, spacing]));
-        classes.push(format!("wp-container-{}-is-layout-{hash}", name.replace('/', "-")));
+        let class = format!("wp-container-{}-is-layout-{hash}", name.replace('/', "-"));
+        if let Some(styles) = styles {
+            let gap = if theme.block_gap.is_some() { &gap } else { &Value::Null };
+            styles.container(&class, kind, &layout, &spacing, gap);
+        }
+        classes.push(class);
     }
     classes.push(format!("wp-block-{}-{base}", super::strip_core_namespace(name)));
     classes

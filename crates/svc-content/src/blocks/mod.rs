@@ -12,6 +12,7 @@ mod render;
 pub(crate) mod scan;
 mod serialize;
 mod stored;
+mod styles;
 pub mod types;
 
 use std::borrow::Cow;

@@ -11,7 +11,9 @@ use std::{
 
 use serde_json::{Map, Value};
 
-use super::{Block, BlockType, BlockTypes, Chunk, FluidSizes, MAX_DEPTH, bindings, features, layout, stored};
+use super::{
+    Block, BlockType, BlockTypes, Chunk, FluidSizes, MAX_DEPTH, bindings, features, layout, stored, styles::Styles,
+};
 use crate::tags::{self, Changes, Tag, Tags};
 
 /// Blocks whose HTML is made when a page is.
@@ -71,8 +73,6 @@ pub struct Theme {
     pub positions: Vec<String>,
     /// Names of the duotones that can be chosen.
     pub duotones: Vec<String>,
-    /// Lengths that can be chosen (`settings.dimensions.dimensionSizes`), by name.
-    pub dimensions: BTreeMap<String, String>,
 }
 
 /// Styles that every theme has, by full block name.
@@ -110,6 +110,8 @@ struct Page {
     n_galleries: Cell<u64>,
     n_duotones: Cell<u64>,
     n_ids: Cell<u64>,
+    /// Rules that go with the classes, where they are wanted.
+    styles: RefCell<Option<Styles>>,
     depth: Cell<usize>,
     /// Contents of posts that are being rendered, one inside the other.
     contents: Cell<usize>,
@@ -126,6 +128,17 @@ impl<'r> Renderer<'r> {
     /// A renderer for one page.
     pub fn new(theme: &'r Theme, dynamic: &'r dyn DynamicBlocks) -> Self {
         Renderer { theme, dynamic, page: Rc::default() }
+    }
+
+    /// Collects the rules that go with the classes of blocks, for a page.
+    pub fn collecting_styles(self) -> Self {
+        self.page.styles.replace(Some(Styles::default()));
+        self
+    }
+
+    /// The rules that were collected so far. They cannot end the element that they stand in.
+    pub fn styles(&self) -> String {
+        self.page.styles.borrow().as_ref().map_or_else(String::new, |styles| styles.css().to_owned())
     }
 
     /// What of the theme shows in blocks.
@@ -150,6 +163,11 @@ impl<'r> Renderer<'r> {
     /// The next number for ids of elements.
     pub fn next_id(&self) -> u64 {
         next(&self.page.n_ids)
+    }
+
+    /// The number that was given last.
+    pub fn last_id(&self) -> u64 {
+        self.page.n_ids.get()
     }
 
     /// For code of dynamic blocks, when it begins: classes that go with those which the block chose itself.
@@ -222,7 +240,6 @@ impl<'r> Renderer<'r> {
                     block,
                     block_type,
                     parent,
-                    theme: self.theme,
                     id: &|| self.next_id(),
                     gallery: &|| next(&self.page.n_galleries),
                 };
@@ -230,9 +247,22 @@ impl<'r> Renderer<'r> {
             }
         };
         let child = layout::child_class(block, parent).filter(|_| block_type.is_some());
+        let mut styles = self.page.styles.borrow_mut();
+        if let Some(styles) = &mut *styles {
+            let given = |block: &'_ Block<'_>| block["layout"].as_object().cloned();
+            if let (Some(class), Some(layout)) = (&child, block["style"]["layout"].as_object()) {
+                styles.child(class, layout, parent.and_then(given).as_ref());
+            }
+            if let Some(class) = &elements {
+                styles.elements(class, &block["style"]["elements"]);
+            }
+            if let (Some(class), Some(text)) = (&css, block["style"]["css"].as_str()) {
+                styles.own(class, text);
+            }
+        }
         let first: Vec<String> = chosen.into_iter().chain(child).collect();
         html = add_to(html, |_, _| true, &first);
-        let classes = layout::container_classes(block, block_type, self.theme);
+        let classes = layout::container_classes(block, block_type, self.theme, styles.as_mut());
         let wrapper = layout::wrapper_class(block);
         let is_wrapper = |html: &str, tag: &Tag| {
             wrapper.is_none_or(|wrapper| tag.value(html, "class").is_some_and(|class| class.contains(wrapper)))
@@ -240,10 +270,10 @@ impl<'r> Renderer<'r> {
         html = add_to(html, is_wrapper, &classes);
         if let Some(block_type) = block_type {
             html = features::ratio(html, block, block_type);
-            html = features::position(html, block, block_type, self.theme, || self.next_id());
+            html = features::position(html, block, block_type, self.theme, styles.as_mut(), || self.next_id());
             html = features::background(html, block, block_type);
             html = features::duotone(html, block, block_type, self.theme, || next(&self.page.n_duotones));
-            html = features::visibility(html, block, block_type);
+            html = features::visibility(html, block, block_type, styles.as_mut());
         }
         if let Some(css) = &css {
             html = features::add(html, "", &["has-custom-css", css]);

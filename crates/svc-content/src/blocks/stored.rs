@@ -5,7 +5,7 @@
 
 use serde_json::Value;
 
-use super::{Block, BlockType, Theme};
+use super::{Block, BlockType};
 use crate::{
     kses,
     tags::{Changes, Tag, Tags},
@@ -16,7 +16,6 @@ pub(super) struct Around<'a> {
     pub(super) block: &'a Block<'a>,
     pub(super) block_type: Option<&'a BlockType>,
     pub(super) parent: Option<&'a Block<'a>>,
-    pub(super) theme: &'a Theme,
     /// The next number for ids of elements.
     pub(super) id: &'a dyn Fn() -> u64,
     /// The next number of a gallery.
@@ -143,12 +142,11 @@ fn button(html: String, around: &Around<'_>) -> String {
     let Some(given) = around.style(&["dimensions", "width"]).as_str().filter(|text| !text.is_empty()) else {
         return html;
     };
-    let preset = given.strip_prefix("var:preset|dimension|");
-    let known = preset.and_then(|name| around.theme.dimensions.get(name)).map(String::as_str);
-    let value = match (known, preset) {
-        (Some(known), _) => known.to_owned(),
-        (None, Some(name)) => format!("var(--wp--preset--dimension--{name})"),
-        (None, None) => given.to_owned(),
+    // Presets that are called by a number are parts of the row.
+    let value = match given.strip_prefix("var:preset|dimension|") {
+        Some(name) if name.parse::<f64>().is_ok() => format!("{name}%"),
+        Some(name) => format!("var(--wp--preset--dimension--{name})"),
+        None => given.to_owned(),
     };
     let Some(tag) = Tags::new(&html).next() else { return html };
     let percent = value.strip_suffix('%').filter(|n| n.parse::<f64>().is_ok());

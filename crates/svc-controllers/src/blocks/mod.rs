@@ -71,6 +71,7 @@ impl Reader {
         let caller = caller(req);
         Reader {
             address: if query.is_empty() { route } else { format!("{route}{joint}{query}") },
+            missing: crate::feeds::Missing::default(),
             logout_nonce: if caller.is_logged_in() { site.nonce(req, LOG_OUT) } else { String::new() },
             caller,
         }

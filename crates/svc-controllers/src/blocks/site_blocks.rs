@@ -30,6 +30,7 @@ use svc_store::{
 use super::images;
 use crate::{
     Access, Fail, Settings, Site, Stored, addresses, avatars,
+    feeds::{self, Missing},
     page::SceneList,
     patterns,
     posts::{class_list, params::of_formats},
@@ -54,6 +55,8 @@ pub struct Reader {
     pub address: String,
     /// What proves that he asks to be logged out.
     pub logout_nonce: String,
+    /// Feeds of other sites that were not known yet.
+    pub missing: Missing,
 }
 
 /// The site as its blocks ask it, over one snapshot.
@@ -157,6 +160,23 @@ impl<'a> SiteBlocks<'a> {
         let found = find();
         memo.borrow_mut().insert(key.clone(), found.clone());
         found
+    }
+
+    /// The feed of another site; one that is not known yet is noted.
+    fn feed_of_others(&self, address: &str, items: u64) -> Option<Rc<Vec<FeedItem>>> {
+        let Some(read) = self.site.feeds.get(address) else {
+            self.reader.missing.note(address);
+            return None;
+        };
+        let item = |item: &feeds::Item| FeedItem {
+            title: item.title.clone(),
+            link: item.link.clone(),
+            date: item.date.map(|date| self.settings.zone.to_local(date)),
+            author: item.author.clone(),
+            text: item.text.clone(),
+        };
+        let wanted = usize::try_from(items).unwrap_or(usize::MAX);
+        Some(Rc::new(read?.iter().take(wanted).map(item).collect()))
     }
 
     /// Posts with what their blocks show: one query per kind of related data. Those that the reader may not see are left
@@ -650,10 +670,10 @@ impl BlockData for SiteBlocks<'_> {
     }
 
     fn feed(&self, address: &str, items: u64) -> Option<Rc<Vec<FeedItem>>> {
-        // Only the site's own feed can be told without a request to elsewhere.
+        // The site's own feed is told without a request.
         let own = self.settings.urls.site.feed_link("");
         if address.trim_end_matches('/') != own.trim_end_matches('/') {
-            return None;
+            return self.feed_of_others(address, items);
         }
         let posts = self.posts(&PostsQuery {
             post_type: "post".to_owned(),

@@ -87,7 +87,7 @@ pub const SETTINGS: &[Setting] = &[
     row("limits.header_seconds", "N", Some("10"), "Time to send the head of a request"),
     row("limits.request_seconds", "N", Some("60"), "Time to answer a request"),
     row("limits.shutdown_seconds", "N", Some("10"), "Time that requests under way get when the server stops"),
-    row("directory", "URL", None, "Address of a directory of plugins, in the form of the public one [default: none]"),
+    row("directory", "URL", None, "Address of a directory of plugins and patterns, in the form of the public one [default: none]"),
     row("outgoing.public", "BOOL", Some("true"), "Let the server ask addresses of the public network: previews of links, embeds, feeds, the directory"),
     row("outgoing.allow", "LIST", Some(""), "Private networks, or hosts with their ports, by commas, that the server may ask too"),
     secret("keys.auth_key"),
