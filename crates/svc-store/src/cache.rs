@@ -1,7 +1,8 @@
 //! What is kept in memory between reads: totals of lists and the autoloaded options.
 //!
-//! An entry is found only by the counts of changes that it was made under ([`crate::schema::EPOCHS`]), which are read
-//! in the same snapshot as the rows. So no entry is ever older than the snapshot of the reader, whoever wrote.
+//! An entry is found only by the counts of changes that it was made under ([`crate::schema::EPOCHS`]; on servers what
+//! [`crate::mysql_changes`] tells instead), which are those of the reader's snapshot. So no entry is ever older than the
+//! snapshot, whoever wrote.
 
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -12,6 +12,7 @@ mod dialect;
 mod engine;
 mod error;
 mod export;
+mod mysql_changes;
 mod mysql_pool;
 mod pool;
 mod query;

@@ -115,7 +115,9 @@ fn nothing_that_some_server_lacks_is_used() {
         let text = std::fs::read_to_string(file(dialect)).unwrap();
         assert!(text.lines().count() > 100);
         for line in text.lines() {
-            let denied = DENIED.iter().find(|word| line.to_uppercase().contains(**word));
+            // Settings of the server (`@@hostname`) are no variables of a connection.
+            let line = line.to_uppercase().replace("@@", "");
+            let denied = DENIED.iter().find(|word| line.contains(**word));
             assert_eq!(denied, None, "{line}");
         }
     }

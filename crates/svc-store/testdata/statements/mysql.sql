@@ -56,10 +56,12 @@ SELECT COUNT(*) FROM `posts` AS `p` WHERE `p`.`post_type` IN (?) AND `p`.`post_s
 SELECT COUNT(*) FROM `posts` AS `p` WHERE `p`.`post_type` IN (?) AND `p`.`post_status` = ? AND EXISTS(SELECT ? FROM `postmeta` AS `m` WHERE `m`.`post_id` = `p`.`ID` AND `m`.`meta_key` = ?)
 SELECT COUNT(*) FROM `terms` AS `t` INNER JOIN `term_taxonomy` AS `tt` ON `tt`.`term_id` = `t`.`term_id` WHERE `tt`.`taxonomy` IN (?) AND (`t`.`name` LIKE ? ESCAPE '\\' OR `t`.`slug` LIKE ? ESCAPE '\\')
 SELECT COUNT(*) FROM `terms` AS `t` INNER JOIN `term_taxonomy` AS `tt` ON `tt`.`term_id` = `t`.`term_id` WHERE `tt`.`taxonomy` IN (?) AND `tt`.`count` > ?
+SELECT COUNT(*) FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME IN (?) AND ENGINE = 'InnoDB'
 SELECT DISTINCT `comment_parent` FROM `comments` WHERE `comment_parent` IN (?) AND `comment_approved` IN (?)
 SELECT DISTINCT `post_author` FROM `posts` WHERE `post_author` IN (?) AND ((`post_status` = ? AND `post_type` IN (?)))
 SELECT DISTINCT `post_author` FROM `posts` WHERE `post_author` IN (?) AND (`post_status` = ? AND `post_type` IN (?))
 SELECT DISTINCT `term_taxonomy_id` FROM `term_relationships` WHERE `object_id` IN (?)
+SELECT VARIABLE_VALUE, UNIX_TIMESTAMP(), @@hostname, @@port FROM information_schema.GLOBAL_STATUS WHERE VARIABLE_NAME IN ('INNODB_MAX_TRX_ID', 'UPTIME') ORDER BY VARIABLE_NAME
 SELECT `ID` FROM `posts` WHERE `post_author` = ? AND `post_type` IN (?) ORDER BY `ID` ASC
 SELECT `ID` FROM `posts` WHERE `post_parent` = ? AND `post_type` = ?
 SELECT `ID` FROM `posts` WHERE `post_type` IN (?) AND `post_status` = ? AND `post_date_gmt` <> ? AND `post_date_gmt` <= ? ORDER BY `post_date_gmt` ASC, `ID` ASC LIMIT ?
