@@ -10,6 +10,7 @@ mod first_run;
 mod fuzz;
 mod import;
 mod interface;
+mod log;
 mod pages;
 mod plugins;
 mod sign_in;

@@ -24,8 +24,6 @@ mod fixture;
 #[cfg(test)]
 mod mysql_tests;
 #[cfg(test)]
-mod statements;
-#[cfg(test)]
 mod store_tests;
 
 pub mod authors;
@@ -68,6 +66,16 @@ pub enum Order {
     /// Largest first.
     #[default]
     Desc,
+}
+
+impl Order {
+    /// The other direction.
+    pub(crate) fn reversed(self) -> Self {
+        match self {
+            Order::Asc => Order::Desc,
+            Order::Desc => Order::Asc,
+        }
+    }
 }
 
 impl From<Order> for sea_query::Order {

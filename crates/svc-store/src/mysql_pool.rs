@@ -83,6 +83,7 @@ impl MySqlPool {
         let mut lease = self.begin(BEGIN)?;
         let db = lease.db()?;
         db.epochs = self.epochs(db, begun)?;
+        db.may_be_old = !self.staleness.is_zero();
         let answer = f(db);
         db.epochs = None;
         lease.end("COMMIT");
