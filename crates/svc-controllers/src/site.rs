@@ -29,6 +29,7 @@ use crate::{
     icons::Icons,
     media,
     patterns::PatternRegistry,
+    rendered::RenderedTexts,
     theme::ThemeCache,
     urls::Urls,
     users,
@@ -108,6 +109,8 @@ pub struct Site {
     theme: ThemeCache,
     spare: ThemeCache,
     pub(crate) known_blocks: ArcSwapOption<Known>,
+    /// Texts that were rendered before.
+    pub(crate) rendered: RenderedTexts,
 }
 
 impl Site {
@@ -151,6 +154,7 @@ impl Site {
             spare: ThemeCache::default(),
             spare_theme: None,
             known_blocks: ArcSwapOption::empty(),
+            rendered: RenderedTexts::default(),
         }
     }
 
