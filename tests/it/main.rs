@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a helper that fails fails its test")]
 
 mod browser;
+mod bucket;
 mod bytes;
 mod client;
 mod failures;
@@ -12,6 +13,7 @@ mod import;
 mod interface;
 mod pages;
 mod plugins;
+mod s3;
 mod sign_in;
 mod site;
 mod visitor;
