@@ -6,6 +6,7 @@ mod browser;
 mod bucket;
 mod bytes;
 mod client;
+mod export;
 mod failures;
 mod first_run;
 mod fuzz;

@@ -268,8 +268,10 @@ impl Media {
         draft.file = Some(file);
         let stored = paths.first().cloned().unwrap_or_default();
         let id = self.attach(&req, draft, paths, Arc::clone(&settings)).await?;
-        if let Some(cover) = cover {
-            self.keep_cover(&req, id, &stored, cover, &settings).await?;
+        if let Some(cover) = cover
+            && let Err(error) = self.keep_cover(&req, id, &stored, cover, &settings).await
+        {
+            tracing::warn!(%error, file = stored, "the picture that came with a sound is not kept");
         }
         let view = respond::edit_view(&req);
         if address.is_some() { self.made(&req, id, view).await } else { self.sent(&req, id, view).await }
