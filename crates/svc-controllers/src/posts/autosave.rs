@@ -11,7 +11,7 @@ use svc_store::{
 
 use super::{Granted, Posts, draft::PostDraft};
 use crate::{
-    Stored, caller,
+    Stored, caller, respond,
     revisions::keep::{self, Editor, Typed},
 };
 
@@ -27,7 +27,7 @@ impl Posts {
         let Granted { post, settings } = granted;
         let caller = caller(req);
         let draft = match self.post_type.rest_controller {
-            RestController::MenuItems => PostDraft { meta: self.draft(req)?.meta, ..PostDraft::default() },
+            RestController::MenuItems => PostDraft { meta: respond::given(req, "meta"), ..PostDraft::default() },
             _ => self.draft(req)?,
         };
         let now = self.site.now();
