@@ -37,6 +37,7 @@ pub mod patterns;
 pub mod plugins;
 pub mod posts;
 pub mod render;
+mod rendered;
 mod respond;
 pub mod revisions;
 pub mod schedule;

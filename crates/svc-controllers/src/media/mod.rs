@@ -116,6 +116,7 @@ impl Controller for Media {
                 .schema(schema.clone())
                 .endpoint(
                     get(Self::list, Self::can_list)
+                        .cacheable()
                         .args(self.posts.query_args())
                         .validate(checks::statuses(&self.site, &self.post_type)),
                 )
@@ -127,7 +128,9 @@ impl Controller for Media {
             Route::new(&item)
                 .schema(schema)
                 .args(id())
-                .endpoint(get(Self::fetch, Self::can_fetch).args(Args::from([("context", context_param())])))
+                .endpoint(
+                    get(Self::fetch, Self::can_fetch).cacheable().args(Args::from([("context", context_param())])),
+                )
                 .endpoint(
                     on(EDITABLE, Self::update, Self::can_update)
                         .args(self.posts.fields().args(MethodKind::Editable))

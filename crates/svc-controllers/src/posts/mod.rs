@@ -120,6 +120,7 @@ impl Controller for Posts {
                 .allow_batch()
                 .endpoint(
                     get(Self::list, Self::can_list)
+                        .cacheable()
                         .args(self.query_args())
                         .validate(checks::statuses(&self.site, &self.post_type)),
                 )
@@ -132,7 +133,7 @@ impl Controller for Posts {
                 .schema(schema)
                 .args(id)
                 .allow_batch()
-                .endpoint(get(Self::fetch, Self::can_fetch).args(self.item_args()))
+                .endpoint(get(Self::fetch, Self::can_fetch).cacheable().args(self.item_args()))
                 .endpoint(
                     on(EDITABLE, Self::update, Self::can_update)
                         .args(self.fields.args(MethodKind::Editable))
