@@ -3,8 +3,10 @@
 #![expect(clippy::unwrap_used, reason = "a helper that fails fails its test")]
 
 mod browser;
+mod bucket;
 mod bytes;
 mod client;
+mod export;
 mod failures;
 mod first_run;
 mod fuzz;
@@ -13,6 +15,7 @@ mod interface;
 mod log;
 mod pages;
 mod plugins;
+mod s3;
 mod sign_in;
 mod site;
 mod visitor;

@@ -15,6 +15,7 @@ pub mod blocks;
 pub mod comments;
 mod directory;
 mod errors;
+pub mod export;
 mod extensions;
 mod fail;
 pub mod fonts;

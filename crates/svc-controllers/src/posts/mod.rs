@@ -58,9 +58,12 @@ pub struct Posts {
     extra: ExtraFields,
 }
 
+/// What `context` can be.
+pub(crate) const CONTEXTS: [&str; 3] = ["view", "embed", "edit"];
+
 /// The parameter `context` of every list and item.
 pub(crate) fn context_param() -> SchemaBuilder {
-    string().describe("Which members are shown, and to whom.").one_of(["view", "embed", "edit"]).default("view")
+    string().describe("Which members are shown, and to whom.").one_of(CONTEXTS).default("view")
 }
 
 impl Posts {

@@ -27,7 +27,7 @@ use svc_store::posts;
 
 pub use history::TemplateHistory;
 pub use load::{Kind, Template, Templates as Lookup};
-pub(crate) use load::{THEME, of_term};
+pub(crate) use load::{THEME, of_term, without_theme};
 pub(crate) use write::term;
 
 use self::fields::{TemplateDraft, TemplateList};

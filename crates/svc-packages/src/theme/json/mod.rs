@@ -3,6 +3,7 @@
 //! Read ([`ThemeJson::new`]), laid over one another ([`ThemeJson::merge`]) and shown as the interface does. No CSS is
 //! made here.
 
+mod export;
 mod tables;
 
 use std::sync::LazyLock;
