@@ -174,6 +174,10 @@ fn menus(registry: &mut Registry, site: &Arc<Site>, namespace: &str) {
     }
     for post_type in site.types.iter().filter(|t| t.show_in_rest && t.rest_controller == RestController::MenuItems) {
         let (site, post_type) = (Arc::clone(site), post_type.clone());
+        if post_type.supports("autosave") {
+            let (site, kind) = (Arc::clone(&site), post_type.clone());
+            registry.mount(namespace, move |extra| MenuItems::autosaves(&site, &kind, extra));
+        }
         registry.mount(namespace, move |extra| MenuItems::new(&site, &post_type, extra));
     }
     let site = Arc::clone(site);

@@ -209,8 +209,10 @@ impl GlobalStyles {
     async fn fetch_theme(self: Arc<Self>, req: Request) -> Result<Response> {
         let (settings, theme) = self.active(&req)?;
         let mut data = Map::new();
+        // The context is not an argument here, and still counts.
+        let shows = matches!(req.context(), "view" | "edit");
         for (name, value) in [("settings", theme.json.settings()), ("styles", theme.json.styles())] {
-            if req.wants(name) {
+            if shows && req.wants(name) {
                 data.insert(name.to_owned(), value.clone());
             }
         }

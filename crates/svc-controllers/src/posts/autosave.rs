@@ -23,10 +23,9 @@ const LOCKED: i64 = 150;
 impl Posts {
     /// Saves what an editor has typed so far. His own draft is changed in place, unless somebody else has it open; of any
     /// other post it is kept beside, one for each editor. Gives the id of the row that holds it.
-    pub(crate) async fn autosave(&self, req: &Request, granted: Granted) -> Result<PostId> {
+    pub(crate) async fn autosave(&self, req: &Request, granted: Granted, draft: PostDraft) -> Result<PostId> {
         let Granted { post, settings } = granted;
         let caller = caller(req);
-        let draft = self.draft(req)?;
         let now = self.site.now();
         let is_own = matches!(post.status.as_str(), "draft" | "auto-draft") && post.author == caller.id;
         if is_own && !self.site.read(|db| is_open_elsewhere(db, &post, &caller, now.and_utc().timestamp()))? {

@@ -15,7 +15,7 @@ use svc_store::posts;
 use super::{Parent, RevisionTable, parent, parent_arg};
 use crate::{
     Site, errors,
-    posts::{Granted, Posts, checks, context_param},
+    posts::{Granted, Posts, checks, context_param, draft::PostDraft},
     respond,
 };
 
@@ -29,6 +29,8 @@ pub struct Autosaves {
     /// The posts themselves: their rights and their arguments are those of autosaves.
     posts: Arc<Posts>,
     table: RevisionTable,
+    /// The arguments, where they are not those of posts; then nothing of a request is kept.
+    unkept: Option<Args>,
 }
 
 impl Autosaves {
@@ -40,7 +42,13 @@ impl Autosaves {
         let table = RevisionTable::new(site, &post_type, extra).with(|f| {
             f.add(PREVIEW, preview);
         });
-        Autosaves { site: Arc::clone(site), post_type, posts, table }
+        Autosaves { site: Arc::clone(site), post_type, posts, table, unkept: None }
+    }
+
+    /// Takes these arguments, of which an autosave keeps nothing: they say more than the texts of a post.
+    #[must_use]
+    pub(crate) fn keeping_nothing_of(self, args: Args) -> Self {
+        Autosaves { unkept: Some(args), ..self }
     }
 
     /// The wire forms of autosaves of a post, of which one may be the post's own row.
@@ -96,7 +104,7 @@ impl Controller for Autosaves {
                 .endpoint(get(Self::list, Self::can_list).args(context()))
                 .endpoint(
                     on(CREATABLE, Self::create, Self::can_create)
-                        .args(self.posts.args(MethodKind::Editable))
+                        .args(self.unkept.clone().unwrap_or_else(|| self.posts.args(MethodKind::Editable)))
                         .validate(checks::template(&self.site, &self.post_type)),
                 ),
             Route::new(format!(r"/{base}/(?P<parent>[\d]+)/autosaves/(?P<id>[\d]+)"))
@@ -148,7 +156,8 @@ impl Autosaves {
 
     async fn create(self: Arc<Self>, req: Request, granted: Granted) -> Result<Response> {
         let parent = Parent { settings: Arc::clone(&granted.settings), post: granted.post.clone() };
-        let id = self.posts.autosave(&req, granted).await?;
+        let draft = if self.unkept.is_some() { PostDraft::default() } else { self.posts.draft(&req)? };
+        let id = self.posts.autosave(&req, granted, draft).await?;
         let autosave = self.posts.saved(id)?;
         let parent = if id == parent.post.id { Parent { post: autosave.clone(), ..parent } } else { parent };
         self.show_one(&req, &parent, autosave, &respond::edit_view(&req)).await

@@ -10,7 +10,7 @@ use svc_content::shortcodes::Page;
 use svc_model::{Post, PostType, RestController};
 use svc_resource::{Plan, View};
 use svc_routing::{ExtraFields, Link, Links, Map, Request, Response, Result};
-use svc_schema::build::{integer, string};
+use svc_schema::build::{integer, string, types};
 use svc_store::{
     Db,
     meta::{self, MetaKind},
@@ -59,7 +59,10 @@ fn fields(site: &Arc<Site>, post_type: &PostType, object: &str) -> PostFields {
     f.add("parent", integer().describe("Number of the post.").context(ALL)).get(|p| p.post.parent);
     f.add("slug", string().describe("Name of the revision, of its post's number and its kind.").context(ALL)).get(|p| p.post.slug.clone());
 
-    let mut texts = post_fields::fields(site, post_type).only(&["guid", "title", "content", "excerpt", "meta"]);
+    let mut texts = match post_type.rest_controller {
+        RestController::MenuItems => item_texts(site, post_type),
+        _ => post_fields::fields(site, post_type).only(&["guid", "title", "content", "excerpt", "meta"]),
+    };
     if !texts.has("meta") {
         // Revisions tell meta whether or not their posts do.
         crate::meta::add_member(&mut texts, &site.meta, "post", &post_type.name, |p| &p.stored_meta);
@@ -85,6 +88,17 @@ fn fields(site: &Arc<Site>, post_type: &PostType, object: &str) -> PostFields {
         }
     }
     f.join(texts)
+}
+
+/// What is told of an item of a menu: its own table has neither a guid nor texts but the title.
+#[rustfmt::skip]
+fn item_texts(site: &Arc<Site>, post_type: &PostType) -> PostFields {
+    let mut f = PostFields::new(&post_type.name);
+    f.add("guid", string().describe("A name of the revision that never changes.").context(VIEW_EDIT)).get(|p| json!({"rendered": p.post.guid, "raw": p.post.guid}));
+    let title = f.add("title", types(["string", "object"]).describe("The item's title.").context(ALL));
+    title.member("raw", string().describe("The title as stored.").context(&["edit"])).get(|p| p.post.title.clone());
+    title.member("rendered", string().describe("The title as HTML.").context(ALL).readonly());
+    f.join(post_fields::fields(site, post_type).only(&["meta"]))
 }
 
 /// A draft that is autosaved in its own row has no date until it is published.
