@@ -330,7 +330,7 @@ impl Job {
             }
         }
         for (taxonomy, wanted) in &draft.terms {
-            let wanted: Vec<TermId> = wanted.iter().copied().map(TermId).collect();
+            let wanted: Vec<TermId> = wanted.iter().map(|id| TermId(id.saturating_abs())).collect();
             let exist: Vec<TermId> =
                 terms::get_many(tx, &wanted)?.into_iter().filter(|t| t.taxonomy == *taxonomy).map(|t| t.id).collect();
             terms::set_object_terms(tx, id, taxonomy, &exist)?;

@@ -270,7 +270,12 @@ impl Templates {
             // As the reference, which shows what it was with its new status.
             post.status = trashed.status;
         }
-        self.show(found, &req, respond::view(&req), &settings).await
+        let mut response = self.show(found, &req, respond::edit_view(&req), &settings).await?;
+        // What is in the trash is no longer found, and so has no history.
+        for relation in ["version-history", "predecessor-version"] {
+            response.links.remove(relation, None);
+        }
+        Ok(response)
     }
 }
 
