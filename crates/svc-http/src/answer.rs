@@ -125,7 +125,13 @@ fn print(data: &serde_json::Value, form: &Form) -> std::io::Result<Vec<u8>> {
         // The comment keeps the bytes from being taken for another format.
         out.extend_from_slice(format!("/**/{function}(").as_bytes());
     }
-    svc_php::json::write(&mut out, data, if form.pretty { Style::Pretty } else { Style::Compact })?;
+    let style = match (&form.jsonp, form.pretty) {
+        (_, true) => Style::Pretty,
+        // A script holds nothing but ASCII, whatever encoding it is read in.
+        (Some(_), false) => Style::Escaped,
+        (None, false) => Style::Compact,
+    };
+    svc_php::json::write(&mut out, data, style)?;
     if form.jsonp.is_some() {
         out.push(b')');
     }

@@ -284,9 +284,9 @@ impl Request {
         &self.0.headers
     }
 
-    /// A header's text, when it is text.
+    /// A header's text, when it is text: ASCII, or UTF-8 as clients send names of files.
     pub fn header(&self, name: &str) -> Option<&str> {
-        self.0.headers.get(name)?.to_str().ok()
+        std::str::from_utf8(self.0.headers.get(name)?.as_bytes()).ok()
     }
 
     /// The `Content-Type`; `None` without one or without a slash in it.

@@ -66,6 +66,14 @@ pub(crate) fn context_param() -> SchemaBuilder {
     string().describe("Which members are shown, and to whom.").one_of(CONTEXTS).default("view")
 }
 
+/// The parameter `search` of a list, whose text is cleaned as a line of text is.
+pub(crate) fn clean_search(value: Value, _: &str) -> Result<Value> {
+    Ok(match value {
+        Value::String(text) => svc_text::sanitize_text_field(&text).into(),
+        other => other,
+    })
+}
+
 impl Posts {
     /// The family of this type.
     pub fn new(site: &Arc<Site>, post_type: &PostType, extra: &ExtraFields) -> Self {
@@ -284,6 +292,7 @@ impl Posts {
     ) -> Result<ListPage<T>> {
         let list = self.params.read(|name| req.param(name).cloned())?;
         let (page, per_page, lifts) = (list.page, list.per_page, list.lifts_sticky());
+        let skips = list.skips();
         let caller = caller(req);
         // How editors see posts is for those who may edit them, one by one.
         let edits = req.context() == "edit";
@@ -307,8 +316,8 @@ impl Posts {
             drop(access);
             Ok((found, settings, items))
         })?;
-        // A page beyond the end that was not asked for by number is that of an empty list.
-        if found.ids.is_empty() && page == 1 {
+        // A page beyond the end that was not asked for by its number alone is that of an empty list.
+        if found.ids.is_empty() && (page == 1 || skips) {
             found.total = Some(0);
         }
         let paging = Paging { total: found.total.unwrap_or_default(), per_page, page };

@@ -109,11 +109,12 @@ fn dated(item: &PostItem, read: fn(&PostItem) -> Value) -> Value {
 /// The title as pages show it: what few may read says so.
 fn title(item: &PostItem) -> String {
     let title = item.title_rendered();
-    match (item.post.password.is_empty(), item.post.status.as_str()) {
-        (false, _) => format!("Protected: {title}"),
-        (true, "private") => format!("Private: {title}"),
-        _ => title,
-    }
+    let mark = match (item.post.password.is_empty(), item.post.status.as_str()) {
+        (false, _) => "Protected:",
+        (true, "private") => "Private:",
+        _ => return title,
+    };
+    format!("{mark} {title}").trim_end().to_owned()
 }
 
 impl RevisionTable {
