@@ -107,6 +107,10 @@ impl DynamicBlocks for TextBlocks<'_> {
         self.0.types()
     }
 
+    fn bound(&self, block: &Block<'_>) -> serde_json::Map<String, serde_json::Value> {
+        self.0.bound(block)
+    }
+
     fn enter(&self, block: &Block<'_>) {
         self.0.enter(block);
     }
@@ -147,7 +151,7 @@ pub(crate) fn content_filters(content: &str, context: &RenderContext<'_>, whole:
     let mut is_blocks = false;
     if whole {
         is_blocks = has_blocks(&html);
-        html = context.renderer.render(&blocks::parse(&html));
+        html = context.renderer.content(&blocks::parse(&html));
     }
     formatted(&html, context, whole, !is_blocks)
 }

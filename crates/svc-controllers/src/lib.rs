@@ -18,6 +18,7 @@ mod errors;
 pub mod export;
 mod extensions;
 mod fail;
+pub mod feeds;
 pub mod fonts;
 pub mod global_styles;
 pub mod hashing;

@@ -25,6 +25,7 @@ use crate::{
     avatars,
     blocks::Known,
     caller,
+    feeds::Feeds,
     fonts::{self, FontCollection},
     icons::Icons,
     media,
@@ -69,6 +70,8 @@ pub struct Site {
     pub font_collections: Vec<FontCollection>,
     /// Icons to choose from.
     pub icons: Icons,
+    /// Feeds of other sites.
+    pub(crate) feeds: Feeds,
     /// What it is used for: `production`, `staging`, `development` or `local`.
     pub environment: &'static str,
     /// Changes to generated addresses and routes.
@@ -133,6 +136,7 @@ impl Site {
             abilities: Abilities::default(),
             font_collections: fonts::core_collections(),
             icons: Icons::default(),
+            feeds: Feeds::default(),
             environment: "production",
             url_hooks: svc_discovery::Hooks::default(),
             content_dir: content_dir.to_owned(),

@@ -26,6 +26,7 @@ use super::{
 use crate::{
     Access, Settings, Site, Stored,
     blocks::{self, Reader},
+    feeds::Missing,
     media::{self, SiteImages},
     render::With,
 };
@@ -46,6 +47,8 @@ pub(crate) struct Loading<'a> {
     pub excerpt_length: usize,
     /// The request, where blocks are told who reads.
     pub req: Option<&'a Request>,
+    /// Feeds of other sites that were not known yet.
+    pub missing: Missing,
 }
 
 /// A post ready to be rendered, with its links when they are asked for.
@@ -99,7 +102,10 @@ impl Loading<'_> {
             excerpt: plan.wants("excerpt.rendered"),
             words: self.excerpt_length,
         };
-        let reader = || self.req.map(|req| Reader::of(self.site, self.settings, req)).unwrap_or_default();
+        let reader = || {
+            let reader = self.req.map(|req| Reader::of(self.site, self.settings, req)).unwrap_or_default();
+            Reader { missing: self.missing.clone(), ..reader }
+        };
         let mut texts =
             blocks::rendered(self.site, self.settings, reader, db, &rows, wanted, &With::new(&images, &page))?
                 .into_iter();

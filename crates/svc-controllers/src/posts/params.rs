@@ -244,7 +244,7 @@ impl PostList {
         q.tax.clauses = wanted.chain(unwanted).collect();
         q.tax.relation = if self.tax_or { Relation::Or } else { Relation::And };
         if !self.formats.is_empty() {
-            q.tax_also = formats(db, &self.formats)?;
+            q.tax_also = of_formats(db, &self.formats)?;
         }
         match self.sticky {
             Some(true) => q.sticky = Some(settings.sticky.iter().copied().collect()),
@@ -329,7 +329,7 @@ fn unasked_statuses(
 }
 
 /// Formats are terms `post-format-NAME`; `standard` is having none of them.
-fn formats(db: &mut Db, formats: &[String]) -> Stored<Clauses<TaxClause>> {
+pub(crate) fn of_formats(db: &mut Db, formats: &[String]) -> Stored<Clauses<TaxClause>> {
     let query = TermQuery { taxonomies: vec![FORMAT.to_owned()], ..TermQuery::default() };
     let known = terms::query(db, &query)?.ids;
     let known = terms::get_many(db, &known)?;
