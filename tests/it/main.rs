@@ -5,6 +5,7 @@
 mod browser;
 mod bytes;
 mod client;
+mod clients;
 mod failures;
 mod first_run;
 mod fuzz;
