@@ -6,6 +6,7 @@ mod browser;
 mod bucket;
 mod bytes;
 mod client;
+mod clients;
 mod elsewhere;
 mod export;
 mod failures;

@@ -259,9 +259,12 @@ impl PostList {
         self.offset.is_some()
     }
 
-    /// Whether sticky posts go on top of this page: the first one, of a list that is narrowed by nothing.
+    /// Whether sticky posts go on top of this page: the first one, of a list that is no search and no archive of terms.
     pub(crate) fn lifts_sticky(&self) -> bool {
-        !self.ignore_sticky && self.page == 1 && self.offset.is_none() && self.sticky.is_none()
+        let q = &self.query;
+        let is_archive = self.terms.values().any(|t| !t.ids.is_empty()) || !self.formats.is_empty();
+        let is_home = q.search.as_deref().unwrap_or_default().is_empty() && q.include.is_empty() && !is_archive;
+        !self.ignore_sticky && self.page == 1 && self.sticky.is_none() && is_home
     }
 
     /// The statuses asked for, and those that only the caller's own posts may have. `any` is all but those that no search

@@ -339,7 +339,8 @@ fn with_theme(content: &str, theme: &str) -> String {
     blocks::serialize_blocks(&blocks)
 }
 
-fn name_theme(blocks: &mut [Block<'_>], theme: &str) {
+/// Names the theme in those of the blocks that are template parts.
+pub(crate) fn name_theme(blocks: &mut [Block<'_>], theme: &str) {
     for block in blocks {
         if block.name.as_deref() == Some("core/template-part") && !block.attrs.contains_key("theme") {
             block.attrs.insert("theme".to_owned(), theme.into());
