@@ -157,7 +157,7 @@ pub(crate) fn rendered(
             if !is_live {
                 return Rendered::default();
             }
-            let with = render::With { dynamic: blocks, ..render::With::new(with.images, with.page) };
+            let with = render::With { dynamic: Some(blocks), ..render::With::new(with.images, with.page) };
             blocks.within_post(post.id, &post.post_type, || Rendered {
                 content: wanted.content.then(|| render::content(site, settings, post, &with)),
                 excerpt: wanted.excerpt.then(|| render::excerpt(site, settings, post, &with, wanted.words)),

@@ -429,9 +429,9 @@ fn facts(site: &Site, settings: &Settings, reader: &Reader) -> Facts {
         newest_comments_first: settings.option("comment_order") == "desc",
         comments_need_login: on("comment_registration"),
         comments_close_after: on("close_comments_for_old_posts").then(|| settings.number("close_comments_days_old")),
-        smilies: svc_php::cast::truthy(&settings.option("use_smilies").into()),
-        smilies_url: settings.smilies_url.clone(),
-        own_host: render::host(settings.option("home")).to_owned(),
+        smilies: settings.texts.smilies,
+        smilies_url: settings.texts.smilies_url.clone(),
+        own_host: settings.texts.own_host.clone(),
     }
 }
 

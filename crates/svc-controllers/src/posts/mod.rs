@@ -64,9 +64,20 @@ pub struct Posts {
     extra: ExtraFields,
 }
 
+/// What `context` can be.
+pub(crate) const CONTEXTS: [&str; 3] = ["view", "embed", "edit"];
+
 /// The parameter `context` of every list and item.
 pub(crate) fn context_param() -> SchemaBuilder {
-    string().describe("Which members are shown, and to whom.").one_of(["view", "embed", "edit"]).default("view")
+    string().describe("Which members are shown, and to whom.").one_of(CONTEXTS).default("view")
+}
+
+/// The parameter `search` of a list, whose text is cleaned as a line of text is.
+pub(crate) fn clean_search(value: Value, _: &str) -> Result<Value> {
+    Ok(match value {
+        Value::String(text) => svc_text::sanitize_text_field(&text).into(),
+        other => other,
+    })
 }
 
 impl Posts {
@@ -123,6 +134,7 @@ impl Controller for Posts {
                 .allow_batch()
                 .endpoint(
                     get(Self::list, Self::can_list)
+                        .cacheable()
                         .args(self.query_args())
                         .validate(checks::statuses(&self.site, &self.post_type)),
                 )
@@ -135,7 +147,7 @@ impl Controller for Posts {
                 .schema(schema)
                 .args(id)
                 .allow_batch()
-                .endpoint(get(Self::fetch, Self::can_fetch).args(self.item_args()))
+                .endpoint(get(Self::fetch, Self::can_fetch).cacheable().args(self.item_args()))
                 .endpoint(
                     on(EDITABLE, Self::update, Self::can_update)
                         .args(self.fields.args(MethodKind::Editable))
@@ -296,6 +308,7 @@ impl Posts {
     ) -> Result<ListPage<T>> {
         let list = self.params.read(|name| req.param(name).cloned())?;
         let (page, per_page, lifts) = (list.page, list.per_page, list.lifts_sticky());
+        let skips = list.skips();
         let caller = caller(req);
         // How editors see posts is for those who may edit them, one by one.
         let edits = req.context() == "edit";
@@ -319,8 +332,8 @@ impl Posts {
             drop(access);
             Ok((found, settings, items))
         })?;
-        // A page beyond the end that was not asked for by number is that of an empty list.
-        if found.ids.is_empty() && page == 1 {
+        // A page beyond the end that was not asked for by its number alone is that of an empty list.
+        if found.ids.is_empty() && (page == 1 || skips) {
             found.total = Some(0);
         }
         let paging = Paging { total: found.total.unwrap_or_default(), per_page, page };
