@@ -125,7 +125,13 @@ fn print(data: &serde_json::Value, form: &Form) -> std::io::Result<Vec<u8>> {
         // The comment keeps the bytes from being taken for another format.
         out.extend_from_slice(format!("/**/{function}(").as_bytes());
     }
-    svc_php::json::write(&mut out, data, if form.pretty { Style::Pretty } else { Style::Compact })?;
+    let style = match form {
+        Form { pretty: true, .. } => Style::Pretty,
+        // A program of another page reads this, perhaps in another encoding.
+        Form { jsonp: Some(_), .. } => Style::Escaped,
+        _ => Style::Compact,
+    };
+    svc_php::json::write(&mut out, data, style)?;
     if form.jsonp.is_some() {
         out.push(b')');
     }

@@ -58,6 +58,11 @@ pub struct Posts {
     extra: ExtraFields,
 }
 
+/// A text as one line without markup, such as a list's parameter `search`.
+pub(crate) fn one_line(value: Value, _: &str) -> Result<Value> {
+    Ok(svc_text::sanitize_text_field(&svc_php::cast::to_text(&value)).into())
+}
+
 /// The parameter `context` of every list and item.
 pub(crate) fn context_param() -> SchemaBuilder {
     string().describe("Which members are shown, and to whom.").one_of(["view", "embed", "edit"]).default("view")

@@ -7,6 +7,7 @@ mod views;
 
 use std::sync::Arc;
 
+use indexmap::IndexSet;
 use svc_resource::Fields;
 use svc_routing::{Controller, Request, Response, Result, Route, forbidden, get};
 use svc_schema::{
@@ -15,7 +16,10 @@ use svc_schema::{
 };
 
 use self::views::Views;
-use crate::{Access, Site, caller, respond};
+use crate::{
+    Access, Site, caller, respond,
+    templates::{Kind, Lookup, kinds},
+};
 
 /// The version of these answers.
 const VERSION: i64 = 1;
@@ -77,7 +81,9 @@ impl ViewConfig {
     }
 
     async fn can_read(self: Arc<Self>, req: Request) -> Result<(String, String)> {
-        let (kind, name): (String, String) = (req.require("kind")?, req.require("name")?);
+        // A request that is refused for lack of them is told all the same what it may do.
+        let text = |name| req.param(name).map_or_else(String::new, |v| svc_php::cast::to_text(v).into_owned());
+        let (kind, name) = (text("kind"), text("name"));
         let settings = self.site.settings()?;
         let capability = self.capability(&kind, &name)?;
         if Access::new(&self.site, &settings).can(&caller(&req), capability) {
@@ -101,8 +107,18 @@ impl ViewConfig {
         match name {
             "page" => Ok(views::pages(kind)),
             "wp_block" => Ok(views::patterns(&self.pattern_categories()?)),
+            "wp_template" => Ok(views::templates(&self.template_makers()?)),
+            "wp_template_part" => Ok(views::template_parts(&kinds::areas())),
             _ => Ok(views::posts(kind)),
         }
+    }
+
+    /// Who made the site's templates, by name, each once.
+    fn template_makers(&self) -> Result<Vec<String>> {
+        let settings = self.site.settings()?;
+        let all = self.site.read(|db| Lookup::new(&self.site, &settings).all(db, Kind::Template))?;
+        let names: IndexSet<String> = all.into_iter().map(|template| template.maker_name).collect();
+        Ok(names.into_iter().collect())
     }
 
     /// Categories of patterns, those that are registered and those that users have made: slug and name.
@@ -151,9 +167,14 @@ mod tests {
         let types = PostTypes::default();
         let kind = |name: &str| types.get(name).unwrap();
         let categories = vec![("b".to_owned(), "Zed".to_owned()), ("a".to_owned(), "Alpha".to_owned())];
-        for views in
-            [views::posts(kind("post")), views::pages(kind("page")), views::patterns(&categories), views::other()]
-        {
+        for views in [
+            views::posts(kind("post")),
+            views::pages(kind("page")),
+            views::patterns(&categories),
+            views::templates(&["Somebody".to_owned()]),
+            views::template_parts(&kinds::areas()),
+            views::other(),
+        ] {
             let config = Config { kind: "postType".to_owned(), name: "x".to_owned(), views };
             let view = svc_resource::View::whole("view");
             let told = Value::Object(fields().plan(&view).prepare(&config));
