@@ -1,6 +1,6 @@
 //! How the site's own styles are stored: a post for each theme, whose content is a `theme.json`.
 
-use std::sync::Arc;
+use std::{collections::HashMap, sync::Arc};
 
 use serde_json::{Map, Value, json};
 use svc_model::{Post, PostId, PostType, UserId};
@@ -23,6 +23,8 @@ use crate::{
 
 /// The type of their posts.
 pub(crate) const POST_TYPE: &str = "wp_global_styles";
+/// Themes whose styles are looked for at once.
+const MAX_THEMES: u64 = 500;
 /// The member that says what a stored text is.
 const MARK: &str = "isGlobalStylesUserThemeJSON";
 
@@ -47,11 +49,14 @@ pub(super) fn read(post: &Post) -> ThemeJson {
     ThemeJson::new(Value::Object(members(&post.content)), Origin::Custom)
 }
 
-/// Whether CSS holds what a browser takes for a tag.
-pub(super) fn holds_tag(css: &str) -> bool {
-    css.split('<').skip(1).any(|after| {
-        let name = after.strip_prefix('/').unwrap_or(after);
-        name.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_')
+/// Whether CSS would end the element of a page that it stands in: by itself, or with what may follow it.
+pub(super) fn ends_element(css: &str) -> bool {
+    const END: &str = "</style";
+    css.match_indices('<').any(|(at, _)| {
+        let rest = &css.as_bytes()[at..];
+        let head = &rest[..rest.len().min(END.len())];
+        let fits = head.eq_ignore_ascii_case(&END.as_bytes()[..head.len()]);
+        fits && rest.get(END.len()).is_none_or(|next| b"\t\n\x0c\r />".contains(next))
     })
 }
 
@@ -66,6 +71,29 @@ fn find(db: &mut Db, stylesheet: &str) -> Stored<Option<PostId>> {
         ..PostQuery::default()
     };
     Ok(posts::query(db, &query)?.ids.first().copied())
+}
+
+/// The posts of all themes' styles that there are, by the theme's name.
+///
+/// # Errors
+/// Those of the store.
+pub(crate) fn of_themes(db: &mut Db) -> Stored<HashMap<String, PostId>> {
+    let query = PostQuery {
+        post_types: vec![POST_TYPE.to_owned()],
+        statuses: vec!["publish".to_owned()],
+        limit: Some(MAX_THEMES),
+        ..PostQuery::default()
+    };
+    let ids = posts::query(db, &query)?.ids;
+    let mut terms = terms::of_objects(db, &ids)?;
+    let mut found = HashMap::new();
+    for id in ids {
+        for term in terms.remove(&id).unwrap_or_default().into_iter().filter(|t| t.taxonomy == THEME) {
+            // The newest comes first, and is the one that counts.
+            found.entry(term.name).or_insert(id);
+        }
+    }
+    Ok(found)
 }
 
 /// What the site has chosen over a theme's settings and styles.
@@ -168,12 +196,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn css_with_tags_is_told_from_css_without() {
-        for css in ["</style><script>", "a<b", "<x", "</_"] {
-            assert!(holds_tag(css), "{css}");
+    fn css_that_ends_its_element_is_told_from_css_that_does_not() {
+        for css in ["</style><script>", "x</STYLE ", "a </style b", "</style", "a</sty", "</", "<"] {
+            assert!(ends_element(css), "{css}");
         }
-        for css in ["body{color:red}", "a > b", "@media (width < 3px) {}", "a{content:'<'}", ""] {
-            assert!(!holds_tag(css), "{css}");
+        for css in ["body{color:red}", "a > b", "a<b", "</b>", "<!--", "</stylex", "</ style>", "a{content:'<'}", ""] {
+            assert!(!ends_element(css), "{css}");
         }
     }
 

@@ -182,12 +182,13 @@ fn limits(req: &Request) -> Result<(u64, u64)> {
 
 /// The text that is searched for; `None` when there is none.
 fn text(req: &Request) -> Option<String> {
-    req.param("search").map(|s| svc_php::cast::to_text(s).into_owned()).filter(|s| !s.is_empty())
+    // PHP takes a zero for nothing.
+    req.param("search").map(|s| svc_php::cast::to_text(s).into_owned()).filter(|s| !s.is_empty() && s != "0")
 }
 
 /// The members of a result that the request wants to see.
 fn members(req: &Request, rows: [(&str, Option<Value>); 5]) -> Value {
-    let wanted = rows.into_iter().filter(|(name, _)| req.wants(name));
+    let wanted = rows.into_iter().filter(|(name, _)| req.fields().is_none_or(|f| f.names().iter().any(|n| n == name)));
     Value::Object(wanted.filter_map(|(name, value)| Some((name.to_owned(), value?))).collect())
 }
 

@@ -7,7 +7,6 @@ mod views;
 
 use std::sync::Arc;
 
-use indexmap::IndexSet;
 use svc_resource::Fields;
 use svc_routing::{Controller, Request, Response, Result, Route, forbidden, get};
 use svc_schema::{
@@ -18,7 +17,7 @@ use svc_schema::{
 use self::views::Views;
 use crate::{
     Access, Site, caller, respond,
-    templates::{Kind, Lookup, kinds},
+    templates::{self, Maker},
 };
 
 /// The version of these answers.
@@ -107,18 +106,25 @@ impl ViewConfig {
         match name {
             "page" => Ok(views::pages(kind)),
             "wp_block" => Ok(views::patterns(&self.pattern_categories()?)),
-            "wp_template" => Ok(views::templates(&self.template_makers()?)),
-            "wp_template_part" => Ok(views::template_parts(&kinds::areas())),
+            "wp_template" => Ok(views::templates(&self.makers_of_templates()?)),
+            "wp_template_part" => Ok(views::template_parts(templates::area_labels())),
             _ => Ok(views::posts(kind)),
         }
     }
 
-    /// Who made the site's templates, by name, each once.
-    fn template_makers(&self) -> Result<Vec<String>> {
+    /// Who has made the templates, each once: users after all others.
+    fn makers_of_templates(&self) -> Result<Vec<String>> {
         let settings = self.site.settings()?;
-        let all = self.site.read(|db| Lookup::new(&self.site, &settings).all(db, Kind::Template))?;
-        let names: IndexSet<String> = all.into_iter().map(|template| template.maker_name).collect();
-        Ok(names.into_iter().collect())
+        let lookup = templates::Lookup::new(&self.site, &settings);
+        let all = self.site.read(|db| Ok(lookup.all(db, templates::Kind::Template)?))?;
+        let (users, others): (Vec<_>, Vec<_>) = all.into_iter().partition(|t| t.maker() == Maker::User);
+        let mut names = Vec::new();
+        for template in others.into_iter().chain(users) {
+            if !template.maker_name.is_empty() && !names.contains(&template.maker_name) {
+                names.push(template.maker_name);
+            }
+        }
+        Ok(names)
     }
 
     /// Categories of patterns, those that are registered and those that users have made: slug and name.
@@ -171,8 +177,8 @@ mod tests {
             views::posts(kind("post")),
             views::pages(kind("page")),
             views::patterns(&categories),
-            views::templates(&["Somebody".to_owned()]),
-            views::template_parts(&kinds::areas()),
+            views::templates(&["A theme".to_owned()]),
+            views::template_parts(templates::area_labels()),
             views::other(),
         ] {
             let config = Config { kind: "postType".to_owned(), name: "x".to_owned(), views };

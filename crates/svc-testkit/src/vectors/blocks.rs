@@ -43,6 +43,7 @@ fn with_renderer(render: impl FnOnce(&Renderer<'_>) -> String) -> String {
         block_gaps: [gap("core/columns", "var(--wp--preset--spacing--50)")].into(),
         root_padding: true,
         style_variations: ["core/heading", "core/paragraph"].map(|name| (name.to_owned(), text_styles())).into(),
+        ..Theme::default()
     };
     let site = RecordedSite::new();
     let blocks = CoreBlocks::new(BlockTypes::core(), &site);
