@@ -170,6 +170,8 @@ impl RestService {
         };
         let outcome = self.0.authenticator.authenticate(credentials).await;
         let (req, logged_in, auth_headers, refused) = outcome.apply(req);
+        // Another nonce or password may be let in at the same address.
+        let is_personal = logged_in || refused.is_some();
         let served = match refused.or(unread) {
             Some(error) => server.serve_error(req.clone(), error).await,
             None => server.serve(req.clone()).await,
@@ -181,11 +183,10 @@ impl RestService {
         for (name, value) in &auth_headers {
             answer::set(&mut out, name, value);
         }
-        let refused_nonce = parts.headers.contains_key(nonce_header.as_str()) && served.status.is_client_error();
         let form = Form { jsonp: callback, pretty: wants_lines(&req) };
         let question = question.filter(|_| served.cacheable);
         let (status, mut headers, body) = answer::content(out, served, &form);
-        if logged_in || refused_nonce {
+        if is_personal {
             answer::forbid_caching(&mut headers);
         }
         if let (Some(kept), Some(question)) = (&self.0.kept, question.filter(|_| status == StatusCode::OK)) {
