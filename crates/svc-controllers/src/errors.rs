@@ -111,6 +111,17 @@ pub(crate) fn empty_content() -> Error {
     error("empty_content", "The post needs a title, content or an excerpt.", 400)
 }
 
+/// A date before the first year.
+pub(crate) fn invalid_date() -> Error {
+    error("invalid_date", "There is no such date.", 400)
+}
+
+/// A value that its column does not take.
+pub(crate) fn not_stored(exists: bool) -> Error {
+    let code = if exists { "db_update_error" } else { "db_insert_error" };
+    error(code, "The post cannot be stored: a value is too long.", 500)
+}
+
 /// No such user to be the author.
 pub(crate) fn invalid_author() -> Error {
     error("rest_invalid_author", "There is no such author.", 400)

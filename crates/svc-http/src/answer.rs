@@ -86,8 +86,8 @@ fn notice_text(notice: &Notice) -> String {
     }
 }
 
-/// The whole answer. `out` holds the headers so far; those of the handler win over them.
-pub(crate) fn response(mut out: HeaderMap, served: Served, form: &Form) -> Response<Full<Bytes>> {
+/// Status, headers and body. `out` holds the headers so far; those of the handler win over them.
+pub(crate) fn content(mut out: HeaderMap, served: Served, form: &Form) -> (StatusCode, HeaderMap, Bytes) {
     let mut status = served.status;
     for (name, value) in served.headers.iter() {
         set(&mut out, name, value);
@@ -108,7 +108,7 @@ pub(crate) fn response(mut out: HeaderMap, served: Served, form: &Form) -> Respo
             }
         },
     };
-    finish(status, out, body)
+    (status, out, body)
 }
 
 /// Puts status, headers and body together.
@@ -125,7 +125,13 @@ fn print(data: &serde_json::Value, form: &Form) -> std::io::Result<Vec<u8>> {
         // The comment keeps the bytes from being taken for another format.
         out.extend_from_slice(format!("/**/{function}(").as_bytes());
     }
-    svc_php::json::write(&mut out, data, if form.pretty { Style::Pretty } else { Style::Compact })?;
+    let style = match (&form.jsonp, form.pretty) {
+        (_, true) => Style::Pretty,
+        // A script holds nothing but ASCII, whatever encoding it is read in.
+        (Some(_), false) => Style::Escaped,
+        (None, false) => Style::Compact,
+    };
+    svc_php::json::write(&mut out, data, style)?;
     if form.jsonp.is_some() {
         out.push(b')');
     }

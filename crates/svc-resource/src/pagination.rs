@@ -37,7 +37,7 @@ impl Paging {
     /// `query` the query parameters of the request, which the addresses repeat.
     pub fn links(&self, collection: &str, query: &Map<String, Value>) -> Vec<(&'static str, String)> {
         // As the reference: of an empty collection the page before is page 0.
-        self.beside((self.page.saturating_sub(1)).min(self.pages()), collection, query)
+        self.beside(self.page.saturating_sub(1).min(self.pages()), collection, query)
     }
 
     /// [`Self::links`], with the page before this one as the previous one, though the collection may not reach that far.

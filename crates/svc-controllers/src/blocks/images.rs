@@ -1,7 +1,7 @@
 //! Images of the site as HTML: the file of a size, and the others to choose from.
 
 use serde_json::Value;
-use svc_blocks::data::ImageWish;
+use svc_blocks::data::{ImageWish, Loading};
 use svc_content::srcset::{Image, ImageSize, sizes};
 use svc_model::Post;
 use svc_store::Meta;
@@ -53,13 +53,19 @@ pub(crate) fn tag(image: &Image, meta: &Meta, wish: &ImageWish) -> String {
         esc_attr(&wish.class),
         esc_attr(&alt)
     );
+    for (name, value) in &wish.more {
+        out.push_str(&format!(" {name}=\"{}\"", esc_attr(value)));
+    }
     if let Some(style) = &wish.style {
         out.push_str(&format!(" style=\"{}\"", esc_attr(style)));
     }
-    out.push_str(" decoding=\"async\"");
-    out.push_str(if wish.first { " fetchpriority=\"high\"" } else { " loading=\"lazy\"" });
+    out.push_str(match wish.loading {
+        Loading::Late => " decoding=\"async\" loading=\"lazy\"",
+        Loading::First => " decoding=\"async\" fetchpriority=\"high\"",
+        Loading::Content => "",
+    });
     if let Some(srcset) = image.srcset(&address, (width, height)) {
-        let auto = if wish.first { "" } else { "auto, " };
+        let auto = if wish.loading == Loading::Late { "auto, " } else { "" };
         out.push_str(&format!(" srcset=\"{}\" sizes=\"{auto}{}\"", esc_attr(&srcset), sizes(width)));
     }
     out.push_str(" />");

@@ -12,7 +12,10 @@ use svc_store::{
     comments::{CommentOrderBy, CommentQuery},
 };
 
-use crate::{Settings, posts::context_param};
+use crate::{
+    Settings,
+    posts::{clean_search, context_param},
+};
 
 /// Largest number of items on a page.
 const MAX_PER_PAGE: i64 = 100;
@@ -51,7 +54,7 @@ pub(super) fn params() -> Params<CommentList> {
     p.add("context", context_param());
     p.add("page", integer().describe("Page of the list.").default(1).minimum(1)).set(|l, n| l.page = n);
     p.add("per_page", integer().describe("Items on a page.").default(10).range(1..=MAX_PER_PAGE)).set(|l, n| l.per_page = n);
-    p.add("search", string().describe("Only comments with this text in them or their author.")).set(|l, s: String| l.query.search = Some(s).filter(|s| !s.is_empty()));
+    p.add("search", string().describe("Only comments with this text in them or their author.")).cleaned_by(clean_search).set(|l, s: String| l.query.search = Some(s).filter(|s| !s.is_empty()));
     p.add("after", date().describe("Only comments written after this moment.")).set(|l, s| l.after = Some(s));
     p.add("author", ids().describe("Only comments by these users.")).set(|l, v| l.query.author_in = numbers(v, UserId));
     p.add("author_exclude", ids().describe("No comments by these users.")).set(|l, v| l.query.author_not_in = numbers(v, UserId));

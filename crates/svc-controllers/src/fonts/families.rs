@@ -6,7 +6,8 @@ use serde_json::{Map, Value, json};
 use svc_model::{Post, PostId, PostType};
 use svc_resource::{Fields, View};
 use svc_routing::{
-    CREATABLE, Controller, DELETABLE, EDITABLE, ExtraFields, Link, Links, Request, Response, Result, Route, get, on,
+    CREATABLE, Controller, DELETABLE, EDITABLE, ExtraFields, Link, Links, Method, Request, Response, Result, Route,
+    get, on,
 };
 use svc_schema::{
     Arg, Args, Error, Schema,
@@ -168,7 +169,8 @@ impl FontFamilies {
         let given: Map<String, Value> = read_settings(&req);
         let slug = svc_text::sanitize_title(&svc_php::cast::to_text(&given["slug"]));
         let (kind, wanted) = (self.post_type.name.clone(), slug.clone());
-        let job = self.posts.job(caller(&req), draft(&given, Some(slug)), None, self.site.settings()?);
+        let draft = draft(&given, Some(slug), Map::new());
+        let job = self.posts.job(caller(&req), draft, None, self.site.settings()?);
         let id = self
             .site
             .write(move |tx| {
@@ -194,7 +196,8 @@ impl FontFamilies {
     async fn update(self: Arc<Self>, req: Request, granted: Granted) -> Result<Response> {
         let given: Map<String, Value> = read_settings(&req);
         let id = granted.post.id;
-        let job = self.posts.job(caller(&req), draft(&given, None), Some(id), self.site.settings()?);
+        let before = serde_json::from_str(&granted.post.content).unwrap_or_default();
+        let job = self.posts.job(caller(&req), draft(&given, None, before), Some(id), self.site.settings()?);
         self.site.write(move |tx| job.run(tx)).await?;
         self.posts.update_extra(id, &req).await?;
         self.show(&req, self.posts.saved(id)?, respond::edit_view(&req)).await
@@ -238,9 +241,9 @@ impl Controller for FontFamilies {
         let version = || Arg::new(theme_json_version());
         let id = integer().describe("Number that identifies the family.");
         let force: SchemaBuilder = boolean().describe("Must be true: fonts have no trash.").default(false);
-        let creates = shape.clone();
-        // To change a family the settings come as they are, not as a text: so the peer has it, for texts are refused.
-        let changed = Arg::new(text()).validate_with(move |value, name| shape.validate(value, name).map(|()| true));
+        let (creates, part) = (shape.clone(), Schema::compile(settings::family_part_schema().into()));
+        // What fits hangs on the method, which the route's own check knows.
+        let changed = Arg::new(text()).validate_with(|_, _| Ok(true));
         vec![
             Route::new(format!("/{base}"))
                 .schema(schema.clone())
@@ -253,7 +256,8 @@ impl Controller for FontFamilies {
                 .args(Args::from([("id", id)]))
                 .endpoint(get(Self::fetch, Self::can_fetch).args(Args::from([("context", context_param())])))
                 .endpoint(on(EDITABLE, Self::update, Self::can_update)
-                    .args(Args::new().with("theme_json_version", version()).with(settings::FAMILY, changed)))
+                    .args(Args::new().with("theme_json_version", version()).with(settings::FAMILY, changed))
+                    .validate(move |req| check_change(req, &shape, &part)))
                 .endpoint(on(DELETABLE, Self::delete, Self::can_delete).args(Args::from([("force", force)]))),
         ]
     }
@@ -261,11 +265,32 @@ impl Controller for FontFamilies {
 
 /// Whether the settings of a request to create are fit.
 fn check(req: &Request, shape: &Schema) -> Result<bool> {
-    let text: String = req.require(settings::FAMILY)?;
+    let text = given_text(req)?;
     let refused = |why: Error| invalid_param(settings::FAMILY, &why);
     let given = settings::parse(&text, shape, settings::FAMILY).map_err(refused)?;
     settings::check_family(&given).map_err(refused)?;
     Ok(true)
+}
+
+/// Whether the settings of a request to change are fit. With POST they are a text that holds what changes; with the other
+/// methods they are whole, and come as they are: so the peer has it, which refuses texts there.
+fn check_change(req: &Request, whole: &Schema, part: &Schema) -> Result<bool> {
+    let refused = |why: Error| invalid_param(settings::FAMILY, &why);
+    if req.method() != Method::POST {
+        let value: Value = req.require(settings::FAMILY)?;
+        return whole.validate(&value, settings::FAMILY).map(|()| true).map_err(refused);
+    }
+    let given = settings::parse(&given_text(req)?, part, settings::FAMILY).map_err(refused)?;
+    settings::check_family_change(&given).map_err(refused)?;
+    Ok(true)
+}
+
+/// The text of the settings.
+fn given_text(req: &Request) -> Result<String> {
+    let value: Value = req.require(settings::FAMILY)?;
+    let text = Schema::compile(string().into());
+    text.validate(&value, settings::FAMILY).map_err(|why| invalid_param(settings::FAMILY, &why))?;
+    Ok(value.as_str().unwrap_or_default().to_owned())
 }
 
 /// The settings of a request, as a text of JSON or as they are; they have been checked.
@@ -277,11 +302,14 @@ fn read_settings(req: &Request) -> Map<String, Value> {
     }
 }
 
-/// The row that these settings make.
-fn draft(given: &Map<String, Value>, slug: Option<String>) -> PostDraft {
-    let kept = ["fontFamily", "preview"].into_iter();
-    let content: Map<String, Value> =
-        kept.filter_map(|name| Some((name.to_owned(), settings::clean(name, given.get(name)?)))).collect();
+/// The row that these settings make of what was kept before.
+fn draft(given: &Map<String, Value>, slug: Option<String>, before: Map<String, Value>) -> PostDraft {
+    let mut content = before;
+    for name in ["fontFamily", "preview"] {
+        if let Some(value) = given.get(name) {
+            content.insert(name.to_owned(), settings::clean(name, value));
+        }
+    }
     PostDraft {
         title: given.get("name").map(|name| svc_text::sanitize_text_field(&svc_php::cast::to_text(name))),
         slug,

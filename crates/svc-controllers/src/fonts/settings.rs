@@ -12,13 +12,18 @@ pub(super) const FACE: &str = "font_face_settings";
 
 /// The settings of a family.
 pub(super) fn family_schema() -> SchemaBuilder {
+    family_part_schema().keyword("required", json!(["name", "slug", "fontFamily"]))
+}
+
+/// Some settings of a family: what changes.
+pub(super) fn family_part_schema() -> SchemaBuilder {
     let members = [
         ("name", string().describe("What people call the family.")),
         ("slug", string().describe("The family's name for programs.")),
         ("fontFamily", string().describe("The family as style sheets name it.")),
         ("preview", string().describe("Address of a picture of the family.").format("uri").default("")),
     ];
-    object(members).keyword("required", json!(["name", "slug", "fontFamily"])).additional_properties(false)
+    object(members).additional_properties(false)
 }
 
 /// The settings of a face: descriptors of `@font-face`.
@@ -88,6 +93,17 @@ fn is_empty(value: &Value) -> bool {
 /// Whether the settings of a new family have what they need.
 pub(super) fn check_family(settings: &Map<String, Value>) -> Result<(), Error> {
     match ["name", "slug", "fontFamily"].into_iter().find(|name| settings.get(*name).is_none_or(is_empty)) {
+        Some(name) => Err(empty(FAMILY, name)),
+        None => Ok(()),
+    }
+}
+
+/// Whether the settings of a family can change so: its slug stays, and nothing that it needs is taken away.
+pub(super) fn check_family_change(settings: &Map<String, Value>) -> Result<(), Error> {
+    if settings.contains_key("slug") {
+        return Err(refused(format!("{FAMILY}[slug] stays as it is.")));
+    }
+    match ["name", "fontFamily"].into_iter().find(|name| settings.get(*name).is_some_and(is_empty)) {
         Some(name) => Err(empty(FAMILY, name)),
         None => Ok(()),
     }

@@ -56,7 +56,7 @@ fn cannot_read(req: &Request) -> Error {
 
 /// CSS that could end the element that it stands in.
 fn illegal_css() -> Error {
-    Error::new("rest_custom_css_illegal_markup", "CSS must not hold tags.").with_status(400)
+    Error::new("rest_custom_css_illegal_markup", "CSS must not end the element that it stands in.").with_status(400)
 }
 
 /// Styles with what their members read.
@@ -180,7 +180,7 @@ impl GlobalStyles {
     async fn update(self: Arc<Self>, req: Request, post: Post) -> Result<Response> {
         let mut draft = StylesDraft::default();
         self.fields.apply(&mut draft, |name| respond::given(&req, name))?;
-        if draft.styles.as_ref().and_then(|s| s["css"].as_str()).is_some_and(stored::holds_tag) {
+        if draft.styles.as_ref().and_then(|s| s["css"].as_str()).is_some_and(stored::ends_element) {
             return Err(illegal_css());
         }
         let post = stored::save(&self.site, &self.post_type, post, &draft, caller(&req).id).await?;
@@ -209,8 +209,10 @@ impl GlobalStyles {
     async fn fetch_theme(self: Arc<Self>, req: Request) -> Result<Response> {
         let (settings, theme) = self.active(&req)?;
         let mut data = Map::new();
+        // The context is not an argument here, and still counts.
+        let shows = matches!(req.context(), "view" | "edit");
         for (name, value) in [("settings", theme.json.settings()), ("styles", theme.json.styles())] {
-            if req.wants(name) {
+            if shows && req.wants(name) {
                 data.insert(name.to_owned(), value.clone());
             }
         }

@@ -49,11 +49,14 @@ pub(super) fn read(post: &Post) -> ThemeJson {
     ThemeJson::new(Value::Object(members(&post.content)), Origin::Custom)
 }
 
-/// Whether CSS holds what a browser takes for a tag.
-pub(super) fn holds_tag(css: &str) -> bool {
-    css.split('<').skip(1).any(|after| {
-        let name = after.strip_prefix('/').unwrap_or(after);
-        name.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_')
+/// Whether CSS would end the element of a page that it stands in: by itself, or with what may follow it.
+pub(super) fn ends_element(css: &str) -> bool {
+    const END: &str = "</style";
+    css.match_indices('<').any(|(at, _)| {
+        let rest = &css.as_bytes()[at..];
+        let head = &rest[..rest.len().min(END.len())];
+        let fits = head.eq_ignore_ascii_case(&END.as_bytes()[..head.len()]);
+        fits && rest.get(END.len()).is_none_or(|next| b"\t\n\x0c\r />".contains(next))
     })
 }
 
@@ -193,12 +196,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn css_with_tags_is_told_from_css_without() {
-        for css in ["</style><script>", "a<b", "<x", "</_"] {
-            assert!(holds_tag(css), "{css}");
+    fn css_that_ends_its_element_is_told_from_css_that_does_not() {
+        for css in ["</style><script>", "x</STYLE ", "a </style b", "</style", "a</sty", "</", "<"] {
+            assert!(ends_element(css), "{css}");
         }
-        for css in ["body{color:red}", "a > b", "@media (width < 3px) {}", "a{content:'<'}", ""] {
-            assert!(!holds_tag(css), "{css}");
+        for css in ["body{color:red}", "a > b", "a<b", "</b>", "<!--", "</stylex", "</ style>", "a{content:'<'}", ""] {
+            assert!(!ends_element(css), "{css}");
         }
     }
 

@@ -6,12 +6,16 @@ use serde_json::Value;
 use svc_resource::Fields;
 use svc_routing::{Controller, ExtraFields, Map, Request, Response, Result, Route, forbidden, get};
 use svc_schema::{
-    Args, Error, Schema,
+    Arg, Args, Error, Schema,
     build::{integer, string},
 };
 
 use super::{Icon, IconCollection};
-use crate::{Access, Site, caller, posts::context_param, respond};
+use crate::{
+    Access, Site, caller,
+    posts::{clean_search, context_param},
+    respond,
+};
 
 const ALL: &[&str] = &["view", "edit", "embed"];
 
@@ -102,10 +106,13 @@ impl IconRoutes {
         if wanted.as_ref().is_some_and(|slug| !all.contains_key(slug)) {
             return Err(collection_not_found());
         }
-        let search = req.arg::<String>("search")?.unwrap_or_default().to_lowercase();
+        // PHP takes a zero for nothing.
+        let search = req.arg::<String>("search")?.filter(|text| text != "0").unwrap_or_default().to_lowercase();
         let mut items = Vec::new();
         for collection in all.values().filter(|c| wanted.as_ref().is_none_or(|slug| *slug == c.slug)) {
-            let fits = |name: &str, icon: &Icon| name.contains(&search) || icon.label.to_lowercase().contains(&search);
+            let fits = |name: &str, icon: &Icon| {
+                format!("{}/{name}", collection.slug).contains(&search) || icon.label.to_lowercase().contains(&search)
+            };
             for (name, icon) in collection.icons.iter().filter(|(name, icon)| fits(name, icon)) {
                 let placed = Placed { collection: collection.slug.clone(), name: name.clone(), icon: icon.clone() };
                 let data = self.show(&self.icons, ICON, &placed, &req).await?;
@@ -146,15 +153,15 @@ impl Controller for IconRoutes {
         let icon = Schema::compile(self.icons.item_schema());
         let collection = Schema::compile(self.collections.item_schema());
         let context = || ("context", context_param());
-        let paging = || [
+        let search = || Arg::new(string().describe("Only what has this text in its name.").compile()).sanitize_with(clean_search);
+        let paging = || Args::from([
             context(),
             ("page", integer().describe("Page of the list.").default(1).minimum(1)),
             ("per_page", integer().describe("Items on a page.").default(10).range(1..=100)),
-            ("search", string().describe("Only what has this text in its name.")),
-        ];
+        ]).with("search", search());
         let listed = || {
             let only = string().describe("Only icons of this collection.").pattern("^[a-z0-9]([a-z0-9_-]*[a-z0-9])?$");
-            Args::from_iter(paging().into_iter().chain([("collection", only)]).map(|(name, schema)| (name.to_owned(), svc_schema::Arg::new(schema))))
+            paging().with("collection", Arg::new(only.compile()))
         };
         vec![
             Route::new("/icons").schema(icon.clone()).endpoint(get(Self::list, Self::can_read).args(listed())),
@@ -167,7 +174,7 @@ impl Controller for IconRoutes {
                 .endpoint(get(Self::fetch, Self::can_read).args(Args::from([context()]))),
             Route::new("/icon-collections")
                 .schema(collection.clone())
-                .endpoint(get(Self::list_collections, Self::can_read).args(Args::from(paging()))),
+                .endpoint(get(Self::list_collections, Self::can_read).args(paging())),
             Route::new(format!("/icon-collections/(?P<slug>{SLUG})"))
                 .schema(collection)
                 .args(Args::from([("slug", string().describe("The collection's name for programs."))]))

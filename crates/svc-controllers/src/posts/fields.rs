@@ -66,7 +66,7 @@ pub(crate) fn fields(site: &Arc<Site>, post_type: &PostType) -> PostFields {
     f.add("slug", string().describe("Name of the post within its type, as it stands in addresses.").context(ALL))
         .cleaned_by(slug).get(|p| p.post.slug.clone()).set(|d, v| d.slug = Some(v));
     f.add("status", string().describe("The post's status.").one_of(site.writable_statuses()).context(VIEW_EDIT))
-        .get(|p| p.post.status.clone()).set(|d, v| d.status = Some(v));
+        .get(|p| p.post.status.clone()).set(|d, v| d.status = named(v).or_else(|| Some("draft".to_owned())));
     f.add("type", string().describe("The post's type.").context(ALL).readonly()).get(|p| p.post.post_type.clone());
     f.add("password", string().describe("Password that content and excerpt are shown for.").context(EDIT))
         .get(|p| p.post.password.clone()).set(|d, v| d.password = Some(v));
@@ -109,15 +109,15 @@ pub(crate) fn fields(site: &Arc<Site>, post_type: &PostType) -> PostFields {
     }
     if has("comments") {
         f.add("comment_status", string().describe("Whether the post takes comments.").one_of(["open", "closed"]).context(VIEW_EDIT))
-            .get(|p| p.post.comment_status.clone()).set(|d, v| d.comment_status = Some(v));
+            .get(|p| p.post.comment_status.clone()).set(|d, v| d.comment_status = named(v));
         f.add("ping_status", string().describe("Whether the post takes pings.").one_of(["open", "closed"]).context(VIEW_EDIT))
-            .get(|p| p.post.ping_status.clone()).set(|d, v| d.ping_status = Some(v));
+            .get(|p| p.post.ping_status.clone()).set(|d, v| d.ping_status = named(v));
     }
     if has("page-attributes") {
         f.add("menu_order", integer().describe("Place of the post among others.").context(VIEW_EDIT)).get(|p| p.post.menu_order).set(|d, v| d.menu_order = Some(v));
     }
     if has("post-formats") {
-        f.add("format", string().describe("The post's format.").one_of(FORMATS).context(VIEW_EDIT)).get(PostItem::format).set(|d, v| d.format = Some(v));
+        f.add("format", string().describe("The post's format.").one_of(FORMATS).context(VIEW_EDIT)).get(PostItem::format).set(|d, v| d.format = named(v));
     }
     if has("custom-fields") {
         crate::meta::add_member(&mut f, &site.meta, "post", &post_type.name, |p| &p.stored_meta)
@@ -126,7 +126,9 @@ pub(crate) fn fields(site: &Arc<Site>, post_type: &PostType) -> PostFields {
     if post_type.name == "post" {
         f.add("sticky", boolean().describe("Whether the post stays on top.").context(VIEW_EDIT)).get(PostItem::sticky).set(|d, v| d.sticky = Some(v));
     }
-    f.add("template", string().describe("Template that draws the post's page.").context(VIEW_EDIT)).get(PostItem::template).set(|d, v| d.template = Some(v));
+    f.add("template", string().describe("Template that draws the post's page.").context(VIEW_EDIT))
+        // What may stand here the theme says, which the routes ask; the type does not count.
+        .validated_by(|_, _| Ok(true)).get(PostItem::template).set(|d, v| d.template = Some(v));
 
     for taxonomy in site.taxonomies.of_type(&post_type.name).filter(|t| t.show_in_rest) {
         let (name, base) = (taxonomy.name.clone(), taxonomy.rest_base.clone());
@@ -142,6 +144,11 @@ pub(crate) fn fields(site: &Arc<Site>, post_type: &PostType) -> PostFields {
         _ => {}
     }
     f
+}
+
+/// A choice; null, which reads as an empty text, is none.
+fn named(choice: String) -> Option<String> {
+    Some(choice).filter(|choice| !choice.is_empty())
 }
 
 /// Patterns are put into other posts: they are shown as they are stored, and not as HTML.

@@ -200,7 +200,7 @@ pub(crate) fn class_list(
         // Whoever asks: the interface takes no account of cookies here.
         classes.push("post-password-required".to_owned());
     }
-    if has_thumbnail && post.post_type != "attachment" && post.password.is_empty() {
+    if has_thumbnail && post.password.is_empty() {
         classes.push("has-post-thumbnail".to_owned());
     }
     classes.push("hentry".to_owned());

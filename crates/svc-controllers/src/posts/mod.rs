@@ -43,7 +43,13 @@ pub(crate) use removal::remove;
 pub(crate) use rights::PostRights;
 
 use self::{fields::PostFields, load::Loading, params::PostList};
-use crate::{Access, Settings, Site, Stored, access::only_reads, caller, errors, media, respond};
+use crate::{
+    Access, Settings, Site, Stored,
+    access::only_reads,
+    caller, errors,
+    feeds::{Missing, with_feeds},
+    media, respond,
+};
 
 /// Words in an excerpt made of the content, unless the request says otherwise.
 const EXCERPT_WORDS: usize = 55;
@@ -59,9 +65,20 @@ pub struct Posts {
     extra: ExtraFields,
 }
 
+/// What `context` can be.
+pub(crate) const CONTEXTS: [&str; 3] = ["view", "embed", "edit"];
+
 /// The parameter `context` of every list and item.
 pub(crate) fn context_param() -> SchemaBuilder {
-    string().describe("Which members are shown, and to whom.").one_of(["view", "embed", "edit"]).default("view")
+    string().describe("Which members are shown, and to whom.").one_of(CONTEXTS).default("view")
+}
+
+/// The parameter `search` of a list, whose text is cleaned as a line of text is.
+pub(crate) fn clean_search(value: Value, _: &str) -> Result<Value> {
+    Ok(match value {
+        Value::String(text) => svc_text::sanitize_text_field(&text).into(),
+        other => other,
+    })
 }
 
 impl Posts {
@@ -118,6 +135,7 @@ impl Controller for Posts {
                 .allow_batch()
                 .endpoint(
                     get(Self::list, Self::can_list)
+                        .cacheable()
                         .args(self.query_args())
                         .validate(checks::statuses(&self.site, &self.post_type)),
                 )
@@ -130,7 +148,7 @@ impl Controller for Posts {
                 .schema(schema)
                 .args(id)
                 .allow_batch()
-                .endpoint(get(Self::fetch, Self::can_fetch).args(self.item_args()))
+                .endpoint(get(Self::fetch, Self::can_fetch).cacheable().args(self.item_args()))
                 .endpoint(
                     on(EDITABLE, Self::update, Self::can_update)
                         .args(self.fields.args(MethodKind::Editable))
@@ -198,6 +216,7 @@ impl Posts {
             password: String::new(),
             excerpt_length: EXCERPT_WORDS,
             req: None,
+            missing: Missing::default(),
         }
     }
 
@@ -225,17 +244,22 @@ impl Posts {
         let caller = caller(req);
         let plan = self.fields.plan(&view);
         let excerpt: Option<i64> = req.arg("excerpt_length")?;
-        let mut loaded = self.site.read(|db| {
-            let settings = self.site.settings_in(db)?;
-            let access = Access::of_posts(&self.site, &settings, db, std::slice::from_ref(&post))?;
-            let mut loading = self.loading(&settings, &caller, &view);
-            loading.password = query_password(req);
-            loading.req = Some(req);
-            if let Some(words) = excerpt {
-                loading.excerpt_length = usize::try_from(words.clamp(0, MAX_EXCERPT_WORDS)).unwrap_or(EXCERPT_WORDS);
-            }
-            loading.load(db, &access, vec![post], &plan)
-        })?;
+        let load = |missing: &Missing| {
+            self.site.read(|db| {
+                let settings = self.site.settings_in(db)?;
+                let access = Access::of_posts(&self.site, &settings, db, std::slice::from_ref(&post))?;
+                let mut loading = self.loading(&settings, &caller, &view);
+                loading.password = query_password(req);
+                loading.req = Some(req);
+                loading.missing = missing.clone();
+                if let Some(words) = excerpt {
+                    loading.excerpt_length =
+                        usize::try_from(words.clamp(0, MAX_EXCERPT_WORDS)).unwrap_or(EXCERPT_WORDS);
+                }
+                loading.load(db, &access, vec![post.clone()], &plan)
+            })
+        };
+        let mut loaded = with_feeds(&self.site, load).await?;
         media::measure(&self.site, &mut loaded, &plan).await?;
         let Some(Loaded { item, links }) = loaded.pop() else { return Err(errors::post_not_found()) };
         let data = plan.prepare(&item);
@@ -257,12 +281,16 @@ impl Posts {
         let view = respond::view(&req);
         let caller = caller(&req);
         let plan = self.fields.plan(&view);
-        let mut page = self.page(&req, |db, settings, access, rows| {
-            let mut loading = self.loading(settings, &caller, &view);
-            loading.password = query_password(&req);
-            loading.req = Some(&req);
-            loading.load(db, access, rows, &plan)
-        })?;
+        let load = |missing: &Missing| {
+            self.page(&req, |db, settings, access, rows| {
+                let mut loading = self.loading(settings, &caller, &view);
+                loading.password = query_password(&req);
+                loading.req = Some(&req);
+                loading.missing = missing.clone();
+                loading.load(db, access, rows, &plan)
+            })
+        };
+        let mut page = with_feeds(&self.site, load).await?;
         media::measure(&self.site, &mut page.items, &plan).await?;
         let mut items = Vec::with_capacity(page.items.len());
         for Loaded { item, links } in std::mem::take(&mut page.items) {
@@ -281,6 +309,7 @@ impl Posts {
     ) -> Result<ListPage<T>> {
         let list = self.params.read(|name| req.param(name).cloned())?;
         let (page, per_page, lifts) = (list.page, list.per_page, list.lifts_sticky());
+        let skips = list.skips();
         let caller = caller(req);
         // How editors see posts is for those who may edit them, one by one.
         let edits = req.context() == "edit";
@@ -304,8 +333,8 @@ impl Posts {
             drop(access);
             Ok((found, settings, items))
         })?;
-        // A page beyond the end that was not asked for by number is that of an empty list.
-        if found.ids.is_empty() && page == 1 {
+        // A page beyond the end that was not asked for by its number alone is that of an empty list.
+        if found.ids.is_empty() && (page == 1 || skips) {
             found.total = Some(0);
         }
         let paging = Paging { total: found.total.unwrap_or_default(), per_page, page };

@@ -16,7 +16,7 @@ use svc_store::{
 };
 
 use super::fields::FORMATS;
-use crate::{Settings, Site, Stored, errors};
+use crate::{Access, Settings, Site, Stored, errors};
 
 /// The taxonomy of post formats.
 const FORMAT: &str = "post_format";
@@ -69,6 +69,11 @@ fn ids() -> SchemaBuilder {
     array(integer()).default(json!([]))
 }
 
+/// Numbers of a list, without their signs: so the reference reads them.
+fn unsigned<Id>(numbers: Vec<i64>, id: fn(i64) -> Id) -> Vec<Id> {
+    numbers.into_iter().map(|number| id(number.saturating_abs())).collect()
+}
+
 fn date() -> SchemaBuilder {
     string().format("date-time")
 }
@@ -80,25 +85,25 @@ pub(crate) fn params(site: &Site, kind: &PostType) -> Params<PostList> {
     p.add("context", super::context_param());
     p.add("page", integer().describe("Page of the list.").default(1).minimum(1)).set(|l, n| l.page = n);
     page_and_order(&mut p, 10, "desc", "date", &orders(kind));
-    p.add("search", string().describe("Only posts that match this text.")).set(|l, s| l.query.search = Some(s));
+    p.add("search", string().describe("Only posts that match this text.")).cleaned_by(super::clean_search).set(|l, s| l.query.search = Some(s));
     p.add("after", date().describe("Only posts published after this moment.")).set(|l, s| l.dates[0] = Some(s));
     p.add("modified_after", date().describe("Only posts changed after this moment.")).set(|l, s| l.dates[2] = Some(s));
     if kind.supports("author") {
-        p.add("author", ids().describe("Only posts of these authors.")).set(|l, v: Vec<UserId>| l.query.author_in = v);
-        p.add("author_exclude", ids().describe("No posts of these authors.")).set(|l, v: Vec<UserId>| l.query.author_not_in = v);
+        p.add("author", ids().describe("Only posts of these authors.")).set(|l, v| l.query.author_in = unsigned(v, UserId));
+        p.add("author_exclude", ids().describe("No posts of these authors.")).set(|l, v| l.query.author_not_in = unsigned(v, UserId));
     }
     p.add("before", date().describe("Only posts published before this moment.")).set(|l, s| l.dates[1] = Some(s));
     p.add("modified_before", date().describe("Only posts changed before this moment.")).set(|l, s| l.dates[3] = Some(s));
-    p.add("exclude", ids().describe("No posts with these numbers.")).set(|l, v: Vec<PostId>| l.query.exclude = v);
-    p.add("include", ids().describe("Only posts with these numbers.")).set(|l, v: Vec<PostId>| l.query.include = v);
+    p.add("exclude", ids().describe("No posts with these numbers.")).set(|l, v| l.query.exclude = unsigned(v, PostId));
+    p.add("include", ids().describe("Only posts with these numbers.")).set(|l, v| l.query.include = unsigned(v, PostId));
     if has_order(kind) {
         p.add("menu_order", integer().describe("Only posts with this place among others.")).set(|l, n| l.query.menu_order = Some(n));
     }
     p.add("search_semantics", string().describe("How the search text is understood.").one_of(["exact"])).set(|l, _: String| l.exact = true);
     p.add("offset", integer().describe("Leave out this many items at the beginning.")).set(|l, n: i64| l.offset = Some(n.unsigned_abs()));
     if kind.hierarchical || kind.name == "attachment" {
-        p.add("parent", ids().describe("Only posts below these.")).set(|l, v: Vec<PostId>| l.query.parent_in = v);
-        p.add("parent_exclude", ids().describe("No posts below these.")).set(|l, v: Vec<PostId>| l.query.parent_not_in = v);
+        p.add("parent", ids().describe("Only posts below these.")).set(|l, v| l.query.parent_in = unsigned(v, PostId));
+        p.add("parent_exclude", ids().describe("No posts below these.")).set(|l, v| l.query.parent_not_in = unsigned(v, PostId));
     }
     p.add("search_columns", array(string().one_of(["post_title", "post_content", "post_excerpt"])).default(json!([])).describe("Columns that the search looks into."))
         .set(|l, v: Vec<String>| l.query.search_columns = v.iter().filter_map(|c| column(c)).collect());
@@ -202,7 +207,7 @@ impl PostList {
         caller: &Caller,
     ) -> Stored<PostQuery> {
         let order_by = self.order_by()?;
-        let statuses = self.statuses(site);
+        let (statuses, own_statuses) = self.statuses(site, settings, kind, caller);
         let mut q = self.query;
         q.post_types = vec![kind.name.clone()];
         q.order_by = vec![(order_by, self.order.unwrap_or(Order::Desc))];
@@ -218,6 +223,7 @@ impl PostList {
             |text: &Option<String>| text.as_ref().and_then(|t| settings.zone.pair(t, false)).map(|(local, _)| local);
         [q.after, q.before, q.modified_after, q.modified_before] = [0, 1, 2, 3].map(|i| local(&self.dates[i]));
         q.statuses = statuses;
+        q.own_statuses = own_statuses;
 
         let clause = |taxonomy: &String, terms: &Terms, operator| TaxClause {
             taxonomy: taxonomy.clone(),
@@ -238,7 +244,7 @@ impl PostList {
         q.tax.clauses = wanted.chain(unwanted).collect();
         q.tax.relation = if self.tax_or { Relation::Or } else { Relation::And };
         if !self.formats.is_empty() {
-            q.tax_also = formats(db, &self.formats)?;
+            q.tax_also = of_formats(db, &self.formats)?;
         }
         match self.sticky {
             Some(true) => q.sticky = Some(settings.sticky.iter().copied().collect()),
@@ -246,6 +252,11 @@ impl PostList {
             None => {}
         }
         Ok(q)
+    }
+
+    /// Whether the page begins where the request says, and not where its number does.
+    pub(crate) fn skips(&self) -> bool {
+        self.offset.is_some()
     }
 
     /// Whether sticky posts go on top of this page: the first one, of a list that is no search and no archive of terms.
@@ -256,21 +267,25 @@ impl PostList {
         !self.ignore_sticky && self.page == 1 && self.sticky.is_none() && is_home
     }
 
-    /// The statuses asked for; `any` is all but those that no search finds. Posts that the caller may not read are
-    /// counted and then left out, as the peer does.
-    fn statuses(&self, site: &Site) -> Vec<String> {
+    /// The statuses asked for, and those that only the caller's own posts may have. `any` is all but those that no search
+    /// finds. Posts that the caller may not read are counted and then left out, as the peer does.
+    fn statuses(
+        &self,
+        site: &Site,
+        settings: &Settings,
+        kind: &PostType,
+        caller: &Caller,
+    ) -> (Vec<String>, Option<(UserId, Vec<String>)>) {
         if self.status.is_empty() {
-            // A family whose lists know no statuses.
-            vec!["publish".to_owned()]
-        } else if self.status.iter().any(|s| s == "any") {
-            site.statuses
-                .iter()
-                .filter(|s| s.name != "trash" && s.name != "auto-draft")
-                .map(|s| s.name.clone())
-                .collect()
+            return unasked_statuses(site, settings, kind, caller);
+        }
+        let asked = if self.status.iter().any(|s| s == "any") {
+            let found = site.statuses.iter().filter(|s| s.name != "trash" && s.name != "auto-draft");
+            found.map(|s| s.name.clone()).collect()
         } else {
             self.status.clone()
-        }
+        };
+        (asked, None)
     }
 
     fn order_by(&self) -> Result<PostOrderBy, Error> {
@@ -294,8 +309,30 @@ impl PostList {
     }
 }
 
+/// The statuses of a list that asks for none: what is published, and the private posts that the caller may read.
+fn unasked_statuses(
+    site: &Site,
+    settings: &Settings,
+    kind: &PostType,
+    caller: &Caller,
+) -> (Vec<String>, Option<(UserId, Vec<String>)>) {
+    let mut open = vec!["publish".to_owned()];
+    if kind.name == "attachment" {
+        open.push("inherit".to_owned());
+    }
+    if !caller.is_logged_in() {
+        return (open, None);
+    }
+    let private = vec!["private".to_owned()];
+    if Access::new(site, settings).can(caller, &kind.caps.read_private_posts) {
+        open.extend(private);
+        return (open, None);
+    }
+    (open, Some((caller.id, private)))
+}
+
 /// Formats are terms `post-format-NAME`; `standard` is having none of them.
-fn formats(db: &mut Db, formats: &[String]) -> Stored<Clauses<TaxClause>> {
+pub(crate) fn of_formats(db: &mut Db, formats: &[String]) -> Stored<Clauses<TaxClause>> {
     let query = TermQuery { taxonomies: vec![FORMAT.to_owned()], ..TermQuery::default() };
     let known = terms::query(db, &query)?.ids;
     let known = terms::get_many(db, &known)?;

@@ -56,12 +56,10 @@ pub(super) fn trash(tx: &mut Tx, site: &Site, id: PostId, by: UserId) -> Stored<
     let now = (settings.zone.to_local(site.now()), site.now());
     let Some(mut row) = posts::trash(tx, id, now)? else { return Ok(()) };
     let Some(post_type) = site.types.get(&row.post_type) else { return Ok(()) };
-    if !row.slug.is_empty() {
-        let slug = slugs::unique(tx, &row, "", post_type, &settings.urls)?;
-        if slug != row.slug {
-            row.slug = slug;
-            posts::update(tx, &row)?;
-        }
+    let slug = slugs::unique(tx, &row, "", post_type, &settings.urls)?;
+    if slug != row.slug {
+        row.slug = slug;
+        posts::update(tx, &row)?;
     }
     revise(tx, site, post_type, &row, by)
 }

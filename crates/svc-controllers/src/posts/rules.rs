@@ -1,6 +1,6 @@
 //! What becomes of a post when a draft is put on it: dates, status, slug and texts. Pure: the clock and the rights come in.
 
-use chrono::{NaiveDateTime, TimeDelta};
+use chrono::{Datelike as _, NaiveDateTime, TimeDelta};
 use svc_model::{Post, PostType, Stamp, UserId};
 use svc_schema::Error;
 
@@ -79,6 +79,9 @@ pub(crate) fn apply(
         post.ping_status.clone_from(status);
     }
     dates(&mut post, existing, draft, settings, writer.now);
+    if matches!(post.date, Stamp::Some(date) if date.year() < 1) {
+        return Err(errors::invalid_date());
+    }
     // The peer cleans it with every change, which escapes its ampersands. What is no address stays as it is.
     let guid = svc_text::esc_url(&post.guid);
     if !guid.is_empty() {

@@ -20,6 +20,9 @@ use crate::{
     revisions::keep::revise,
 };
 
+/// Characters that the column of passwords takes.
+const MAX_PASSWORD: usize = 255;
+
 /// Everything that a transaction needs, so that it can be run again.
 pub(crate) struct Job {
     site: Arc<Site>,
@@ -42,15 +45,14 @@ impl Posts {
         let settings = self.site.settings()?;
         let access = Access::new(&self.site, &settings);
         let others = access.can(&caller, &caps.edit_others_posts);
-        if let Some(author) = req.arg::<i64>("author")?
-            && author != 0
-            && UserId(author) != caller.id
+        // A list asks by the same name for authors, which are several, and still tells whether one may create here.
+        if let Some(author) = req.param("author").filter(|author| svc_php::cast::truthy(author))
+            && author.as_i64().map(UserId) != Some(caller.id)
             && !others
         {
             return Err(errors::cannot_edit_others(req));
         }
-        if req.arg::<bool>("sticky")? == Some(true)
-            && self.fields.has("sticky")
+        if req.param("sticky").is_some_and(svc_php::cast::truthy)
             && !(others && access.can(&caller, &caps.publish_posts))
         {
             return Err(errors::cannot_assign_sticky(req));
@@ -185,8 +187,13 @@ impl Job {
         {
             self.restore_slug(tx, &mut row)?;
         }
-        // Drafts get a free slug only when they ask for one.
-        let is_asked_for = matches!(row.status.as_str(), "draft" | "pending") && self.draft.slug.is_some();
+        if row.password.chars().count() > MAX_PASSWORD {
+            return Err(errors::not_stored(existing.is_some()).into());
+        }
+        // Drafts get a free slug only when they ask for one; new ones, when they ask to be drafts as well.
+        let is_asked_for = matches!(row.status.as_str(), "draft" | "pending")
+            && self.draft.slug.is_some()
+            && (existing.is_some() || self.draft.status.is_some());
         if !row.slug.is_empty() && (is_asked_for || !rules::is_floating(&row.status)) {
             let before = existing.as_ref().map_or("", |post| post.slug.as_str());
             row.slug = slugs::unique(tx, &row, before, &self.post_type, &self.settings.urls)?;
@@ -324,7 +331,7 @@ impl Job {
             }
         }
         for (taxonomy, wanted) in &draft.terms {
-            let wanted: Vec<TermId> = wanted.iter().copied().map(TermId).collect();
+            let wanted: Vec<TermId> = wanted.iter().map(|id| TermId(id.saturating_abs())).collect();
             let exist: Vec<TermId> =
                 terms::get_many(tx, &wanted)?.into_iter().filter(|t| t.taxonomy == *taxonomy).map(|t| t.id).collect();
             terms::set_object_terms(tx, id, taxonomy, &exist)?;
@@ -347,12 +354,16 @@ impl Job {
 
     /// An image, or nothing; a number that is no image changes nothing, as the peer.
     fn set_featured(&self, tx: &mut Tx, id: PostId, media: i64) -> Stored<()> {
-        if media == 0 {
-            meta::delete(tx, MetaKind::Post, id.0, "_thumbnail_id", None)?;
-        } else if posts::get(tx, PostId(media))?
-            .is_some_and(|m| m.post_type == "attachment" && m.mime_type.starts_with("image/"))
-        {
-            meta::update(tx, MetaKind::Post, id.0, "_thumbnail_id", &media.to_string())?;
+        let named = if media == 0 { None } else { posts::get(tx, PostId(media))? };
+        match named {
+            Some(m) if m.post_type == "attachment" && m.mime_type.starts_with("image/") => {
+                meta::update(tx, MetaKind::Post, id.0, "_thumbnail_id", &media.to_string())?;
+            }
+            None if media != 0 => {}
+            // What is no image takes the image away.
+            _ => {
+                meta::delete(tx, MetaKind::Post, id.0, "_thumbnail_id", None)?;
+            }
         }
         Ok(())
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use serde_json::Value;
-use svc_model::{Post, PostType};
+use svc_model::{Post, PostType, RestController};
 use svc_resource::View;
 use svc_routing::{CREATABLE, Controller, ExtraFields, Request, Response, Result, Route, get, on};
 use svc_schema::{
@@ -14,7 +14,7 @@ use svc_store::posts;
 
 use super::{Parent, RevisionTable, parent, parent_arg};
 use crate::{
-    Site, errors,
+    Site, errors, menus,
     posts::{Granted, Posts, checks, context_param},
     respond,
 };
@@ -26,8 +26,10 @@ const PREVIEW: &str = "preview_link";
 pub struct Autosaves {
     site: Arc<Site>,
     post_type: Arc<PostType>,
-    /// The posts themselves: their rights and their arguments are those of autosaves.
+    /// The posts themselves, whose rights are those of autosaves.
     posts: Arc<Posts>,
+    /// What can be said of a post when it is changed.
+    args: Args,
     table: RevisionTable,
 }
 
@@ -35,12 +37,16 @@ impl Autosaves {
     /// The autosaves of this type.
     pub fn new(site: &Arc<Site>, post_type: &PostType, extra: &ExtraFields) -> Self {
         let posts = Arc::new(Posts::new(site, post_type, extra));
+        let args = match post_type.rest_controller {
+            RestController::MenuItems => menus::edit_args(site, post_type, extra),
+            _ => posts.args(MethodKind::Editable),
+        };
         let post_type = Arc::new(post_type.clone());
         let preview = string().describe("Address that shows the autosave.").format("uri").context(&["edit"]).readonly();
         let table = RevisionTable::new(site, &post_type, extra).with(|f| {
             f.add(PREVIEW, preview);
         });
-        Autosaves { site: Arc::clone(site), post_type, posts, table }
+        Autosaves { site: Arc::clone(site), post_type, posts, args, table }
     }
 
     /// The wire forms of autosaves of a post, of which one may be the post's own row.
@@ -96,7 +102,7 @@ impl Controller for Autosaves {
                 .endpoint(get(Self::list, Self::can_list).args(context()))
                 .endpoint(
                     on(CREATABLE, Self::create, Self::can_create)
-                        .args(self.posts.args(MethodKind::Editable))
+                        .args(self.args.clone())
                         .validate(checks::template(&self.site, &self.post_type)),
                 ),
             Route::new(format!(r"/{base}/(?P<parent>[\d]+)/autosaves/(?P<id>[\d]+)"))

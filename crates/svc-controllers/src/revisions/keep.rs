@@ -120,6 +120,14 @@ pub(crate) struct Typed {
     pub(crate) meta: Option<Value>,
 }
 
+impl Typed {
+    /// Texts that are empty.
+    pub(crate) fn nothing(meta: Option<Value>) -> Self {
+        let empty = Some(String::new());
+        Typed { title: empty.clone(), content: empty.clone(), excerpt: empty, meta }
+    }
+}
+
 /// Who types, and when.
 pub(crate) struct Editor<'a> {
     pub(crate) caller: &'a Caller,
@@ -173,6 +181,12 @@ pub(crate) fn autosave(
     (row.modified, row.modified_gmt) = (row.date, row.date_gmt);
     if is_new {
         row.id = insert(tx, site, &row)?;
+        let kept = site.meta.fields("post", &post.post_type).filter(|f| f.revisions);
+        let rows: Vec<(&str, &str)> =
+            kept.flat_map(|f| of_post.all(&f.key).iter().map(move |value| (f.key.as_str(), value.as_str()))).collect();
+        if !rows.is_empty() {
+            meta::add_many(tx, MetaKind::Post, row.id.0, &rows)?;
+        }
     } else {
         posts::update(tx, &row)?;
     }

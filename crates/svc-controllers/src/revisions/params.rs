@@ -13,7 +13,10 @@ use svc_store::{
 };
 
 use super::keep;
-use crate::{Site, Stored, errors, posts::context_param};
+use crate::{
+    Site, Stored, errors,
+    posts::{clean_search, context_param},
+};
 
 /// The parameters as a request gives them.
 #[derive(Clone, Debug, Default)]
@@ -21,7 +24,7 @@ pub(crate) struct RevisionList {
     page: u64,
     /// All of them on one page when it is not given.
     per_page: Option<u64>,
-    offset: u64,
+    offset: i64,
     search: Option<String>,
     include: Vec<PostId>,
     exclude: Vec<PostId>,
@@ -38,10 +41,10 @@ pub(crate) fn params() -> Params<RevisionList> {
     p.add("context", context_param());
     p.add("page", integer().describe("Page of the list.").default(1).minimum(1)).set(|l, n| l.page = n);
     p.add("per_page", integer().describe("Revisions on a page.").range(1..=100)).set(|l, n| l.per_page = Some(n));
-    p.add("search", string().describe("Only revisions that match this text.")).set(|l, s| l.search = Some(s));
+    p.add("search", string().describe("Only revisions that match this text.")).cleaned_by(clean_search).set(|l, s| l.search = Some(s));
     p.add("exclude", ids().describe("No revisions with these numbers.")).set(|l, v| l.exclude = v);
     p.add("include", ids().describe("Only revisions with these numbers.")).set(|l, v| l.include = v);
-    p.add("offset", integer().describe("Leave out this many revisions at the beginning.")).set(|l, n: i64| l.offset = n.unsigned_abs());
+    p.add("offset", integer().describe("Leave out this many revisions at the beginning.")).set(|l, n| l.offset = n);
     p.add("order", string().describe("Direction of the order.").default("desc").one_of(["asc", "desc"]))
         .set(|l, o: String| l.order = Some(if o == "asc" { Order::Asc } else { Order::Desc }));
     p.add("orderby", string().describe("What the list is ordered by.").default("date").one_of(ORDERS)).set(|l, o| l.orderby = o);
@@ -72,7 +75,7 @@ impl RevisionList {
         let paging = Paging { total, per_page: self.per_page.unwrap_or(total).max(1), page: self.page };
         if self.offset == 0 {
             paging.check("rest_revision_invalid_page_number")?;
-        } else if total > 0 && self.offset >= total {
+        } else if total > 0 && u64::try_from(self.offset).is_ok_and(|offset| offset >= total) {
             return Err(errors::revision_offset_beyond_end().into());
         }
         let rows = if counted { Vec::new() } else { posts::get_many(db, &found.ids)? };
@@ -110,7 +113,7 @@ impl RevisionList {
             // Without a length of pages there is one page, whatever is to be left out.
             offset: match self.per_page {
                 None => 0,
-                Some(_) if self.offset > 0 => self.offset.min(i64::MAX as u64),
+                Some(_) if self.offset != 0 => self.offset.unsigned_abs().min(i64::MAX as u64),
                 Some(per_page) => (self.page.saturating_sub(1)).saturating_mul(per_page).min(i64::MAX as u64),
             },
             total: true,

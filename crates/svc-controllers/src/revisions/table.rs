@@ -10,7 +10,7 @@ use svc_content::shortcodes::Page;
 use svc_model::{Post, PostType, RestController};
 use svc_resource::{Plan, View};
 use svc_routing::{ExtraFields, Link, Links, Map, Request, Response, Result};
-use svc_schema::build::{integer, string};
+use svc_schema::build::{integer, string, types};
 use svc_store::{
     Db,
     meta::{self, MetaKind},
@@ -59,7 +59,10 @@ fn fields(site: &Arc<Site>, post_type: &PostType, object: &str) -> PostFields {
     f.add("parent", integer().describe("Number of the post.").context(ALL)).get(|p| p.post.parent);
     f.add("slug", string().describe("Name of the revision, of its post's number and its kind.").context(ALL)).get(|p| p.post.slug.clone());
 
-    let mut texts = post_fields::fields(site, post_type).only(&["guid", "title", "content", "excerpt", "meta"]);
+    let mut texts = match post_type.rest_controller {
+        RestController::MenuItems => texts_of_items(object),
+        _ => post_fields::fields(site, post_type).only(&["guid", "title", "content", "excerpt", "meta"]),
+    };
     if !texts.has("meta") {
         // Revisions tell meta whether or not their posts do.
         crate::meta::add_member(&mut texts, &site.meta, "post", &post_type.name, |p| &p.stored_meta);
@@ -87,6 +90,17 @@ fn fields(site: &Arc<Site>, post_type: &PostType, object: &str) -> PostFields {
     f.join(texts)
 }
 
+/// The texts that autosaves of items of menus show.
+#[rustfmt::skip]
+fn texts_of_items(object: &str) -> PostFields {
+    let mut f = PostFields::new(object);
+    f.add("guid", string().describe("Global name of the revision.").context(VIEW_EDIT)).get(|p| json!({"rendered": p.post.guid, "raw": p.post.guid}));
+    let title = f.add("title", types(["string", "object"]).describe("The title.").context(ALL));
+    title.member("raw", string().describe("The title as stored.").context(&["edit"])).get(|p| p.post.title.clone());
+    title.member("rendered", string().describe("The title as HTML.").context(ALL).readonly());
+    f
+}
+
 /// A draft that is autosaved in its own row has no date until it is published.
 fn dated(item: &PostItem, read: fn(&PostItem) -> Value) -> Value {
     if item.post.date_gmt.is_none() { Value::Null } else { read(item) }
@@ -95,11 +109,12 @@ fn dated(item: &PostItem, read: fn(&PostItem) -> Value) -> Value {
 /// The title as pages show it: what few may read says so.
 fn title(item: &PostItem) -> String {
     let title = item.title_rendered();
-    match (item.post.password.is_empty(), item.post.status.as_str()) {
-        (false, _) => format!("Protected: {title}"),
-        (true, "private") => format!("Private: {title}"),
-        _ => title,
-    }
+    let mark = match (item.post.password.is_empty(), item.post.status.as_str()) {
+        (false, _) => "Protected:",
+        (true, "private") => "Private:",
+        _ => return title,
+    };
+    format!("{mark} {title}").trim_end().to_owned()
 }
 
 impl RevisionTable {

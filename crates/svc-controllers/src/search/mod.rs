@@ -17,7 +17,7 @@ use svc_schema::{
     build::{SchemaBuilder, array, integer, string, types},
 };
 
-use crate::{Site, respond};
+use crate::{Site, posts::clean_search, respond};
 
 /// What additional fields and the item schema call a result.
 const OBJECT: &str = "search-result";
@@ -96,7 +96,7 @@ fn params(kinds: &[String], subtypes: &[String]) -> Params<Asked> {
     p.add("context", string().describe("Which members are shown.").one_of(CONTEXTS.iter().copied()).default("view"));
     p.add("page", integer().describe("Page of the list.").default(1).minimum(1)).set(|a, n| a.page = n);
     p.add("per_page", integer().describe("Items on a page.").default(10).range(1..=MAX_PER_PAGE)).set(|a, n| a.per_page = n);
-    p.add("search", string().describe("Only objects that match this text."));
+    p.add("search", string().describe("Only objects that match this text.")).cleaned_by(clean_search);
     p.add("type", string().describe("Only objects of this kind.").default(first).one_of(kinds.to_vec())).set(|a, k| a.kind = k);
     p.add("subtype", array(string().one_of(any)).describe("Only objects of these kinds, more closely.").default(ANY)).set(|a, v| a.subtypes = v);
     p.add("exclude", ids().describe("No objects with these numbers."));
@@ -182,12 +182,13 @@ fn limits(req: &Request) -> Result<(u64, u64)> {
 
 /// The text that is searched for; `None` when there is none.
 fn text(req: &Request) -> Option<String> {
-    req.param("search").map(|s| svc_php::cast::to_text(s).into_owned()).filter(|s| !s.is_empty())
+    // PHP takes a zero for nothing.
+    req.param("search").map(|s| svc_php::cast::to_text(s).into_owned()).filter(|s| !s.is_empty() && s != "0")
 }
 
 /// The members of a result that the request wants to see.
 fn members(req: &Request, rows: [(&str, Option<Value>); 5]) -> Value {
-    let wanted = rows.into_iter().filter(|(name, _)| req.wants(name));
+    let wanted = rows.into_iter().filter(|(name, _)| req.fields().is_none_or(|f| f.names().iter().any(|n| n == name)));
     Value::Object(wanted.filter_map(|(name, value)| Some((name.to_owned(), value?))).collect())
 }
 

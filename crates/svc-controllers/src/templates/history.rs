@@ -177,11 +177,14 @@ impl TemplateHistory {
         if !caller.can_post(PostCap::Delete, &parent.post, &access) || !access.can(&caller, "edit_theme_options") {
             return Err(errors::cannot_delete_revision(&req));
         }
-        let row = self.site.read(|db| find::revision(db, parent.post.id, number(&req)))?;
+        let row = self.site.read(|db| find::any_revision(db, number(&req)))?;
         Ok((parent, row))
     }
 
     async fn delete(self: Arc<Self>, req: Request, (parent, row): (Parent, Post)) -> Result<Response> {
+        if row.parent != parent.post.id {
+            return Err(errors::not_a_revision_of());
+        }
         if req.arg::<bool>("force")? != Some(true) {
             return Err(errors::trash_not_supported());
         }

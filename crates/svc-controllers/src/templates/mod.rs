@@ -28,7 +28,7 @@ use svc_store::posts;
 pub use history::TemplateHistory;
 pub(crate) use kinds::area_labels;
 pub use load::{Kind, Template, Templates as Lookup};
-pub(crate) use load::{Maker, THEME, name_theme, of_term};
+pub(crate) use load::{Maker, THEME, name_theme, of_term, without_theme};
 pub(crate) use write::term;
 
 use self::fields::{TemplateDraft, TemplateList};
@@ -184,8 +184,11 @@ impl Templates {
         match self.kind {
             Kind::Part => items.retain(|t| list.area.as_ref().is_none_or(|area| t.area == *area)),
             Kind::Template => items.retain(|t| {
-                let offers =
-                    |wanted: &String| t.is_custom && t.post_types.as_ref().is_none_or(|all| all.contains(wanted));
+                let offers = |wanted: &String| match wanted.as_str() {
+                    // Those of no type are the ones that were saved.
+                    "" => t.post.is_some(),
+                    _ => t.is_custom && t.post_types.as_ref().is_none_or(|all| all.contains(wanted)),
+                };
                 list.post_type.as_ref().is_none_or(offers)
             }),
         }
@@ -268,7 +271,12 @@ impl Templates {
             // As the reference, which shows what it was with its new status.
             post.status = trashed.status;
         }
-        self.show(found, &req, respond::view(&req), &settings).await
+        let mut response = self.show(found, &req, respond::edit_view(&req), &settings).await?;
+        // What is in the trash is no longer found, and so has no history.
+        for relation in ["version-history", "predecessor-version"] {
+            response.links.remove(relation, None);
+        }
+        Ok(response)
     }
 }
 

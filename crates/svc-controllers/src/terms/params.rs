@@ -9,7 +9,10 @@ use svc_store::{
     terms::{self, TermOrderBy, TermQuery},
 };
 
-use crate::{Stored, posts::context_param};
+use crate::{
+    Stored,
+    posts::{clean_search, context_param},
+};
 
 /// Largest number of items on a page.
 const MAX_PER_PAGE: i64 = 100;
@@ -36,7 +39,9 @@ pub(super) fn params(taxonomy: &Taxonomy) -> Params<TermList> {
     p.add("page", integer().describe("Page of the list.").default(1).minimum(1)).set(|l, n| l.page = n);
     p.add("per_page", integer().describe("Items on a page.").default(10).range(1..=MAX_PER_PAGE)).set(|l, n| l.per_page = n);
     p.add("search", string().describe("Only terms whose name or slug has this text in it."))
-        .set(|l, s: String| l.query.search = Some(svc_text::trim(&s).to_owned()).filter(|s| !s.is_empty()));
+        .cleaned_by(clean_search)
+        // PHP takes a zero for nothing.
+        .set(|l, s: String| l.query.search = Some(svc_text::trim(&s).to_owned()).filter(|s| !s.is_empty() && s != "0"));
     p.add("exclude", array(integer()).describe("No terms with these numbers.").default(json!([]))).set(|l, v| l.query.exclude = ids(v));
     p.add("include", array(integer()).describe("Only terms with these numbers.").default(json!([]))).set(|l, v| l.query.include = ids(v));
     if !taxonomy.hierarchical {

@@ -15,7 +15,11 @@ use svc_store::{
 };
 
 use super::{errors, rights};
-use crate::{Site, errors::forbidden_context, posts::context_param};
+use crate::{
+    Site,
+    errors::forbidden_context,
+    posts::{clean_search, context_param},
+};
 
 /// Largest number of items on a page.
 const MAX_PER_PAGE: i64 = 100;
@@ -75,7 +79,7 @@ pub(super) fn params(site: &Site) -> Params<UserList> {
     p.add("context", context_param());
     p.add("page", integer().describe("Page of the list.").default(1).minimum(1)).set(|l, n| l.page = n);
     p.add("per_page", integer().describe("Items on a page.").default(10).range(1..=MAX_PER_PAGE)).set(|l, n| l.per_page = n);
-    p.add("search", string().describe("Only users that match this text.")).set(|l, s| l.search = s);
+    p.add("search", string().describe("Only users that match this text.")).cleaned_by(clean_search).set(|l, s| l.search = s);
     p.add("exclude", array(integer()).describe("No users with these numbers.").default(json!([]))).set(|l, v| l.query.exclude = ids(v));
     p.add("include", array(integer()).describe("Only users with these numbers.").default(json!([]))).set(|l, v| l.query.include = ids(v));
     p.add("offset", integer().describe("Leave out this many items at the beginning.")).set(|l, n| l.offset = Some(n));

@@ -202,7 +202,11 @@ impl WidgetRoutes {
     async fn update(self: Arc<Self>, req: Request) -> Result<Response> {
         let id: String = req.require("id")?;
         let (id_base, number) = parse_id(&id).map_or((id.as_str(), 0), |parts| parts);
-        let kind = self.site.widgets.get(id_base).cloned().ok_or_else(errors::unknown_kind)?;
+        let kind = self.site.widgets.get(id_base).cloned().ok_or_else(|| {
+            let sets =
+                ["instance", "form_data"].iter().any(|name| req.param(name).is_some_and(|given| !given.is_null()));
+            if sets { errors::invalid("There is no such kind of widgets.") } else { errors::unknown_kind() }
+        })?;
         let widgets = self.site.read(|db| Widgets::load(db, &self.site))?;
         let before = widgets.sidebar_of(&id).ok_or_else(errors::not_found)?.to_owned();
         // The id in the address is the widget's, whatever the body says.

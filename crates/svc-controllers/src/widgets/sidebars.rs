@@ -12,6 +12,8 @@ use svc_schema::{
     build::{array, string, types},
 };
 
+use svc_store::Tx;
+
 use super::{INACTIVE, Sidebar, check_manage, errors, is_open, may_manage, store::Widgets};
 use crate::{LINK_RELATION, Settings, Site, posts::context_param, posts::with_query, respond};
 
@@ -172,6 +174,7 @@ impl SidebarRoutes {
     async fn update(self: Arc<Self>, req: Request) -> Result<Response> {
         let id: String = req.require("id")?;
         let draft: Draft = self.fields.read(|name| respond::given(&req, name))?;
+        let mut filled = None;
         if let Some(wanted) = draft.widgets {
             // A widget is named by its id, or by an object that has it.
             let name = |widget: &Value| match widget {
@@ -180,18 +183,22 @@ impl SidebarRoutes {
             };
             let wanted: Vec<String> = wanted.iter().filter_map(name).collect();
             let (site, sidebar) = (Arc::clone(&self.site), id.clone());
-            self.site
-                .write(move |tx| {
-                    let mut widgets = Widgets::load(tx, &site)?;
-                    if widgets.sidebars.contains_key(&sidebar) {
-                        widgets.fill(&sidebar, &wanted);
-                    }
-                    widgets.store_places(tx)
-                })
-                .await?;
+            let fill = move |tx: &mut Tx| {
+                let mut widgets = Widgets::load(tx, &site)?;
+                if widgets.sidebars.contains_key(&sidebar) {
+                    widgets.fill(&sidebar, &wanted);
+                }
+                widgets.store_places(tx)?;
+                Ok(widgets)
+            };
+            filled = Some(self.site.write(fill).await?);
         }
-        let (settings, widgets) =
-            self.site.read(|db| Ok((self.site.settings_in(db)?, Widgets::load(db, &self.site)?)))?;
+        let settings = self.site.settings()?;
+        // As it was filled: the next reader finds among the inactive ones what stands nowhere now.
+        let widgets = match filled {
+            Some(widgets) => widgets,
+            None => self.site.read(|db| Widgets::load(db, &self.site))?,
+        };
         let (data, links) = self.show(&self.item(&widgets, &settings, &id), &settings, &req).await?;
         Ok(respond::single(data, links))
     }

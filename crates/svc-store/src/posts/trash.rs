@@ -32,9 +32,13 @@ pub fn trash(tx: &mut Tx, id: PostId, now: (NaiveDateTime, NaiveDateTime)) -> Re
     let now = utc.and_utc().timestamp().to_string();
     (post.modified, post.modified_gmt) = (Some(local), Some(utc));
     let was = post.status.clone();
+    if matches!(was.as_str(), "draft" | "pending" | "auto-draft") && post.date_gmt.is_none() {
+        // What was never dated has no date to keep.
+        (post.date, post.date_gmt) = (Some(local), Some(utc));
+    }
     let mut kept = vec![("_wp_trash_meta_status", was.as_str()), ("_wp_trash_meta_time", now.as_str())];
     let slug = post.slug.clone();
-    if !slug.is_empty() && !slug.ends_with(SUFFIX) {
+    if !slug.ends_with(SUFFIX) {
         kept.push(("_wp_desired_post_slug", &slug));
     }
     let comments = hold_comments(tx, id)?;
@@ -42,7 +46,7 @@ pub fn trash(tx: &mut Tx, id: PostId, now: (NaiveDateTime, NaiveDateTime)) -> Re
         kept.push(("_wp_trash_meta_comments_status", states));
     }
     meta::add_many(tx, MetaKind::Post, id.0, &kept)?;
-    if !slug.is_empty() && !slug.ends_with(SUFFIX) {
+    if !slug.ends_with(SUFFIX) {
         let mut end = slug.len().min(MAX_SLUG - SUFFIX.len());
         while !slug.is_char_boundary(end) {
             end -= 1;
@@ -70,7 +74,7 @@ pub fn leave_trash(tx: &mut Tx, id: PostId) -> Result<Option<String>> {
             meta::delete(tx, MetaKind::Post, id.0, name, None)?;
         }
     }
-    Ok(kept.first("_wp_desired_post_slug").map(str::to_owned))
+    Ok(kept.first("_wp_desired_post_slug").filter(|slug| !slug.is_empty()).map(str::to_owned))
 }
 
 /// Hides the comments of a post; gives their ids and states, PHP-serialized, or `None` without comments.

@@ -146,7 +146,7 @@ pub(super) fn fields(site: &Arc<Site>, post_type: &PostType) -> ItemFields {
     let title = f.add("title", types(["string", "object"]).describe("The item's title.").context(ALL));
     title.member("raw", string().describe("The title as stored, or that of what the item leads to.").context(&["edit"])).get(|i| i.title().to_owned());
     title.member("rendered", string().describe("The title as HTML.").context(ALL).readonly()).get(|i| render::title(i.title()));
-    title.unchecked().set(|d, v: Value| d.title = crate::posts::fields::text(v));
+    title.set(|d, v: Value| d.title = crate::posts::fields::text(v));
     f.add("id", number().describe("Number that identifies the item.").context(ALL).readonly()).get(|i| i.post.id);
     f.add("type_label", string().describe("What people call the kind of thing that the item leads to.").context(ALL).readonly()).get(|i| i.target.label.clone());
     f.add("type", string().describe("The kind of thing that the item leads to.").one_of(KINDS.map(|(name, _)| name)).context(ALL).default("custom"))

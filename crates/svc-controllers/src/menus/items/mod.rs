@@ -52,6 +52,11 @@ pub struct MenuItems {
     extra: ExtraFields,
 }
 
+/// What a change of an item of this type can say.
+pub(crate) fn edit_args(site: &Arc<Site>, post_type: &PostType, extra: &ExtraFields) -> Args {
+    fields::fields(site, post_type).with_extra(extra, &post_type.name).args(MethodKind::Editable)
+}
+
 impl MenuItems {
     /// The family of this type.
     pub fn new(site: &Arc<Site>, post_type: &PostType, extra: &ExtraFields) -> Self {

@@ -133,7 +133,6 @@ fn wanted(
             if site.types.get(&pointer.object).is_none() {
                 return Err(errors::invalid_type().into());
             }
-            pointer.object_id = 0;
             pointer.url.clear();
         }
         Kind::PostType | Kind::Taxonomy => {

@@ -47,17 +47,17 @@ const NUMBER: super::simple::Setting = ("number", "How many:", Input::Number(REC
 #[rustfmt::skip]
 pub(super) const KINDS: [Simple; 6] = [
     Simple { id_base: "archives", name: "Archives", description: "Lists the months of your posts.", class: "widget_archive",
-             settings: &[TITLE, COUNT, DROPDOWN], show: archives },
+             settings: &[TITLE, COUNT, DROPDOWN], only_given: false, show: archives },
     Simple { id_base: "categories", name: "Categories", description: "Lists the categories of your posts.", class: "widget_categories",
-             settings: &[TITLE, COUNT, ("hierarchical", "Show what stands below what", Input::Switch), DROPDOWN], show: categories },
+             settings: &[TITLE, COUNT, ("hierarchical", "Show what stands below what", Input::Switch), DROPDOWN], only_given: false, show: categories },
     Simple { id_base: "pages", name: "Pages", description: "Lists your pages.", class: "widget_pages",
-             settings: &[TITLE, ("sortby", "Order:", Input::Choice(&PAGE_ORDERS)), ("exclude", "Leave out these numbers:", Input::Text)], show: pages },
+             settings: &[TITLE, ("sortby", "Order:", Input::Choice(&PAGE_ORDERS)), ("exclude", "Leave out these numbers:", Input::Text)], only_given: false, show: pages },
     Simple { id_base: "recent-comments", name: "Recent Comments", description: "Lists the newest comments.", class: "widget_recent_comments",
-             settings: &[TITLE, NUMBER], show: recent_comments },
+             settings: &[TITLE, NUMBER], only_given: false, show: recent_comments },
     Simple { id_base: "recent-posts", name: "Recent Posts", description: "Lists your newest posts.", class: "widget_recent_entries",
-             settings: &[TITLE, NUMBER, ("show_date", "Show dates", Input::Switch)], show: recent_posts },
+             settings: &[TITLE, NUMBER, ("show_date", "Show dates", Input::Flag)], only_given: false, show: recent_posts },
     Simple { id_base: "tag_cloud", name: "Tag Cloud", description: "Shows the tags that are used most.", class: "widget_tag_cloud",
-             settings: &[TITLE, COUNT, ("taxonomy", "Taxonomy:", Input::Text)], show: tag_cloud },
+             settings: &[TITLE, COUNT, ("taxonomy", "Taxonomy:", Input::Text)], only_given: false, show: tag_cloud },
 ];
 
 const PAGE_ORDERS: [(&str, &str); 3] = [("post_title", "By title"), ("menu_order", "By place"), ("ID", "By number")];

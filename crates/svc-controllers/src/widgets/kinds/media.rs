@@ -22,14 +22,14 @@ const MOST: usize = 200;
 #[rustfmt::skip]
 pub(super) const KINDS: [Simple; 4] = [
     Simple { id_base: "media_audio", name: "Audio", description: "Plays a sound.", class: "widget_media_audio",
-             settings: &[TITLE, ATTACHMENT, URL, LOOP], show: |on, instance| player(on, instance, "audio") },
+             settings: &[TITLE, ATTACHMENT, URL, LOOP], only_given: true, show: |on, instance| player(on, instance, "audio") },
     Simple { id_base: "media_gallery", name: "Gallery", description: "Shows several pictures.", class: "widget_media_gallery",
-             settings: &[TITLE, ("ids", "Numbers in the library:", Input::Text), ("columns", "Columns:", Input::Number(3))], show: gallery },
+             settings: &[TITLE, ("ids", "Numbers in the library:", Input::Text), ("columns", "Columns:", Input::Number(3))], only_given: true, show: gallery },
     Simple { id_base: "media_image", name: "Image", description: "Shows a picture.", class: "widget_media_image",
              settings: &[TITLE, ATTACHMENT, URL, ("alt", "Text for those who do not see it:", Input::Text),
-                         ("caption", "Caption:", Input::Text), ("link_url", "Leads to:", Input::Address)], show: image },
+                         ("caption", "Caption:", Input::Text), ("link_url", "Leads to:", Input::Address)], only_given: true, show: image },
     Simple { id_base: "media_video", name: "Video", description: "Plays a film.", class: "widget_media_video",
-             settings: &[TITLE, ATTACHMENT, URL, LOOP], show: |on, instance| player(on, instance, "video") },
+             settings: &[TITLE, ATTACHMENT, URL, LOOP], only_given: true, show: |on, instance| player(on, instance, "video") },
 ];
 
 /// Addresses of files in the library, by number, for those that are there: two queries.

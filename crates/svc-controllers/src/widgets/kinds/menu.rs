@@ -12,7 +12,7 @@ use crate::{
 #[rustfmt::skip]
 pub(super) const KIND: Simple = Simple {
     id_base: "nav_menu", name: "Navigation Menu", description: "Shows a menu.", class: "widget_nav_menu",
-    settings: &[("title", "Title:", Input::Text), ("nav_menu", "Number of the menu:", Input::Number(0))], show,
+    settings: &[("title", "Title:", Input::Text), ("nav_menu", "Number of the menu:", Input::Number(0))], only_given: true, show,
 };
 
 fn show(on: &mut Showing<'_>, instance: &Instance) -> Stored<Option<String>> {

@@ -20,15 +20,15 @@ const TITLE: Setting = ("title", "Title:", Input::Text);
 #[rustfmt::skip]
 pub(super) const KINDS: [Simple; 4] = [
     Simple { id_base: "calendar", name: "Calendar", description: "Shows a month with the days of your posts.", class: "widget_calendar",
-             settings: &[TITLE], show: calendar },
+             settings: &[TITLE], only_given: false, show: calendar },
     Simple { id_base: "meta", name: "Meta", description: "Links for those who run the site, and its feeds.", class: "widget_meta",
-             settings: &[TITLE], show: meta },
+             settings: &[TITLE], only_given: false, show: meta },
     Simple { id_base: "rss", name: "RSS", description: "Leads to the feed of another site.", class: "widget_rss",
              settings: &[("url", "Address of the feed:", Input::Address), TITLE, ("items", "How many:", Input::Number(10)),
                          ("show_summary", "Show contents", Input::Switch), ("show_author", "Show authors", Input::Switch),
-                         ("show_date", "Show dates", Input::Switch)], show: feed },
+                         ("show_date", "Show dates", Input::Switch)], only_given: false, show: feed },
     Simple { id_base: "search", name: "Search", description: "A form that searches the site.", class: "widget_search",
-             settings: &[TITLE], show: search },
+             settings: &[TITLE], only_given: false, show: search },
 ];
 
 fn meta(on: &mut Showing<'_>, instance: &Instance) -> Stored<Option<String>> {

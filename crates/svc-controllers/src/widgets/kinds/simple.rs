@@ -14,8 +14,10 @@ pub(super) enum Input {
     Text,
     /// An address.
     Address,
-    /// Switched on or off.
+    /// Switched on or off, kept as a number.
     Switch,
+    /// The same, kept as a boolean.
+    Flag,
     /// A whole number; this one without a word.
     Number(i64),
     /// One of these values, the first without a word: value and what people call it.
@@ -33,6 +35,8 @@ pub(super) struct Simple {
     pub(super) description: &'static str,
     pub(super) class: &'static str,
     pub(super) settings: &'static [Setting],
+    /// Settings that a request does not give are left out, and not kept as empty.
+    pub(super) only_given: bool,
     pub(super) show: fn(&mut Showing<'_>, &Instance) -> Stored<Option<String>>,
 }
 
@@ -44,6 +48,7 @@ impl Input {
             Input::Text => Php::from(text.as_str()),
             Input::Address => Php::from(svc_text::sanitize_url(&text).as_str()),
             Input::Switch => Php::Int(new.is_on(name).into()),
+            Input::Flag => Php::Bool(new.is_on(name)),
             Input::Number(otherwise) => Php::Int(if new.get(name).is_some() { new.number(name) } else { otherwise }),
             Input::Choice(values) => {
                 let known = values.iter().find(|(value, _)| *value == text).or(values.first());
@@ -61,7 +66,7 @@ impl Input {
                     "{label}\n<input class=\"widefat\" id=\"{id}\" name=\"{name}\" type=\"text\" value=\"{value}\" />"
                 )
             }
-            Input::Switch => {
+            Input::Switch | Input::Flag => {
                 let checked = if instance.is_on(setting) { " checked=\"checked\"" } else { "" };
                 format!("<input class=\"checkbox\" type=\"checkbox\" id=\"{id}\" name=\"{name}\"{checked} />\n{label}")
             }
@@ -102,7 +107,8 @@ impl WidgetKind for Simple {
 
     fn update(&self, new: &Instance, old: Instance, _: bool) -> Instance {
         let mut instance = old;
-        for (name, _, input) in self.settings {
+        let given = self.settings.iter().filter(|(name, ..)| !self.only_given || new.get(name).is_some());
+        for (name, _, input) in given {
             instance.set(name, input.clean(new, name));
         }
         instance

@@ -3,6 +3,8 @@
 //! Read ([`ThemeJson::new`]), laid over one another ([`ThemeJson::merge`]) and shown as the interface does. No CSS is
 //! made here.
 
+mod export;
+mod spacing;
 mod tables;
 
 use std::sync::LazyLock;
@@ -262,6 +264,11 @@ fn clean_settings(settings: &mut Map<String, Value>, origin: Origin, of_page: bo
         Some((_, members)) => keep_members(value, members),
         None => of_page && name == "blocks",
     });
+    if origin != Origin::Default
+        && let Some(spacing) = settings.get_mut("spacing").and_then(Value::as_object_mut)
+    {
+        spacing::compute(spacing);
+    }
     for presets in PRESETS {
         let (group, name) = presets.path;
         if let Some(list) = settings.get_mut(group).and_then(|g| g.get_mut(name)).filter(|l| l.is_array()) {

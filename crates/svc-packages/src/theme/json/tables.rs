@@ -59,7 +59,7 @@ pub(super) const STATES: &[&str] = &[":link", ":any-link", ":visited", ":hover",
 /// Settings that `appearanceTools` switches on where a theme says nothing.
 #[rustfmt::skip]
 pub(super) const APPEARANCE_TOOLS: &[(&str, &[&str])] = &[
-    ("background", &["backgroundImage", "backgroundSize"]),
+    ("background", &["backgroundImage", "backgroundSize", "gradient"]),
     ("border", &["color", "radius", "style", "width"]),
     ("color", &["link", "heading", "button", "caption"]),
     ("dimensions", &["aspectRatio", "height", "minHeight", "minWidth", "width"]),
