@@ -157,3 +157,27 @@ async fn what_is_not_public_is_nowhere_to_be_seen() {
     let wrong = h.get(NOBODY, &format!("{POSTS}/1013"), "password=wrong").await;
     assert_eq!((wrong.status, wrong.code()), (403, "rest_post_incorrect_password"));
 }
+
+/// WordPress leads from them to the present address.
+#[tokio::test(flavor = "multi_thread")]
+async fn former_addresses_are_remembered() {
+    let h = Harness::new();
+    let post = json!({"title": "Here", "slug": "one", "status": "publish", "date": "2024-03-01T10:00:00"});
+    let id = h.json(ADMIN, Method::POST, POSTS, post).await.body["id"].as_i64().unwrap();
+    let own = format!("{POSTS}/{id}");
+    let remembered = || {
+        let meta = h.site.read(|db| Ok(svc_store::meta::load_one(db, svc_store::MetaKind::Post, id)?)).unwrap();
+        (meta.all("_wp_old_slug").to_vec(), meta.all("_wp_old_date").to_vec())
+    };
+    let texts = |all: &[&str]| all.iter().map(|&text| text.to_owned()).collect::<Vec<_>>();
+    for (change, slugs, days) in [
+        (json!({"title": "There"}), &[][..], &[][..]),
+        (json!({"slug": "two"}), &["one"], &[]),
+        (json!({"slug": "three", "date": "2024-03-02T10:00:00"}), &["one", "two"], &["2024-03-01"]),
+        (json!({"slug": "one", "date": "2024-03-01T11:00:00"}), &["two", "three"], &["2024-03-02"]),
+        (json!({"status": "draft", "slug": "four"}), &["two", "three"], &["2024-03-02"]),
+    ] {
+        assert_eq!(h.json(ADMIN, Method::PATCH, &own, change.clone()).await.status, 200);
+        assert_eq!(remembered(), (texts(slugs), texts(days)), "{change}");
+    }
+}

@@ -186,3 +186,46 @@ async fn abilities_are_run_by_their_method_with_checked_input() {
     let told = h.get(EDITOR, "/svc-abilities/v1/abilities/core/get-user-info/run", "input[fields][]=user_login").await;
     assert_eq!(told.body, json!({"user_login": "editor1"}));
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn items_go_with_what_they_lead_to() {
+    let h = Harness::new();
+    let send = async |method, route: &str, body| h.json(ADMIN, method, route, body).await;
+    let page = json!({"title": "Led to", "status": "publish"});
+    let page = send(Method::POST, "/svc/v2/pages", page).await.body["id"].as_i64().unwrap();
+    let term = send(Method::POST, "/svc/v2/categories", json!({"name": "Led to"})).await.body["id"].as_i64().unwrap();
+    let page_route = format!("/svc/v2/pages/{page}");
+    for (kind, object, id, there) in [
+        ("taxonomy", "category", term, format!("/svc/v2/categories/{term}")),
+        ("post_type", "page", page, page_route.clone()),
+    ] {
+        let item = json!({"title": "X", "type": kind, "object": object, "object_id": id, "status": "publish"});
+        let made = send(Method::POST, ITEMS, item).await;
+        assert_eq!(made.status, 201, "{:?}", made.body);
+        let own = format!("{ITEMS}/{}", made.body["id"]);
+        // Another thing of the same number has items of its own.
+        let other = json!({"title": "Y", "type": if kind == "taxonomy" { "post_type" } else { "taxonomy" },
+            "object": if kind == "taxonomy" { "post" } else { "post_tag" }, "object_id": id, "status": "draft"});
+        let other = send(Method::POST, ITEMS, other).await;
+        assert_eq!(h.get(ADMIN, &own, "").await.status, 200);
+        assert_eq!(send(Method::DELETE, &there, json!({"force": true})).await.status, 200);
+        assert_eq!(h.get(ADMIN, &own, "").await.status, 404, "{kind}");
+        if other.status == 201 {
+            assert_eq!(h.get(ADMIN, &format!("{ITEMS}/{}", other.body["id"]), "").await.status, 200, "{kind}");
+        }
+    }
+    assert_eq!(h.get(ADMIN, &page_route, "").await.status, 404);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_front_page_that_goes_leaves_the_posts() {
+    let h = Harness::new();
+    let page = h.json(ADMIN, Method::POST, "/svc/v2/pages", json!({"title": "Front", "status": "publish"})).await;
+    let id = &page.body["id"];
+    let chosen = json!({"show_on_front": "page", "page_on_front": id, "page_for_posts": id});
+    let set = h.json(ADMIN, Method::POST, "/svc/v2/settings", chosen).await;
+    assert_eq!((&set.body["show_on_front"], &set.body["page_on_front"]), (&json!("page"), id));
+    h.json(ADMIN, Method::DELETE, &format!("/svc/v2/pages/{id}"), json!({})).await;
+    let left = h.get(ADMIN, "/svc/v2/settings", "_fields=show_on_front,page_on_front,page_for_posts").await;
+    assert_eq!(left.body, json!({"show_on_front": "posts", "page_on_front": 0, "page_for_posts": 0}));
+}

@@ -9,6 +9,7 @@ use crate::db::{Db, Tx};
 use crate::engine::Row;
 use crate::error::{Result, StoreError};
 use crate::meta::{self, MetaKind};
+use crate::options;
 use crate::posts::in_order;
 use crate::{Family, Order, Page};
 
@@ -323,6 +324,9 @@ pub fn insert(tx: &mut Tx, term: &Term) -> Result<Term> {
     ])
     .map_err(|e| StoreError::Other(e.to_string()))?;
     let taxonomy_id = tx.execute(&row)?.last_id;
+    if term.parent != TermId::default() {
+        forget_tree(tx, &term.taxonomy)?;
+    }
     Ok(Term { id: TermId(id), taxonomy_id: TermTaxonomyId(taxonomy_id), count: 0, ..term.clone() })
 }
 
@@ -338,7 +342,15 @@ pub fn update(tx: &mut Tx, term: &Term) -> Result<bool> {
     let mut row = Query::update();
     row.table(tx.table("term_taxonomy")).value("description", term.description.as_str());
     row.value("parent", term.parent.0).and_where(Expr::col("term_taxonomy_id").eq(term.taxonomy_id.0));
-    Ok(tx.execute(&row)?.rows > 0)
+    let changed = tx.execute(&row)?.rows > 0;
+    forget_tree(tx, &term.taxonomy)?;
+    Ok(changed)
+}
+
+/// Drops the tree of a taxonomy that WordPress keeps in an option: a WordPress on the same database reads it from there,
+/// and makes it anew when it is missing.
+fn forget_tree(tx: &mut Tx, taxonomy: &str) -> Result<()> {
+    options::delete(tx, &format!("{taxonomy}_children")).map(drop)
 }
 
 /// Deletes a term: its children move up to its parent, its posts lose it, and its meta goes.
@@ -353,6 +365,7 @@ pub fn delete(tx: &mut Tx, term: &Term, default: Option<&Term>) -> Result<Vec<Po
     up.table(tx.table("term_taxonomy")).value("parent", term.parent.0);
     up.and_where(Expr::col("parent").eq(term.id.0)).and_where(Expr::col("taxonomy").eq(term.taxonomy.as_str()));
     tx.execute(&up)?;
+    forget_tree(tx, &term.taxonomy)?;
 
     let mut s = Query::select();
     s.column("object_id").from(tx.table("term_relationships"));
@@ -610,6 +623,36 @@ mod tests {
                     Ok(())
                 })
                 .unwrap();
+        });
+    }
+
+    /// A WordPress beside would go on with the tree that it has kept.
+    #[test]
+    fn a_kept_tree_goes_with_every_change() {
+        fixture::on_each(|store| {
+            let kept = || store.read(|db| options::get(db, "category_children")).unwrap().is_some();
+            let keep = || store.write_blocking(|tx| options::set(tx, "category_children", "a:0:{}", true)).unwrap();
+            let term = |name: &str, parent: i64| Term {
+                name: name.to_owned(),
+                slug: name.to_owned(),
+                taxonomy: "category".to_owned(),
+                parent: TermId(parent),
+                ..Term::default()
+            };
+            keep();
+            let (top, child) = (term("top", 0), term("child", 2));
+            store.write_blocking(move |tx| insert(tx, &top)).unwrap();
+            assert!(kept(), "a term at the top has no place in it");
+            let child = store.write_blocking(move |tx| insert(tx, &child)).unwrap();
+            assert!(!kept(), "inserted");
+            keep();
+            let moved = Term { parent: TermId(0), ..child };
+            let gone = moved.clone();
+            store.write_blocking(move |tx| update(tx, &moved)).unwrap();
+            assert!(!kept(), "updated");
+            keep();
+            store.write_blocking(move |tx| delete(tx, &gone, None)).unwrap();
+            assert!(!kept(), "deleted");
         });
     }
 

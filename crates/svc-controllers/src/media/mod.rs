@@ -47,9 +47,9 @@ use self::{
     receive::{aside, settled},
 };
 use crate::{
-    Access, Settings, Site,
+    Access, Settings, Site, Stored,
     access::only_reads,
-    caller, errors as common,
+    caller, errors as common, menus,
     posts::{Granted, Posts, checks, context_param, draft::PostDraft},
     respond,
 };
@@ -426,9 +426,10 @@ fn of_original(attached: &Attached, post: &Post) -> Map<String, Value> {
 ///
 /// # Errors
 /// Those of the store.
-pub(crate) fn remove(tx: &mut Tx, id: PostId) -> std::result::Result<Vec<String>, svc_store::StoreError> {
+pub(crate) fn remove(tx: &mut Tx, id: PostId) -> Stored<Vec<String>> {
     let files = Attached::new(&meta::load_one(tx, MetaKind::Post, id.0)?).files();
     meta::delete_everywhere(tx, MetaKind::Post, "_thumbnail_id", Some(&id.to_string()))?;
+    menus::post_gone(tx, id)?;
     posts::delete(tx, id)?;
     Ok(files)
 }

@@ -8,6 +8,7 @@ mod autosave;
 pub(crate) mod checks;
 pub(crate) mod draft;
 pub(crate) mod fields;
+mod former;
 pub(crate) mod item;
 mod links;
 mod load;
@@ -450,12 +451,7 @@ impl Posts {
         if force {
             let previous = self.show(&req, post.clone(), View::whole("edit").without_links()).await?;
             let id = post.id;
-            self.site
-                .write(move |tx| {
-                    write::set_sticky(tx, id, false)?;
-                    Ok(posts::delete(tx, id)?)
-                })
-                .await?;
+            self.site.write(move |tx| Ok(removal::erase(tx, id)?)).await?;
             return Ok(Response::new(json!({"deleted": true, "previous": previous.data})));
         }
         if post.status == "trash" {

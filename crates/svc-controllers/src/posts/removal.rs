@@ -1,10 +1,10 @@
 //! What becomes of a post that goes without being asked for by name, such as with its author.
 
-use svc_model::{PostId, UserId};
-use svc_store::{Tx, posts};
+use svc_model::{Post, PostId, UserId};
+use svc_store::{Tx, options, posts};
 
 use super::{slugs, write::set_sticky};
-use crate::{Site, Stored, media, revisions::keep::revise};
+use crate::{Site, Stored, media, menus, revisions::keep::revise};
 
 /// Moves a post or page to the trash; removes what is there already, and everything of other types, for good.
 ///
@@ -16,19 +16,42 @@ use crate::{Site, Stored, media, revisions::keep::revise};
 pub(crate) fn remove(tx: &mut Tx, site: &Site, id: PostId, by: UserId) -> Stored<Vec<String>> {
     let Some(post) = posts::get(tx, id)? else { return Ok(Vec::new()) };
     if post.post_type == "attachment" {
-        return Ok(media::remove(tx, id)?);
+        return media::remove(tx, id);
     }
     if matches!(post.post_type.as_str(), "post" | "page") && post.status != "trash" {
         trash(tx, site, id, by)?;
         return Ok(Vec::new());
     }
-    set_sticky(tx, id, false)?;
-    posts::delete(tx, id)?;
+    erase(tx, id)?;
     Ok(Vec::new())
+}
+
+/// Deletes a post that is no attachment for good, and whatever leads to it; gives it as it was.
+pub(super) fn erase(tx: &mut Tx, id: PostId) -> Stored<Option<Post>> {
+    leaves(tx, id)?;
+    menus::post_gone(tx, id)?;
+    Ok(posts::delete(tx, id)?)
+}
+
+/// Settings that name a post which leaves the site, be it for the trash, name it no more.
+/// Source: `_reset_front_page_settings_for_post`.
+fn leaves(tx: &mut Tx, id: PostId) -> Stored<()> {
+    set_sticky(tx, id, false)?;
+    let names = ["page_on_front", "page_for_posts"];
+    let number = id.0.to_string();
+    let named = options::get_many(tx, &names)?;
+    for name in names.into_iter().filter(|name| named.get(*name).is_some_and(|value| *value == number)) {
+        options::set(tx, name, "0", true)?;
+        if name == "page_on_front" {
+            options::set(tx, "show_on_front", "posts", true)?;
+        }
+    }
+    Ok(())
 }
 
 /// Moves a post to the trash, with a revision of what it was. Its slug there is one that no other post has.
 pub(super) fn trash(tx: &mut Tx, site: &Site, id: PostId, by: UserId) -> Stored<()> {
+    leaves(tx, id)?;
     let settings = site.settings_in(tx)?;
     let now = (settings.zone.to_local(site.now()), site.now());
     let Some(mut row) = posts::trash(tx, id, now)? else { return Ok(()) };

@@ -14,7 +14,7 @@ use svc_store::{
     options, posts, terms, users,
 };
 
-use super::{Posts, draft::PostDraft, item::Place, load, rules, slugs};
+use super::{Posts, draft::PostDraft, former, item::Place, load, rules, slugs};
 use crate::{
     Access, Settings, Site, Stored, caller, errors, media::ALT, menus, meta::MetaRights, respond,
     revisions::keep::revise,
@@ -199,8 +199,9 @@ impl Job {
             row.slug = slugs::unique(tx, &row, before, &self.post_type, &self.settings.urls)?;
         }
         match &existing {
-            Some(_) => {
+            Some(before) => {
                 posts::update(tx, &row)?;
+                former::remember(tx, &self.post_type, before, &row)?;
             }
             None => row.id = self.insert(tx, &mut row)?,
         }

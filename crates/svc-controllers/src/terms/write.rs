@@ -23,7 +23,7 @@ use super::{
     fields::{TermDraft, object_type},
     load,
 };
-use crate::{Settings, Site, Stored, caller, meta::MetaRights, render, respond};
+use crate::{Settings, Site, Stored, caller, menus, meta::MetaRights, render, respond};
 
 /// Most characters of a name (column `terms.name`).
 pub(crate) const MAX_NAME: usize = 200;
@@ -68,6 +68,7 @@ impl Terms {
             .write(move |tx| {
                 let term = terms::get(tx, id, Some(&taxonomy.name))?.ok_or_else(errors::not_found)?;
                 let default = default_term(tx, &taxonomy.name)?;
+                menus::term_gone(tx, &term)?;
                 terms::delete(tx, &term, default.as_ref())?;
                 Ok(())
             })

@@ -4,6 +4,7 @@
 //! allowed to see menus too.
 
 mod fields;
+mod gone;
 mod load;
 mod new_pages;
 mod show;
@@ -36,7 +37,11 @@ use crate::{
     respond,
 };
 
-pub(crate) use self::{new_pages::page_published, show::shown};
+pub(crate) use self::{
+    gone::{post_gone, term_gone},
+    new_pages::page_published,
+    show::shown,
+};
 
 /// The family of items.
 pub struct MenuItems {
