@@ -35,6 +35,8 @@ pub struct Facts {
     pub now: NaiveDateTime,
     /// Whether people have pictures.
     pub show_avatars: bool,
+    /// What is made becomes part of a post's content, whose own filters say how pictures are loaded.
+    pub in_content: bool,
     /// The attachment that is the site's logo.
     pub logo: PostId,
     /// The page shown as front page.

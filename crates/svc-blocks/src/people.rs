@@ -14,8 +14,9 @@ pub(crate) fn avatar_image(call: &Call<'_>, email: &str, alt: &str, size: i64, c
     let address = |pixels: u32| esc_url(&call.data().avatar(email, pixels));
     let class = if class.is_empty() { String::new() } else { format!(" {class}") };
     let css = if css.is_empty() { String::new() } else { format!(" style=\"{}\"", esc_attr(css)) };
+    let loading = if call.data().facts().in_content { " " } else { " loading='lazy' decoding='async'" };
     format!(
-        "<img alt='{}' src='{}' srcset='{} 2x' class='avatar avatar-{size} photo{}' height='{size}' width='{size}'{css} loading='lazy' decoding='async'/>",
+        "<img alt='{}' src='{}' srcset='{} 2x' class='avatar avatar-{size} photo{}' height='{size}' width='{size}'{css}{loading}/>",
         esc_attr(alt),
         address(size),
         address(size.saturating_mul(2)),

@@ -81,7 +81,7 @@ fn resized(image: &str, width: i64) -> String {
     let (Some(w), Some(h)) = (number(" width").or_else(|| number("width")), number(" height")) else {
         return image.to_owned();
     };
-    let height = if w.2 > 0 { (h.2 as f64 * width as f64 / w.2 as f64).round() as i64 } else { h.2 };
+    let height = if w.2 > 0 { (h.2 as f64 * width as f64 / w.2 as f64) as i64 } else { h.2 };
     format!("{}{width}{}{height}{}", &image[..w.0], &image[w.1..h.0], &image[h.1..])
 }
 

@@ -30,6 +30,7 @@ fn small_site() -> SmallSite {
         now: at(2024, 2, 10),
         posts_per_page: 10,
         show_avatars: true,
+        in_content: false,
         thread_depth: Some(3),
         ..Facts::default()
     })

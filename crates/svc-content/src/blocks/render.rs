@@ -164,6 +164,10 @@ impl<'r> Renderer<'r> {
             Some(html) => html,
             None => self.stored(name, content),
         };
+        if block_type.is_some() && block["metadata"]["blockVisibility"] == false {
+            // The editor hid it. Its numbers are given all the same.
+            return String::new();
+        }
         let child = layout::child_class(block, parent).filter(|_| block_type.is_some());
         let first: Vec<String> = chosen.into_iter().chain(child).collect();
         html = add_to(html, |_, _| true, &first);

@@ -34,7 +34,9 @@ pub(crate) fn files(post: &Post, meta: &Meta, uploads_url: &str) -> Option<Image
 /// The tag of an attachment in the size asked for, or in its own when it has no such file.
 ///
 /// Source: `wp_get_attachment_image`.
-pub(crate) fn tag(image: &Image, meta: &Meta, wish: &ImageWish) -> String {
+///
+/// In a post's content it says nothing of how it is loaded: the filters of content do.
+pub(crate) fn tag(image: &Image, meta: &Meta, wish: &ImageWish, in_content: bool) -> String {
     let stored = meta.first("_wp_attachment_metadata").unwrap_or_default();
     let data: Value = svc_php::serialize::from_stored(stored.as_bytes()).into();
     let chosen = data["sizes"][wish.size.as_str()]["file"].as_str();
@@ -56,10 +58,12 @@ pub(crate) fn tag(image: &Image, meta: &Meta, wish: &ImageWish) -> String {
     if let Some(style) = &wish.style {
         out.push_str(&format!(" style=\"{}\"", esc_attr(style)));
     }
-    out.push_str(" decoding=\"async\"");
-    out.push_str(if wish.first { " fetchpriority=\"high\"" } else { " loading=\"lazy\"" });
+    if !in_content {
+        out.push_str(" decoding=\"async\"");
+        out.push_str(if wish.first { " fetchpriority=\"high\"" } else { " loading=\"lazy\"" });
+    }
     if let Some(srcset) = image.srcset(&address, (width, height)) {
-        let auto = if wish.first { "" } else { "auto, " };
+        let auto = if wish.first || in_content { "" } else { "auto, " };
         out.push_str(&format!(" srcset=\"{}\" sizes=\"{auto}{}\"", esc_attr(&srcset), sizes(width)));
     }
     out.push_str(" />");

@@ -73,6 +73,7 @@ impl Reader {
             address: if query.is_empty() { route } else { format!("{route}{joint}{query}") },
             logout_nonce: if caller.is_logged_in() { site.nonce(req, LOG_OUT) } else { String::new() },
             caller,
+            in_content: false,
         }
     }
 }
@@ -148,7 +149,8 @@ pub(crate) fn rendered(
     if !is_live.contains(&true) {
         return Ok(nothing());
     }
-    with_blocks(site, settings, &reader(), db, |blocks| {
+    let reader = Reader { in_content: true, ..reader() };
+    with_blocks(site, settings, &reader, db, |blocks| {
         let texts = |(post, is_live): (&Post, &bool)| {
             if !is_live {
                 return Rendered::default();

@@ -54,6 +54,8 @@ pub struct Reader {
     pub address: String,
     /// What proves that he asks to be logged out.
     pub logout_nonce: String,
+    /// He reads a post's content.
+    pub in_content: bool,
 }
 
 /// The site as its blocks ask it, over one snapshot.
@@ -367,6 +369,7 @@ fn facts(site: &Site, settings: &Settings, reader: &Reader) -> Facts {
     let is_logged_in = reader.caller.is_logged_in();
     let logout = || format!("{login_url}?action=logout&{}={}", site.brand.nonce_param(), reader.logout_nonce);
     Facts {
+        in_content: reader.in_content,
         name: text("blogname"),
         description: text("blogdescription"),
         home: settings.option("home").trim_end_matches('/').to_owned(),
@@ -588,7 +591,7 @@ impl BlockData for SiteBlocks<'_> {
         let found = self.attachments.borrow().get(&id).cloned().flatten()?;
         let (post, meta) = &*found;
         let image = images::files(post, meta, &self.settings.uploads_url())?;
-        Some(images::tag(&image, meta, wish))
+        Some(images::tag(&image, meta, wish, self.reader.in_content))
     }
 
     fn main(&self) -> Option<Rc<MainList>> {
