@@ -1,11 +1,17 @@
 //! What a site owner is told, and a client answered, when the database cannot do its part; and that nothing is lost.
 
+use std::io::{Seek as _, SeekFrom, Write as _};
+use std::time::Duration;
+
 use serde_json::json;
 use svc_server::{
     SiteBuilder,
     config::{Config, SETTINGS, Sources},
 };
+use svc_testkit::mariadb::{MariaDb, QUICK};
+use tempfile::TempDir;
 
+use crate::client::Answer;
 use crate::site::{Site, config, execute, on_sqlite, store};
 
 const POSTS: &str = "/svc-json/svc/v2/posts";
@@ -69,16 +75,22 @@ async fn a_file_that_is_no_database_is_told_at_start_and_left_alone() {
     assert_eq!(std::fs::read(&file).unwrap(), bytes);
 }
 
+/// A folder with the SQLite database of a new site that nobody has open.
+async fn at_rest() -> TempDir {
+    let site = Site::start().await;
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir(folder.path().join("svc-data")).unwrap();
+    store(&site.folder).backup(&folder.path().join("svc-data/site.db")).unwrap();
+    folder
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_database_with_damaged_pages_is_told_at_start() {
     if !on_sqlite() {
         return;
     }
-    let site = Site::start().await;
-    let folder = tempfile::tempdir().unwrap();
-    std::fs::create_dir(folder.path().join("svc-data")).unwrap();
+    let folder = at_rest().await;
     let file = folder.path().join("svc-data/site.db");
-    store(&site.folder).backup(&file).unwrap();
     let mut bytes = std::fs::read(&file).unwrap();
     // All but the first page, which says what is where.
     bytes[4096..].fill(0x5a);
@@ -107,4 +119,114 @@ async fn a_wp_config_of_an_empty_database_makes_no_site_there() {
     let told = refused(&config);
     assert!(told.ends_with("the database holds no site whose tables begin with `blog_`"), "{told}");
     assert!(!store(&folder).read(|db| db.table_exists("blog_posts")).unwrap());
+}
+
+/// Nobody is told what went wrong inside.
+#[track_caller]
+fn tells_nothing(answer: &Answer) {
+    assert_eq!((answer.status, answer.json()["code"].as_str()), (500, Some("rest_internal_error")), "{}", answer.body);
+    for word in ["wp_", "table", "database", "disk", "full", "read-only", "malformed"] {
+        assert!(!answer.body.contains(word), "{}", answer.body);
+    }
+}
+
+/// Writes bytes into the database's file while nobody has it open.
+fn damage(folder: &TempDir, at: u64, bytes: &[u8]) {
+    let mut file = std::fs::OpenOptions::new().write(true).open(folder.path().join("svc-data/site.db")).unwrap();
+    file.seek(SeekFrom::Start(at)).unwrap();
+    file.write_all(bytes).unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_damaged_table_is_a_500_that_tells_nothing_and_the_rest_goes_on() {
+    if !on_sqlite() {
+        return;
+    }
+    let folder = at_rest().await;
+    let raw = rusqlite::Connection::open(folder.path().join("svc-data/site.db")).unwrap();
+    let number = |sql: &str| raw.query_row(sql, [], |row| row.get::<_, i64>(0)).unwrap().cast_unsigned();
+    let size = number("PRAGMA page_size");
+    let page = number("SELECT rootpage FROM sqlite_master WHERE name = 'wp_comments'");
+    drop(raw);
+    damage(&folder, (page - 1) * size, &vec![0x5a; usize::try_from(size).unwrap()]);
+    let site = Site::start_in(folder, &SiteBuilder::new(), &[]).await;
+    tells_nothing(&site.get("/svc-json/svc/v2/comments").await);
+    assert_eq!(site.get(POSTS).await.status, 200);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_file_that_may_not_be_written_to_is_told_at_start() {
+    if !on_sqlite() {
+        return;
+    }
+    let folder = at_rest().await;
+    // The version that a program must know to write to the file: this one, none knows.
+    damage(&folder, 18, &[9]);
+    let told = refused(&config(&folder, &[]));
+    assert!(told.ends_with("the database is read-only"), "{told}");
+    damage(&folder, 18, &[1]);
+    let site = Site::start_in(folder, &SiteBuilder::new(), &[]).await;
+    assert_eq!(site.get(POSTS).await.status, 200);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_takes_no_writes_for_a_while_is_read_meanwhile() {
+    if on_sqlite() {
+        return;
+    }
+    let folder = Site::start().await.stop().await;
+    // Unlike root, whom the setting does not bind.
+    execute(&folder, "CREATE OR REPLACE USER limited IDENTIFIED BY 'p'");
+    execute(&folder, "GRANT SELECT, INSERT, UPDATE, DELETE ON *.* TO limited");
+    let url = crate::site::database(&folder).replace("root@", "limited:p@");
+    let site = Site::start_in(folder, &SiteBuilder::new(), &[("database", &url)]).await;
+    let admin = site.app_password();
+    execute(&site.folder, "SET GLOBAL read_only = 1");
+    let refused = site.post(POSTS, &admin, &json!({"title": "x", "status": "publish"})).await;
+    let read = site.get(POSTS).await;
+    execute(&site.folder, "SET GLOBAL read_only = 0");
+    tells_nothing(&refused);
+    assert_eq!(read.status, 200);
+    let written = site.post(POSTS, &admin, &json!({"title": "x", "status": "publish"})).await;
+    assert_eq!(written.status, 201);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_full_server_loses_nothing_and_takes_writes_again_when_there_is_room() {
+    if on_sqlite() {
+        return;
+    }
+    // All tables in one file that may not grow further.
+    let options = ["--innodb-file-per-table=0", "--innodb-data-file-path=ibdata1:12M:autoextend:max:24M"];
+    let server = MariaDb::start(&[QUICK, &options[..]].concat()).unwrap().expect("a mariadbd is installed");
+    let url = server.create("small").unwrap();
+    let run = |sql: &str| server.client(&format!("USE small; {sql}")).unwrap();
+    run("CREATE TABLE ballast (b LONGBLOB); INSERT INTO ballast VALUES (REPEAT('b', 3000000)), (REPEAT('b', 3000000))");
+    let site = Site::start_in(tempfile::tempdir().unwrap(), &SiteBuilder::new(), &[("database", &url)]).await;
+    let admin = site.app_password_in(&url);
+    let before: u64 = site.get(POSTS).await.header("X-SVC-Total").parse().unwrap();
+    let post = json!({"title": "x", "status": "publish", "content": "word ".repeat(60_000)});
+    let mut n_written = 0;
+    let full = loop {
+        let answer = site.post(POSTS, &admin, &post).await;
+        if answer.status != 201 {
+            break answer;
+        }
+        n_written += 1;
+        assert!(n_written < 100, "it never fills");
+    };
+    tells_nothing(&full);
+    let total = async || {
+        site.get(&format!("{POSTS}?per_page=1&_fields=id")).await.header("X-SVC-Total").parse::<u64>().unwrap()
+    };
+    assert_eq!(total().await, before + n_written);
+    run("DROP TABLE ballast");
+    // The room is free when the server has cleaned up behind the table.
+    for _ in 0..150 {
+        if site.post(POSTS, &admin, &post).await.status == 201 {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(200)).await;
+    }
+    assert_eq!(total().await, before + n_written + 1);
 }

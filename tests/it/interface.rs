@@ -8,7 +8,10 @@ use svc_server::{
 };
 use svc_store::posts;
 
-use crate::{client::send, site::Site};
+use crate::{
+    client::send,
+    site::{Site, execute},
+};
 
 const POSTS: &str = "/svc-json/svc/v2/posts";
 
@@ -161,4 +164,18 @@ async fn long_answers_are_compressed_when_asked_for() {
     let site = Site::start().await;
     let answer = send(site.address, "GET", POSTS, &[("Accept-Encoding", "gzip")], "").await;
     assert_eq!(answer.header("content-encoding"), "gzip");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_another_program_writes_is_seen_at_once() {
+    let site = Site::start().await;
+    let (list, one) = (format!("{POSTS}?_fields=title"), format!("{POSTS}/1"));
+    for n in 0..20 {
+        let title = format!("Title {n}");
+        execute(&site.folder, &format!("UPDATE wp_posts SET post_title = '{title}' WHERE ID = 1"));
+        for _ in 0..2 {
+            assert_eq!(site.get(&one).await.json()["title"]["rendered"], title.as_str());
+            assert!(site.get(&list).await.body.contains(&title), "{title}");
+        }
+    }
 }

@@ -3,15 +3,22 @@
 #![expect(clippy::unwrap_used, reason = "a helper that fails fails its test")]
 
 mod browser;
+mod bucket;
 mod bytes;
 mod client;
+mod clients;
+mod elsewhere;
+mod export;
 mod failures;
 mod first_run;
 mod fuzz;
 mod import;
 mod interface;
+mod log;
+mod loopback;
 mod pages;
 mod plugins;
+mod s3;
 mod sign_in;
 mod site;
 mod visitor;

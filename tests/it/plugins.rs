@@ -2,9 +2,7 @@
 
 use std::{
     collections::HashMap,
-    io::{Cursor, Read, Write},
-    net::{SocketAddr, TcpListener},
-    sync::Arc,
+    io::{Cursor, Write},
 };
 
 use serde_json::{Value, json};
@@ -14,42 +12,11 @@ use zip::{ZipWriter, write::SimpleFileOptions};
 
 use crate::{
     client::{Answer, send},
+    loopback::{Said, serve},
     site::Site,
 };
 
 const PLUGINS: &str = "/svc-json/svc/v2/plugins";
-
-/// What a small server says: status, further head lines, body.
-type Said = (u16, String, Vec<u8>);
-
-/// A server on loopback that answers each path with what it was given, and everything else with 404.
-fn directory(pages: impl FnOnce(SocketAddr) -> HashMap<String, Said>) -> SocketAddr {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
-    let address = listener.local_addr().expect("an address");
-    let pages = Arc::new(pages(address));
-    std::thread::spawn(move || {
-        for mut stream in listener.incoming().flatten() {
-            let pages = Arc::clone(&pages);
-            std::thread::spawn(move || {
-                let (mut head, mut byte) = (Vec::new(), [0]);
-                while !head.ends_with(b"\r\n\r\n") && stream.read(&mut byte).is_ok_and(|n| n > 0) {
-                    head.push(byte[0]);
-                }
-                let head = String::from_utf8_lossy(&head).into_owned();
-                let path = head.split(' ').nth(1).unwrap_or_default().to_owned();
-                let unknown = (404, String::new(), br#"{"error":"Plugin not found."}"#.to_vec());
-                let known = pages.get(&path).or_else(|| pages.get(path.split('?').next()?));
-                let (status, lines, body) = known.unwrap_or(&unknown);
-                let start = format!(
-                    "HTTP/1.1 {status} X\r\nContent-Length: {}\r\nConnection: close\r\n{lines}\r\n",
-                    body.len()
-                );
-                drop(stream.write_all(start.as_bytes()).and_then(|()| stream.write_all(body)));
-            });
-        }
-    });
-    address
-}
 
 fn package(files: &[(&str, &str)]) -> Vec<u8> {
     let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
@@ -148,7 +115,7 @@ async fn packages_of_the_directory_are_checked_and_installed() {
         "good.php": {"sha256": SHA_MAIN},
         "readme.txt": {"sha256": ["0000", SHA_README]},
     }});
-    let server = directory(|address| {
+    let server = serve(|address| {
         let mut pages = HashMap::new();
         let mut offer = |slug: &str, bytes: Vec<u8>, sums: Option<Value>, link: String| {
             let link = if link.is_empty() { format!("http://{address}/{slug}.zip") } else { link };
@@ -242,8 +209,7 @@ async fn without_a_directory_nothing_is_installed() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn previews_of_links_reach_the_site_itself_and_nobody_inside() {
-    let secret =
-        directory(|_| HashMap::from([("/".to_owned(), (200, String::new(), b"<title>secret</title>".to_vec()))]));
+    let secret = serve(|_| HashMap::from([("/".to_owned(), (200, String::new(), b"<title>secret</title>".to_vec()))]));
     let (site, admin) = site_with(&[]).await;
     let details = async |site: &Site, url: &str| {
         let url = url.replace(':', "%3A").replace('/', "%2F");
@@ -295,7 +261,7 @@ async fn the_sites_health_is_what_it_is() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn posts_are_embedded_elsewhere_and_others_here() {
-    let foreign = directory(|address| {
+    let foreign = serve(|address| {
         let page =
             format!("<head><link rel=alternate type='application/json+oembed' href='http://{address}/o?x=1'></head>");
         let html = "<script>x</script><iframe src=\"https://a.example/e\" onload=\"x\"></iframe>";

@@ -1,7 +1,5 @@
 //! Signing in over plain HTTP: cookies, nonces, sessions, application passwords, and what is refused.
 
-use std::sync::{Arc, Mutex};
-
 use svc_server::SiteBuilder;
 
 use crate::{
@@ -329,30 +327,9 @@ async fn applications_find_where_they_are_approved() {
     assert_eq!(answer.status, 200);
 }
 
-/// What the whole process logs, in every detail.
-#[derive(Clone, Default)]
-struct Logged(Arc<Mutex<Vec<u8>>>);
-
-impl std::io::Write for Logged {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.0.lock().unwrap().extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
-}
-
 #[tokio::test(flavor = "multi_thread")]
 async fn no_secret_is_logged() {
-    let logged = Logged::default();
-    let writer = logged.clone();
-    tracing_subscriber::fmt()
-        .with_max_level(tracing::Level::TRACE)
-        .with_writer(move || writer.clone())
-        .try_init()
-        .expect("nobody else in these tests takes the logs");
+    crate::log::keep();
     let site = Site::start().await;
     let mut visitor = Visitor::new(&site);
     let mistyped = "m1styped-passw0rd";
@@ -370,7 +347,7 @@ async fn no_secret_is_logged() {
     assert_eq!(with_basic(&site, &given, ME).await.status, 200);
     with_basic(&site, "admin:wr0ng-application", ME).await;
     visitor.get(&format!("/wp-login.php?pwd={mistyped}")).await;
-    let log = String::from_utf8_lossy(&logged.0.lock().unwrap()).into_owned();
+    let log = crate::log::kept();
     assert!(log.contains("/wp-login.php"), "requests are logged");
     let basic = basic(&given);
     let secrets = [

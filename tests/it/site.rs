@@ -105,6 +105,7 @@ impl Site {
 
     /// A site on what the folder holds.
     pub(crate) async fn start_in(folder: TempDir, builder: &SiteBuilder, settings: &[(&str, &str)]) -> Self {
+        crate::log::listen();
         let config = config(&folder, settings);
         let listener = bind("127.0.0.1:0").await.unwrap();
         let here = format!("http://{}", listener.local_addr().unwrap()).parse().unwrap();
@@ -140,10 +141,16 @@ impl Site {
 
     /// Gives the administrator an application password; the two as Basic authentication takes them.
     pub(crate) fn app_password(&self) -> String {
+        self.app_password_in(&database(&self.folder))
+    }
+
+    /// [`Self::app_password`] of a site with a database at this address.
+    pub(crate) fn app_password_in(&self, url: &str) -> String {
         let (item, plain) = ApplicationPassword::generate("tests", "", 1_700_000_000).unwrap();
         let stored = serialize::to_stored(Php::from(list_to_value(&[item])));
         let stored = String::from_utf8(stored).unwrap();
-        store(&self.folder)
+        Store::open(&StoreConfig::new(url.parse().unwrap()))
+            .unwrap()
             .write_blocking(move |tx| {
                 let admin = users::by_login(tx, "admin")?.expect("the first user");
                 meta::update(tx, MetaKind::User, admin.id.0, "_application_passwords", &stored)?;

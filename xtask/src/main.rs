@@ -5,6 +5,7 @@ mod checks;
 mod conformance;
 mod crash;
 mod live;
+mod live_editor;
 mod live_sign_in;
 mod server;
 mod tidy;
@@ -34,6 +35,8 @@ usage: cargo xtask TASK
                      sessions of a running WordPress site are good at the server and the reverse
   live [--site DIR] [--credentials USER:PASSWORD]
                      serve the database of a running WordPress site beside it, and compare the two
+  live-editor [--site DIR] [--user LOGIN:PASSWORD] [STEP…]
+                     the block editor of a running WordPress site in a browser, its requests answered by the server
   bench [NAME…]      benchmarks, all or those of these crates";
 
 fn main() -> ExitCode {
@@ -58,6 +61,7 @@ fn task() -> Result<()> {
         "crash" => crash::run(&rest),
         "live" => live::run(&rest),
         "bench" => bench::run(&rest),
+        "live-editor" => live_editor::run(&rest),
         "live-sign-in" => live_sign_in::run(&rest),
         "test-all" => checks::run_all(),
         task => match checks::find(task) {

@@ -24,11 +24,11 @@ pub(crate) fn calendar(call: &Call<'_>) -> String {
     let table = Table { call, first, now, published: days.iter().map(|(day, _)| *day).collect() };
     let css = match colors.css() {
         css if css.is_empty() => css,
-        css => format!(" style=\"{}\"", esc_attr(&css)),
+        css => format!("style=\"{};\" ", esc_attr(&css)),
     };
-    let class = classes(&["wp-calendar-table", &colors.classes.join(" ")]);
+    let class = classes(&["wp-calendar-table", &colors.classes.join(" "), call.link_class()]);
     format!(
-        "<div {}><table id=\"wp-calendar\" class=\"{}\"{css}>\n\t<caption>{}</caption>\n\t<thead>\n\t<tr>\n{}\t</tr>\n\t</thead>\n\t<tbody>\n{}\n\t</tr>\n\t</tbody>\n\t</table>{}</div>",
+        "<div {}><table {css}id=\"wp-calendar\" class=\"{}\">\n\t<caption>{}</caption>\n\t<thead>\n\t<tr>\n{}\t</tr>\n\t</thead>\n\t<tbody>\n{}\n\t</tr>\n\t</tbody>\n\t</table>{}</div>",
         call.wrapper(&[]),
         esc_attr(&class),
         first.format("%B %Y"),

@@ -126,9 +126,14 @@ pub(crate) fn comments(call: &Call<'_>) -> String {
         return String::new();
     }
     if call.is("legacy") {
-        return String::new();
+        return format!("<div {}></div>", call.wrapper_with(&["wp-block-post-comments", &call.align_class()]));
     }
     call.content.to_owned()
+}
+
+/// The block of old, which showed what a theme made of PHP made of comments.
+pub(crate) fn of_old(call: &Call<'_>) -> String {
+    format!("<div {}></div>", call.wrapper_with(&[&call.align_class()]))
 }
 
 pub(crate) fn title(call: &Call<'_>) -> String {
@@ -274,7 +279,7 @@ pub(crate) fn content(call: &Call<'_>) -> String {
     if text.is_empty() {
         return String::new();
     }
-    format!("<div {}>{text}</div>", call.wrapper_with(&[&call.align_class()]))
+    format!("<div {}>{text}</div>", call.wrapper_with(&[&call.align_class(), call.link_class()]))
 }
 
 pub(crate) fn reply_link(call: &Call<'_>) -> String {
@@ -364,9 +369,17 @@ pub(crate) fn form(call: &Call<'_>) -> String {
             id = id,
         )
     };
+    let facts = call.data().facts();
+    let cancel = match facts.thread_depth {
+        Some(_) => format!(
+            " <small><a rel=\"nofollow\" id=\"cancel-comment-reply-link\" href=\"{}#respond\" style=\"display:none;\">Cancel reply</a></small>",
+            esc_url(crate::urls::path(&facts.current_url))
+        ),
+        None => String::new(),
+    };
     format!(
-        "\t<div id=\"respond\" {}>\n\t\t<h3 id=\"reply-title\" class=\"comment-reply-title\">{}</h3>{fields}\t</div><!-- #respond -->\n\t",
-        call.wrapper_with(&["comment-respond", &call.align_class()]),
+        "\t<div id=\"respond\" {}>\n\t\t<h3 id=\"reply-title\" class=\"comment-reply-title\">{}{cancel}</h3>{fields}\t</div><!-- #respond -->\n\t",
+        call.wrapper_with(&["comment-respond", &call.align_class(), call.link_class()]),
         esc_html("Leave a Reply"),
     )
 }

@@ -16,7 +16,7 @@ use svc_model::{CommentId, PostId, TermId};
 
 use crate::{
     attributes,
-    data::{BlockData, PostView},
+    data::{BlockData, ImageWish, Loading, PostView},
     supports,
 };
 
@@ -73,8 +73,14 @@ impl<'d> CoreBlocks<'d> {
         made
     }
 
+    /// The number of the post that blocks are of here.
+    pub(crate) fn post_id(&self) -> Option<PostId> {
+        let id = svc_php::cast::to_int(&self.around("postId"));
+        (id > 0).then_some(PostId(id))
+    }
+
     /// What the nearest block around says under a name.
-    fn around(&self, name: &str) -> Value {
+    pub(crate) fn around(&self, name: &str) -> Value {
         let context = self.context.borrow();
         let mut found = context.iter().rev().flat_map(|values| values.iter().rev());
         found.find(|(known, _)| known == name).map_or(Value::Null, |(_, value)| value.clone())
@@ -133,6 +139,10 @@ impl DynamicBlocks for CoreBlocks<'_> {
 
     fn types(&self) -> &BlockTypes {
         self.types
+    }
+
+    fn bound(&self, block: &Block<'_>) -> Map<String, Value> {
+        crate::bindings::bound(self, block)
     }
 
     fn enter(&self, block: &Block<'_>) {
@@ -197,8 +207,7 @@ impl<'c> Call<'c> {
 
     /// The number of the post that the block is of.
     pub(crate) fn post_id(&self) -> Option<PostId> {
-        let id = svc_php::cast::to_int(&self.around("postId"));
-        (id > 0).then_some(PostId(id))
+        self.blocks.post_id()
     }
 
     /// The post that the block is of, when the reader may see it.
@@ -212,6 +221,11 @@ impl<'c> Call<'c> {
         (id > 0).then_some(CommentId(id))
     }
 
+    /// The next number for ids of elements, whatever their kind.
+    pub(crate) fn next_id(&self) -> u64 {
+        self.renderer.next_id()
+    }
+
     /// The next number for ids of this kind.
     pub(crate) fn next(&self, kind: &'static str) -> u64 {
         self.blocks.number(kind)
@@ -219,12 +233,17 @@ impl<'c> Call<'c> {
 
     /// What supports show on the outermost element.
     pub(crate) fn look(&self) -> supports::Look {
-        supports::look(self.block_type, &self.attrs, &self.chosen)
+        supports::look(self.block_type, &self.attrs, &self.chosen, &self.renderer.theme().fluid)
     }
 
     /// The attributes of the outermost element, with these of the block's own.
     pub(crate) fn wrapper(&self, own: &[(&str, &str)]) -> String {
         supports::attributes(&self.look(), &self.attrs, self.block_type, own)
+    }
+
+    /// [`Self::wrapper`] for another look.
+    pub(crate) fn wrapper_of(&self, look: &supports::Look, own: &[(&str, &str)]) -> String {
+        supports::attributes(look, &self.attrs, self.block_type, own)
     }
 
     /// [`Self::wrapper`] with classes of the block's own, empty ones left out.
@@ -252,6 +271,12 @@ impl<'c> Call<'c> {
     pub(crate) fn link_class(&self) -> &'static str {
         let color = &self.attr("style")["elements"]["link"]["color"]["text"];
         if color.is_null() { "" } else { "has-link-color" }
+    }
+
+    /// The tag of an attachment; in the content of a post it is told later when to load.
+    pub(crate) fn image(&self, id: PostId, wish: ImageWish) -> Option<String> {
+        let loading = if self.renderer.is_content() { Loading::Content } else { wish.loading };
+        self.data().image(id, &ImageWish { loading, ..wish })
     }
 
     /// The blocks inside, rendered now.

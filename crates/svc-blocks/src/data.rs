@@ -35,8 +35,6 @@ pub struct Facts {
     pub now: NaiveDateTime,
     /// Whether people have pictures.
     pub show_avatars: bool,
-    /// What is made becomes part of a post's content, whose own filters say how pictures are loaded.
-    pub in_content: bool,
     /// The attachment that is the site's logo.
     pub logo: PostId,
     /// The page shown as front page.
@@ -275,6 +273,18 @@ pub struct CommentsQuery {
     pub limit: u64,
 }
 
+/// When an image is loaded.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Loading {
+    /// When it comes into sight.
+    #[default]
+    Late,
+    /// At once: it is what the page shows first.
+    First,
+    /// As the rules for the content say that it stands in.
+    Content,
+}
+
 /// How an image is shown.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct ImageWish {
@@ -284,10 +294,12 @@ pub struct ImageWish {
     pub class: String,
     /// What stands for it in text; its own when nothing is said.
     pub alt: Option<String>,
+    /// Attributes of its own between that text and its style.
+    pub more: Vec<(&'static str, String)>,
     /// Its style; no attribute when nothing is said.
     pub style: Option<String>,
-    /// It is what the page shows first, so it is loaded at once.
-    pub first: bool,
+    /// When it is loaded.
+    pub loading: Loading,
 }
 
 /// A part of a template.
@@ -340,6 +352,15 @@ pub trait BlockData {
     fn taxonomy(&self, name: &str) -> Option<TaxonomyView>;
     /// The terms of a post in a taxonomy, by name.
     fn terms_of(&self, post: PostId, taxonomy: &str) -> Vec<Rc<TermView>>;
+    /// A term of a taxonomy.
+    fn term(&self, id: TermId, taxonomy: &str) -> Option<Rc<TermView>> {
+        let query = TermsQuery { taxonomy: taxonomy.to_owned(), ..TermsQuery::default() };
+        self.terms(&query).iter().find(|term| term.term.id == id).cloned()
+    }
+    /// A value of a post that is kept beside it under a key: only those that the interface shows to everybody.
+    fn post_meta(&self, _post: PostId, _key: &str) -> Option<String> {
+        None
+    }
     /// Terms of a taxonomy.
     fn terms(&self, query: &TermsQuery) -> Rc<Vec<Rc<TermView>>>;
     /// Somebody.
@@ -350,6 +371,10 @@ pub trait BlockData {
     fn comments(&self, query: &CommentsQuery) -> Rc<Vec<Rc<CommentView>>>;
     /// Comments by their numbers, as answered before.
     fn comment(&self, id: CommentId) -> Option<Rc<CommentView>>;
+    /// An icon of the collections of the site, as SVG.
+    fn icon(&self, _name: &str) -> Option<String> {
+        None
+    }
     /// An image of the site as HTML.
     fn image(&self, id: PostId, wish: &ImageWish) -> Option<String>;
     /// Images in content.
@@ -360,8 +385,8 @@ pub trait BlockData {
     fn template_part(&self, slug: &str, theme: &str) -> Option<PartView>;
     /// The blocks of a registered pattern.
     fn pattern(&self, name: &str) -> Option<String>;
-    /// The blocks of the menu with this number, or of the one that stands in when none is chosen.
-    fn menu(&self, chosen: Option<PostId>) -> Option<String>;
+    /// The menu with this number, or of the one that stands in when none is chosen.
+    fn menu(&self, chosen: Option<PostId>) -> Option<Rc<PostView>>;
     /// The newest items of a feed; nothing when it cannot be read.
     fn feed(&self, address: &str, items: u64) -> Option<Rc<Vec<FeedItem>>>;
 }

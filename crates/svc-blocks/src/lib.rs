@@ -5,11 +5,14 @@
 //! renderer.
 
 pub mod attributes;
+mod bindings;
+mod breadcrumbs;
 mod calendar;
 mod comments;
 mod core;
 pub mod data;
 pub mod date;
+mod featured;
 mod lists;
 mod navigation;
 mod parts;
@@ -34,6 +37,7 @@ const MAKERS: &[(&str, Make)] = &[
     ("core/archives", lists::archives),
     ("core/avatar", people::avatar),
     ("core/block", parts::synced),
+    ("core/breadcrumbs", breadcrumbs::breadcrumbs),
     ("core/calendar", calendar::calendar),
     ("core/categories", lists::categories),
     ("core/comment-author-name", comments::author_name),
@@ -45,11 +49,14 @@ const MAKERS: &[(&str, Make)] = &[
     ("core/comments", comments::comments),
     ("core/comments-pagination", comments::pagination),
     ("core/comments-title", comments::title),
+    ("core/cover", featured::cover),
     ("core/footnotes", parts::footnotes),
     ("core/home-link", site::home_link),
+    ("core/icon", breadcrumbs::icon),
     ("core/latest-comments", comments::latest),
     ("core/latest-posts", posts::latest_posts),
     ("core/loginout", site::loginout),
+    ("core/media-text", featured::media_text),
     ("core/navigation", navigation::navigation),
     ("core/navigation-link", navigation::item),
     ("core/navigation-overlay-close", navigation::overlay_close),
@@ -59,6 +66,7 @@ const MAKERS: &[(&str, Make)] = &[
     ("core/post-author", people::post_author),
     ("core/post-author-biography", people::author_biography),
     ("core/post-author-name", people::author_name),
+    ("core/post-comments", comments::of_old),
     ("core/post-comments-count", posts::comments_count),
     ("core/post-comments-form", comments::form),
     ("core/post-comments-link", posts::comments_link),

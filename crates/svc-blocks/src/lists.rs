@@ -9,7 +9,9 @@ use svc_text::{esc_attr, esc_html, esc_url};
 use crate::{
     core::Call,
     data::{PostView, TermView, TermsOrder, TermsQuery},
-    date, urls,
+    date,
+    navigation::{Opening, colors_around},
+    urls,
 };
 
 /// Levels of terms or pages that are shown below one another.
@@ -35,7 +37,7 @@ pub(crate) fn archives(call: &Call<'_>) -> String {
     let archives = archives_of(call, kind);
     let with_counts = call.is("showPostCounts");
     if call.is("displayAsDropdown") {
-        let id = format!("wp-block-archives-{}", call.next("archives"));
+        let id = format!("wp-block-archives-{}", call.next_id());
         let count = |n: u64| if with_counts { format!("&nbsp;({n})") } else { String::new() };
         let options: String = archives
             .iter()
@@ -323,19 +325,20 @@ pub(crate) fn page_list(call: &Call<'_>) -> String {
     if !tree.contains_key(&parent) {
         return String::new();
     }
-    let in_menu = call.around("isNavigation") == true;
-    let list = PageTree { call, tree, in_menu, front: call.data().facts().front_page };
+    let opening = Opening::around(call);
+    let list = PageTree { call, tree, opening, front: call.data().facts().front_page };
     let items = list.items(parent, 0);
     if call.is("isNested") {
         return items;
     }
-    format!("<ul {}>{items}</ul>", call.wrapper(&[]))
+    let (class, css) = if opening.is_some() { colors_around(call, false) } else { Default::default() };
+    format!("<ul {}>{items}</ul>", call.wrapper(&[("class", &class), ("style", &css)]))
 }
 
 struct PageTree<'c> {
     call: &'c Call<'c>,
     tree: HashMap<PostId, Vec<&'c PostView>>,
-    in_menu: bool,
+    opening: Option<Opening>,
     front: PostId,
 }
 
@@ -347,35 +350,44 @@ impl PageTree<'_> {
     fn item(&self, page: &PostView, level: usize) -> String {
         let has_child = level < MAX_LEVELS && self.tree.contains_key(&page.post.id);
         let is_current = self.call.data().facts().current_url == page.link;
+        let in_menu = self.opening.is_some();
+        let opens = self.opening.map_or("", Opening::class);
+        let of_menu = if opens.is_empty() { String::new() } else { format!(" {opens}") };
         let mut class = "wp-block-pages-list__item".to_owned();
         for (wanted, name) in [
             (is_current, " current-menu-item"),
             (has_child, " has-child"),
-            (self.in_menu, " wp-block-navigation-item open-on-hover-click"),
+            (in_menu, " wp-block-navigation-item"),
+            (in_menu, &of_menu),
             (page.post.id == self.front && !self.front.is_none(), " menu-item-home"),
             (level > 0, " "),
         ] {
             class.push_str(if wanted { name } else { "" });
         }
-        let link_class = if self.in_menu { " wp-block-navigation-item__content" } else { "" };
+        let link_class = if in_menu { " wp-block-navigation-item__content" } else { "" };
         let title = if page.title.is_empty() { "(no title)" } else { &page.title };
         let current = if is_current { " aria-current=\"page\"" } else { "" };
         let inside = if has_child {
-            let button = if self.in_menu { crate::navigation::submenu_button(title) } else { String::new() };
-            let behaviour = if self.in_menu { " data-wp-on--focus=\"actions.openMenuOnFocus\"" } else { "" };
+            let button = self.opening.map_or_else(String::new, |opening| opening.button(title));
+            let behaviour = self.opening.map_or("", Opening::of_list);
             format!(
-                "{button}<ul{behaviour} class=\"wp-block-navigation__submenu-container\">{}</ul>",
+                "{button}<ul {behaviour}class=\"wp-block-navigation__submenu-container\">{}</ul>",
                 self.items(page.post.id, level + 1)
             )
         } else {
             String::new()
         };
-        let behaviour = if has_child && self.in_menu { crate::navigation::SUBMENU_BEHAVIOUR } else { "" };
-        format!(
-            "<li {behaviour}class=\"{class}\"><a class=\"wp-block-pages-list__item__link{link_class}\" href=\"{}\"{current}>{}</a>{inside}</li>",
-            esc_url(&page.link),
-            svc_content::kses::post(title),
-        )
+        let behaviour = self.opening.filter(|_| has_child).map_or_else(String::new, Opening::behaviour);
+        let title = svc_content::kses::post(title);
+        let face = if has_child && self.opening == Some(Opening::Click) {
+            Opening::toggle(&title, &title, [" ", "wp-block-page-list__submenu-icon "])
+        } else {
+            format!(
+                "<a class=\"wp-block-pages-list__item__link{link_class}\" href=\"{}\"{current}>{title}</a>",
+                esc_url(&page.link)
+            )
+        };
+        format!("<li {behaviour}class=\"{class}\">{face}{inside}</li>")
     }
 }
 

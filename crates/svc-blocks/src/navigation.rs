@@ -1,16 +1,158 @@
 //! Menus: their links, and the button that opens them on small screens.
 
-use svc_content::kses;
+use svc_content::{
+    blocks::{Block, Renderer},
+    kses,
+};
 use svc_model::PostId;
 use svc_text::{esc_attr, esc_url, strip_all_tags};
 
 use crate::{core::Call, posts::classes};
 
-/// What the script of menus needs on an item with items below it.
-pub(crate) const SUBMENU_BEHAVIOUR: &str = "data-wp-context=\"{ &quot;submenuOpenedBy&quot;: { &quot;click&quot;: false, &quot;hover&quot;: false, &quot;focus&quot;: false }, &quot;type&quot;: &quot;submenu&quot;, &quot;modal&quot;: null, &quot;previousFocus&quot;: null }\" data-wp-interactive=\"core/navigation\" data-wp-on--focusout=\"actions.handleMenuFocusout\" data-wp-on--keydown=\"actions.handleMenuKeydown\" data-wp-on--pointerenter=\"actions.openMenuOnHover\" data-wp-on--pointerleave=\"actions.closeMenuOnHover\" data-wp-watch=\"callbacks.initMenu\" tabindex=\"-1\" ";
+/// What the script of menus needs on an item with items below it, before and after what pointers do.
+const BEHAVIOUR: [&str; 2] = [
+    "data-wp-context=\"{ &quot;submenuOpenedBy&quot;: { &quot;click&quot;: false, &quot;hover&quot;: false, &quot;focus&quot;: false }, &quot;type&quot;: &quot;submenu&quot;, &quot;modal&quot;: null, &quot;previousFocus&quot;: null }\" data-wp-interactive=\"core/navigation\" data-wp-on--focusout=\"actions.handleMenuFocusout\" data-wp-on--keydown=\"actions.handleMenuKeydown\" ",
+    "data-wp-watch=\"callbacks.initMenu\" tabindex=\"-1\" ",
+];
+const POINTERS: &str =
+    "data-wp-on--pointerenter=\"actions.openMenuOnHover\" data-wp-on--pointerleave=\"actions.closeMenuOnHover\" ";
+
+/// How the items below one are opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Opening {
+    /// By pointing at it, or by its button.
+    Hover,
+    /// By clicking on it.
+    Click,
+    /// They are always open.
+    Always,
+    /// By pointing at it; there is no button.
+    Bare,
+}
+
+impl Opening {
+    /// Of the menu around a block; nothing outside menus.
+    pub(crate) fn around(call: &Call<'_>) -> Option<Self> {
+        if call.around("isNavigation") != true {
+            return None;
+        }
+        let shows_button = call.around("showSubmenuIcon");
+        Some(match call.around("submenuVisibility").as_str() {
+            _ if svc_php::cast::truthy(&call.around("openSubmenusOnClick")) => Opening::Click,
+            Some("click") => Opening::Click,
+            Some("always") => Opening::Always,
+            _ if shows_button.is_null() || svc_php::cast::truthy(&shows_button) => Opening::Hover,
+            _ => Opening::Bare,
+        })
+    }
+
+    pub(crate) fn class(self) -> &'static str {
+        match self {
+            Opening::Hover => "open-on-hover-click",
+            Opening::Click => "open-on-click",
+            Opening::Always => "open-always",
+            Opening::Bare => "",
+        }
+    }
+
+    /// Attributes of an item with items below it.
+    pub(crate) fn behaviour(self) -> String {
+        let pointers = if matches!(self, Opening::Hover | Opening::Bare) { POINTERS } else { "" };
+        [BEHAVIOUR[0], pointers, BEHAVIOUR[1]].concat()
+    }
+
+    /// Attributes of the list of items below one.
+    pub(crate) fn of_list(self) -> &'static str {
+        if self == Opening::Bare { "" } else { "data-wp-on--focus=\"actions.openMenuOnFocus\" " }
+    }
+
+    /// The button behind an item; those that are opened by a click are buttons themselves.
+    pub(crate) fn button(self, label: &str) -> String {
+        if matches!(self, Opening::Hover | Opening::Always) { submenu_button(label) } else { String::new() }
+    }
+
+    /// An item that is a button itself, with its sign.
+    pub(crate) fn toggle(label: &str, inside: &str, classes: [&str; 2]) -> String {
+        let label = esc_attr(&format!("{} submenu", strip_all_tags(label, false)));
+        let [class, sign] = classes;
+        format!(
+            "<button data-wp-bind--aria-expanded=\"state.isSubmenuOpen\" data-wp-on--click=\"actions.toggleMenuOnClick\" aria-label=\"{label}\" class=\"{class}wp-block-navigation-item__content wp-block-navigation-submenu__toggle\" >{inside}</button><span class=\"{sign}wp-block-navigation__submenu-icon\">{SUBMENU_ICON}</span>"
+        )
+    }
+}
+
+/// Colours as a menu has them: names of presets as they are stored, and colours of one's own.
+struct Colors {
+    classes: Vec<String>,
+    css: Vec<String>,
+}
+
+impl Colors {
+    /// `preset` and `custom` name the attributes of text and ground.
+    fn of(read: impl Fn(&str) -> String, text: [&str; 2], ground: [&str; 2]) -> Self {
+        let mut colors = Colors { classes: Vec::new(), css: Vec::new() };
+        let rows = [
+            (text, "has-text-color", "color", "color"),
+            (ground, "has-background", "background-color", "background-color"),
+        ];
+        for ([preset, custom], class, ending, property) in rows {
+            let (preset, custom) = (read(preset), read(custom));
+            if preset.is_empty() && custom.is_empty() {
+                continue;
+            }
+            colors.classes.push(class.to_owned());
+            if preset.is_empty() {
+                colors.css.push(format!("{property}: {custom}"));
+            } else {
+                colors.classes.push(format!("has-{preset}-{ending}"));
+            }
+        }
+        colors
+    }
+
+    fn class(&self) -> String {
+        self.classes.join(" ")
+    }
+
+    fn css(&self) -> String {
+        svc_content::css::filter_declarations(&self.css.join(";"))
+    }
+}
+
+/// Colours that a menu tells its items.
+pub(crate) fn colors_around(call: &Call<'_>, over_page: bool) -> (String, String) {
+    let read = |name: &str| match call.around(name).as_str() {
+        Some(text) => text.to_owned(),
+        None => String::new(),
+    };
+    let own = |part: &'static str| call.around("style")["color"][part].as_str().map(str::to_owned).unwrap_or_default();
+    let colors = if over_page {
+        Colors::of(
+            read,
+            ["overlayTextColor", "customOverlayTextColor"],
+            ["overlayBackgroundColor", "customOverlayBackgroundColor"],
+        )
+    } else {
+        let custom = |name: &str| match (name, read(name)) {
+            ("customTextColor", text) if text.is_empty() => own("text"),
+            ("customBackgroundColor", text) if text.is_empty() => own("background"),
+            (_, text) => text,
+        };
+        Colors::of(custom, ["textColor", "customTextColor"], ["backgroundColor", "customBackgroundColor"])
+    };
+    (colors.class(), colors.css())
+}
+
 const SUBMENU_ICON: &str = "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"12\" height=\"12\" viewBox=\"0 0 12 12\" fill=\"none\" aria-hidden=\"true\" focusable=\"false\"><path d=\"M1.50002 4L6.00002 8L10.5 4\" stroke-width=\"1.5\"></path></svg>";
 const OPEN_ICON: &str = "<svg width=\"24\" height=\"24\" xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 24 24\" aria-hidden=\"true\" focusable=\"false\"><path d=\"M4 7.5h16v1.5H4z\"></path><path d=\"M4 15h16v1.5H4z\"></path></svg>";
 const CLOSE_ICON: &str = "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 24 24\" width=\"24\" height=\"24\" aria-hidden=\"true\" focusable=\"false\"><path d=\"m13.06 12 6.47-6.47-1.06-1.06L12 10.94 5.53 4.47 4.47 5.53 10.94 12l-6.47 6.47 1.06 1.06L12 13.06l6.47 6.47 1.06-1.06L13.06 12Z\"></path></svg>";
+
+/// Presets of colours that a menu tells its items.
+pub(crate) fn presets_around(call: &Call<'_>) -> (String, String) {
+    let read = |name: &str| call.around(name).as_str().map(str::to_owned).unwrap_or_default();
+    let colors = Colors::of(read, ["textColor", ""], ["backgroundColor", ""]);
+    (colors.class(), colors.css())
+}
 
 /// The button that opens the items below one.
 pub(crate) fn submenu_button(label: &str) -> String {
@@ -22,9 +164,8 @@ pub(crate) fn submenu_button(label: &str) -> String {
 
 /// The link of an item: its label and what is said of it.
 fn link(call: &Call<'_>, spaced: bool) -> String {
-    let url = call.text("url");
     let mut out = format!("<a class=\"wp-block-navigation-item__content\"{}", if spaced { " " } else { "" });
-    if !url.is_empty() {
+    if let Some(url) = call.attr("url").as_str().filter(|url| spaced || !url.is_empty()) {
         out.push_str(&format!(" href=\"{}\"", esc_url(url)));
     }
     if call.is("opensInNewTab") {
@@ -78,16 +219,36 @@ pub(crate) fn submenu(call: &Call<'_>) -> String {
     if call.text("label").is_empty() || !leads_somewhere(call) {
         return String::new();
     }
-    let class = classes(&["wp-block-navigation-item", "has-child"]);
-    let inside = if call.content.is_empty() {
-        String::new()
+    let opening = Opening::around(call);
+    let has_child = !call.block.inner_blocks.is_empty();
+    let class = classes(&[
+        "wp-block-navigation-item",
+        if has_child { "has-child" } else { "" },
+        opening.map_or("", Opening::class),
+    ]);
+    let face = if opening == Some(Opening::Click) && has_child {
+        let inside =
+            format!("<span class=\"wp-block-navigation-item__label\">{}</span>", kses::post(call.text("label")));
+        Opening::toggle(call.text("label"), &inside, ["", ""])
     } else {
+        link(call, false)
+    };
+    let inside = if has_child {
+        let (colors, css) = colors_around(call, true);
+        let class = classes(&["wp-block-navigation__submenu-container", &colors, "wp-block-navigation-submenu"]);
+        let style = if css.is_empty() { css } else { format!("style=\"{}\" ", esc_attr(&css.replace(": ", ":"))) };
         format!(
-            "<ul class=\"wp-block-navigation__submenu-container wp-block-navigation-submenu\">{}</ul>",
+            "{}<ul {}{style}class=\"{}\">{}</ul>",
+            opening.map_or_else(String::new, |opening| opening.button(call.text("label"))),
+            opening.map_or("", Opening::of_list),
+            esc_attr(&class),
             call.content
         )
+    } else {
+        String::new()
     };
-    format!("<li {}>{}{inside}</li>", call.wrapper_with(&[&class]), link(call, false))
+    let behaviour = opening.filter(|_| has_child).map_or_else(String::new, Opening::behaviour);
+    format!("<li {behaviour}{}>{face}{inside}</li>", call.wrapper_with(&[&class]))
 }
 
 pub(crate) fn overlay_close(call: &Call<'_>) -> String {
@@ -107,70 +268,155 @@ pub(crate) fn overlay_close(call: &Call<'_>) -> String {
 pub(crate) fn navigation(call: &Call<'_>) -> String {
     let chosen = call.number("ref").filter(|id| *id > 0).map(PostId);
     let own = !call.block.inner_blocks.is_empty() && chosen.is_none();
-    let items = call.within([("isNavigation", true.into())], || {
+    let stored = if own { None } else { call.data().menu(chosen) };
+    let menu = Menu::of(call);
+    let list = call.within([("isNavigation", true.into())], || {
         if own {
-            items(call)
-        } else {
-            let Some(content) = call.data().menu(chosen) else { return String::new() };
-            let name = format!("menu {}", chosen.map_or(0, |id| id.0));
-            call.content_of(name, |context| {
-                let blocks = svc_content::blocks::parse(&content);
-                blocks.iter().filter(|b| b.name.is_some()).map(|b| context.renderer.render_block(b)).collect()
-            })
+            return menu.list(call.block.inner_blocks.iter(), call.renderer);
         }
+        let Some(stored) = &stored else { return String::new() };
+        call.content_of(format!("menu {}", stored.post.id), |context| {
+            let blocks = svc_content::blocks::parse(&stored.post.content);
+            menu.list(blocks.iter().filter(|b| b.name.is_some()), &context.renderer)
+        })
     });
-    let responsive = !matches!(call.text("overlayMenu"), "never");
-    let list = if items.is_empty() {
-        String::new()
-    } else {
-        let class = classes(&["wp-block-navigation__container", if responsive { "is-responsive" } else { "" }]);
-        format!("<ul {}>{items}</ul>", call.wrapper_without_id(&class))
-    };
-    if list.is_empty() && !responsive {
+    if list.is_empty() && !menu.responsive {
         return String::new();
     }
-    let name = call.text("ariaLabel").to_owned();
-    let class = classes(&[
-        if responsive { "is-responsive" } else { "" },
-        &match call.text("itemsJustification") {
-            "" => String::new(),
-            side => format!("items-justified-{side}"),
-        },
-    ]);
-    let look = call.wrapper(&[("class", &class), ("aria-label", &name)]);
-    if !responsive {
+    let title = stored.filter(|_| chosen.is_some()).map(|post| strip_all_tags(&post.title, false));
+    let name = match call.text("ariaLabel") {
+        "" => title.unwrap_or_default(),
+        name => name.to_owned(),
+    };
+    let css = menu.colors.css();
+    let look = call.wrapper(&[("class", &menu.class), ("style", &css), ("aria-label", &name)]);
+    if !menu.responsive {
         return format!("<nav {look}>{list}</nav>");
     }
     format!("<nav {look} {}</nav>", overlay(call, &list))
 }
 
-/// The blocks of the menu that stand in the block itself.
-fn items(call: &Call<'_>) -> String {
-    call.block.inner_blocks.iter().map(|block| call.renderer.render_block(block)).collect()
+/// Blocks of a menu that stand in no item of their own list, but in one of the menu's.
+const IN_ITEMS: [&str; 3] = ["core/site-logo", "core/site-title", "core/social-links"];
+/// Blocks that are items of the list.
+const ITEMS: [&str; 4] = ["core/home-link", "core/navigation-link", "core/navigation-submenu", "core/page-list"];
+
+/// How a menu looks.
+struct Menu<'c> {
+    call: &'c Call<'c>,
+    responsive: bool,
+    colors: Colors,
+    class: String,
+}
+
+impl<'c> Menu<'c> {
+    fn of(call: &'c Call<'c>) -> Self {
+        let responsive = call.text("overlayMenu") != "never";
+        let read = |name: &str| match (name, call.text(name)) {
+            ("customTextColor", "") => call.text("rgbTextColor").to_owned(),
+            ("customBackgroundColor", "") => call.text("rgbBackgroundColor").to_owned(),
+            (_, text) => text.to_owned(),
+        };
+        let colors = Colors::of(read, ["textColor", "customTextColor"], ["backgroundColor", "customBackgroundColor"]);
+        let layout = call.attr("layout");
+        let side = match (layout["justifyContent"].as_str(), call.text("itemsJustification")) {
+            (Some(side @ ("left" | "right" | "center" | "space-between")), _) => format!("items-justified-{side}"),
+            (_, "") => String::new(),
+            (_, side) => format!("items-justified-{side}"),
+        };
+        let size = match call.text("fontSize") {
+            "" => String::new(),
+            size => format!("has-{size}-font-size"),
+        };
+        let line = match call.attr("style")["typography"]["textDecoration"].as_str() {
+            Some(line) if !line.is_empty() => format!("has-text-decoration-{line}"),
+            _ => String::new(),
+        };
+        let class = classes(&[
+            &colors.class(),
+            &size,
+            if responsive { "is-responsive" } else { "" },
+            &side,
+            if layout["orientation"] == "vertical" { "is-vertical" } else { "" },
+            if layout["flexWrap"] == "nowrap" { "no-wrap" } else { "" },
+            &line,
+        ]);
+        Menu { call, responsive, colors, class }
+    }
+
+    /// The blocks of the menu. The reference renders them twice, which shows where elements are numbered.
+    fn list<'b, 'a: 'b>(&self, blocks: impl Iterator<Item = &'b Block<'a>>, renderer: &Renderer<'_>) -> String {
+        let blocks: Vec<&Block<'_>> = blocks.collect();
+        let before = renderer.last_id();
+        let made = self.lists(&blocks, renderer);
+        if renderer.last_id() == before { made } else { self.lists(&blocks, renderer) }
+    }
+
+    /// Items stand in lists, other blocks between them.
+    fn lists(&self, blocks: &[&Block<'_>], renderer: &Renderer<'_>) -> String {
+        let class = classes(&["wp-block-navigation__container", &self.class]);
+        let open = format!("<ul {}>", self.call.wrapper(&[("class", &class), ("style", &self.colors.css())]));
+        let (mut out, mut is_open) = (String::new(), false);
+        for block in blocks {
+            let name = block.name.as_deref().unwrap_or_default();
+            let html = renderer.render_block(block);
+            if svc_text::trim(&html).is_empty() {
+                continue;
+            }
+            let html = match IN_ITEMS.contains(&name) {
+                true => format!("<li class=\"wp-block-navigation-item\">{html}</li>"),
+                false => html,
+            };
+            let wants_list = IN_ITEMS.contains(&name) || ITEMS.contains(&name);
+            if wants_list != is_open {
+                out.push_str(if is_open { "</ul>" } else { &open });
+                is_open = wants_list;
+            }
+            out.push_str(&html);
+        }
+        out.push_str(if is_open { "</ul>" } else { "" });
+        out
+    }
 }
 
 /// The menu with the buttons that open and close it over the page.
 fn overlay(call: &Call<'_>, list: &str) -> String {
-    let id = format!("modal-{}", call.next("modal"));
+    let id = format!("modal-{}", call.next_id());
     let always = if call.text("overlayMenu") == "always" { " always-shown" } else { "" };
     let hidden = if call.text("overlayMenu") == "always" { " hidden-by-default" } else { "" };
+    let over = |name: &str| call.text(name).to_owned();
+    let colors = Colors::of(
+        over,
+        ["overlayTextColor", "customOverlayTextColor"],
+        ["overlayBackgroundColor", "customOverlayBackgroundColor"],
+    );
+    let style = match colors.css() {
+        css if css.is_empty() => css,
+        css => format!("style=\"{}\"", esc_attr(&css)),
+    };
+    let colors = match colors.class() {
+        class if class.is_empty() => class,
+        class => format!(" {}", esc_attr(&class)),
+    };
     let has_icon = call.attr("hasIcon").is_null() || call.is("hasIcon");
     let (open, close) = if has_icon { (OPEN_ICON, CLOSE_ICON) } else { ("Menu", "Close") };
-    let open_label = if has_icon { "aria-label=\"Open menu\" " } else { "" };
-    let close_label = if has_icon { "aria-label=\"Close menu\" " } else { "" };
+    let open_label = if has_icon { "aria-label=\"Open menu\"" } else { "" };
+    let close_label = if has_icon { "aria-label=\"Close menu\"" } else { "" };
     format!(
         concat!(
             "\n\t\t data-wp-interactive=\"core/navigation\" data-wp-context='{{\"overlayOpenedBy\":{{\"click\":false,\"hover\":false,\"focus\":false}},\"type\":\"overlay\",\"roleAttribute\":\"\",\"ariaLabel\":\"Menu\"}}'>",
-            "<button aria-haspopup=\"dialog\" {open_label}class=\"wp-block-navigation__responsive-container-open{always}\" \n\t\t\t\tdata-wp-on--click=\"actions.openMenuOnClick\"\n\t\t\t\tdata-wp-on--keydown=\"actions.handleMenuKeydown\"\n\t\t\t>{open}</button>\n\t\t\t\t",
-            "<div class=\"wp-block-navigation__responsive-container{hidden}\"  id=\"{id}\" \n\t\t\t\tdata-wp-class--has-modal-open=\"state.isMenuOpen\"\n\t\t\t\tdata-wp-class--is-menu-open=\"state.isMenuOpen\"\n\t\t\t\tdata-wp-watch=\"callbacks.initMenu\"\n\t\t\t\tdata-wp-on--keydown=\"actions.handleMenuKeydown\"\n\t\t\t\tdata-wp-on--focusout=\"actions.handleMenuFocusout\"\n\t\t\t\ttabindex=\"-1\"\n\t\t\t>\n\t\t\t\t\t",
+            "<button aria-haspopup=\"dialog\" {open_label} class=\"wp-block-navigation__responsive-container-open{always}\" \n\t\t\t\tdata-wp-on--click=\"actions.openMenuOnClick\"\n\t\t\t\tdata-wp-on--keydown=\"actions.handleMenuKeydown\"\n\t\t\t>{open}</button>\n\t\t\t\t",
+            "<div class=\"wp-block-navigation__responsive-container{hidden}{colors}\" {style} id=\"{id}\" \n\t\t\t\tdata-wp-class--has-modal-open=\"state.isMenuOpen\"\n\t\t\t\tdata-wp-class--is-menu-open=\"state.isMenuOpen\"\n\t\t\t\tdata-wp-watch=\"callbacks.initMenu\"\n\t\t\t\tdata-wp-on--keydown=\"actions.handleMenuKeydown\"\n\t\t\t\tdata-wp-on--focusout=\"actions.handleMenuFocusout\"\n\t\t\t\ttabindex=\"-1\"\n\t\t\t>\n\t\t\t\t\t",
             "<div class=\"wp-block-navigation__responsive-close\" tabindex=\"-1\">\n\t\t\t\t\t\t<div class=\"wp-block-navigation__responsive-dialog\" \n\t\t\t\tdata-wp-bind--aria-modal=\"state.ariaModal\"\n\t\t\t\tdata-wp-bind--aria-label=\"state.ariaLabel\"\n\t\t\t\tdata-wp-bind--role=\"state.roleAttribute\"\n\t\t\t>\n\t\t\t\t\t\t\t",
-            "<button {close_label}class=\"wp-block-navigation__responsive-container-close\" \n\t\t\t\tdata-wp-on--click=\"actions.closeMenuOnClick\"\n\t\t\t>{close}</button>\n\t\t\t\t\t\t\t",
+            "<button {close_label} class=\"wp-block-navigation__responsive-container-close\" \n\t\t\t\tdata-wp-on--click=\"actions.closeMenuOnClick\"\n\t\t\t>{close}</button>\n\t\t\t\t\t\t\t",
             "<div class=\"wp-block-navigation__responsive-container-content\" \n\t\t\t\tdata-wp-watch=\"callbacks.focusFirstElement\"\n\t\t\t id=\"{id}-content\">\n\t\t\t\t\t\t\t\t{list}\n\t\t\t\t\t\t\t\t\n\t\t\t\t\t\t\t</div>\n\t\t\t\t\t\t</div>\n\t\t\t\t\t</div>\n\t\t\t\t</div>",
         ),
         open_label = open_label,
         always = always,
         open = open,
         hidden = hidden,
+        colors = colors,
+        style = style,
         id = id,
         close_label = close_label,
         close = close,

@@ -37,8 +37,7 @@ pub(crate) fn template_part(call: &Call<'_>) -> String {
         return String::new();
     };
     let inside = call.blocks_of(format!("part {theme}//{slug}"), &part.content);
-    let area = if call.text("area").is_empty() { part.area.as_str() } else { call.text("area") };
-    let tag = match (call.text("tagName"), area) {
+    let tag = match (call.text("tagName"), part.area.as_str()) {
         ("", "header") => "header",
         ("", "footer") => "footer",
         (tag @ ("header" | "footer" | "main" | "section" | "article" | "aside" | "nav"), _) => tag,

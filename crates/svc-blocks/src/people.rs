@@ -10,13 +10,21 @@ pub(crate) fn avatar_image(call: &Call<'_>, email: &str, alt: &str, size: i64, c
     if !call.data().facts().show_avatars {
         return String::new();
     }
+    if size <= 0 {
+        return String::new();
+    }
     let size = u32::try_from(size).unwrap_or(96).clamp(1, 2048);
     let address = |pixels: u32| esc_url(&call.data().avatar(email, pixels));
     let class = if class.is_empty() { String::new() } else { format!(" {class}") };
-    let css = if css.is_empty() { String::new() } else { format!(" style=\"{}\"", esc_attr(css)) };
-    let loading = if call.data().facts().in_content { " " } else { " loading='lazy' decoding='async'" };
+    let css = if css.is_empty() { String::new() } else { format!(" style=\"{};\"", esc_attr(css)) };
+    // In the content of a post it is told later when to load, or never.
+    let loading = match (call.renderer.is_content(), css.is_empty()) {
+        (true, _) => "",
+        (false, true) => "loading='lazy' decoding='async'",
+        (false, false) => " loading='lazy' decoding='async'",
+    };
     format!(
-        "<img alt='{}' src='{}' srcset='{} 2x' class='avatar avatar-{size} photo{}' height='{size}' width='{size}'{css}{loading}/>",
+        "<img alt='{}' src='{}' srcset='{} 2x' class='avatar avatar-{size} photo{}' height='{size}' width='{size}' {css}{loading}/>",
         esc_attr(alt),
         address(size),
         address(size.saturating_mul(2)),
@@ -31,7 +39,7 @@ fn author(call: &Call<'_>) -> Option<std::rc::Rc<Person>> {
 
 pub(crate) fn avatar(call: &Call<'_>) -> String {
     let size = call.number("size").unwrap_or(96);
-    let border = supports::border(&crate::unhidden(call.block_type, "__experimentalBorder"), &call.attrs);
+    let border = supports::border_as_given(&crate::unhidden(call.block_type, "__experimentalBorder"), &call.attrs);
     let class = crate::posts::classes(&["wp-block-avatar__image", &border.classes.join(" ")]);
     let picture =
         |email: &str, name: &str| avatar_image(call, email, &format!("{name} Avatar"), size, &class, &border.css());

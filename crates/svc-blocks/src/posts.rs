@@ -8,7 +8,7 @@ use svc_text::{esc_attr, esc_html, esc_url, strip_all_tags};
 
 use crate::{
     core::Call,
-    data::{ImageWish, PostView},
+    data::{ImageWish, Loading, PostView},
     date,
     site::heading,
     supports,
@@ -167,29 +167,38 @@ pub(crate) fn featured_image(call: &Call<'_>) -> String {
     let safe = |name: &str| Some(call.text(name)).filter(|value| is_css_value(value)).unwrap_or_default();
     let (ratio, width, height) = (safe("aspectRatio"), safe("width"), safe("height"));
     let sized = |name: &str, value: &str| if value.is_empty() { String::new() } else { format!("{name}:{value};") };
+    let border = supports::border_as_given(&crate::unhidden(call.block_type, "__experimentalBorder"), &call.attrs);
+    let border_css = border.css();
+    css.push_str(&if border_css.is_empty() { border_css } else { border_css + ";" });
     if !ratio.is_empty() {
-        css.push_str(&format!("aspect-ratio:{ratio};"));
-        // Width and height give way to the ratio.
-        css.push_str(if height.is_empty() || !width.is_empty() { "width:100%;" } else { "" });
-        css.push_str(if height.is_empty() { "height:100%;" } else { "" });
+        css.push_str(&sized("aspect-ratio", if ratio == "auto" { "" } else { ratio }));
+        css.push_str("width:100%;");
     }
-    css.push_str(&sized("height", height));
+    // A width without height keeps the picture's own shape.
+    css.push_str(&sized("height", if height.is_empty() && !width.is_empty() { "auto" } else { height }));
     css.push_str(&sized("width", width));
     css.push_str(&sized("object-fit", safe("scale")));
-    let border = supports::border(&crate::unhidden(call.block_type, "__experimentalBorder"), &call.attrs);
-    css.push_str(&border.css());
+    if let Some(shadow) = supports::css_value(&call.attr("style")["shadow"]) {
+        let shadow = svc_content::css::filter_declarations(&format!("box-shadow:{shadow}"));
+        css.push_str(&if shadow.is_empty() { shadow } else { shadow + ";" });
+    }
     let size = match call.text("sizeSlug") {
         "" => "post-thumbnail",
         size => size,
     };
+    let own = match border.classes.join(" ") {
+        classes if classes.is_empty() => format!("attachment-{size} size-{size}"),
+        classes => classes,
+    };
     let wish = ImageWish {
         size: size.to_owned(),
-        class: format!("attachment-{size} size-{size} wp-post-image"),
+        class: format!("{own} wp-post-image"),
         alt: is_link.then(|| strip_all_tags(&post.title, false)),
+        more: Vec::new(),
         style: Some(css),
-        first: false,
+        loading: Loading::Late,
     };
-    let Some(image) = call.data().image(post.thumbnail, &wish) else { return String::new() };
+    let Some(image) = call.image(post.thumbnail, wish) else { return String::new() };
     let overlay = overlay(call);
     let inside = if is_link {
         format!("<a href=\"{}\" {}>{image}{overlay}</a>", esc_url(&post.link), target_and_rel(call))
@@ -488,10 +497,11 @@ mod latest {
             size: size.to_owned(),
             class: format!("attachment-{size} size-{size} wp-post-image"),
             alt: None,
+            more: Vec::new(),
             style: Some(css),
-            first: false,
+            loading: Loading::Late,
         };
-        let Some(mut image) = call.data().image(post.thumbnail, &wish) else { return String::new() };
+        let Some(mut image) = call.image(post.thumbnail, wish) else { return String::new() };
         if call.is("addLinkToFeaturedImage") {
             let label = strip_all_tags(&post.title, false);
             image = format!("<a href=\"{}\" aria-label=\"{}\">{image}</a>", esc_url(&post.link), esc_attr(&label));

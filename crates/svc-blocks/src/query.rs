@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use serde_json::Value;
+use svc_content::kses;
 use svc_model::{PostId, TermId, UserId};
 use svc_text::{esc_attr, esc_html, esc_url};
 
@@ -115,7 +116,7 @@ fn wanted(call: &Call<'_>) -> Option<PostsQuery> {
         exclude,
         parents: numbers(&given["parents"]).into_iter().map(PostId).collect(),
         search: word("search").to_owned(),
-        terms: terms(call, &given),
+        terms: terms(&given),
         formats: given["format"]
             .as_array()
             .into_iter()
@@ -133,11 +134,10 @@ fn wanted(call: &Call<'_>) -> Option<PostsQuery> {
 }
 
 /// Terms that the list names: in the form of today, and in two older ones.
-fn terms(call: &Call<'_>, given: &Value) -> Vec<TermsWish> {
+fn terms(given: &Value) -> Vec<TermsWish> {
     let wish = |taxonomy: &str, ids: &Value, without: bool| {
         let terms: Vec<TermId> = numbers(ids).into_iter().map(TermId).collect();
-        let with_children = call.data().taxonomy(taxonomy).is_some_and(|t| t.hierarchical);
-        (!terms.is_empty()).then(|| TermsWish { taxonomy: taxonomy.to_owned(), terms, without, with_children })
+        (!terms.is_empty()).then(|| TermsWish { taxonomy: taxonomy.to_owned(), terms, without, with_children: false })
     };
     let mut out: Vec<TermsWish> = [("categoryIds", "category"), ("tagIds", "post_tag")]
         .into_iter()
@@ -169,20 +169,28 @@ fn found(call: &Call<'_>) -> Option<(PostsQuery, Rc<Posts>)> {
 
 pub(crate) fn post_template(call: &Call<'_>) -> String {
     let Some((_, posts)) = found(call).filter(|(_, posts)| !posts.items.is_empty()) else { return String::new() };
+    let in_place = call.around("enhancedPagination") == true;
     let items: String = posts
         .items
         .iter()
         .map(|post| {
             let values = [("postId", Value::from(post.post.id.0)), ("postType", post.post.post_type.as_str().into())];
             let inside = call.within(values, || call.inside());
-            format!("<li class=\"wp-block-post {}\">{inside}</li>", post.classes.join(" "))
+            let key = match in_place {
+                true => format!("data-wp-key=\"post-template-item-{}\" ", post.post.id),
+                false => String::new(),
+            };
+            format!("<li {key}class=\"wp-block-post {}\">{inside}</li>", post.classes.join(" "))
         })
         .collect();
     let old_layout = call.around("displayLayout");
     let grid = match (old_layout["type"].as_str(), call.attr("layout")["type"].as_str()) {
         (Some("flex"), _) => format!("is-flex-container columns-{}", svc_php::cast::to_int(&old_layout["columns"])),
         (_, Some("grid")) if call.attr("layout")["columnCount"].is_number() => {
-            format!("columns-{}", svc_php::cast::to_int(&call.attr("layout")["columnCount"]))
+            let layout = call.attr("layout");
+            let narrows =
+                if svc_php::cast::truthy(&layout["minimumColumnWidth"]) { " has-native-responsive-grid" } else { "" };
+            format!("columns-{}{narrows}", svc_php::cast::to_int(&layout["columnCount"]))
         }
         _ => String::new(),
     };
@@ -293,7 +301,13 @@ fn neighbour(call: &Call<'_>, page: u64, direction: &str, standard: &str) -> Str
     let name = if shows_label { String::new() } else { format!(" aria-label=\"{}\"", esc_attr(&label)) };
     let shown = if shows_label { label } else { String::new() };
     let inside = if direction == "next" { format!("{shown}{arrow}") } else { format!("{arrow}{shown}") };
-    format!("<a href=\"{}\" {}{name}>{inside}</a>", esc_url(&address_of(call, page)), call.wrapper(&[]))
+    let behaviour = match call.around("enhancedPagination") == true {
+        true => format!(
+            "data-wp-key=\"query-pagination-{direction}\" data-wp-on--click=\"core/query::actions.navigate\" data-wp-on--mouseenter=\"core/query::actions.prefetch\" data-wp-watch=\"core/query::callbacks.prefetch\" "
+        ),
+        false => String::new(),
+    };
+    format!("<a {behaviour}href=\"{}\" {}{name}>{inside}</a>", esc_url(&address_of(call, page)), call.wrapper(&[]))
 }
 
 pub(crate) fn page_numbers(call: &Call<'_>) -> String {
@@ -305,17 +319,24 @@ pub(crate) fn page_numbers(call: &Call<'_>) -> String {
     let name = page_name(call);
     let mut parts = Vec::new();
     let mut dotted = false;
+    let in_place = call.around("enhancedPagination") == true;
+    let key = |index: usize, click: &str| match in_place {
+        true => format!("data-wp-key=\"index-{index}\" {click}"),
+        false => String::new(),
+    };
     for n in 1..=pages {
         if n == now {
-            parts.push(format!("<span aria-current=\"page\" class=\"page-numbers current\">{n}</span>"));
+            let key = key(parts.len(), "");
+            parts.push(format!("<span {key}aria-current=\"page\" class=\"page-numbers current\">{n}</span>"));
             dotted = true;
         } else if n == 1 || n == pages || n.abs_diff(now) <= around {
             let is_own = n > 1 && main(call).is_none();
             let address = if is_own { format!("?{name}={n}") } else { address_of(call, n) };
-            parts.push(format!("<a class=\"page-numbers\" href=\"{}\">{n}</a>", esc_url(&address)));
+            let key = key(parts.len(), "data-wp-on--click=\"core/query::actions.navigate\" ");
+            parts.push(format!("<a {key}class=\"page-numbers\" href=\"{}\">{n}</a>", esc_url(&address)));
             dotted = true;
         } else if dotted {
-            parts.push("<span class=\"page-numbers dots\">&hellip;</span>".to_owned());
+            parts.push(format!("<span {}class=\"page-numbers dots\">&hellip;</span>", key(parts.len(), "")));
             dotted = false;
         }
     }
@@ -335,7 +356,8 @@ pub(crate) fn title(call: &Call<'_>) -> String {
         ("archive", None) => list.map(|list| list.title.clone()).unwrap_or_default(),
         _ => String::new(),
     };
-    if title.is_empty() {
+    // Other types than these have nothing to tell, but an element.
+    if title.is_empty() && matches!(call.text("type"), "" | "search" | "archive" | "post-type") {
         return title;
     }
     let tag = heading(call.number("level").unwrap_or(1));
@@ -374,22 +396,23 @@ pub(crate) fn term_template(call: &Call<'_>) -> String {
         .into_iter()
         .map(|term| {
             let row = &term.term;
-            let values = [("termId", Value::from(row.id.0)), ("taxonomy", row.taxonomy.as_str().into())];
+            let values = [
+                ("termId", Value::from(row.id.0)),
+                ("taxonomy", row.taxonomy.as_str().into()),
+                ("inTermList", true.into()),
+            ];
             let inside = call.within(values, || call.inside());
             let class = esc_attr(&format!("wp-block-term term-{} {} taxonomy-{}", row.id, row.taxonomy, row.taxonomy));
             format!("<li class=\"{class}\">{inside}</li>")
         })
         .collect();
-    if items.is_empty() { items } else { format!("<ul {}>{items}</ul>", call.wrapper(&[])) }
+    if items.is_empty() { items } else { format!("<ul {}>{items}</ul>", call.wrapper_with(&[call.link_class()])) }
 }
 
 /// The term that a block is of.
 fn term(call: &Call<'_>) -> Option<std::rc::Rc<crate::data::TermView>> {
     let id = svc_php::cast::to_int(&call.around("termId"));
-    let taxonomy = call.around("taxonomy").as_str()?.to_owned();
-    let hide_empty = false;
-    let terms = call.data().terms(&TermsQuery { taxonomy, hide_empty, ..TermsQuery::default() });
-    terms.iter().find(|term| term.term.id.0 == id).cloned()
+    call.data().term(TermId(id), call.around("taxonomy").as_str()?)
 }
 
 pub(crate) fn term_name(call: &Call<'_>) -> String {
@@ -409,7 +432,7 @@ pub(crate) fn term_count(call: &Call<'_>) -> String {
         "none" => ("", ""),
         "square" => ("[", "]"),
         "curly" => ("{", "}"),
-        "angle" => ("&lt;", "&gt;"),
+        "angle" => ("<", ">"),
         _ => ("(", ")"),
     };
     format!("<div {}>{open}{}{close}</div>", call.wrapper(&[]), term.term.count)
@@ -417,8 +440,14 @@ pub(crate) fn term_count(call: &Call<'_>) -> String {
 
 pub(crate) fn term_description(call: &Call<'_>) -> String {
     let Some(term) = term(call).filter(|term| !term.term.description.is_empty()) else { return String::new() };
-    let text = call.content_of(format!("term {}", term.term.id), |context| {
-        svc_content::display::render_term_description(&term.term.description, context)
-    });
+    let text = match call.around("inTermList") == true {
+        true => svc_content::texturize(
+            &kses::post(&term.term.description).replace("&amp;", "&"),
+            svc_content::display::standard_shortcodes(),
+        ),
+        false => call.content_of(format!("term {}", term.term.id), |context| {
+            svc_content::display::render_term_description(&term.term.description, context)
+        }),
+    };
     format!("<div {}>{text}</div>", call.wrapper_with(&[&call.align_class(), call.link_class()]))
 }

@@ -1,7 +1,7 @@
 //! The search form.
 
 use serde_json::Value;
-use svc_content::kses;
+use svc_content::{blocks::BlockType, kses};
 use svc_text::{esc_attr, esc_html, esc_url};
 
 use crate::{core::Call, supports};
@@ -10,7 +10,7 @@ use crate::{core::Call, supports};
 const ICON: &str = "<svg class=\"search-icon\" viewBox=\"0 0 24 24\" width=\"24\" height=\"24\">\n\t\t\t\t\t<path d=\"M13 5c-3.3 0-6 2.7-6 6 0 1.4.5 2.7 1.3 3.7l-3.8 3.8 1.1 1.1 3.8-3.8c1 .8 2.3 1.3 3.7 1.3 3.3 0 6-2.7 6-6S16.3 5 13 5zm0 10.5c-2.5 0-4.5-2-4.5-4.5s2-4.5 4.5-4.5 4.5 2 4.5 4.5-2 4.5-4.5 4.5z\"></path>\n\t\t\t\t</svg>";
 
 pub(crate) fn search(call: &Call<'_>) -> String {
-    let id = format!("wp-block-search__input-{}", call.next("search"));
+    let id = format!("wp-block-search__input-{}", call.next_id());
     let position = call.text("buttonPosition");
     let (has_button, only_button) = (position != "no-button", position == "button-only");
     let class = classes(call, has_button, only_button);
@@ -48,26 +48,21 @@ struct Parts {
 impl Parts {
     fn of(call: &Call<'_>, _only_button: bool) -> Self {
         // The type leaves all this to its own code, so that its supports are asked as if it did not.
-        let mut plain = call.block_type.clone();
-        for feature in ["color", "typography", "__experimentalBorder"] {
-            if let Some(Value::Object(settings)) = plain.supports.get_mut(feature) {
-                settings.remove("__experimentalSkipSerialization");
-            }
-        }
-        let css = |look: &supports::Look| {
-            look.style.iter().map(|(name, value)| format!("{name}: {value}")).collect::<Vec<_>>().join(";")
-        };
-        let letters = supports::typography(&plain, &call.attrs);
-        let border = supports::border(&plain, &call.attrs);
-        let colors = supports::colors(&plain, &call.attrs);
+        let [color, typography, border] =
+            ["color", "typography", "__experimentalBorder"].map(|feature| crate::unhidden(call.block_type, feature));
+        let fluid = &call.renderer.theme().fluid;
+        // A preset that stands among one's own styles is written there as it is.
+        let mut by_name = call.attrs.clone();
+        by_name.retain(|name, _| name != "style");
+        let letters = supports::typography(&typography, &by_name, fluid);
+        let border_class = supports::border(&border, &call.attrs).classes.join(" ");
         let is_framed = call.text("buttonPosition") == "button-inside";
-        let border_class = border.classes.join(" ");
         Parts {
             letters: letters.classes.join(" "),
-            letters_css: css(&in_order(letters.clone())),
-            border_css: css(&in_order(border)),
-            colors: colors.classes.join(" "),
-            colors_css: css(&colors),
+            letters_css: letters_css(call),
+            border_css: border_css(call),
+            colors: colors(call, &color),
+            colors_css: colors_css(call),
             frame_class: if is_framed && !border_class.is_empty() { format!(" {border_class}") } else { String::new() },
             border: border_class,
             is_framed,
@@ -75,31 +70,85 @@ impl Parts {
     }
 }
 
-/// The order in which this block writes its declarations; corners come last.
-const ORDER: [&str; 11] = [
-    "border-width",
-    "border-color",
-    "border-style",
-    "border-",
-    "font-size",
-    "font-family",
-    "letter-spacing",
-    "font-weight",
-    "font-style",
-    "line-height",
-    "text-",
-];
+/// A declaration of this block, whose values are written as they are stored.
+fn declaration(name: &str, value: &Value) -> Option<String> {
+    let text = svc_php::cast::to_text(value);
+    let text = (svc_php::cast::truthy(value) && !value.is_object() && !value.is_array()).then_some(text)?;
+    Some(svc_content::css::filter_declarations(&format!("{name}: {text}"))).filter(|css| !css.is_empty())
+}
 
-fn in_order(mut look: supports::Look) -> supports::Look {
-    let rank = |name: &str| {
-        if name.ends_with("radius") {
-            ORDER.len()
-        } else {
-            ORDER.iter().position(|part| name.starts_with(part)).unwrap_or(ORDER.len())
+/// Letters, in the order of this block.
+fn letters_css(call: &Call<'_>) -> String {
+    let given = &call.attr("style")["typography"];
+    let size = supports::grown(&given["fontSize"], &call.renderer.theme().fluid);
+    let rows = [
+        ("font-size", &size),
+        ("font-family", &given["fontFamily"]),
+        ("letter-spacing", &given["letterSpacing"]),
+        ("font-weight", &given["fontWeight"]),
+        ("font-style", &given["fontStyle"]),
+        ("line-height", &given["lineHeight"]),
+        ("text-transform", &given["textTransform"]),
+        ("text-decoration", &given["textDecoration"]),
+    ];
+    rows.iter().filter_map(|(name, value)| declaration(name, value)).collect::<Vec<_>>().join(";")
+}
+
+/// The border: widths, colours, lines, each of all sides and then of single ones; corners come last.
+fn border_css(call: &Call<'_>) -> String {
+    let border = &call.attr("style")["border"];
+    let mut css = Vec::new();
+    for part in ["width", "color", "style"] {
+        css.extend(declaration(&format!("border-{part}"), &border[part]));
+        for side in ["top", "right", "bottom", "left"] {
+            let value = supports::css_value(&border[side][part]).map_or(Value::Null, Value::from);
+            css.extend(declaration(&format!("border-{side}-{part}"), &value));
         }
+    }
+    let length = |value: &Value| match value {
+        Value::Number(pixels) => Value::from(format!("{pixels}px")),
+        other => supports::css_value(other).map_or(Value::Null, Value::from),
     };
-    look.style.sort_by_key(|(name, _)| rank(name));
-    look
+    match &border["radius"] {
+        Value::Object(corners) => {
+            for (name, corner) in supports::CORNERS {
+                let value = corners.get(name).unwrap_or(&Value::Null);
+                css.extend(declaration(&format!("border-{corner}-radius"), &length(value)));
+            }
+        }
+        radius => css.extend(declaration("border-radius", &length(radius))),
+    }
+    css.join(";")
+}
+
+/// Classes of colours; names of presets stand in them as they are stored.
+fn colors(call: &Call<'_>, color: &BlockType) -> String {
+    let mut classes = Vec::new();
+    let given = &call.attr("style")["color"];
+    for (attribute, part, class, ending) in [
+        ("textColor", "text", "has-text-color", "color"),
+        ("backgroundColor", "background", "has-background", "background-color"),
+        ("gradient", "gradient", "has-background", "gradient-background"),
+    ] {
+        let (preset, support) = (call.text(attribute), if part == "gradient" { "gradients" } else { part });
+        let is_on = color.has_support(&["color", support], part != "gradient");
+        if !is_on || (preset.is_empty() && !svc_php::cast::truthy(&given[part])) {
+            continue;
+        }
+        if !classes.iter().any(|known| known == class) {
+            classes.push(class.to_owned());
+        }
+        if !preset.is_empty() {
+            classes.push(format!("has-{preset}-{ending}"));
+        }
+    }
+    classes.join(" ")
+}
+
+fn colors_css(call: &Call<'_>) -> String {
+    let given = &call.attr("style")["color"];
+    let rows = [("color", "text"), ("background-color", "background"), ("background", "gradient")];
+    rows.iter().filter_map(|(name, part)| declaration(name, &given[*part])).collect::<Vec<_>>().join(";")
 }
 
 fn classes(call: &Call<'_>, has_button: bool, only_button: bool) -> String {
@@ -152,7 +201,9 @@ fn input(call: &Call<'_>, id: &str, parts: &Parts, only_button: bool) -> String 
     let (border, border_css) =
         if parts.is_framed { ("", "") } else { (parts.border.as_str(), parts.border_css.as_str()) };
     let class = esc_attr(&class_list(&["wp-block-search__input", border, &parts.letters]));
-    let css = style(&[border_css, &parts.letters_css]);
+    let letters = parts.letters_css.split(";text-decoration").next().unwrap_or_default();
+    let letters = if letters.starts_with("text-decoration") { "" } else { letters };
+    let css = style(&[border_css, letters]);
     let placeholder = esc_attr(call.text("placeholder"));
     if only_button {
         return format!(

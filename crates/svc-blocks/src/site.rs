@@ -2,7 +2,11 @@
 
 use svc_text::{esc_attr, esc_html, esc_url};
 
-use crate::{core::Call, data::ImageWish, urls};
+use crate::{
+    core::Call,
+    data::{ImageWish, Loading},
+    urls,
+};
 
 /// The element of a heading of this level; 0 is no heading.
 pub(crate) fn heading(level: i64) -> String {
@@ -46,9 +50,15 @@ pub(crate) fn tagline(call: &Call<'_>) -> String {
 
 pub(crate) fn logo(call: &Call<'_>) -> String {
     let facts = call.data().facts();
-    let wish =
-        ImageWish { size: "full".to_owned(), class: "custom-logo".to_owned(), alt: None, style: None, first: true };
-    let Some(mut image) = (!facts.logo.is_none()).then(|| call.data().image(facts.logo, &wish)).flatten() else {
+    let wish = ImageWish {
+        size: "full".to_owned(),
+        class: "custom-logo".to_owned(),
+        alt: None,
+        more: Vec::new(),
+        style: None,
+        loading: Loading::First,
+    };
+    let Some(mut image) = (!facts.logo.is_none()).then(|| call.image(facts.logo, wish)).flatten() else {
         return String::new();
     };
     let width = call.number("width").filter(|width| *width > 0);
@@ -57,15 +67,15 @@ pub(crate) fn logo(call: &Call<'_>) -> String {
     }
     let inside = if call.is("isLink") {
         let target = match call.text("linkTarget") {
-            "_blank" => " target=\"_blank\"",
+            "_blank" => "aria-label=\"(Home link, opens in a new tab)\" target=\"_blank\" ",
             _ => "",
         };
         format!(
-            "<a href=\"{}\" class=\"custom-logo-link\" rel=\"home\"{target}>{image}</a>",
+            "<a {target}href=\"{}\" class=\"custom-logo-link\" rel=\"home\">{image}</a>",
             esc_url(&format!("{}/", facts.home))
         )
     } else {
-        format!("<span class=\"custom-logo-link\">{image}</span>")
+        image
     };
     let class = if width.is_none() { "is-default-size" } else { "" };
     format!("<div {}>{inside}</div>", call.wrapper_with(&[class]))
@@ -81,7 +91,7 @@ fn resized(image: &str, width: i64) -> String {
     let (Some(w), Some(h)) = (number(" width").or_else(|| number("width")), number(" height")) else {
         return image.to_owned();
     };
-    let height = if w.2 > 0 { (h.2 as f64 * width as f64 / w.2 as f64) as i64 } else { h.2 };
+    let height = if w.2 > 0 { (h.2 as f64 * width as f64 / w.2 as f64).round() as i64 } else { h.2 };
     format!("{}{width}{}{height}{}", &image[..w.0], &image[w.1..h.0], &image[h.1..])
 }
 
@@ -92,10 +102,22 @@ pub(crate) fn home_link(call: &Call<'_>) -> String {
         label => label,
     };
     let current = if facts.is_front { " aria-current=\"page\"" } else { "" };
-    let look =
-        call.wrapper_with(&["wp-block-navigation-item", if current.is_empty() { "" } else { "current-menu-item" }]);
+    let (colors, css) = crate::navigation::presets_around(call);
+    let class = crate::posts::classes(&[
+        &colors,
+        "wp-block-navigation-item",
+        if current.is_empty() { "" } else { "current-menu-item" },
+    ]);
+    let look = call.wrapper(&[("class", &class), ("style", &css)]);
+    let target = if call.is("opensInNewTab") { " target=\"_blank\"" } else { "" };
+    let about = match call.text("description") {
+        "" => String::new(),
+        about => {
+            format!("<span class=\"wp-block-navigation-item__description\">{}</span>", svc_content::kses::post(about))
+        }
+    };
     format!(
-        "<li {look}><a class=\"wp-block-home-link__content wp-block-navigation-item__content\" href=\"{}\" rel=\"home\" {}>{}</a></li>",
+        "<li {look}><a class=\"wp-block-home-link__content wp-block-navigation-item__content\" href=\"{}\" rel=\"home\" {}{target}>{}{about}</a></li>",
         esc_url(&facts.home),
         current.trim_start(),
         svc_content::kses::post(label),

@@ -3,7 +3,10 @@
 //! Source: `get_block_wrapper_attributes`, the style engine.
 
 use serde_json::{Map, Value};
-use svc_content::{blocks::BlockType, css};
+use svc_content::{
+    blocks::{BlockType, FluidSizes},
+    css,
+};
 use svc_text::{esc_attr, kebab_case};
 
 /// Declarations of a style in the order in which they are written: the path in `style`, the property.
@@ -25,7 +28,7 @@ const DIMENSIONS: Rows =
     &[(&["dimensions", "minHeight"], "min-height"), (&["dimensions", "aspectRatio"], "aspect-ratio")];
 const SHADOW: Rows = &[(&["shadow"], "box-shadow")];
 const SIDES: [&str; 4] = ["top", "right", "bottom", "left"];
-const CORNERS: [(&str, &str); 4] = [
+pub(crate) const CORNERS: [(&str, &str); 4] = [
     ("topLeft", "top-left"),
     ("topRight", "top-right"),
     ("bottomLeft", "bottom-left"),
@@ -75,12 +78,16 @@ impl Look {
 pub(crate) fn css_value(value: &Value) -> Option<String> {
     let text = match value {
         Value::String(text) if !text.is_empty() => text.clone(),
-        Value::Number(number) => number.to_string(),
         _ => return None,
     };
     let Some(path) = text.strip_prefix("var:") else { return Some(text) };
     let path: Vec<String> = path.split('|').map(kebab_case).collect();
     Some(format!("var(--wp--{})", path.join("--")))
+}
+
+/// The name of a preset that a value of the style attributes stands for: `red` of `var:preset|color|red`.
+fn preset_of<'v>(value: &'v Value, kind: &str) -> Option<&'v str> {
+    value.as_str()?.strip_prefix("var:preset|")?.strip_prefix(kind)?.strip_prefix('|').filter(|name| !name.is_empty())
 }
 
 /// Whether the filter of styles leaves a declaration.
@@ -112,10 +119,11 @@ pub(crate) fn colors(block_type: &BlockType, attrs: &Map<String, Value>) -> Look
         (on("gradients", false), "gradient", "gradient", "background", "has-background", "gradient-background"),
     ];
     for (is_on, part, attribute, property, class, ending) in parts {
-        let preset = word(attrs, attribute);
         let custom = at(style, &["color", part]);
+        let kind = if part == "gradient" { "gradient" } else { "color" };
+        let preset = word(attrs, attribute).or_else(|| preset_of(custom, kind));
         let hidden = block_type.shows_itself("color", if part == "gradient" { "gradients" } else { part });
-        if !is_on || hidden || (preset.is_none() && custom.is_null()) {
+        if !is_on || hidden || (preset.is_none() && !svc_php::cast::truthy(custom)) {
             continue;
         }
         if !look.classes.iter().any(|known| known == class) {
@@ -130,13 +138,15 @@ pub(crate) fn colors(block_type: &BlockType, attrs: &Map<String, Value>) -> Look
 }
 
 /// Classes and style of letters.
-pub(crate) fn typography(block_type: &BlockType, attrs: &Map<String, Value>) -> Look {
+pub(crate) fn typography(block_type: &BlockType, attrs: &Map<String, Value>, fluid: &FluidSizes) -> Look {
     let mut look = Look::default();
     let style = attrs.get("style").unwrap_or(&Value::Null);
     let on = |support: &str, part: &str| {
         block_type.has_support(&["typography", support], false) && !block_type.shows_itself("typography", part)
     };
-    let size = word(attrs, "fontSize").filter(|_| on("fontSize", "fontSize"));
+    let custom = at(style, &["typography", "fontSize"]);
+    let size =
+        word(attrs, "fontSize").or_else(|| preset_of(custom, "font-size")).filter(|_| on("fontSize", "fontSize"));
     let family = word(attrs, "fontFamily").filter(|_| on("__experimentalFontFamily", "fontFamily"));
     if let Some(size) = size {
         look.class(format!("has-{}-font-size", kebab_case(size)));
@@ -150,11 +160,24 @@ pub(crate) fn typography(block_type: &BlockType, attrs: &Map<String, Value>) -> 
     for (path, property) in TYPOGRAPHY {
         let by_class = (*property == "font-size" && size.is_some()) || (*property == "font-family" && family.is_some());
         let support = TYPOGRAPHY_SUPPORTS.iter().find(|(name, _)| name == property).map_or("", |(_, support)| support);
-        if !by_class && on(support, path[1]) {
-            look.declare(*property, at(style, path));
+        if by_class || !on(support, path[1]) {
+            continue;
+        }
+        match property {
+            &"font-size" => look.declare(*property, &grown(custom, fluid)),
+            property => look.declare(*property, at(style, path)),
         }
     }
     look
+}
+
+/// A size of letters that grows with the window, where the theme lets it.
+pub(crate) fn grown(size: &Value, fluid: &FluidSizes) -> Value {
+    let text = match size {
+        Value::Number(pixels) => format!("{pixels}px"),
+        other => other.as_str().unwrap_or_default().to_owned(),
+    };
+    fluid.clamped(&text, &Value::Null).map_or_else(|| size.clone(), Value::from)
 }
 
 /// Classes and style of the border.
@@ -166,12 +189,15 @@ pub(crate) fn border(block_type: &BlockType, attrs: &Map<String, Value>) -> Look
         let all = block_type.support(&[feature]) == Some(&Value::Bool(true));
         (all || block_type.has_support(&[feature, part], false)) && !block_type.shows_itself(feature, part)
     };
-    let preset = word(attrs, "borderColor").filter(|_| on("color"));
-    if on("color") && (preset.is_some() || !border["color"].is_null()) {
+    let preset = word(attrs, "borderColor").or_else(|| preset_of(&border["color"], "color")).filter(|_| on("color"));
+    if on("color") && (preset.is_some() || svc_php::cast::truthy(&border["color"])) {
         look.class("has-border-color");
     }
     if let Some(preset) = preset {
         look.class(format!("has-{}-border-color", kebab_case(preset)));
+    }
+    if on("color") && preset.is_none() {
+        look.declare("border-color", &border["color"]);
     }
     if on("radius") {
         match &border["radius"] {
@@ -184,8 +210,8 @@ pub(crate) fn border(block_type: &BlockType, attrs: &Map<String, Value>) -> Look
             radius => look.declare("border-radius", radius),
         }
     }
-    for part in ["style", "width", "color"] {
-        if on(part) && !(part == "color" && preset.is_some()) {
+    for part in ["style", "width"] {
+        if on(part) {
             match &border[part] {
                 Value::Number(pixels) if part == "width" => {
                     look.declare("border-width", &Value::from(format!("{pixels}px")));
@@ -199,6 +225,33 @@ pub(crate) fn border(block_type: &BlockType, attrs: &Map<String, Value>) -> Look
             if on(part) {
                 look.declare(format!("border-{side}-{part}"), at(border, &[side, part]));
             }
+        }
+    }
+    look
+}
+
+/// The border as blocks have it that put it on an element of their own: all that is stored, whatever is supported.
+pub(crate) fn border_as_given(block_type: &BlockType, attrs: &Map<String, Value>) -> Look {
+    let mut look = Look { style: Vec::new(), ..border(block_type, attrs) };
+    let given = at(attrs.get("style").unwrap_or(&Value::Null), &["border"]);
+    let has_preset = word(attrs, "borderColor").is_some() || preset_of(&given["color"], "color").is_some();
+    if !has_preset {
+        look.declare("border-color", &given["color"]);
+    }
+    match &given["radius"] {
+        Value::Object(corners) => {
+            for (name, css) in CORNERS {
+                look.declare(format!("border-{css}-radius"), corners.get(name).unwrap_or(&Value::Null));
+            }
+        }
+        radius => look.declare("border-radius", radius),
+    }
+    for part in ["style", "width"] {
+        look.declare(format!("border-{part}"), &given[part]);
+    }
+    for side in SIDES {
+        for part in ["color", "style", "width"] {
+            look.declare(format!("border-{side}-{part}"), at(given, &[side, part]));
         }
     }
     look
@@ -240,9 +293,14 @@ fn by_rows(block_type: &BlockType, attrs: &Map<String, Value>, rows: Rows) -> Lo
 
 /// Everything that the supports of a block show on its outermost element. `more_classes` stand with those that the block
 /// chose itself.
-pub(crate) fn look(block_type: &BlockType, attrs: &Map<String, Value>, more_classes: &[String]) -> Look {
+pub(crate) fn look(
+    block_type: &BlockType,
+    attrs: &Map<String, Value>,
+    more_classes: &[String],
+    fluid: &FluidSizes,
+) -> Look {
     let mut look = Look::default();
-    let align = word(attrs, "align").filter(|_| block_type.has_support(&["align"], false));
+    let align = attrs.get("align").and_then(Value::as_str).filter(|_| block_type.has_support(&["align"], false));
     if let Some(align) = align {
         look.class(format!("align{align}"));
     }
@@ -255,7 +313,7 @@ pub(crate) fn look(block_type: &BlockType, attrs: &Map<String, Value>, more_clas
     }
     let parts = [
         colors(block_type, attrs),
-        typography(block_type, attrs),
+        typography(block_type, attrs, fluid),
         border(block_type, attrs),
         spacing(block_type, attrs),
         by_rows(block_type, attrs, DIMENSIONS),
@@ -284,7 +342,15 @@ pub(crate) fn attributes(
     let own_of = |name: &str| own.iter().find(|(known, _)| *known == name).map_or("", |(_, value)| *value);
     let joined = |parts: [&str; 2], by: &str| parts.into_iter().filter(|p| !p.is_empty()).collect::<Vec<_>>().join(by);
     let style = joined([own_of("style").trim_end_matches(';'), &look.css()], ";");
-    let class = joined([own_of("class"), &look.classes.join(" ")], " ");
+    let mut names: Vec<&str> = Vec::new();
+    for name in
+        own_of("class").split_ascii_whitespace().chain(look.classes.iter().flat_map(|c| c.split_ascii_whitespace()))
+    {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    let class = names.join(" ");
     let supported = |name: &str, support: &str| {
         word(attrs, name).filter(|_| block_type.has_support(&[support], false)).unwrap_or_default()
     };

@@ -19,3 +19,9 @@ pub(crate) fn with_before_last(address: &str, name: &str, value: &str) -> String
         None => with(address, &[(name, value)]),
     }
 }
+
+/// The path of an address, with its parameters.
+pub(crate) fn path(address: &str) -> &str {
+    let Some((_, rest)) = address.split_once("://") else { return address };
+    rest.find('/').map_or("/", |at| &rest[at..])
+}

@@ -6,6 +6,7 @@
 use std::rc::Rc;
 
 use chrono::{NaiveDate, NaiveDateTime};
+use serde_json::{Value, json};
 use svc_blocks::{
     BlockData, CoreBlocks,
     data::{
@@ -14,7 +15,12 @@ use svc_blocks::{
     },
     with_text,
 };
-use svc_content::blocks::{BlockType, BlockTypes, Renderer, Theme, parse};
+use svc_content::{
+    RenderContext,
+    blocks::{BlockType, BlockTypes, FluidSizes, Renderer, Theme, parse},
+    display::standard_shortcodes,
+    render_content,
+};
 use svc_model::{Comment, CommentId, Post, PostId, Term, TermId, UserId};
 
 struct SmallSite(Facts);
@@ -30,7 +36,6 @@ fn small_site() -> SmallSite {
         now: at(2024, 2, 10),
         posts_per_page: 10,
         show_avatars: true,
-        in_content: false,
         thread_depth: Some(3),
         ..Facts::default()
     })
@@ -154,7 +159,7 @@ impl BlockData for SmallSite {
     fn pattern(&self, name: &str) -> Option<String> {
         (name == "a/b").then(|| "<!-- wp:pattern {\"slug\":\"a/b\"} /-->x".to_owned())
     }
-    fn menu(&self, _: Option<PostId>) -> Option<String> {
+    fn menu(&self, _: Option<PostId>) -> Option<Rc<PostView>> {
         None
     }
     fn feed(&self, _: &str, _: u64) -> Option<Rc<Vec<FeedItem>>> {
@@ -303,4 +308,41 @@ fn types_by_code_are_rendered() {
     ] {
         assert_eq!(render(&types, content), html, "{content}");
     }
+}
+
+/// The settings of the theme under which `grid.jsonl` was recorded, as far as blocks show them.
+fn recorded_theme() -> Theme {
+    let settings = json!({"layout": {"wideSize": "1200px"}, "typography": {"fluid": true}});
+    Theme {
+        block_gap: Some("24px".to_owned()),
+        fluid: FluidSizes::of(&settings),
+        positions: vec!["sticky".to_owned()],
+        duotones: vec!["blue-orange".to_owned()],
+        ..Theme::default()
+    }
+}
+
+/// Rows of `{name, in, out}`: blocks with each feature, layout and mend, and what a recorded site showed as their
+/// content.
+#[test]
+fn features_show_as_recorded() {
+    let mut types = BlockTypes::default();
+    let badge =
+        BlockType::new("fixture/badge", "Badge").rendered_by(|_, _| "<span class=\"badge calm\">New</span>".to_owned());
+    types.register(badge);
+    let site = SmallSite(Facts { name: "Peer &amp; Site".to_owned(), home: "http://s".to_owned(), ..Facts::default() });
+    let theme = recorded_theme();
+    let mut failed = Vec::new();
+    let rows: Vec<Value> = include_str!("grid.jsonl").lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    for row in &rows {
+        let text = |member: &str| row[member].as_str().unwrap();
+        let blocks = CoreBlocks::new(&types, &site);
+        let dynamic = with_text(&blocks);
+        let context = RenderContext::new(Renderer::new(&theme, &dynamic), standard_shortcodes());
+        let shown = blocks.within_post(PostId(1), "post", || render_content(text("in"), &context));
+        if shown != text("out") {
+            failed.push(format!("{}\n  recorded {}\n  shown    {shown}", text("name"), text("out")));
+        }
+    }
+    assert!(rows.len() > 500 && failed.is_empty(), "{} of {}:\n{}", failed.len(), rows.len(), failed.join("\n"));
 }

@@ -107,6 +107,10 @@ impl DynamicBlocks for TextBlocks<'_> {
         self.0.types()
     }
 
+    fn bound(&self, block: &Block<'_>) -> serde_json::Map<String, serde_json::Value> {
+        self.0.bound(block)
+    }
+
     fn enter(&self, block: &Block<'_>) {
         self.0.enter(block);
     }
@@ -147,7 +151,7 @@ pub(crate) fn content_filters(content: &str, context: &RenderContext<'_>, whole:
     let mut is_blocks = false;
     if whole {
         is_blocks = has_blocks(&html);
-        html = context.renderer.render(&blocks::parse(&html));
+        html = context.renderer.content(&blocks::parse(&html));
     }
     formatted(&html, context, whole, !is_blocks)
 }
@@ -181,11 +185,16 @@ fn formatted(html: &str, context: &RenderContext<'_>, images: bool, paragraphs: 
 ///
 /// Source: filters `get_the_excerpt` and `the_excerpt`.
 pub fn render_excerpt(excerpt: &str, content: &str, context: &RenderContext<'_>) -> String {
-    if svc_text::trim(excerpt).is_empty() {
+    if is_empty_excerpt(excerpt) {
         let made = trim_excerpt(content, context.excerpt_length, context);
         return render_given_excerpt(&made, context);
     }
     render_given_excerpt(excerpt, context)
+}
+
+/// Whether this is no excerpt, so that one is made of the content.
+pub fn is_empty_excerpt(excerpt: &str) -> bool {
+    svc_text::trim(excerpt).is_empty()
 }
 
 /// An excerpt as it is shown. Source: filter `the_excerpt`.

@@ -16,6 +16,7 @@ pub mod save;
 pub mod shortcodes;
 pub mod smilies;
 pub mod srcset;
+pub mod tags;
 pub mod texturize;
 
 pub use autop::autop;

@@ -90,6 +90,18 @@ impl MetaField {
         self
     }
 
+    /// The first stored value as text, else the registered default; nothing for lists and maps, which are no text.
+    pub(crate) fn text(&self, stored: &Meta) -> Option<String> {
+        if matches!(self.item_source["type"].as_str(), Some("array" | "object")) {
+            return None;
+        }
+        Some(match stored.first(&self.key) {
+            Some(text) => text.to_owned(),
+            None if self.has_default => svc_php::cast::to_text(&self.default).into_owned(),
+            None => String::new(),
+        })
+    }
+
     /// Keeps a list of values instead of one.
     pub fn list(mut self) -> Self {
         self.single = false;

@@ -15,6 +15,7 @@ use crate::{
     block_directory::BlockDirectory,
     blocks, caller,
     comments::Comments,
+    export::ThemeExport,
     fonts::{FontCollections, FontFaces, FontFamilies},
     global_styles::{GlobalStyles, StylesHistory},
     icons::IconRoutes,
@@ -142,11 +143,12 @@ pub fn mount(registry: &mut Registry, site: &Arc<Site>, app_passwords: bool) {
     registry.mount(&namespace, move |_| PatternDirectory::new(&directory));
     let plugins = Arc::clone(site);
     registry.mount(&namespace, move |extra| Plugins::new(&plugins, extra));
-    let [blocks, details, health] = [(); 3].map(|()| Arc::clone(site));
+    let [blocks, details, export, health] = [(); 4].map(|()| Arc::clone(site));
     registry.mount(&namespace, move |extra| BlockDirectory::new(&blocks, extra));
     registry.mount(&site.brand.side_namespace("site-health"), move |_| SiteHealth::new(&health));
     let editor = site.brand.side_namespace("block-editor");
     registry.mount(&editor, move |_| UrlDetails::new(&details));
+    registry.mount(&editor, move |_| ThemeExport::new(&export));
     if let Some(menus) = site.types.get(navigation_fallback::TYPE).cloned() {
         let site = Arc::clone(site);
         registry.mount(&editor, move |extra| NavigationFallback::new(&site, menus, extra));
@@ -173,12 +175,11 @@ fn menus(registry: &mut Registry, site: &Arc<Site>, namespace: &str) {
         registry.mount(namespace, move |extra| Menus::new(&site, &taxonomy, extra));
     }
     for post_type in site.types.iter().filter(|t| t.show_in_rest && t.rest_controller == RestController::MenuItems) {
-        let (site, post_type) = (Arc::clone(site), post_type.clone());
+        let [own, beside] = [(); 2].map(|()| (Arc::clone(site), post_type.clone()));
+        registry.mount(namespace, move |extra| MenuItems::new(&own.0, &own.1, extra));
         if post_type.supports("autosave") {
-            let (site, kind) = (Arc::clone(&site), post_type.clone());
-            registry.mount(namespace, move |extra| MenuItems::autosaves(&site, &kind, extra));
+            registry.mount(namespace, move |extra| Autosaves::new(&beside.0, &beside.1, extra));
         }
-        registry.mount(namespace, move |extra| MenuItems::new(&site, &post_type, extra));
     }
     let site = Arc::clone(site);
     registry.mount(namespace, move |extra| MenuLocations::new(&site, extra));

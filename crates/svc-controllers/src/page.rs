@@ -13,6 +13,7 @@ use svc_store::{
 use crate::{
     ActiveTheme, Settings, Site, Stored,
     blocks::{Reader, with_page},
+    feeds::Missing,
     global_styles,
     templates::Lookup,
 };
@@ -48,12 +49,16 @@ pub struct Scene {
     pub term: Option<(TermId, String)>,
     /// The list that it shows.
     pub list: Option<SceneList>,
+    /// Feeds of other sites that were not known yet.
+    pub missing: Missing,
 }
 
 /// A page that was drawn.
 pub struct Drawn {
     /// What stands in the body of the page.
     pub html: String,
+    /// The rules that go with the classes of its blocks.
+    pub css: String,
     /// The theme that drew it.
     pub theme: Arc<ActiveTheme>,
     /// What the site has chosen over the theme's styles.
@@ -79,19 +84,20 @@ pub fn draw(site: &Site, settings: &Settings, db: &mut Db, slugs: &[String], sce
     let content = lookup.with_patterns(&template.content);
     let theme = Arc::clone(&lookup.theme);
     let styles = global_styles::own(db, &theme.name)?;
-    let reader = Reader { address: scene.address, ..Reader::default() };
-    let html = with_page(site, settings, &reader, db, scene.list, |core| {
+    let reader = Reader { address: scene.address, missing: scene.missing, ..Reader::default() };
+    let (html, css) = with_page(site, settings, &reader, db, scene.list, |core| {
         let dynamic = svc_blocks::with_text(core);
-        let renderer = Renderer::new(&theme.blocks, &dynamic);
+        let renderer = Renderer::new(&theme.blocks, &dynamic).collecting_styles();
         let template = || renderer.render(&blocks::parse(&content));
         let of_term = || match &scene.term {
             Some((term, taxonomy)) => core.within_term(*term, taxonomy, template),
             None => template(),
         };
-        match &scene.post {
+        let html = match &scene.post {
             Some(post) => core.within_post(post.id, &post.post_type, of_term),
             None => of_term(),
-        }
+        };
+        (html, renderer.styles())
     })?;
-    Ok(Some(Drawn { html, theme, styles }))
+    Ok(Some(Drawn { html, css, theme, styles }))
 }

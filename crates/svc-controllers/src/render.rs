@@ -9,12 +9,19 @@ use svc_content::{
     RenderContext,
     blocks::{DynamicBlocks, Renderer, StaticOnly},
     display::{self, TextBlocks, standard_shortcodes},
+    images::Images,
     links, save,
     shortcodes::Page,
 };
 use svc_model::Post;
+use svc_store::options::Options;
 
-use crate::{Settings, Site, media::SiteImages};
+use crate::{
+    ActiveTheme, Settings, Site,
+    media::SiteImages,
+    rendered::{Circumstances, Shown},
+    urls::Urls,
+};
 
 /// What links of strangers are marked with.
 const STRANGERS: &str = "nofollow ugc";
@@ -27,34 +34,74 @@ pub struct With<'a> {
     pub before: Option<String>,
     /// What is counted over all texts of the answer.
     pub page: &'a Mutex<Page>,
-    /// The blocks that ask the store.
-    pub dynamic: &'a dyn DynamicBlocks,
+    /// The blocks that ask the store, where there are such; texts without them are rendered once and kept.
+    pub dynamic: Option<&'a dyn DynamicBlocks>,
 }
 
 impl<'a> With<'a> {
     /// With these images, and blocks as far as their own text goes.
     pub fn new(images: &'a SiteImages, page: &'a Mutex<Page>) -> Self {
-        With { images, before: None, page, dynamic: &StaticOnly }
+        With { images, before: None, page, dynamic: None }
     }
+}
+
+/// What options say about texts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct TextOptions {
+    /// Smilies become pictures.
+    pub(crate) smilies: bool,
+    /// Address of the folder with these pictures, with a slash at its end.
+    pub(crate) smilies_url: String,
+    /// The site's own host, with its port.
+    pub(crate) own_host: String,
+}
+
+impl TextOptions {
+    /// As these options say.
+    pub(crate) fn new(options: &Options, urls: &Urls) -> Self {
+        let option = |name: &str| options.get(name).map_or("", String::as_str);
+        TextOptions {
+            smilies: svc_php::cast::truthy(&option("use_smilies").into()),
+            smilies_url: urls.site.site_url("wp-includes/images/smilies/"),
+            own_host: host(option("home")).to_owned(),
+        }
+    }
+}
+
+/// Renders a text of a post, or finds what was made of it before.
+fn kept(
+    site: &Site,
+    settings: &Settings,
+    (shown, text): (Shown, &str),
+    post: &Post,
+    with: &With<'_>,
+    run: impl FnOnce(&mut RenderContext<'_>) -> String,
+) -> String {
+    let theme = site.theme(settings);
+    let run = |images: &dyn Images| with_context(settings, &theme, post, with, images, run);
+    if with.dynamic.is_some() || with.before.is_some() {
+        return run(with.images);
+    }
+    site.rendered.of(shown, text, &Circumstances { theme: &theme, options: &settings.texts, images: with.images }, run)
 }
 
 /// Runs a rendering with what this site has and what was loaded. Embeds are shown as far as their own text goes.
 fn with_context<T>(
-    site: &Site,
     settings: &Settings,
+    theme: &ActiveTheme,
     post: &Post,
     with: &With<'_>,
+    images: &dyn Images,
     run: impl FnOnce(&mut RenderContext<'_>) -> T,
 ) -> T {
-    let theme = site.theme(settings);
-    let dynamic = TextBlocks(with.dynamic);
+    let dynamic = TextBlocks(with.dynamic.unwrap_or(&StaticOnly));
     let shortcodes = with.images.shortcodes();
     let shortcodes = shortcodes.as_ref().unwrap_or_else(|| standard_shortcodes());
     let mut context = RenderContext::new(Renderer::new(&theme.blocks, &dynamic), shortcodes);
     let mut page = with.page.lock().unwrap_or_else(PoisonError::into_inner);
     context.page = std::mem::take(&mut *page);
     context.page.post.set(u64::try_from(post.id.0).unwrap_or_default());
-    context.images = Some(with.images);
+    context.images = Some(images);
     context.before = with.before.as_deref();
     with_options(context, settings, |context| {
         let out = run(context);
@@ -69,9 +116,9 @@ fn with_options<'r, T>(
     settings: &'r Settings,
     run: impl FnOnce(&mut RenderContext<'r>) -> T,
 ) -> T {
-    context.smilies = svc_php::cast::truthy(&settings.option("use_smilies").into());
-    context.smilies_url = &settings.smilies_url;
-    context.own_host = host(settings.option("home"));
+    context.smilies = settings.texts.smilies;
+    context.smilies_url = &settings.texts.smilies_url;
+    context.own_host = &settings.texts.own_host;
     run(&mut context)
 }
 
@@ -88,12 +135,18 @@ pub fn title(raw: &str) -> String {
 
 /// A post's content as HTML.
 pub fn content(site: &Site, settings: &Settings, post: &Post, with: &With<'_>) -> String {
-    with_context(site, settings, post, with, |context| display::render_content(&post.content, context))
+    kept(site, settings, (Shown::Content, &post.content), post, with, |context| {
+        display::render_content(&post.content, context)
+    })
 }
 
 /// A post's excerpt as HTML: the one written, or one of this many words made of the content.
 pub fn excerpt(site: &Site, settings: &Settings, post: &Post, with: &With<'_>, words: usize) -> String {
-    with_context(site, settings, post, with, |context| {
+    let of = match display::is_empty_excerpt(&post.excerpt) {
+        true => (Shown::Made(words), post.content.as_str()),
+        false => (Shown::Given, post.excerpt.as_str()),
+    };
+    kept(site, settings, of, post, with, |context| {
         context.excerpt_length = words;
         display::render_excerpt(&post.excerpt, &post.content, context)
     })
@@ -102,8 +155,8 @@ pub fn excerpt(site: &Site, settings: &Settings, post: &Post, with: &With<'_>, w
 /// The blocks of a widget as HTML, with those that ask the store.
 pub(crate) fn widget_blocks(site: &Site, settings: &Settings, text: &str, dynamic: &dyn DynamicBlocks) -> String {
     let (images, page) = (SiteImages::default(), Mutex::default());
-    let with = With { dynamic, ..With::new(&images, &page) };
-    with_context(site, settings, &Post::default(), &with, |context| {
+    let with = With { dynamic: Some(dynamic), ..With::new(&images, &page) };
+    with_context(settings, &site.theme(settings), &Post::default(), &with, &images, |context| {
         context.renderer.render(&svc_content::blocks::parse(text))
     })
 }
@@ -112,7 +165,9 @@ pub(crate) fn widget_blocks(site: &Site, settings: &Settings, text: &str, dynami
 pub(crate) fn widget_text(site: &Site, settings: &Settings, text: &str) -> String {
     let (images, page) = (SiteImages::default(), Mutex::default());
     let with = With::new(&images, &page);
-    with_context(site, settings, &Post::default(), &with, |context| display::render_widget_text(text, context))
+    with_context(settings, &site.theme(settings), &Post::default(), &with, &images, |context| {
+        display::render_widget_text(text, context)
+    })
 }
 
 /// A comment as HTML.

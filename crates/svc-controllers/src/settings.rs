@@ -10,7 +10,7 @@ use svc_auth::roles::Roles;
 use svc_model::PostId;
 use svc_store::options::Options;
 
-use crate::{menus::MenuPlaces, urls::Urls, zone::Zone};
+use crate::{menus::MenuPlaces, render::TextOptions, urls::Urls, zone::Zone};
 
 /// What requests ask of the options.
 pub struct Settings {
@@ -28,8 +28,8 @@ pub struct Settings {
     pub default_comment_status: String,
     /// Whether new posts take pings.
     pub default_ping_status: String,
-    /// Address of the folder with pictures of smilies, with a slash at its end.
-    pub smilies_url: String,
+    /// What is said about texts.
+    pub(crate) texts: Arc<TextOptions>,
     roles: OnceLock<Roles>,
     menu_places: OnceLock<MenuPlaces>,
 }
@@ -40,7 +40,7 @@ impl Settings {
         let text = |name: &str| options.get(name).map_or("", String::as_str);
         Settings {
             zone: Zone::from_options(text("timezone_string"), text("gmt_offset")),
-            smilies_url: urls.site.site_url("wp-includes/images/smilies/"),
+            texts: Arc::new(TextOptions::new(&options, &urls)),
             urls,
             sticky: sticky(text("sticky_posts")).into_iter().collect(),
             sticky_list: sticky(text("sticky_posts")),

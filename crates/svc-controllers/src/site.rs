@@ -25,10 +25,12 @@ use crate::{
     avatars,
     blocks::Known,
     caller,
+    feeds::Feeds,
     fonts::{self, FontCollection},
     icons::Icons,
     media,
     patterns::PatternRegistry,
+    rendered::RenderedTexts,
     theme::ThemeCache,
     urls::Urls,
     users,
@@ -68,6 +70,8 @@ pub struct Site {
     pub font_collections: Vec<FontCollection>,
     /// Icons to choose from.
     pub icons: Icons,
+    /// Feeds of other sites.
+    pub(crate) feeds: Feeds,
     /// What it is used for: `production`, `staging`, `development` or `local`.
     pub environment: &'static str,
     /// Changes to generated addresses and routes.
@@ -104,10 +108,14 @@ pub struct Site {
     clock: Clock,
     /// What the options were understood as, beside the options as they were read.
     settings: ArcSwapOption<(Arc<options::Options>, Arc<Settings>)>,
+    /// The settings of the latest state of the store that was seen.
+    settings_now: ArcSwapOption<(i64, Arc<Settings>)>,
     address: Option<String>,
     theme: ThemeCache,
     spare: ThemeCache,
     pub(crate) known_blocks: ArcSwapOption<Known>,
+    /// Texts that were rendered before.
+    pub(crate) rendered: RenderedTexts,
 }
 
 impl Site {
@@ -128,6 +136,7 @@ impl Site {
             abilities: Abilities::default(),
             font_collections: fonts::core_collections(),
             icons: Icons::default(),
+            feeds: Feeds::default(),
             environment: "production",
             url_hooks: svc_discovery::Hooks::default(),
             content_dir: content_dir.to_owned(),
@@ -146,11 +155,13 @@ impl Site {
             extensions: Vec::new(),
             clock: || Utc::now().naive_utc(),
             settings: ArcSwapOption::empty(),
+            settings_now: ArcSwapOption::empty(),
             address: None,
             theme: ThemeCache::default(),
             spare: ThemeCache::default(),
             spare_theme: None,
             known_blocks: ArcSwapOption::empty(),
+            rendered: RenderedTexts::default(),
         }
     }
 
@@ -263,12 +274,20 @@ impl Site {
         Ok(settings)
     }
 
-    /// [`Self::settings_in`] a snapshot of its own.
+    /// [`Self::settings_in`] a snapshot of its own, or as they are known to be without one.
     ///
     /// # Errors
     /// Those of the store.
     pub fn settings(&self) -> Result<Arc<Settings>, Error> {
-        self.read(|db| self.settings_in(db))
+        let Some(state) = self.store.state() else { return self.read(|db| self.settings_in(db)) };
+        if let Some(known) = &*self.settings_now.load()
+            && known.0 == state
+        {
+            return Ok(Arc::clone(&known.1));
+        }
+        let settings = self.read(|db| self.settings_in(db))?;
+        self.settings_now.store(Some(Arc::new((state, Arc::clone(&settings)))));
+        Ok(settings)
     }
 
     /// Route of a type's collection: `/svc/v2/posts`.

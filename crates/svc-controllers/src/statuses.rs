@@ -135,11 +135,13 @@ impl Controller for Statuses {
         let context = || Args::from([("context", context_param())]);
         let name = Args::from([("status", string().describe("Name of the status."))]);
         vec![
-            Route::new("/statuses").schema(schema.clone()).endpoint(get(Self::list, Self::can_list).args(context())),
+            Route::new("/statuses")
+                .schema(schema.clone())
+                .endpoint(get(Self::list, Self::can_list).cacheable().args(context())),
             Route::new(r"/statuses/(?P<status>[\w-]+)")
                 .schema(schema)
                 .args(name)
-                .endpoint(get(Self::fetch, Self::can_fetch).args(context())),
+                .endpoint(get(Self::fetch, Self::can_fetch).cacheable().args(context())),
         ]
     }
 }

@@ -181,11 +181,11 @@ impl Controller for TaxonomyFamily {
         vec![
             Route::new("/taxonomies")
                 .schema(schema.clone())
-                .endpoint(get(Self::list, Self::can_list).args(Args::from([("context", context_param()), ("type", of)]))),
+                .endpoint(get(Self::list, Self::can_list).cacheable().args(Args::from([("context", context_param()), ("type", of)]))),
             Route::new(r"/taxonomies/(?P<taxonomy>[\w-]+)")
                 .schema(schema)
                 .args(name)
-                .endpoint(get(Self::fetch, Self::can_fetch).args(Args::from([("context", context_param())]))),
+                .endpoint(get(Self::fetch, Self::can_fetch).cacheable().args(Args::from([("context", context_param())]))),
         ]
     }
 }

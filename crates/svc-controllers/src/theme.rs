@@ -8,7 +8,7 @@ use std::{
 
 use serde_json::Value;
 use svc_content::blocks;
-use svc_packages::theme::{Theme, ThemeJson};
+use svc_packages::theme::{Origin, Theme, ThemeJson};
 
 /// How long a theme is used without a look at its files.
 const TRUSTED: Duration = Duration::from_secs(1);
@@ -61,7 +61,22 @@ fn in_blocks(json: &ThemeJson) -> blocks::Theme {
                 Some((name.clone(), variations.keys().cloned().collect()))
             })
             .collect(),
+        fluid: blocks::FluidSizes::of(settings),
+        positions: of_position(settings),
+        duotones: presets(settings, "color", "duotone").filter_map(|p| Some(p["slug"].as_str()?.to_owned())).collect(),
     }
+}
+
+/// Presets of a kind, of all origins.
+fn presets<'a>(settings: &'a Value, group: &str, name: &str) -> impl Iterator<Item = &'a Value> {
+    let of = &settings[group][name];
+    Origin::ALL.into_iter().flat_map(|origin| of[origin.name()].as_array().into_iter().flatten())
+}
+
+/// Places that the theme lets blocks have.
+fn of_position(settings: &Value) -> Vec<String> {
+    let of = settings["position"].as_object().into_iter().flatten();
+    of.filter(|(_, is_on)| **is_on == Value::Bool(true)).map(|(name, _)| name.clone()).collect()
 }
 
 /// The theme that was read last.

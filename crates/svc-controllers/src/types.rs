@@ -185,11 +185,13 @@ impl Controller for Types {
         let context = || Args::from([("context", context_param())]);
         let name = Args::from([("type", string().describe("Name of the type."))]);
         vec![
-            Route::new("/types").schema(schema.clone()).endpoint(get(Self::list, Self::can_list).args(context())),
+            Route::new("/types")
+                .schema(schema.clone())
+                .endpoint(get(Self::list, Self::can_list).cacheable().args(context())),
             Route::new(r"/types/(?P<type>[\w-]+)")
                 .schema(schema)
                 .args(name)
-                .endpoint(get(Self::fetch, public).args(context())),
+                .endpoint(get(Self::fetch, public).cacheable().args(context())),
         ]
     }
 }

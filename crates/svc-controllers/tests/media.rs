@@ -19,6 +19,10 @@ const WIDE: &[u8] = include_bytes!("data/wide.png");
 /// 320 by 200 pixels, to be turned clockwise, described as "By the river".
 const TURNED: &[u8] = include_bytes!("data/turned.jpg");
 
+/// A sound with texts and a picture of 8 by 6 pixels.
+const SONG: &[u8] = include_bytes!("../../svc-media/tests/data/song.mp3");
+const FILM: &[u8] = include_bytes!("../../svc-media/tests/data/film.mp4");
+
 /// The fixture with an empty folder for uploads.
 fn harness() -> (Harness, tempfile::TempDir) {
     let dir = tempfile::tempdir().unwrap();
@@ -84,6 +88,61 @@ async fn every_item_is_as_its_schema_says() {
                 assert!(contexts.as_array().unwrap().contains(&json!(context)), "{context} {name}");
             }
         }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_sound_tells_of_itself_and_shares_its_picture_with_its_album() {
+    let (h, dir) = harness();
+    let first = upload(&h, AUTHOR, "song.mp3", SONG, "").await.body;
+    let details = &first["media_details"];
+    assert_eq!((&first["title"]["raw"], &first["media_type"]), (&json!("song"), &json!("file")));
+    for (name, value) in [
+        ("dataformat", json!("mp3")),
+        ("fileformat", json!("mp3")),
+        ("mime_type", json!("audio/mpeg")),
+        ("channels", json!(2)),
+        ("channelmode", json!("joint stereo")),
+        ("sample_rate", json!(22050)),
+        ("bitrate", json!(32000.0)),
+        ("length", json!(1)),
+        ("length_formatted", json!("0:01")),
+        ("filesize", json!(SONG.len())),
+        ("artist", json!("Somebody")),
+        ("image", json!({"mime": "image/jpeg", "width": 8, "height": 6})),
+    ] {
+        assert_eq!(details[name], value, "{name}");
+    }
+    let picture = h.get(ADMIN, &format!("{MEDIA}/{}", first["featured_media"]), "context=edit").await.body;
+    assert_eq!(base(&picture["source_url"]), "song-mp3-image.jpg");
+    assert_eq!((&picture["title"]["raw"], &picture["slug"]), (&json!(""), &json!(picture["id"].to_string())));
+    assert_eq!((&picture["author"], &picture["media_details"]["width"]), (&json!(AUTHOR), &json!(8)));
+
+    let second = upload(&h, AUTHOR, "song.mp3", SONG, "").await.body;
+    assert_eq!(second["featured_media"], first["featured_media"]);
+    assert_eq!(files(dir.path()).len(), 3);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_film_tells_of_its_pictures_and_its_sound() {
+    let (h, _dir) = harness();
+    let details = upload(&h, ADMIN, "film.mp4", FILM, "").await.body["media_details"].take();
+    assert_eq!((&details["width"], &details["height"]), (&json!(32), &json!(16)));
+    assert_eq!((&details["codec"], &details["length_formatted"]), (&json!("H.264/MPEG-4 AVC"), &json!("0:01")));
+    assert_eq!(details["audio"]["codec"], "ISO/IEC 14496-3 AAC");
+    assert_eq!(details["created_timestamp"], 1_580_702_706);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_image_brings_its_text_for_those_who_do_not_see_it() {
+    let (h, _dir) = harness();
+    let packet = "<x:xmpmeta><Iptc4xmpCore:AltTextAccessibility><rdf:Alt><rdf:li xml:lang='x-default'>A <b>red</b> \
+                  half<script></script></rdf:li></rdf:Alt></Iptc4xmpCore:AltTextAccessibility></x:xmpmeta>";
+    let image: &'static [u8] = [WIDE, packet.as_bytes()].concat().leak();
+    for (query, alt) in [("", "A <b>red</b> half"), ("alt_text=own", "own")] {
+        let made = upload(&h, ADMIN, "wide.png", image, query).await.body;
+        assert_eq!(made["media_details"]["image_meta"]["alt"], "A <b>red</b> half");
+        assert_eq!(made["alt_text"], alt);
     }
 }
 

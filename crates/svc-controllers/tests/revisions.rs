@@ -265,3 +265,31 @@ async fn two_that_publish_at_once_publish_each_post_once() {
     assert_eq!(count("future"), Some(1), "that of the fixture is later still");
     assert_eq!(one.unwrap().published + two.unwrap().published, 5);
 }
+
+/// Item 1420 is published, 1426 a draft; what is typed of items goes into no text that an autosave has.
+#[tokio::test(flavor = "multi_thread")]
+async fn items_of_menus_are_autosaved_without_their_texts() {
+    let h = Harness::new();
+    let items = "/svc/v2/menu-items";
+    let list = |user| h.get(user, "/svc/v2/menu-items/1420/autosaves", "");
+    assert_eq!((list(NOBODY).await.status, list(EDITOR).await.status), (401, 403));
+    assert_eq!(list(ADMIN).await.body, json!([]));
+    let refused = autosave(&h, EDITOR, &format!("{items}/1420"), json!({"title": "x"})).await;
+    assert_eq!((refused.status, refused.code()), (403, "rest_cannot_edit"));
+    for title in ["Typed", "Typed on"] {
+        let saved = autosave(&h, ADMIN, &format!("{items}/1420"), json!({"title": title, "menus": 30})).await;
+        assert_eq!((saved.status, &saved.body["slug"]), (200, &json!("1420-autosave-v1")), "{:?}", saved.body);
+        assert_eq!(saved.body["title"], json!({"raw": "", "rendered": ""}));
+        assert_eq!(saved.body["preview_link"], "");
+        assert!(saved.body["guid"].is_object() && saved.body.get("content").is_none(), "{:?}", saved.body);
+    }
+    assert_eq!(list(ADMIN).await.body.as_array().unwrap().len(), 1);
+    assert_eq!(h.get(ADMIN, &format!("{items}/1420"), "").await.body["title"]["rendered"], "Home");
+
+    let own =
+        h.json(ADMIN, Method::POST, items, json!({"title": "Own", "url": "https://a.example/", "status": "draft"}));
+    let route = format!("{items}/{}", own.await.body["id"]);
+    let saved = autosave(&h, ADMIN, &route, json!({"title": "Typed", "url": "https://b.example/"})).await.body;
+    assert_eq!((&saved["title"]["raw"], &saved["parent"], &saved["date"]), (&json!("Own"), &json!(0), &Value::Null));
+    assert_eq!(h.get(ADMIN, &route, "").await.body["url"], "https://a.example/");
+}

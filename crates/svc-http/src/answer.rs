@@ -86,8 +86,8 @@ fn notice_text(notice: &Notice) -> String {
     }
 }
 
-/// The whole answer. `out` holds the headers so far; those of the handler win over them.
-pub(crate) fn response(mut out: HeaderMap, served: Served, form: &Form) -> Response<Full<Bytes>> {
+/// Status, headers and body. `out` holds the headers so far; those of the handler win over them.
+pub(crate) fn content(mut out: HeaderMap, served: Served, form: &Form) -> (StatusCode, HeaderMap, Bytes) {
     let mut status = served.status;
     for (name, value) in served.headers.iter() {
         set(&mut out, name, value);
@@ -108,7 +108,7 @@ pub(crate) fn response(mut out: HeaderMap, served: Served, form: &Form) -> Respo
             }
         },
     };
-    finish(status, out, body)
+    (status, out, body)
 }
 
 /// Puts status, headers and body together.

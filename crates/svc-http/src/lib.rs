@@ -9,6 +9,7 @@ mod address;
 mod answer;
 mod auth;
 mod cors;
+mod kept;
 mod layer;
 mod limits;
 mod multipart;

@@ -8,6 +8,7 @@ use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use futures_util::FutureExt;
+use http::request::Parts;
 use http::{Request as HttpRequest, Response as HttpResponse, StatusCode};
 use http_body_util::Full;
 use svc_routing::{Error, Request, Server};
@@ -16,6 +17,7 @@ use crate::address::normalize;
 use crate::answer::{self, Form};
 use crate::auth::{Anonymous, Authenticator, Credentials};
 use crate::cors;
+use crate::kept::{KeptAnswers, Question};
 use crate::limits::Limits;
 use crate::receive::{self, Jsonp};
 
@@ -41,6 +43,7 @@ struct Inner {
     source: Box<dyn Fn() -> Server + Send + Sync>,
     authenticator: Arc<dyn Authenticator>,
     limits: Limits,
+    kept: Option<Arc<KeptAnswers>>,
 }
 
 impl RestService {
@@ -52,7 +55,7 @@ impl RestService {
     /// A service over whatever server `source` gives at the time of each request.
     pub fn from_source(source: impl Fn() -> Server + Send + Sync + 'static) -> Self {
         let (authenticator, limits) = (Arc::new(Anonymous), Limits::default());
-        Self(Arc::new(Inner { source: Box::new(source), authenticator, limits }))
+        Self(Arc::new(Inner { source: Box::new(source), authenticator, limits, kept: None }))
     }
 
     /// Sets who finds out who calls.
@@ -67,6 +70,15 @@ impl RestService {
         self.change(|inner| inner.limits = limits)
     }
 
+    /// Gives [cacheable](svc_routing::response::Served::cacheable) answers again for at most a second, to requests without
+    /// `Authorization`, cookies and nonce, while `state` is the same: a number that changes whenever the data does that
+    /// handlers read; `None` when that cannot be told. For authenticators that look at nothing else.
+    #[must_use]
+    pub fn keep_answers(self, state: impl Fn() -> Option<i64> + Send + Sync + 'static) -> Self {
+        let nonce_header = self.server().site().brand.header("Nonce");
+        self.change(|inner| inner.kept = Some(Arc::new(KeptAnswers::new(state, nonce_header))))
+    }
+
     /// Settings are made before the service is shared.
     fn change(self, f: impl FnOnce(&mut Inner)) -> Self {
         let mut inner = match Arc::try_unwrap(self.0) {
@@ -78,6 +90,7 @@ impl RestService {
                 }),
                 authenticator: Arc::clone(&shared.authenticator),
                 limits: shared.limits,
+                kept: shared.kept.clone(),
             },
         };
         f(&mut inner);
@@ -96,8 +109,16 @@ impl RestService {
         B::Data: Send,
         B::Error: std::fmt::Display + Send,
     {
+        let (parts, body) = request.into_parts();
+        let question = self.0.kept.as_ref().filter(|_| body.is_end_stream()).and_then(|k| k.question(&parts, &route));
+        if let (Some(kept), Some(question)) = (&self.0.kept, &question)
+            && let Some(mut res) = kept.find(question)
+        {
+            cors::add(res.headers_mut(), &parts.headers, &parts.method, false);
+            return res;
+        }
         let server = self.server();
-        let work = AssertUnwindSafe(self.work(&server, route, request)).catch_unwind();
+        let work = AssertUnwindSafe(self.work(&server, route, parts, body, question)).catch_unwind();
         work.await.unwrap_or_else(|_| {
             // The panic hook has printed where and why.
             tracing::error!("answering a request panicked");
@@ -106,14 +127,20 @@ impl RestService {
         })
     }
 
-    async fn work<B>(&self, server: &Server, route: String, request: HttpRequest<B>) -> HttpResponse<ResponseBody>
+    async fn work<B>(
+        &self,
+        server: &Server,
+        route: String,
+        parts: Parts,
+        body: B,
+        question: Option<Question>,
+    ) -> HttpResponse<ResponseBody>
     where
         B: http_body::Body + Send + 'static,
         B::Data: Send,
         B::Error: std::fmt::Display + Send,
     {
         let site = server.site();
-        let (parts, body) = request.into_parts();
         let req = receive::head(&parts, route);
         let callback = match receive::jsonp(&req) {
             Jsonp::No => None,
@@ -154,12 +181,16 @@ impl RestService {
         }
         let refused_nonce = parts.headers.contains_key(nonce_header.as_str()) && served.status.is_client_error();
         let form = Form { jsonp: callback, pretty: wants_lines(&req) };
-        let mut res = answer::response(out, served, &form);
+        let question = question.filter(|_| served.cacheable && !logged_in && auth_headers.is_empty());
+        let (status, mut headers, body) = answer::content(out, served, &form);
         if logged_in || refused_nonce {
-            answer::forbid_caching(res.headers_mut());
+            answer::forbid_caching(&mut headers);
         }
-        cors::add(res.headers_mut(), &parts.headers, &parts.method, logged_in);
-        res
+        if let (Some(kept), Some(question)) = (&self.0.kept, question.filter(|_| status == StatusCode::OK)) {
+            kept.keep(question, &headers, &body);
+        }
+        cors::add(&mut headers, &parts.headers, &parts.method, logged_in);
+        answer::finish(status, headers, body)
     }
 }
 

@@ -7,6 +7,7 @@
 mod demo;
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 
 use bytes::Bytes;
 use http::{HeaderMap, Method, Request as HttpRequest, Response};
@@ -15,7 +16,10 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use svc_http::{Addresses, Authenticator, Credentials, Limits, Outcome, RestLayer, RestService};
 use svc_routing::request::FileData;
-use svc_routing::{BoxFuture, Error, ParamOrder, Registry, Request, Result, Route, on, public, without_permission};
+use svc_routing::{
+    BoxFuture, Error, ExtraField, Link, ParamOrder, Registry, Request, Response as Answer, Result, Route, get as reads,
+    on, public, without_permission,
+};
 use tower::{Layer, ServiceExt};
 
 fn demo_service() -> RestService {
@@ -390,5 +394,106 @@ proptest! {
         let res = RUNTIME.with(|rt| rt.block_on(send(&service, req)));
         let text = String::from_utf8_lossy(res.body()).into_owned();
         prop_assert!(!text.contains("rest_internal_error") && !text.contains("rest_encode_error"), "{text}");
+    }
+}
+
+/// A site whose routes tell how often they were asked, and the state of its data: negative is none.
+fn counting(change: impl FnOnce(&mut Registry)) -> (RestService, Arc<AtomicI64>) {
+    let state = Arc::new(AtomicI64::new(1));
+    let mut registry = Registry::new();
+    for (path, cacheable) in [("/kept", true), ("/anew", false)] {
+        let asked = Arc::new(AtomicUsize::new(0));
+        let handler = move |req: Request| {
+            let n = asked.fetch_add(1, Ordering::Relaxed);
+            async move {
+                let mut answer = Answer::new(json!({ "n": n }));
+                for target in ["kept", "anew"] {
+                    let href = req.server().unwrap().rest_url(&format!("/acme/v1/{target}"));
+                    answer.links.add(target, Link::new(href).embeddable());
+                }
+                Result::Ok(answer)
+            }
+        };
+        let endpoint = reads(handler, public);
+        let endpoint = if cacheable { endpoint.cacheable() } else { endpoint };
+        registry.route("acme/v1", Route::new(path).endpoint(endpoint)).unwrap();
+    }
+    change(&mut registry);
+    let told = Arc::clone(&state);
+    let service = RestService::new(registry.build()).keep_answers(move || {
+        let state = told.load(Ordering::Relaxed);
+        (state >= 0).then_some(state)
+    });
+    (service, state)
+}
+
+#[tokio::test]
+async fn what_is_cacheable_is_given_again_while_the_data_is_the_same() {
+    let (service, state) = counting(|_| ());
+    let n = async |uri: &str, headers: &[(&str, &str)]| data(&get(&service, uri, headers).await)["n"].as_u64().unwrap();
+    let first = get(&service, "/acme/v1/kept", &[]).await;
+    let again = get(&service, "/acme/v1/kept", &[]).await;
+    assert_eq!((first.headers(), first.body()), (again.headers(), again.body()));
+    assert_eq!(n("/acme/v1/kept", &[]).await, 0);
+    assert_eq!(n("/acme/v1/kept?a=1", &[]).await, 1, "another address");
+    let from_afar = get(&service, "/acme/v1/kept", &[("origin", "http://e.com")]).await;
+    assert_eq!(header(&from_afar, "access-control-allow-origin"), Some("http://e.com"));
+    assert_eq!(data(&from_afar)["n"], 0, "what depends on the origin is added to what was kept");
+
+    state.store(2, Ordering::Relaxed);
+    assert_eq!(n("/acme/v1/kept", &[]).await, 2, "the data has changed");
+    assert_eq!(n("/acme/v1/kept", &[]).await, 2);
+    let mut at = 3;
+    for header in
+        [("authorization", "Basic x"), ("cookie", "a=b"), ("x-svc-nonce", "x"), ("x-http-method-override", "GET")]
+    {
+        assert_eq!(n("/acme/v1/kept", &[header]).await, at, "{header:?}");
+        at += 1;
+    }
+    for _ in 0..2 {
+        let res = send(&service, request("GET", "/acme/v1/kept", &[], "a body")).await;
+        assert_eq!(data(&res)["n"], at, "a request with a body");
+        at += 1;
+    }
+    for _ in 0..2 {
+        let head = send(&service, request("HEAD", "/acme/v1/kept", &[], "")).await;
+        assert!(head.body().is_empty());
+        at += 1;
+        let res = send(&service, request("GET", "/acme/v1/kept?_method=OPTIONS", &[], "")).await;
+        assert_eq!(data(&res)["methods"], json!(["GET"]));
+    }
+    state.store(-1, Ordering::Relaxed);
+    assert_eq!(n("/acme/v1/kept", &[]).await, at, "the state of the data is not known");
+    assert_eq!(n("/acme/v1/kept", &[]).await, at + 1);
+}
+
+#[tokio::test]
+async fn what_looks_at_more_is_asked_each_time() {
+    let n = async |service: &RestService, uri: &str| {
+        let res = get(service, uri, &[]).await;
+        let body = data(&res);
+        (body["n"].as_u64(), body["_embedded"]["anew"][0]["n"].as_u64())
+    };
+    let (service, _) = counting(|_| ());
+    for expected in 0..2 {
+        assert_eq!(n(&service, "/acme/v1/anew").await.0, Some(expected));
+    }
+    for expected in 0..2 {
+        assert_eq!(n(&service, "/acme/v1/kept?_embed=anew").await, (Some(expected), Some(expected + 2)), "embedded");
+    }
+    for _ in 0..2 {
+        assert_eq!(n(&service, "/acme/v1/kept?_embed=kept").await.0, Some(2));
+        assert_eq!(get(&service, "/acme/v1/nothing", &[]).await.status(), 404);
+    }
+    let filters: [fn(&mut Registry); 3] = [
+        |registry| registry.hooks.post_dispatch(10, |res, _| res),
+        |registry| registry.hooks.pre_serve(10, |_, _| None),
+        |registry| registry.field(&["thing"], "extra", ExtraField::without_schema()),
+    ];
+    for filter in filters {
+        let (service, _) = counting(filter);
+        for expected in 0..2 {
+            assert_eq!(n(&service, "/acme/v1/kept").await.0, Some(expected));
+        }
     }
 }

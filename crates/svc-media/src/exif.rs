@@ -93,14 +93,18 @@ fn from_exif(meta: &mut ImageMeta, exif: &Exif) {
         Some(Value::Rational(all)) => all.first().map(quotient),
         _ => None,
     };
-    let description = texts(Tag::ImageDescription);
-    if !description.is_empty() {
-        if meta.title.is_empty() && description.chars().count() < MAX_TITLE {
-            meta.title.clone_from(&description);
-        }
-        if meta.caption.is_empty() {
-            meta.caption = description;
-        }
+    let (description, comment) = (texts(Tag::ImageDescription), user_comment(exif));
+    let told = if description.is_empty() { &comment } else { &description };
+    if meta.title.is_empty() && told.chars().count() < MAX_TITLE {
+        meta.title.clone_from(told);
+    }
+    if meta.caption.is_empty() {
+        // The photographer's remark stands beside a description that is no title.
+        meta.caption = match (description.is_empty(), comment.is_empty()) {
+            (_, true) => description,
+            (false, false) if meta.title != description => format!("{description} {comment}"),
+            _ => comment,
+        };
     }
     for (kept, tag) in [(&mut meta.credit, Tag::Artist), (&mut meta.copyright, Tag::Copyright)] {
         if kept.is_empty() {
@@ -119,6 +123,17 @@ fn from_exif(meta: &mut ImageMeta, exif: &Exif) {
         && let Some((date, time)) = texts(Tag::DateTimeDigitized).split_once(' ')
     {
         meta.created_timestamp = seconds(date, time).unwrap_or_default();
+    }
+}
+
+/// The photographer's remark: eight bytes name its encoding, which is read where it is ASCII or not named.
+fn user_comment(exif: &Exif) -> String {
+    match exif.get_field(Tag::UserComment, In::PRIMARY).map(|f| &f.value) {
+        Some(Value::Undefined(bytes, _)) => match bytes.split_at_checked(8) {
+            Some((b"ASCII\0\0\0" | b"\0\0\0\0\0\0\0\0", comment)) => text(comment),
+            _ => String::new(),
+        },
+        _ => String::new(),
     }
 }
 
@@ -189,6 +204,39 @@ mod tests {
         };
         assert_eq!(image_meta(&file, "image/jpeg"), expected);
         assert_eq!(image_meta(&file, "image/png"), ImageMeta::default());
+    }
+
+    #[test]
+    fn descriptions_and_remarks() {
+        let long = "x".repeat(MAX_TITLE);
+        let joined = format!("{long} Remark");
+        #[rustfmt::skip]
+        let rows = [
+            // Headline, description, remark; title, caption.
+            ["", "Short", "", "Short", "Short"],
+            ["", "Short", "Remark", "Short", "Remark"],
+            ["", "", "Remark", "Remark", "Remark"],
+            ["", "", &long, "", &long],
+            ["", &long, "Remark", "", &joined],
+            ["Head", "Short", "Remark", "Head", "Short Remark"],
+            ["", "", "", "", ""],
+        ];
+        for row @ [headline, description, remark, title, caption] in rows {
+            let field = |tag, value| exif::Field { tag, ifd_num: In::PRIMARY, value };
+            let remark = [b"ASCII\0\0\0", remark.as_bytes()].concat();
+            let fields = [
+                field(Tag::ImageDescription, Value::Ascii(vec![description.as_bytes().to_vec()])),
+                field(Tag::UserComment, Value::Undefined(remark, 0)),
+            ];
+            let mut writer = exif::experimental::Writer::new();
+            fields.iter().for_each(|field| writer.push_field(field));
+            let mut tiff = std::io::Cursor::new(Vec::new());
+            writer.write(&mut tiff, false).unwrap();
+            let exif = exif::Reader::new().read_raw(tiff.into_inner()).unwrap();
+            let mut meta = ImageMeta { title: headline.to_owned(), ..ImageMeta::default() };
+            from_exif(&mut meta, &exif);
+            assert_eq!([meta.title.as_str(), &meta.caption], [title, caption], "{row:?}");
+        }
     }
 
     #[test]

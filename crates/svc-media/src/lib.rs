@@ -4,20 +4,24 @@
 //! run it aside.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 
+mod alt;
 mod blob;
 mod exif;
 mod kind;
 mod names;
 mod picture;
+mod playing;
 mod segments;
 mod sizes;
 mod storage;
 
+pub use alt::alt_texts;
 pub use blob::Blob;
 pub use exif::{ImageMeta, image_meta};
 pub use kind::{Kind, check, media_type};
 pub use names::{Candidates, edited_name, split_extension};
 pub use picture::{Failure, Format, MAX_PIXELS, Picture, dimensions};
+pub use playing::{Cover, Film, Playing, Sound, playing};
 pub use sizes::{Fit, Size, constrain, fit};
 #[cfg(feature = "s3")]
 pub use storage::Bucket;

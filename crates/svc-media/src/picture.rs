@@ -4,8 +4,8 @@ use std::io::Cursor;
 
 use fast_image_resize as fir;
 use image::{
-    DynamicImage, ExtendedColorType, ImageEncoder, ImageReader, Limits, RgbaImage,
-    codecs::{gif::GifEncoder, png::PngEncoder, webp::WebPEncoder},
+    DynamicImage, ExtendedColorType, ImageReader, Limits, RgbaImage,
+    codecs::{gif::GifEncoder, png::PngEncoder},
     metadata::Orientation,
 };
 use jpeg_encoder::{ColorType, Encoder, SamplingFactor};
@@ -26,7 +26,7 @@ pub enum Format {
     Png,
     /// GIF; of a moving one only the first picture.
     Gif,
-    /// WebP; written without loss.
+    /// WebP.
     WebP,
 }
 
@@ -64,9 +64,9 @@ pub enum Failure {
     /// It cannot be decoded or encoded.
     #[error("the image cannot be processed: {0}")]
     Codec(#[from] image::ImageError),
-    /// It cannot be encoded as JPEG.
+    /// It cannot be encoded as JPEG or WebP.
     #[error("the image cannot be encoded: {0}")]
-    Jpeg(String),
+    Encoder(String),
     /// It cannot be scaled.
     #[error("the image cannot be scaled: {0}")]
     Scale(String),
@@ -207,7 +207,7 @@ impl Picture {
                 // As photographs are usually kept on the web. With this, optimized tables give wrong colours.
                 encoder.set_sampling_factor(SamplingFactor::F_2_2);
                 let done = encoder.encode(self.0.as_bytes(), side(w)?, side(h)?, kind);
-                done.map_err(|error| Failure::Jpeg(error.to_string()))?;
+                done.map_err(|error| Failure::Encoder(error.to_string()))?;
             }
             Format::Png => self.0.write_with_encoder(PngEncoder::new(&mut out))?,
             Format::Gif => {
@@ -216,8 +216,16 @@ impl Picture {
                 drop(encoder);
             }
             Format::WebP => {
-                let encoder = WebPEncoder::new_lossless(&mut out);
-                encoder.write_image(self.0.as_bytes(), w, h, self.0.color().into())?;
+                let rgb;
+                let encoder = match &self.0 {
+                    DynamicImage::ImageRgba8(image) => webp::Encoder::from_rgba(image, w, h),
+                    image => {
+                        rgb = image.to_rgb8();
+                        webp::Encoder::from_rgb(&rgb, w, h)
+                    }
+                };
+                let done = encoder.encode_simple(false, f32::from(quality));
+                return Ok(done.map_err(|error| Failure::Encoder(format!("{error:?}")))?.to_vec());
             }
         }
         Ok(out.into_inner())
@@ -278,7 +286,11 @@ mod tests {
     #[test]
     fn formats_come_back() {
         for format in [Format::Jpeg, Format::Png, Format::Gif, Format::WebP] {
-            let file = Blob::Memory(picture(64, 48).encode(format, 82).unwrap().into());
+            let bytes = picture(64, 48).encode(format, 82).unwrap();
+            if format == Format::WebP {
+                assert!(bytes.windows(4).any(|chunk| chunk == b"VP8 "), "coded with loss");
+            }
+            let file = Blob::Memory(bytes.into());
             assert_eq!(dimensions(&file), Some((64, 48)), "{format:?}");
             let back = Picture::decode(&file, format).unwrap();
             let pixel = back.0.to_rgb8().get_pixel(4, 4).0;

@@ -116,6 +116,8 @@ impl Storage {
     /// When what is said of the bucket makes no sense.
     #[cfg(feature = "s3")]
     pub fn bucket(bucket: &Bucket) -> Result<Self, StorageError> {
+        // The client takes the cryptography of the process; one that was chosen before stays.
+        let _ = rustls::crypto::ring::default_provider().install_default();
         let mut builder = object_store::aws::AmazonS3Builder::new()
             .with_bucket_name(&bucket.name)
             .with_region(&bucket.region)

@@ -5,5 +5,6 @@
 pub mod archive;
 pub mod blocks;
 pub mod header;
+pub mod pack;
 pub mod plugins;
 pub mod theme;

@@ -36,6 +36,7 @@ impl Paging {
     /// Addresses of the previous and the next page: `(relation, address)`. `collection` is the collection's address,
     /// `query` the query parameters of the request, which the addresses repeat.
     pub fn links(&self, collection: &str, query: &Map<String, Value>) -> Vec<(&'static str, String)> {
+        // As the reference: of an empty collection the page before is page 0.
         self.beside(self.page.saturating_sub(1).min(self.pages()), collection, query)
     }
 

@@ -23,6 +23,7 @@ pub struct Endpoint<C = ()> {
     pub(crate) check: Option<Check>,
     pub(crate) show_in_index: bool,
     pub(crate) allow_batch: Option<bool>,
+    pub(crate) cacheable: bool,
 }
 
 /// A handler group for these methods. `permission` decides who may call it; what it returns goes to the callback.
@@ -45,6 +46,7 @@ where
         check: None,
         show_in_index: true,
         allow_batch: None,
+        cacheable: false,
     }
 }
 
@@ -91,6 +93,15 @@ impl<C> Endpoint<C> {
         self
     }
 
+    /// Says that the answers may be given again (RFC 9111) while what the embedding program calls the state of its data is
+    /// the same: they depend on that, on the address and on the caller alone; not on other headers, on chance, or on the
+    /// clock by less than a second. See [`Served::cacheable`](crate::response::Served::cacheable).
+    #[must_use]
+    pub fn cacheable(mut self) -> Self {
+        self.cacheable = true;
+        self
+    }
+
     /// Says whether batches may hold such requests; without it the route's word counts.
     #[must_use]
     pub fn allow_batch(mut self, allow: bool) -> Self {
@@ -109,6 +120,7 @@ pub struct Bound {
     pub(crate) check: Option<Check>,
     pub(crate) show_in_index: bool,
     pub(crate) allow_batch: bool,
+    pub(crate) cacheable: bool,
     /// As the index shows it, made once.
     pub(crate) description: Value,
 }
@@ -175,6 +187,7 @@ impl<C: Send + Sync + 'static> Endpoint<C> {
             check: self.check,
             show_in_index: self.show_in_index,
             allow_batch: allow_batch.unwrap_or(false),
+            cacheable: self.cacheable,
         }
     }
 }

@@ -100,6 +100,11 @@ impl ExtraFields {
         Arc::make_mut(&mut self.0).entry(object.to_owned()).or_default().insert(name.to_owned(), field);
     }
 
+    /// Whether there are none at all.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// The fields of an object type.
     pub fn of(&self, object: &str) -> impl Iterator<Item = (&str, &ExtraField)> {
         self.0.get(object).into_iter().flatten().map(|(name, field)| (name.as_str(), field))

@@ -341,6 +341,14 @@ impl FrozenHooks {
         None
     }
 
+    /// Whether some have a word in answers.
+    pub(crate) fn see_answers(&self) -> bool {
+        !(self.pre_dispatch.0.is_empty()
+            && self.post_dispatch.0.is_empty()
+            && self.pre_serve.0.is_empty()
+            && self.server.0.is_empty())
+    }
+
     pub(crate) fn run_post_dispatch(&self, res: Response, req: &Request, before_own: bool) -> Response {
         self.post_dispatch.around_own(before_own).fold(res, |res, f| f(res, req))
     }

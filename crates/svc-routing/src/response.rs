@@ -250,7 +250,7 @@ impl From<crate::Result> for Response {
 }
 
 /// A response ready to go out: after `_fields`, links, `_embed` and `_envelope`.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Served {
     /// The status.
     pub status: StatusCode,
@@ -260,12 +260,19 @@ pub struct Served {
     pub body: Body,
     /// Developer notices, in debug mode only.
     pub notices: Vec<Notice>,
+    /// Whether the same request of the same caller may be answered by this again while the state of the data is the same:
+    /// a `GET` that succeeded, all of whose handler groups, those of embedded targets too, are [cacheable][1], on a server
+    /// without filters on answers and without additional fields, as nobody knows what these look at.
+    ///
+    /// [1]: crate::Endpoint::cacheable
+    pub cacheable: bool,
 }
 
 /// The body of an answer.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub enum Body {
     /// Nothing: `HEAD`, status 204, or data of `null`.
+    #[default]
     Empty,
     /// Data, still to be printed as JSON.
     Json(Value),

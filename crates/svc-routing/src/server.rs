@@ -43,6 +43,8 @@ struct Frozen {
     fields: ExtraFields,
     notices: Vec<Notice>,
     url_prefix: String,
+    /// Nothing that is not known here has a word in answers.
+    cacheable: bool,
 }
 
 /// The server's own dispatcher.
@@ -93,7 +95,9 @@ impl Server {
     ) -> Self {
         let url_prefix = hooks.run_url_prefix(site.brand.prefix());
         let curies = site.curies();
-        let frozen = Frozen { site, curies, hooks, routes, namespaces, matcher, fields, notices, url_prefix };
+        let cacheable = !site.debug && fields.is_empty() && !hooks.see_answers();
+        let frozen =
+            Frozen { site, curies, hooks, routes, namespaces, matcher, fields, notices, url_prefix, cacheable };
         let plain = Self { frozen: Arc::new(frozen), wrapped: None };
         let wrapped = plain.frozen.hooks.wrap(Arc::new(Core(plain.clone())));
         Self { wrapped, ..plain }
@@ -242,6 +246,7 @@ impl Server {
     /// The response, and the request as its handler saw it.
     async fn handle(&self, req: Request) -> (Response, Request) {
         if req.depth() > crate::embed::MAX_DEPTH {
+            req.ask_anew();
             return (too_deep().into(), req);
         }
         let hooks = &self.frozen.hooks;
@@ -249,12 +254,16 @@ impl Server {
             return (result.into(), req);
         }
         if *req.method() == Method::OPTIONS {
+            req.ask_anew();
             return self.describe(req);
         }
         if let Some(result) = hooks.run_pre_dispatch(&req, false).await {
             return (result.into(), req);
         }
         let Some(found) = self.find(&req) else { return (no_route().into(), req) };
+        if !found.endpoint().cacheable {
+            req.ask_anew();
+        }
         match prepare(found.attach(req), found.endpoint()) {
             Ok(req) => (found.mark(self.run(found.endpoint(), &req).await), req),
             Err((req, error)) => (found.mark(error.into()), req),
@@ -414,14 +423,14 @@ impl Server {
             if let Some(raw) = &res.raw {
                 headers.set("Content-Type", &raw.content_type);
             }
-            Served { status, headers, body: Body::Empty, notices: Vec::new() }
+            Served { status, headers, body: Body::Empty, ..Served::default() }
         } else if let (Some(raw), false) = (&res.raw, res.is_error()) {
-            Served { status: res.status, body: Body::Raw(raw.clone()), headers: res.headers, notices: Vec::new() }
+            Served { status: res.status, body: Body::Raw(raw.clone()), headers: res.headers, ..Served::default() }
         } else if query.contains_key("_envelope") {
             let (status, headers) = (res.status, res.headers.to_value());
             let data = self.to_data(res, wanted.as_ref(), req).await;
             let body = Body::Json(envelope(data, status, headers));
-            Served { status: StatusCode::OK, headers: Default::default(), body, notices: Vec::new() }
+            Served { status: StatusCode::OK, headers: Default::default(), body, ..Served::default() }
         } else {
             let (status, headers) = (res.status, res.headers.clone());
             let body = match self.to_data(res, wanted.as_ref(), req).await {
@@ -429,8 +438,12 @@ impl Server {
                 Value::Null => Body::Empty,
                 data => Body::Json(data),
             };
-            Served { status, headers, body, notices: Vec::new() }
+            Served { status, headers, body, ..Served::default() }
         };
+        served.cacheable = served.status == StatusCode::OK
+            && *req.method() == Method::GET
+            && self.frozen.cacheable
+            && !req.asked_anew();
         self.frozen.hooks.run_pre_serve(&mut served, req);
         if self.frozen.site.debug {
             served.notices = [self.frozen.notices.clone(), req.notices()].concat();

@@ -1,6 +1,7 @@
 //! A content server: configuration, composition, pages.
 
 mod accounts;
+mod active_theme;
 mod cli;
 pub mod config;
 pub mod error;

@@ -67,7 +67,7 @@ mod tests {
         for slug in ["index", "home", "single", "page", "archive", "search", "404", "wide"] {
             assert!(theme.templates.iter().any(|t| t.slug == slug), "{slug}");
         }
-        assert_eq!((theme.parts.len(), theme.patterns.len(), theme.page_variations().count()), (2, 1, 1));
+        assert_eq!((theme.parts.len(), theme.patterns.len(), theme.page_variations().count()), (3, 1, 1));
         assert!(theme.json.styles()["css"].is_string());
         let header = folder.path().join(NAME).join("parts/header.html");
         std::fs::write(&header, "mine").unwrap();

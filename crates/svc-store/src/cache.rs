@@ -1,10 +1,12 @@
 //! What is kept in memory between reads: totals of lists and the autoloaded options.
 //!
-//! An entry is found only by the counts of changes that it was made under ([`crate::schema::EPOCHS`]), which are read
-//! in the same snapshot as the rows. So no entry is ever older than the snapshot of the reader, whoever wrote.
+//! An entry is found only by the counts of changes that it was made under ([`crate::schema::EPOCHS`]; on servers what
+//! [`crate::mysql_changes`] tells instead), which are those of the reader's snapshot. So no entry is ever older than the
+//! snapshot, whoever wrote.
 
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use crate::db::Db;
 use crate::error::Result;
@@ -46,9 +48,14 @@ impl Family {
     }
 }
 
+/// How old a number may be that decides nothing but the way to an answer.
+const ROUGH: Duration = Duration::from_mins(1);
+
 /// The caches that all connections of a store share.
 pub(crate) struct Shared {
     totals: quick_cache::sync::Cache<String, u64>,
+    /// Numbers that need not be exact, and when they were counted.
+    rough: quick_cache::sync::Cache<String, (Instant, u64)>,
     options: Mutex<Option<(i64, Arc<Options>)>>,
     pub(crate) statements: AtomicU64,
 }
@@ -57,6 +64,7 @@ impl Shared {
     pub(crate) fn new() -> Self {
         Shared {
             totals: quick_cache::sync::Cache::new(4_096),
+            rough: quick_cache::sync::Cache::new(64),
             options: Mutex::new(None),
             statements: AtomicU64::new(0),
         }
@@ -86,6 +94,18 @@ impl Db {
         }
         let total = count(self)?;
         self.shared.totals.insert(key, total);
+        Ok(total)
+    }
+
+    /// A total for a choice between ways to the same answer, which a number of [`ROUGH`] ago serves as well.
+    pub(crate) fn rough_total(&mut self, key: &str, count: impl FnOnce(&mut Db) -> Result<u64>) -> Result<u64> {
+        if let Some((counted, total)) = self.shared.rough.get(key)
+            && counted.elapsed() < ROUGH
+        {
+            return Ok(total);
+        }
+        let total = count(self)?;
+        self.shared.rough.insert(key.to_owned(), (Instant::now(), total));
         Ok(total)
     }
 

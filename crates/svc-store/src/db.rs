@@ -26,11 +26,13 @@ pub struct Db {
     texts: HashMap<Shape, Arc<str>>,
     /// Counts of changes as of this snapshot; empty when nothing may be taken from or put into the caches.
     pub(crate) epochs: Option<Arc<HashMap<String, i64>>>,
+    /// Totals may be of another state than this snapshot.
+    pub(crate) may_be_old: bool,
 }
 
 impl Db {
     pub(crate) fn new(conn: Box<dyn Conn>, prefix: Arc<str>, shared: Arc<Shared>) -> Self {
-        Db { conn, prefix, shared, texts: HashMap::new(), epochs: None }
+        Db { conn, prefix, shared, texts: HashMap::new(), epochs: None, may_be_old: false }
     }
 
     /// The engine.
@@ -51,8 +53,10 @@ impl Db {
     /// Counts a statement that is about to run.
     pub(crate) fn count(&self, sql: &str) {
         #[cfg(test)]
-        crate::statements::note(self.dialect(), &self.prefix, sql);
-        tracing::trace!(target: "svc_store::statement", sql);
+        if let Err(why) = svc_testkit::statements::check(&format!("{:?}", self.dialect()), &self.prefix, sql) {
+            panic!("{why}");
+        }
+        tracing::trace!(target: "svc_store::statement", engine = ?self.dialect(), prefix = &*self.prefix, sql);
         self.shared.statements.fetch_add(1, Ordering::Relaxed);
     }
 

@@ -12,6 +12,7 @@ mod dialect;
 mod engine;
 mod error;
 mod export;
+mod mysql_changes;
 mod mysql_pool;
 mod pool;
 mod query;
@@ -22,8 +23,6 @@ mod writer;
 mod fixture;
 #[cfg(test)]
 mod mysql_tests;
-#[cfg(test)]
-mod statements;
 #[cfg(test)]
 mod store_tests;
 
@@ -67,6 +66,16 @@ pub enum Order {
     /// Largest first.
     #[default]
     Desc,
+}
+
+impl Order {
+    /// The other direction.
+    pub(crate) fn reversed(self) -> Self {
+        match self {
+            Order::Asc => Order::Desc,
+            Order::Desc => Order::Asc,
+        }
+    }
 }
 
 impl From<Order> for sea_query::Order {

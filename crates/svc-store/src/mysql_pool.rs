@@ -1,7 +1,8 @@
 //! MySQL-protocol servers: a pool of connections, each transaction on one of them.
 //!
-//! Nothing is altered in a database that exists: no triggers, no columns, no private tables. So what other processes
-//! write is not counted, and totals are kept only as long as the settings allow ([`StoreConfig::staleness`]).
+//! Nothing is altered in a database that exists: no triggers, no columns, no private tables. What may be kept between
+//! reads is told by the server itself ([`crate::mysql_changes`]); totals also as long as the settings allow
+//! ([`StoreConfig::staleness`]).
 
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -14,6 +15,7 @@ use crate::config::StoreConfig;
 use crate::db::{Db, Tx};
 use crate::engine::mysql::{MySql, Server};
 use crate::error::{Result, StoreError};
+use crate::mysql_changes::Changes;
 use crate::schema::EPOCHS;
 
 /// How often a transaction is run when the server asks for it again.
@@ -40,13 +42,14 @@ pub(crate) struct MySqlPool {
     start: Instant,
     /// Writes of this process.
     n_writes: AtomicI64,
+    changes: Changes,
 }
 
 impl MySqlPool {
     /// Connects once, to tell at start what is wrong.
     pub(crate) fn open(url: &str, config: &StoreConfig) -> Result<Self> {
         let processors = std::thread::available_parallelism().map_or(2, usize::from);
-        let pool = MySqlPool {
+        let mut pool = MySqlPool {
             state: Mutex::default(),
             freed: Condvar::new(),
             server: Server::of(url)?,
@@ -58,8 +61,10 @@ impl MySqlPool {
             staleness: config.staleness,
             start: Instant::now(),
             n_writes: AtomicI64::new(0),
+            changes: Changes::default(),
         };
-        drop(pool.take()?);
+        let changes = Changes::of(pool.take()?.db()?);
+        pool.changes = changes;
         Ok(pool)
     }
 
@@ -74,9 +79,11 @@ impl MySqlPool {
             db.conn.execute(BEGIN, &[])?;
             return f(&mut db);
         }
+        let begun = Instant::now();
         let mut lease = self.begin(BEGIN)?;
         let db = lease.db()?;
-        db.epochs = self.epochs();
+        db.epochs = self.epochs(db, begun)?;
+        db.may_be_old = !self.staleness.is_zero();
         let answer = f(db);
         db.epochs = None;
         lease.end("COMMIT");
@@ -136,17 +143,23 @@ impl MySqlPool {
         done
     }
 
-    /// What stands for the counts of changes: the writes of this process, and the time in steps of the staleness.
-    fn epochs(&self) -> Option<Arc<HashMap<String, i64>>> {
-        let step = self.staleness.as_millis();
-        if step == 0 {
-            return None;
-        }
+    /// What stands for the counts of changes in a transaction that was begun after `begun`.
+    fn epochs(&self, db: &mut Db, begun: Instant) -> Result<Option<Arc<HashMap<String, i64>>>> {
+        let version = self.changes.version(db, begun)?;
+        // Options and users decide what is permitted: how old they may be is no setting.
+        let of = |family: &str| match family {
+            "options" | "users" => version,
+            _ => self.step().or(version),
+        };
+        let counts: HashMap<_, _> = EPOCHS.iter().filter_map(|f| Some(((*f).to_owned(), of(f)?))).collect();
+        Ok((!counts.is_empty()).then(|| Arc::new(counts)))
+    }
+
+    /// The time in steps of the staleness and the writes of this process, when totals may be old.
+    fn step(&self) -> Option<i64> {
+        let step = Some(self.staleness.as_millis()).filter(|step| *step > 0)?;
         let time = i64::try_from(self.start.elapsed().as_millis() / step).unwrap_or(i64::MAX);
-        let n = time.wrapping_mul(1_000_003).wrapping_add(self.n_writes.load(Ordering::Acquire));
-        // Options and users decide what is permitted: they are never kept.
-        let kept = EPOCHS.iter().filter(|family| !matches!(**family, "options" | "users"));
-        Some(Arc::new(kept.map(|family| ((*family).to_owned(), n)).collect()))
+        Some(time.wrapping_mul(1_000_003).wrapping_add(self.n_writes.load(Ordering::Acquire)))
     }
 
     fn connect(&self, limit: Option<Duration>) -> Result<Db> {

@@ -1,12 +1,15 @@
 //! What only a server can do to a store: connections that die, deadlocks, limits. Skipped where no MariaDB is installed.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Barrier};
+use std::sync::{Arc, Barrier, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
-use svc_testkit::mariadb::MariaDb;
+use svc_testkit::mariadb::{MariaDb, QUICK};
 
+use crate::engine::Conn as _;
+use crate::engine::mysql::{MySql, Server};
 use crate::import::{ImportError, ImportOptions};
+use crate::mysql_changes::SETTLE;
 use crate::{DatabaseUrl, Store, StoreConfig, StoreError, fixture, options};
 
 /// An empty site on a server, and how to reach it otherwise.
@@ -134,33 +137,183 @@ fn tls_is_used_and_certificates_are_checked() {
     assert!(open(&format!("{own}&charset=latin1")).unwrap());
 }
 
+/// An empty site on a server that nobody else writes to meanwhile, as long as the guard is held.
+fn quiet_site() -> Option<(MutexGuard<'static, ()>, Store, StoreConfig)> {
+    static SERVER: OnceLock<Option<MariaDb>> = OnceLock::new();
+    static ALONE: Mutex<()> = Mutex::new(());
+    let server = SERVER.get_or_init(|| MariaDb::start(QUICK).unwrap()).as_ref()?;
+    let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let config = fixture::database(server);
+    let store = Store::open(&config).unwrap();
+    store.write_blocking(crate::schema::install).unwrap();
+    Some((alone, store, config))
+}
+
+/// Another program on the same database: a connection that the store knows nothing of.
+struct Other(MySql);
+
+impl Other {
+    fn of(config: &StoreConfig) -> Self {
+        let DatabaseUrl::MySql(url) = &config.url else { unreachable!() };
+        Other(MySql::open(&Server::of(url).unwrap(), None, Duration::from_secs(5)).unwrap())
+    }
+
+    fn run(&mut self, sql: &str) {
+        self.0.execute(sql, &[]).unwrap();
+    }
+
+    fn insert(&mut self) {
+        let columns = "(post_status, post_content, post_title, post_excerpt, to_ping, pinged, post_content_filtered)";
+        self.run(&format!("INSERT INTO wp_posts {columns} VALUES ('publish', '', '', '', '', '', '')"));
+    }
+}
+
+/// The total of a list, and how many statements were needed: one more when it was counted.
+fn total(store: &Store) -> (u64, u64) {
+    let q = crate::posts::PostQuery::published("post", 1);
+    store
+        .read(|db| {
+            let before = db.statements();
+            let total = crate::posts::query(db, &q)?.total.unwrap();
+            Ok((total, db.statements() - before))
+        })
+        .unwrap()
+}
+
+/// Waits until this is so; the server's own housekeeping is numbered too, and may need a while.
+#[track_caller]
+fn wait_until(so: impl Fn() -> bool) {
+    for _ in 0..250 {
+        if so() {
+            return;
+        }
+        std::thread::sleep(SETTLE);
+    }
+    panic!("this never came");
+}
+
+const KEPT: u64 = 1;
+const COUNTED: u64 = 2;
+
 #[test]
-fn totals_are_kept_as_long_as_allowed_and_no_longer_after_own_writes() {
-    let (Some((_, mut config, database)), Some(server)) = (site(), fixture::server()) else { return };
-    let insert = |n: i64| {
-        let columns = "(ID, post_content, post_title, post_excerpt, to_ping, pinged, post_content_filtered)";
-        server
-            .client(&format!("INSERT INTO {database}.wp_posts {columns} VALUES ({n}, '', '', '', '', '', '')"))
-            .unwrap();
+fn totals_are_kept_while_nobody_writes_and_true_at_once_when_somebody_does() {
+    let Some((_alone, store, config)) = quiet_site() else { return };
+    let mut other = Other::of(&config);
+    other.insert();
+    for n in 1..300 {
+        other.insert();
+        assert_eq!(total(&store).0, n + 1);
+        if n % 10 == 0 {
+            wait_until(|| total(&store) == (n + 1, KEPT));
+        }
+    }
+    store.write_blocking(|tx| options::set(tx, "a", "1", true)).unwrap();
+    assert_eq!(total(&store), (300, COUNTED), "own writes count too");
+}
+
+#[test]
+fn totals_are_never_older_than_what_was_committed_before() {
+    let Some((_alone, store, config)) = quiet_site() else { return };
+    let (begun, done) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+    let writers = [7, 13].map(|gap| {
+        let (mut other, begun, done) = (Other::of(&config), begun.clone(), done.clone());
+        std::thread::spawn(move || {
+            for n in 0..150_u32 {
+                begun.fetch_add(1, Ordering::SeqCst);
+                other.insert();
+                done.fetch_add(1, Ordering::SeqCst);
+                // Now and then long enough for a total to be kept.
+                std::thread::sleep(if n % gap == 0 {
+                    3 * SETTLE
+                } else {
+                    Duration::from_micros(200 * u64::from(n % gap))
+                });
+            }
+        })
+    });
+    let mut n_kept = 0;
+    while !writers.iter().all(std::thread::JoinHandle::is_finished) {
+        let least = done.load(Ordering::SeqCst);
+        let (total, statements) = total(&store);
+        let most = begun.load(Ordering::SeqCst);
+        assert!((least..=most).contains(&usize::try_from(total).unwrap()), "{least} {total} {most}");
+        n_kept += usize::from(statements == KEPT && total > 1);
+    }
+    assert!(n_kept > 10, "{n_kept}");
+}
+
+#[test]
+fn a_transaction_that_commits_long_after_it_wrote_is_seen() {
+    let Some((_alone, store, config)) = quiet_site() else { return };
+    let (mut long, mut short) = (Other::of(&config), Other::of(&config));
+    short.insert();
+    short.insert();
+    long.run("START TRANSACTION");
+    long.insert();
+    // Within the same second, so that the table's time of change is the same before and after.
+    short.insert();
+    wait_until(|| total(&store) == (3, KEPT));
+    long.run("COMMIT");
+    assert_eq!(total(&store).0, 4);
+    wait_until(|| total(&store) == (4, KEPT));
+    short.run("DELETE FROM wp_posts LIMIT 1");
+    assert_eq!(total(&store).0, 3);
+    wait_until(|| total(&store) == (3, KEPT));
+    short.run("TRUNCATE TABLE wp_posts");
+    assert_eq!(total(&store).0, 0);
+}
+
+#[test]
+fn nothing_is_kept_of_tables_whose_changes_are_not_numbered() {
+    let Some((_alone, store, config)) = quiet_site() else { return };
+    let mut other = Other::of(&config);
+    other.insert();
+    other.insert();
+    wait_until(|| total(&store) == (2, KEPT));
+    other.run("ALTER TABLE wp_posts ENGINE = MyISAM");
+    for n in 2..20 {
+        assert_eq!(total(&store), (n, COUNTED));
+        std::thread::sleep(2 * SETTLE);
+        assert_eq!(total(&store), (n, COUNTED));
+        other.insert();
+    }
+}
+
+#[test]
+fn options_are_loaded_once_while_nobody_writes_and_never_old() {
+    let Some((_alone, store, config)) = quiet_site() else { return };
+    let mut other = Other::of(&config);
+    let get = || {
+        let read = |db: &mut crate::Db| {
+            let before = db.statements();
+            Ok((options::get(db, "a")?, db.statements() - before))
+        };
+        store.read(read).unwrap()
     };
-    let total = |store: &Store| {
-        let q = crate::posts::PostQuery::published("post", 1);
-        store.read(|db| crate::posts::query(db, &q)).unwrap().total.unwrap()
-    };
-    insert(1);
-    insert(2);
-    let fresh = Store::open(&config).unwrap();
+    store.write_blocking(|tx| options::set(tx, "a", "1", true)).unwrap();
+    wait_until(|| get() == (Some("1".to_owned()), 0));
+    other.run("UPDATE wp_options SET option_value = '2' WHERE option_name = 'a'");
+    assert_eq!(get().0.as_deref(), Some("2"));
+}
+
+#[test]
+fn a_staleness_lets_totals_be_old_until_this_process_writes() {
+    let Some((_, mut config, _)) = site() else { return };
     config.staleness = Duration::from_secs(3600);
-    let kept = Store::open(&config).unwrap();
-    assert_eq!((total(&fresh), total(&kept)), (2, 2));
-    insert(3);
-    assert_eq!((total(&fresh), total(&kept)), (3, 2), "another's write is seen later, if that is allowed");
-    kept.write_blocking(|tx| options::set(tx, "a", "1", true)).unwrap();
-    assert_eq!(total(&kept), 3, "nothing is kept over an own write");
+    let store = Store::open(&config).unwrap();
+    let mut other = Other::of(&config);
+    other.insert();
+    other.insert();
+    assert_eq!(total(&store).0, 2);
+    other.insert();
+    assert_eq!(total(&store), (2, KEPT), "another's write is seen later, if that is allowed");
+    store.write_blocking(|tx| options::set(tx, "a", "1", true)).unwrap();
+    assert_eq!(total(&store), (3, COUNTED), "nothing is kept over an own write");
     // What decides permission is never old.
-    assert_eq!(kept.read(|db| options::get(db, "a")).unwrap().as_deref(), Some("1"));
-    server.client(&format!("UPDATE {database}.wp_options SET option_value = '2' WHERE option_name = 'a'")).unwrap();
-    assert_eq!(kept.read(|db| options::get(db, "a")).unwrap().as_deref(), Some("2"));
+    let get = || store.read(|db| options::get(db, "a")).unwrap();
+    assert_eq!(get().as_deref(), Some("1"));
+    other.run("UPDATE wp_options SET option_value = '2' WHERE option_name = 'a'");
+    assert_eq!(get().as_deref(), Some("2"));
 }
 
 #[test]

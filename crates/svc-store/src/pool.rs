@@ -13,6 +13,7 @@ use crate::cache::Shared;
 use crate::collation;
 use crate::config::StoreConfig;
 use crate::db::{Db, Tx};
+use crate::engine::Conn;
 use crate::engine::sqlite::{self, Deadline, Mode, Sqlite};
 use crate::error::{Result, StoreError};
 use crate::schema;
@@ -29,6 +30,8 @@ struct Reader {
 /// The connections to one SQLite file.
 pub(crate) struct SqlitePool {
     idle: Mutex<Vec<Reader>>,
+    /// Tells whether the database has changed, and nothing else.
+    watch: Mutex<Option<Sqlite>>,
     freed: Condvar,
     writer: Writer,
     wait: Duration,
@@ -68,6 +71,7 @@ impl SqlitePool {
         }
         Ok(SqlitePool {
             idle: Mutex::new(idle),
+            watch: Mutex::new(Some(Sqlite::open(path, Mode::Read, config.wait)?)),
             freed: Condvar::new(),
             writer: Writer::start(writer),
             wait: config.wait,
@@ -79,6 +83,15 @@ impl SqlitePool {
             prefix,
             shared,
         })
+    }
+
+    /// A number that changes whenever something is committed, in this process or another.
+    pub(crate) fn state(&self) -> Result<i64> {
+        // Only the versions that one connection tells can be compared.
+        match &mut *self.watch.lock().unwrap_or_else(PoisonError::into_inner) {
+            Some(watch) => data_version(watch),
+            None => Err(StoreError::Unavailable("the store is closing".to_owned())),
+        }
     }
 
     /// Takes a reader, opens a snapshot, runs `f`, gives the reader back.
@@ -222,7 +235,7 @@ impl Drop for Lease<'_> {
 impl Reader {
     fn begin(&mut self) -> Result<()> {
         self.db.conn.execute("BEGIN", &[])?;
-        let version = self.data_version();
+        let version = data_version(&mut *self.db.conn);
         match version {
             Ok(version) if self.data_version == Some(version) => Ok(()),
             Ok(version) => {
@@ -243,15 +256,16 @@ impl Reader {
             let _ = self.db.conn.execute("ROLLBACK", &[]);
         }
     }
+}
 
-    fn data_version(&mut self) -> Result<i64> {
-        let mut version = 0;
-        self.db.conn.query("PRAGMA data_version", &[], &mut |row| {
-            version = row.int(0)?;
-            Ok(())
-        })?;
-        Ok(version)
-    }
+/// A number that changes on this connection whenever another commits.
+fn data_version(conn: &mut dyn Conn) -> Result<i64> {
+    let mut version = 0;
+    conn.query("PRAGMA data_version", &[], &mut |row| {
+        version = row.int(0)?;
+        Ok(())
+    })?;
+    Ok(version)
 }
 
 /// The counts of changes; `None` in a database without them.
@@ -269,6 +283,7 @@ impl Drop for SqlitePool {
     fn drop(&mut self) {
         // The writer goes last: the last connection folds the log into the file, which a reader must not.
         self.idle.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        *self.watch.lock().unwrap_or_else(PoisonError::into_inner) = None;
         self.writer.stop();
         if let Some(marker) = &mut self.marker {
             marker.close();

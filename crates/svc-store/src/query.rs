@@ -42,6 +42,20 @@ pub(crate) fn page<Id>(
 
 /// The number of rows of a statement without columns, kept as long as the families do not change.
 pub(crate) fn total(db: &mut Db, families: &[Family], filtered: &SelectStatement) -> Result<u64> {
+    counted(db, filtered, |db, key, count| db.cached_total(families, key, count))
+}
+
+/// About the number of rows of a statement without columns.
+pub(crate) fn rough_total(db: &mut Db, filtered: &SelectStatement) -> Result<u64> {
+    counted(db, filtered, |db, key, count| db.rough_total(key, count))
+}
+
+/// Counts the rows of a statement without columns unless `kept` knows them by the key that it is given.
+fn counted(
+    db: &mut Db,
+    filtered: &SelectStatement,
+    kept: impl FnOnce(&mut Db, &str, &mut dyn FnMut(&mut Db) -> Result<u64>) -> Result<u64>,
+) -> Result<u64> {
     let mut counting = filtered.clone();
     counting.expr(Expr::cust("COUNT(*)"));
     let (sql, values) = counting.text(db.dialect());
@@ -49,7 +63,7 @@ pub(crate) fn total(db: &mut Db, families: &[Family], filtered: &SelectStatement
         return Err(StoreError::TooMany);
     }
     let key = key(&sql, &values.0);
-    db.cached_total(families, &key, |db| {
+    kept(db, &key, &mut |db| {
         let mut n = 0;
         db.count(&sql);
         db.conn.query(&sql, &values.0, &mut |row| {
@@ -105,25 +119,56 @@ pub(crate) fn escaped(text: &str) -> String {
 
 /// The first of `slug`, `slug-2`, `slug-3` … that is free; each is cut so that it has at most `max` bytes.
 ///
-/// `taken` tells which of several are not, in lower case. It is asked about more and more at once: ten thousand things
-/// of one name take ten questions.
+/// `taken` tells which of several are not, in lower case.
 pub(crate) fn free_slug(
     slug: &str,
     max: usize,
     mut taken: impl FnMut(&[String]) -> Result<HashSet<String>>,
 ) -> Result<String> {
-    let mut candidates = vec![slug.to_owned()];
-    let mut next = 2;
-    for round in 4..24_u32 {
-        let taken = taken(&candidates)?;
-        if let Some(free) = candidates.iter().find(|c| !taken.contains(&c.to_ascii_lowercase())) {
-            return Ok(free.clone());
+    let mut search = FreeSlug::new(slug, max);
+    loop {
+        let taken = taken(search.candidates())?;
+        if let Some(free) = search.settle(|slug| taken.contains(&slug.to_ascii_lowercase()))? {
+            return Ok(free);
         }
-        let n = 1_usize << Ord::min(round, 12);
-        candidates = (next..next + n).map(|n| numbered(slug, n, max)).collect();
-        next += n;
     }
-    Err(StoreError::TooMany)
+}
+
+/// The search for a free slug, which is asked about more and more at once: ten thousand things of one name take ten
+/// questions.
+pub(crate) struct FreeSlug<'s> {
+    slug: &'s str,
+    max: usize,
+    candidates: Vec<String>,
+    next: usize,
+    round: u32,
+}
+
+impl<'s> FreeSlug<'s> {
+    /// `max` is the longest that the slug may be, in bytes.
+    pub(crate) fn new(slug: &'s str, max: usize) -> Self {
+        FreeSlug { slug, max, candidates: vec![slug.to_owned()], next: 2, round: 4 }
+    }
+
+    /// Those of which it must be known whether they are taken.
+    pub(crate) fn candidates(&self) -> &[String] {
+        &self.candidates
+    }
+
+    /// The first candidate that is free; when none is, there are others now.
+    pub(crate) fn settle(&mut self, is_taken: impl Fn(&str) -> bool) -> Result<Option<String>> {
+        if let Some(free) = self.candidates.iter().find(|slug| !is_taken(slug)) {
+            return Ok(Some(free.clone()));
+        }
+        if self.round == 24 {
+            return Err(StoreError::TooMany);
+        }
+        let n = 1_usize << Ord::min(self.round, 12);
+        self.candidates = (self.next..self.next + n).map(|n| numbered(self.slug, n, self.max)).collect();
+        self.next += n;
+        self.round += 1;
+        Ok(None)
+    }
 }
 
 /// `slug-n`, with the slug cut so that the whole fits.

@@ -127,6 +127,16 @@ impl Store {
         }
     }
 
+    /// A number that changes whenever something is committed to the database, in this process or another: what was read
+    /// after it was told may be used as long as it stays the same. Quick enough to be asked for every request (SQLite:
+    /// a look at shared memory). `None` on servers, which cannot tell, and when it cannot be read.
+    pub fn state(&self) -> Option<i64> {
+        match &*self.0 {
+            Backend::Sqlite(pool) => pool.state().ok(),
+            Backend::MySql(_) => None,
+        }
+    }
+
     /// Copies the database, as of one moment, into a new file, while others read and write (SQLite).
     ///
     /// # Errors

@@ -269,3 +269,21 @@ fn installing_twice_is_harmless() {
     assert!(store.write_blocking(|tx| options::delete(tx, "a")).unwrap());
     assert_eq!(store.read(|db| options::get(db, "a")).unwrap(), None);
 }
+
+#[test]
+fn a_state_is_another_after_each_write_of_whomever() {
+    let (store, folder) = fixture::store();
+    let other = Store::open(&StoreConfig::new(DatabaseUrl::Sqlite(folder.path().join("site.db")))).unwrap();
+    let mut seen = store.state();
+    assert!(seen.is_some());
+    for n in 0..50 {
+        assert_eq!(store.state(), seen, "nothing was written");
+        store.read(|db| options::get(db, "blogname")).unwrap();
+        assert_eq!(store.state(), seen, "reading changes nothing");
+        let writer = if n % 2 == 0 { &store } else { &other };
+        writer.write_blocking(move |tx| options::set(tx, "blogname", &n.to_string(), true)).unwrap();
+        let now = store.state();
+        assert_ne!(now, seen, "write {n}");
+        seen = now;
+    }
+}

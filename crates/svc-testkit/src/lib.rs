@@ -2,4 +2,5 @@
 //! `cargo xtask` use it.
 
 pub mod mariadb;
+pub mod statements;
 pub mod vectors;

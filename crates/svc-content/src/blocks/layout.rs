@@ -6,7 +6,8 @@ use md5::{Digest, Md5};
 use serde_json::{Map, Value, json};
 use svc_php::{Php, cast::truthy, json as text};
 
-use super::{Block, Chunk, Theme, markup::Tags, types::BlockType};
+use super::{Block, Chunk, Theme, styles::Styles, types::BlockType};
+use crate::tags::Tags;
 
 /// The class for a block that is told how to sit in its container, as `wp-container-content-…`.
 pub(super) fn child_class(block: &Block<'_>, parent: Option<&Block<'_>>) -> Option<String> {
@@ -14,7 +15,7 @@ pub(super) fn child_class(block: &Block<'_>, parent: Option<&Block<'_>>) -> Opti
     let set = |name: &str| layout.get(name).is_some_and(truthy);
     let stretch = layout.get("selfStretch").and_then(Value::as_str);
     let styled = match stretch {
-        Some("fixed") => set("flexSize"),
+        Some("fixed" | "fixedNoShrink") => set("flexSize"),
         Some("fill") => true,
         _ => false,
     };
@@ -30,7 +31,12 @@ pub(super) fn child_class(block: &Block<'_>, parent: Option<&Block<'_>>) -> Opti
 }
 
 /// The classes of a container of this type, in order; none for a type that arranges no blocks.
-pub(super) fn container_classes(block: &Block<'_>, block_type: Option<&BlockType>, theme: &Theme) -> Vec<String> {
+pub(super) fn container_classes(
+    block: &Block<'_>,
+    block_type: Option<&BlockType>,
+    theme: &Theme,
+    styles: Option<&mut Styles>,
+) -> Vec<String> {
     let Some(block_type) = block_type else { return Vec::new() };
     let support = ["layout", "__experimentalLayout"].iter().find_map(|name| block_type.support(&[name]));
     let Some(support) = support.filter(|support| truthy(support)) else { return Vec::new() };
@@ -70,7 +76,12 @@ pub(super) fn container_classes(block: &Block<'_>, block_type: Option<&BlockType
     if !base.is_empty() && has_own_style(kind, &layout, &spacing, theme.block_gap.is_some() && has_gap(kind, &gap)) {
         let fallback = theme.gap_of(name).unwrap_or_else(|| own_gap(block_type));
         let hash = hash(json!([layout, theme.block_gap.is_some(), gap, false, fallback, spacing]));
-        classes.push(format!("wp-container-{}-is-layout-{hash}", name.replace('/', "-")));
+        let class = format!("wp-container-{}-is-layout-{hash}", name.replace('/', "-"));
+        if let Some(styles) = styles {
+            let gap = if theme.block_gap.is_some() { &gap } else { &Value::Null };
+            styles.container(&class, kind, &layout, &spacing, gap);
+        }
+        classes.push(class);
     }
     classes.push(format!("wp-block-{}-{base}", super::strip_core_namespace(name)));
     classes
@@ -81,7 +92,7 @@ pub(super) fn wrapper_class<'b>(block: &'b Block<'_>) -> Option<&'b str> {
     let mut chunks = block.chunks();
     let Some(Chunk::Text(first)) = chunks.next() else { return None };
     chunks.next()?;
-    Tags::new(first).filter_map(|tag| tag.class(first)).filter(|class| !class.is_empty()).last()
+    Tags::new(first).filter_map(|tag| tag.value(first, "class")).filter(|class| !class.is_empty()).last()
 }
 
 /// Whether the layout needs rules of its own, beyond those of its type.
@@ -97,7 +108,7 @@ fn has_own_style(kind: &str, layout: &Map<String, Value>, spacing: &Value, gap: 
                 || ["left", "right"].iter().any(|side| !padding[side].is_null() && padding[side] != "")
         }
         "flex" => {
-            let vertical = word("orientation") == "vertical";
+            let vertical = !matches!(word("orientation"), "" | "horizontal");
             gap || vertical
                 || word("flexWrap") == "nowrap"
                 || matches!(word("justifyContent"), "left" | "right" | "center" | "space-between")
@@ -137,7 +148,7 @@ fn own_gap(block_type: &BlockType) -> &str {
 }
 
 /// Eight hexadecimal digits that tell values apart. Source: `wp_unique_id_from_values`.
-fn hash(values: Value) -> String {
+pub(super) fn hash(values: Value) -> String {
     let text = text::encode(&Value::from(Php::from(values)));
     Md5::digest(text.as_bytes()).iter().take(4).map(|byte| format!("{byte:02x}")).collect()
 }

@@ -3,18 +3,23 @@
 //! Reading ([`parse`]) and writing ([`serialize_blocks`]) of the notation, and rendering ([`Renderer`]) of static blocks. What
 //! code makes of a block plugs in through [`DynamicBlocks`].
 
+mod bindings;
+mod features;
+mod fluid;
 mod layout;
-mod markup;
 mod parse;
 mod render;
 pub(crate) mod scan;
 mod serialize;
+mod stored;
+mod styles;
 pub mod types;
 
 use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
+pub use fluid::FluidSizes;
 pub use parse::{MAX_DEPTH, parse};
 pub use render::{DynamicBlocks, Renderer, StaticOnly, Theme, excerpt_remove_blocks, render};
 pub use serialize::{comment_delimited, serialize_attributes, serialize_block, serialize_blocks};

@@ -9,9 +9,12 @@ use std::{
     rc::Rc,
 };
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
-use super::{Block, BlockType, BlockTypes, Chunk, MAX_DEPTH, layout, markup};
+use super::{
+    Block, BlockType, BlockTypes, Chunk, FluidSizes, MAX_DEPTH, bindings, features, layout, stored, styles::Styles,
+};
+use crate::tags::{self, Changes, Tag, Tags};
 
 /// Blocks whose HTML is made when a page is.
 pub trait DynamicBlocks {
@@ -29,6 +32,11 @@ pub trait DynamicBlocks {
     /// The types that are known; blocks of others print what is stored.
     fn types(&self) -> &BlockTypes {
         BlockTypes::core()
+    }
+
+    /// Attributes of a block whose values come from elsewhere.
+    fn bound(&self, _block: &Block<'_>) -> Map<String, Value> {
+        Map::new()
     }
 
     /// The blocks inside this one are rendered next, until [`Self::leave`].
@@ -59,6 +67,12 @@ pub struct Theme {
     pub root_padding: bool,
     /// Styles that the theme adds to blocks, by full block name: `annotation` for the class `is-style-annotation`.
     pub style_variations: BTreeMap<String, Vec<String>>,
+    /// How sizes of letters grow with the window.
+    pub fluid: FluidSizes,
+    /// Places that blocks can have on the page (`settings.position`): `sticky`, `fixed`.
+    pub positions: Vec<String>,
+    /// Names of the duotones that can be chosen.
+    pub duotones: Vec<String>,
 }
 
 /// Styles that every theme has, by full block name.
@@ -94,7 +108,13 @@ struct Page {
     n_variations: Cell<u64>,
     n_elements: Cell<u64>,
     n_galleries: Cell<u64>,
+    n_duotones: Cell<u64>,
+    n_ids: Cell<u64>,
+    /// Rules that go with the classes, where they are wanted.
+    styles: RefCell<Option<Styles>>,
     depth: Cell<usize>,
+    /// Contents of posts that are being rendered, one inside the other.
+    contents: Cell<usize>,
     /// Classes of the block being rendered that stand beside its own choice.
     chosen: RefCell<Vec<String>>,
 }
@@ -108,6 +128,46 @@ impl<'r> Renderer<'r> {
     /// A renderer for one page.
     pub fn new(theme: &'r Theme, dynamic: &'r dyn DynamicBlocks) -> Self {
         Renderer { theme, dynamic, page: Rc::default() }
+    }
+
+    /// Collects the rules that go with the classes of blocks, for a page.
+    pub fn collecting_styles(self) -> Self {
+        self.page.styles.replace(Some(Styles::default()));
+        self
+    }
+
+    /// The rules that were collected so far. They cannot end the element that they stand in.
+    pub fn styles(&self) -> String {
+        self.page.styles.borrow().as_ref().map_or_else(String::new, |styles| styles.css().to_owned())
+    }
+
+    /// What of the theme shows in blocks.
+    pub fn theme(&self) -> &'r Theme {
+        self.theme
+    }
+
+    /// Renders the content of a post, whose images are told later when to load.
+    pub fn content(&self, blocks: &[Block<'_>]) -> String {
+        let contents = &self.page.contents;
+        contents.set(contents.get() + 1);
+        let html = self.render(blocks);
+        contents.set(contents.get() - 1);
+        html
+    }
+
+    /// Whether the content of a post is being rendered.
+    pub fn is_content(&self) -> bool {
+        self.page.contents.get() > 0
+    }
+
+    /// The next number for ids of elements.
+    pub fn next_id(&self) -> u64 {
+        next(&self.page.n_ids)
+    }
+
+    /// The number that was given last.
+    pub fn last_id(&self) -> u64 {
+        self.page.n_ids.get()
     }
 
     /// For code of dynamic blocks, when it begins: classes that go with those which the block chose itself.
@@ -142,6 +202,15 @@ impl<'r> Renderer<'r> {
     fn block_within(&self, block: &Block<'_>, parent: Option<&Block<'_>>) -> String {
         let name = block.name.as_deref().unwrap_or_default();
         let block_type = self.dynamic.types().get(name).map(AsRef::as_ref);
+        let bound = if block["metadata"]["bindings"].is_object() { self.dynamic.bound(block) } else { Map::new() };
+        let mut with_bound;
+        let block = if bound.is_empty() {
+            block
+        } else {
+            with_bound = block.clone();
+            with_bound.attrs.extend(bound.clone());
+            &with_bound
+        };
         // Numbers are given on the way in, so a container's comes before those of the blocks inside.
         let variation = self.theme.variation_of(name, block);
         let variation = variation.map(|style| format!("is-style-{style}--{}", next(&self.page.n_variations)));
@@ -158,54 +227,62 @@ impl<'r> Renderer<'r> {
             }
             self.dynamic.leave(block);
         }
-        let chosen: Vec<String> = [variation, elements].into_iter().flatten().collect();
-        self.page.chosen.replace(chosen.clone());
+        if let Some(block_type) = block_type {
+            content = bound.iter().fold(content, |html, (name, value)| bindings::put(html, block_type, name, value));
+        }
+        let css = features::css_class(block, block_type);
+        let chosen: Vec<String> = [&variation, &elements].into_iter().flatten().cloned().collect();
+        self.page.chosen.replace(chosen.iter().chain(&css).cloned().collect());
         let mut html = match self.dynamic.render(self, block, &content) {
             Some(html) => html,
-            None => self.stored(name, content),
+            None => {
+                let around = stored::Around {
+                    block,
+                    block_type,
+                    parent,
+                    id: &|| self.next_id(),
+                    gallery: &|| next(&self.page.n_galleries),
+                };
+                stored::mend(name, content, &around)
+            }
         };
-        if block_type.is_some() && block["metadata"]["blockVisibility"] == false {
-            // The editor hid it. Its numbers are given all the same.
-            return String::new();
-        }
         let child = layout::child_class(block, parent).filter(|_| block_type.is_some());
+        let mut styles = self.page.styles.borrow_mut();
+        if let Some(styles) = &mut *styles {
+            let given = |block: &'_ Block<'_>| block["layout"].as_object().cloned();
+            if let (Some(class), Some(layout)) = (&child, block["style"]["layout"].as_object()) {
+                styles.child(class, layout, parent.and_then(given).as_ref());
+            }
+            if let Some(class) = &elements {
+                styles.elements(class, &block["style"]["elements"]);
+            }
+            if let (Some(class), Some(text)) = (&css, block["style"]["css"].as_str()) {
+                styles.own(class, text);
+            }
+        }
         let first: Vec<String> = chosen.into_iter().chain(child).collect();
         html = add_to(html, |_, _| true, &first);
-        let classes = layout::container_classes(block, block_type, self.theme);
+        let classes = layout::container_classes(block, block_type, self.theme, styles.as_mut());
         let wrapper = layout::wrapper_class(block);
-        let is_wrapper = |html: &str, tag: &markup::Tag| {
-            wrapper.is_none_or(|wrapper| tag.class(html).is_some_and(|class| class.contains(wrapper)))
+        let is_wrapper = |html: &str, tag: &Tag| {
+            wrapper.is_none_or(|wrapper| tag.value(html, "class").is_some_and(|class| class.contains(wrapper)))
         };
         html = add_to(html, is_wrapper, &classes);
+        if let Some(block_type) = block_type {
+            html = features::ratio(html, block, block_type);
+            html = features::position(html, block, block_type, self.theme, styles.as_mut(), || self.next_id());
+            html = features::background(html, block, block_type);
+            html = features::duotone(html, block, block_type, self.theme, || next(&self.page.n_duotones));
+            html = features::visibility(html, block, block_type, styles.as_mut());
+        }
+        if let Some(css) = &css {
+            html = features::add(html, "", &["has-custom-css", css]);
+        }
         match name {
             "core/paragraph" => add_to(html, |html, tag| tag.is(html, "p"), &["wp-block-paragraph".to_owned()]),
             // What is folded away need not be fetched first.
-            "core/details" if block["showContent"] != true => markup::lower_image_priority(&html),
+            "core/details" if block["showContent"] != true => tags::set_image_priority(&html, "low"),
             _ => html,
-        }
-    }
-
-    /// The stored markup of blocks that their types mend.
-    fn stored(&self, name: &str, content: String) -> String {
-        let one = |class: &str| [class.to_owned()];
-        match name {
-            "core/heading" => {
-                let is_heading = |html: &str, tag: &markup::Tag| {
-                    ["h1", "h2", "h3", "h4", "h5", "h6"].iter().any(|name| tag.is(html, name))
-                };
-                add_to(content, is_heading, &one("wp-block-heading"))
-            }
-            "core/list" => {
-                let is_list = |html: &str, tag: &markup::Tag| tag.is(html, "ul") || tag.is(html, "ol");
-                add_to(content, is_list, &one("wp-block-list"))
-            }
-            "core/gallery" => {
-                let class = format!("wp-block-gallery-{}", next(&self.page.n_galleries));
-                add_to(content, |_, _| true, &[class])
-            }
-            "core/image" if !has_picture(&content) => String::new(),
-            "core/button" if !has_label(&content) => String::new(),
-            _ => content,
         }
     }
 }
@@ -216,36 +293,14 @@ fn next(counter: &Cell<u64>) -> u64 {
 }
 
 /// Adds classes to the first tag of a kind.
-fn add_to(html: String, wanted: impl Fn(&str, &markup::Tag) -> bool, classes: &[String]) -> String {
+fn add_to(html: String, wanted: impl Fn(&str, &Tag) -> bool, classes: &[String]) -> String {
     if classes.is_empty() {
         return html;
     }
-    match markup::Tags::new(&html).find(|tag| wanted(&html, tag)) {
-        Some(tag) => markup::add_classes(&html, &tag, classes),
-        None => html,
-    }
-}
-
-/// Whether a button's link or button element has anything in it, be it another element; comments do not count. Text without
-/// any tag is left alone.
-fn has_label(html: &str) -> bool {
-    let mut tags = markup::Tags::new(html).peekable();
-    if tags.peek().is_none() {
-        return true;
-    }
-    let Some(tag) = tags.find(|tag| tag.is(html, "a") || tag.is(html, "button")) else { return false };
-    let mut rest = &html[tag.end..];
-    while let Some(comment) = rest.strip_prefix("<!--") {
-        rest = comment.split_once("-->").map_or("", |(_, rest)| rest);
-    }
-    !rest.is_empty() && !rest.starts_with("</")
-}
-
-/// Whether the first image has a source.
-fn has_picture(html: &str) -> bool {
-    markup::Tags::new(html)
-        .find(|tag| tag.is(html, "img"))
-        .is_some_and(|tag| !tag.source(html).unwrap_or_default().is_empty())
+    let Some(tag) = Tags::new(&html).find(|tag| wanted(&html, tag)) else { return html };
+    let mut changes = Changes::of(&html);
+    changes.add_classes(&tag, classes.iter().map(String::as_str));
+    changes.apply()
 }
 
 /// Whether a block sets colours of links, buttons or headings inside.

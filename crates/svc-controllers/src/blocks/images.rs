@@ -1,7 +1,7 @@
 //! Images of the site as HTML: the file of a size, and the others to choose from.
 
 use serde_json::Value;
-use svc_blocks::data::ImageWish;
+use svc_blocks::data::{ImageWish, Loading};
 use svc_content::srcset::{Image, ImageSize, sizes};
 use svc_model::Post;
 use svc_store::Meta;
@@ -34,9 +34,7 @@ pub(crate) fn files(post: &Post, meta: &Meta, uploads_url: &str) -> Option<Image
 /// The tag of an attachment in the size asked for, or in its own when it has no such file.
 ///
 /// Source: `wp_get_attachment_image`.
-///
-/// In a post's content it says nothing of how it is loaded: the filters of content do.
-pub(crate) fn tag(image: &Image, meta: &Meta, wish: &ImageWish, in_content: bool) -> String {
+pub(crate) fn tag(image: &Image, meta: &Meta, wish: &ImageWish) -> String {
     let stored = meta.first("_wp_attachment_metadata").unwrap_or_default();
     let data: Value = svc_php::serialize::from_stored(stored.as_bytes()).into();
     let chosen = data["sizes"][wish.size.as_str()]["file"].as_str();
@@ -55,15 +53,19 @@ pub(crate) fn tag(image: &Image, meta: &Meta, wish: &ImageWish, in_content: bool
         esc_attr(&wish.class),
         esc_attr(&alt)
     );
+    for (name, value) in &wish.more {
+        out.push_str(&format!(" {name}=\"{}\"", esc_attr(value)));
+    }
     if let Some(style) = &wish.style {
         out.push_str(&format!(" style=\"{}\"", esc_attr(style)));
     }
-    if !in_content {
-        out.push_str(" decoding=\"async\"");
-        out.push_str(if wish.first { " fetchpriority=\"high\"" } else { " loading=\"lazy\"" });
-    }
+    out.push_str(match wish.loading {
+        Loading::Late => " decoding=\"async\" loading=\"lazy\"",
+        Loading::First => " decoding=\"async\" fetchpriority=\"high\"",
+        Loading::Content => "",
+    });
     if let Some(srcset) = image.srcset(&address, (width, height)) {
-        let auto = if wish.first || in_content { "" } else { "auto, " };
+        let auto = if wish.loading == Loading::Late { "auto, " } else { "" };
         out.push_str(&format!(" srcset=\"{}\" sizes=\"{auto}{}\"", esc_attr(&srcset), sizes(width)));
     }
     out.push_str(" />");

@@ -71,9 +71,9 @@ impl Reader {
         let caller = caller(req);
         Reader {
             address: if query.is_empty() { route } else { format!("{route}{joint}{query}") },
+            missing: crate::feeds::Missing::default(),
             logout_nonce: if caller.is_logged_in() { site.nonce(req, LOG_OUT) } else { String::new() },
             caller,
-            in_content: false,
         }
     }
 }
@@ -115,11 +115,14 @@ pub(crate) fn with_page<T>(
 
 /// Whether content holds blocks whose HTML is made by code.
 fn has_dynamic(types: &BlockTypes, content: &str) -> bool {
-    content.split("<!-- wp:").skip(1).any(|rest| {
-        let name = rest.split([' ', '\t', '\n', '\r']).next().unwrap_or_default();
-        let core = if name.contains('/') { name.to_owned() } else { format!("core/{name}") };
-        svc_blocks::makes(&core) || types.get(&core).is_some_and(|t| t.render.is_some())
-    })
+    // What is bound to values from elsewhere asks for them.
+    let is_bound = content.contains("\"bindings\"");
+    is_bound
+        || content.split("<!-- wp:").skip(1).any(|rest| {
+            let name = rest.split([' ', '\t', '\n', '\r']).next().unwrap_or_default();
+            let core = if name.contains('/') { name.to_owned() } else { format!("core/{name}") };
+            svc_blocks::makes(&core) || types.get(&core).is_some_and(|t| t.render.is_some())
+        })
 }
 
 /// Texts of posts to render: whether contents and excerpts are wanted, and of how many words.
@@ -149,13 +152,12 @@ pub(crate) fn rendered(
     if !is_live.contains(&true) {
         return Ok(nothing());
     }
-    let reader = Reader { in_content: true, ..reader() };
-    with_blocks(site, settings, &reader, db, |blocks| {
+    with_blocks(site, settings, &reader(), db, |blocks| {
         let texts = |(post, is_live): (&Post, &bool)| {
             if !is_live {
                 return Rendered::default();
             }
-            let with = render::With { dynamic: blocks, ..render::With::new(with.images, with.page) };
+            let with = render::With { dynamic: Some(blocks), ..render::With::new(with.images, with.page) };
             blocks.within_post(post.id, &post.post_type, || Rendered {
                 content: wanted.content.then(|| render::content(site, settings, post, &with)),
                 excerpt: wanted.excerpt.then(|| render::excerpt(site, settings, post, &with, wanted.words)),

@@ -14,7 +14,10 @@ use svc_schema::{
 use svc_store::posts;
 
 use super::{Reader, with_blocks};
-use crate::{Access, Site, caller};
+use crate::{
+    Access, Site, caller,
+    feeds::{Missing, with_feeds},
+};
 
 /// The caller may not edit the post, or no posts at all.
 fn cannot_read(req: &Request) -> Error {
@@ -90,21 +93,24 @@ impl Renderer {
             None => given,
         };
         let attributes = cleaned.as_object().cloned().unwrap_or_default();
-        let reader = Reader::of(site, &settings, &req);
         let theme = site.theme(&settings);
-        let html = site.read(|db| {
-            with_blocks(site, &settings, &reader, db, |blocks| {
-                let show = || {
-                    let dynamic = svc_blocks::with_text(blocks);
-                    let renderer = Rendering::new(&theme.blocks, &dynamic);
-                    render(&renderer, &block_type, &attributes)
-                };
-                match &post {
-                    Some(post) => blocks.within_post(post.id, &post.post_type, show),
-                    None => show(),
-                }
+        let show = |missing: &Missing| {
+            site.read(|db| {
+                let reader = Reader { missing: missing.clone(), ..Reader::of(site, &settings, &req) };
+                with_blocks(site, &settings, &reader, db, |blocks| {
+                    let show = || {
+                        let dynamic = svc_blocks::with_text(blocks);
+                        let renderer = Rendering::new(&theme.blocks, &dynamic);
+                        render(&renderer, &block_type, &attributes)
+                    };
+                    match &post {
+                        Some(post) => blocks.within_post(post.id, &post.post_type, show),
+                        None => show(),
+                    }
+                })
             })
-        })?;
+        };
+        let html = with_feeds(site, show).await?;
         Ok(Response::new(json!({"rendered": html})))
     }
 }

@@ -30,9 +30,10 @@ use svc_store::{
 use super::images;
 use crate::{
     Access, Fail, Settings, Site, Stored, addresses, avatars,
+    feeds::{self, Missing},
     page::SceneList,
     patterns,
-    posts::class_list,
+    posts::{class_list, params::of_formats},
     render,
     templates::{Kind, Lookup},
     terms::slug_paths,
@@ -54,8 +55,8 @@ pub struct Reader {
     pub address: String,
     /// What proves that he asks to be logged out.
     pub logout_nonce: String,
-    /// He reads a post's content.
-    pub in_content: bool,
+    /// Feeds of other sites that were not known yet.
+    pub missing: Missing,
 }
 
 /// The site as its blocks ask it, over one snapshot.
@@ -77,6 +78,7 @@ pub(crate) struct SiteBlocks<'a> {
     comment_lists: RefCell<HashMap<CommentsQuery, Rc<Vec<Rc<CommentView>>>>>,
     comments: RefCell<HashMap<CommentId, Option<Rc<CommentView>>>>,
     attachments: RefCell<HashMap<PostId, Option<Rc<(Post, Meta)>>>>,
+    post_meta: RefCell<HashMap<PostId, Meta>>,
     parts: RefCell<HashMap<String, Option<PartView>>>,
     main: OnceCell<Rc<MainList>>,
     pages: OnceCell<Rc<Vec<Rc<PostView>>>>,
@@ -103,6 +105,7 @@ impl<'a> SiteBlocks<'a> {
             comment_lists: RefCell::default(),
             comments: RefCell::default(),
             attachments: RefCell::default(),
+            post_meta: RefCell::default(),
             parts: RefCell::default(),
             main: OnceCell::new(),
             pages: OnceCell::new(),
@@ -159,6 +162,23 @@ impl<'a> SiteBlocks<'a> {
         found
     }
 
+    /// The feed of another site; one that is not known yet is noted.
+    fn feed_of_others(&self, address: &str, items: u64) -> Option<Rc<Vec<FeedItem>>> {
+        let Some(read) = self.site.feeds.get(address) else {
+            self.reader.missing.note(address);
+            return None;
+        };
+        let item = |item: &feeds::Item| FeedItem {
+            title: item.title.clone(),
+            link: item.link.clone(),
+            date: item.date.map(|date| self.settings.zone.to_local(date)),
+            author: item.author.clone(),
+            text: item.text.clone(),
+        };
+        let wanted = usize::try_from(items).unwrap_or(usize::MAX);
+        Some(Rc::new(read?.iter().take(wanted).map(item).collect()))
+    }
+
     /// Posts with what their blocks show: one query per kind of related data. Those that the reader may not see are left
     /// out. Their terms, authors and pictures are remembered too.
     fn views(&self, rows: Vec<Post>) -> Vec<Rc<PostView>> {
@@ -180,12 +200,14 @@ impl<'a> SiteBlocks<'a> {
                     None => Vec::new(),
                 };
                 self.terms_of.borrow_mut().insert(post.id, of_post);
+                let footnotes = stored.first("footnotes").unwrap_or_default().to_owned();
+                self.post_meta.borrow_mut().insert(post.id, stored);
                 views.push(Rc::new(PostView {
                     link: links.remove(&post.id).unwrap_or_default(),
                     title: title(&post),
                     thumbnail: PostId(thumbnail),
                     locked: !post.password.is_empty(),
-                    footnotes: stored.first("footnotes").unwrap_or_default().to_owned(),
+                    footnotes,
                     classes,
                     post,
                 }));
@@ -291,23 +313,32 @@ impl<'a> SiteBlocks<'a> {
             Sticky::Without => wanted.not_sticky = sticky.clone(),
             Sticky::First | Sticky::Ignored => {}
         }
-        let page = self.ask(|db| {
+        if !kind.hierarchical {
+            wanted.parent_in = Vec::new();
+        }
+        let (mut ids, total) = self.ask(|db| {
+            if !query.formats.is_empty() {
+                wanted.tax_also = of_formats(db, &query.formats)?;
+            }
             let page = posts::query(db, &wanted)?;
             Ok((page.ids, page.total.unwrap_or_default()))
         });
-        let (mut ids, total) = page;
-        if query.sticky == Sticky::First && !sticky.is_empty() {
-            // Those of the list move up; the others come beside it.
-            let first = PostQuery {
+        // Lists of everything begin with those on top; what is searched or sorted out does not.
+        let is_all = query.search.is_empty() && query.terms.is_empty() && query.formats.is_empty();
+        if query.sticky == Sticky::First && is_all && !sticky.is_empty() {
+            // Those of the list move up; the others come beside it, whatever else the list asks for.
+            let (mut first, rest): (Vec<PostId>, Vec<PostId>) = ids.iter().partition(|id| sticky.contains(id));
+            let others = PostQuery {
+                post_types: vec![kind.name.clone()],
+                statuses: vec!["publish".to_owned()],
+                exclude: query.exclude.iter().chain(&first).copied().collect(),
                 sticky: Some(sticky.clone()),
+                order_by: vec![(PostOrderBy::Date, Order::Desc)],
                 limit: Some(100),
-                offset: 0,
-                total: false,
-                ..store_query(&PostsQuery { terms: Vec::new(), ..query.clone() }, &kind.name)
+                ..PostQuery::default()
             };
-            let mut first = self.ask(|db| Ok(posts::query(db, &first)?.ids));
-            ids.retain(|id| !first.contains(id));
-            first.extend(ids);
+            first.extend(self.ask(|db| Ok(posts::query(db, &others)?.ids)));
+            first.extend(rest);
             ids = first;
         }
         Posts { items: self.views_of(&ids), total }
@@ -369,7 +400,6 @@ fn facts(site: &Site, settings: &Settings, reader: &Reader) -> Facts {
     let is_logged_in = reader.caller.is_logged_in();
     let logout = || format!("{login_url}?action=logout&{}={}", site.brand.nonce_param(), reader.logout_nonce);
     Facts {
-        in_content: reader.in_content,
         name: text("blogname"),
         description: text("blogdescription"),
         home: settings.option("home").trim_end_matches('/').to_owned(),
@@ -399,9 +429,9 @@ fn facts(site: &Site, settings: &Settings, reader: &Reader) -> Facts {
         newest_comments_first: settings.option("comment_order") == "desc",
         comments_need_login: on("comment_registration"),
         comments_close_after: on("close_comments_for_old_posts").then(|| settings.number("close_comments_days_old")),
-        smilies: svc_php::cast::truthy(&settings.option("use_smilies").into()),
-        smilies_url: settings.smilies_url.clone(),
-        own_host: render::host(settings.option("home")).to_owned(),
+        smilies: settings.texts.smilies,
+        smilies_url: settings.texts.smilies_url.clone(),
+        own_host: settings.texts.own_host.clone(),
     }
 }
 
@@ -524,6 +554,19 @@ impl BlockData for SiteBlocks<'_> {
         self.term_views(terms.into_iter().filter(|term| term.taxonomy == taxonomy).collect())
     }
 
+    fn icon(&self, name: &str) -> Option<String> {
+        self.site.icons.svg(name).map(str::to_owned)
+    }
+
+    fn post_meta(&self, id: PostId, key: &str) -> Option<String> {
+        if key.starts_with('_') {
+            return None;
+        }
+        let post = self.post(id)?;
+        let field = self.site.meta.fields("post", &post.post.post_type).find(|field| field.key == key)?;
+        self.post_meta.borrow().get(&id).and_then(|stored| field.text(stored))
+    }
+
     fn terms(&self, query: &TermsQuery) -> Rc<Vec<Rc<TermView>>> {
         self.once(&self.term_lists, query, || {
             if self.taxonomy(&query.taxonomy).is_none() {
@@ -591,7 +634,7 @@ impl BlockData for SiteBlocks<'_> {
         let found = self.attachments.borrow().get(&id).cloned().flatten()?;
         let (post, meta) = &*found;
         let image = images::files(post, meta, &self.settings.uploads_url())?;
-        Some(images::tag(&image, meta, wish, self.reader.in_content))
+        Some(images::tag(&image, meta, wish))
     }
 
     fn main(&self) -> Option<Rc<MainList>> {
@@ -613,7 +656,7 @@ impl BlockData for SiteBlocks<'_> {
         Some(patterns::expand(self.site, &theme, &pattern.content))
     }
 
-    fn menu(&self, chosen: Option<PostId>) -> Option<String> {
+    fn menu(&self, chosen: Option<PostId>) -> Option<Rc<PostView>> {
         let id = match chosen {
             Some(id) => id,
             None => {
@@ -623,14 +666,14 @@ impl BlockData for SiteBlocks<'_> {
         };
         let post = self.post(id)?;
         let is_shown = post.post.post_type == "wp_navigation" && post.post.status == "publish";
-        is_shown.then(|| post.post.content.clone())
+        is_shown.then_some(post)
     }
 
     fn feed(&self, address: &str, items: u64) -> Option<Rc<Vec<FeedItem>>> {
-        // Only the site's own feed can be told without a request to elsewhere.
+        // The site's own feed is told without a request.
         let own = self.settings.urls.site.feed_link("");
         if address.trim_end_matches('/') != own.trim_end_matches('/') {
-            return None;
+            return self.feed_of_others(address, items);
         }
         let posts = self.posts(&PostsQuery {
             post_type: "post".to_owned(),

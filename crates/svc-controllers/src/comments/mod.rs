@@ -95,12 +95,12 @@ impl Controller for Comments {
         vec![
             Route::new(format!("/{BASE}"))
                 .schema(schema.clone())
-                .endpoint(get(Self::list, Self::can_list).args(self.params.query_args()))
+                .endpoint(get(Self::list, Self::can_list).cacheable().args(self.params.query_args()))
                 .endpoint(on(CREATABLE, Self::create, Self::can_create).args(args(MethodKind::Creatable))),
             Route::new(format!(r"/{BASE}/(?P<id>[\d]+)"))
                 .schema(schema)
                 .args(Args::from([("id", id)]))
-                .endpoint(get(Self::fetch, Self::can_fetch).args(Args::from([("context", context_param()), ("password", password())])))
+                .endpoint(get(Self::fetch, Self::can_fetch).cacheable().args(Args::from([("context", context_param()), ("password", password())])))
                 .endpoint(on(EDITABLE, Self::update, Self::can_update).args(args(MethodKind::Editable)))
                 .endpoint(on(DELETABLE, Self::delete, Self::can_delete).args(Args::from([("force", force), ("password", password())]))),
         ]

@@ -22,7 +22,7 @@ use svc_store::posts;
 
 pub use history::StylesHistory;
 pub use stored::own;
-pub(crate) use stored::{POST_TYPE, of_theme};
+pub(crate) use stored::{POST_TYPE, of_theme, of_themes};
 
 use self::stored::StylesDraft;
 use crate::{Access, LINK_RELATION, Settings, Site, caller, errors, render, respond, themes};

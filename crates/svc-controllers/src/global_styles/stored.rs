@@ -1,6 +1,6 @@
 //! How the site's own styles are stored: a post for each theme, whose content is a `theme.json`.
 
-use std::sync::Arc;
+use std::{collections::HashMap, sync::Arc};
 
 use serde_json::{Map, Value, json};
 use svc_model::{Post, PostId, PostType, UserId};
@@ -23,6 +23,8 @@ use crate::{
 
 /// The type of their posts.
 pub(crate) const POST_TYPE: &str = "wp_global_styles";
+/// Themes whose styles are looked for at once.
+const MAX_THEMES: u64 = 500;
 /// The member that says what a stored text is.
 const MARK: &str = "isGlobalStylesUserThemeJSON";
 
@@ -69,6 +71,29 @@ fn find(db: &mut Db, stylesheet: &str) -> Stored<Option<PostId>> {
         ..PostQuery::default()
     };
     Ok(posts::query(db, &query)?.ids.first().copied())
+}
+
+/// The posts of all themes' styles that there are, by the theme's name.
+///
+/// # Errors
+/// Those of the store.
+pub(crate) fn of_themes(db: &mut Db) -> Stored<HashMap<String, PostId>> {
+    let query = PostQuery {
+        post_types: vec![POST_TYPE.to_owned()],
+        statuses: vec!["publish".to_owned()],
+        limit: Some(MAX_THEMES),
+        ..PostQuery::default()
+    };
+    let ids = posts::query(db, &query)?.ids;
+    let mut terms = terms::of_objects(db, &ids)?;
+    let mut found = HashMap::new();
+    for id in ids {
+        for term in terms.remove(&id).unwrap_or_default().into_iter().filter(|t| t.taxonomy == THEME) {
+            // The newest comes first, and is the one that counts.
+            found.entry(term.name).or_insert(id);
+        }
+    }
+    Ok(found)
 }
 
 /// What the site has chosen over a theme's settings and styles.

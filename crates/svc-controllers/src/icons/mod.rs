@@ -67,6 +67,12 @@ impl Icons {
     pub fn register(&mut self, collection: IconCollection) {
         self.0.insert(collection.slug.clone(), collection);
     }
+
+    /// The drawing of an icon by its whole name: `core/arrow-left`.
+    pub(crate) fn svg(&self, name: &str) -> Option<&str> {
+        let (collection, icon) = name.split_once('/')?;
+        Some(self.0.get(collection)?.icons.get(icon)?.svg.as_str())
+    }
 }
 
 impl Default for Icons {

@@ -42,6 +42,11 @@ impl SiteImages {
         Ok(SiteImages { images: images.collect(), galleries: Galleries::of_posts(db, site, settings, rows)? })
     }
 
+    /// What is known of an image.
+    pub(crate) fn known(&self, id: u64) -> Option<&Image> {
+        self.images.get(&id)
+    }
+
     /// The shortcodes that show the galleries; nothing when there are none.
     pub(crate) fn shortcodes(&self) -> Option<Shortcodes> {
         self.galleries.as_ref().map(Galleries::shortcodes)
@@ -53,8 +58,15 @@ pub fn images_of(site: &Site, settings: &Arc<Settings>, post: &Post) -> SiteImag
     site.read(|db| SiteImages::of_posts(db, site, settings, &[post])).unwrap_or_default()
 }
 
+#[cfg(test)]
+impl FromIterator<(u64, Image)> for SiteImages {
+    fn from_iter<I: IntoIterator<Item = (u64, Image)>>(images: I) -> Self {
+        SiteImages { images: images.into_iter().collect(), galleries: None }
+    }
+}
+
 impl Images for SiteImages {
     fn image(&self, id: u64) -> Option<Image> {
-        self.images.get(&id).cloned()
+        self.known(id).cloned()
     }
 }

@@ -3,12 +3,13 @@
 use std::{collections::HashMap, sync::Arc};
 
 use serde_json::{Map, Value, json};
-use svc_media::{Blob, Fit, Format, ImageMeta, Kind, Picture, Size, constrain, fit};
+use svc_content::kses;
+use svc_media::{Blob, Cover, Fit, Format, ImageMeta, Kind, Picture, Size, constrain, fit};
 use svc_routing::Result;
 
 use super::{
     attached::{Attached, DETAILS, FILE},
-    errors,
+    errors, playing,
     receive::aside,
     sizes,
 };
@@ -20,8 +21,22 @@ pub(super) struct Kept {
     pub(super) file: NewFile,
     /// What the file tells about itself.
     pub(super) told: ImageMeta,
+    /// What an image says to those who do not see it.
+    pub(super) alt: String,
+    /// The picture that came with a sound.
+    pub(super) cover: Option<Cover>,
     /// All paths that were written.
     pub(super) paths: Vec<String>,
+}
+
+/// What is known of a stored file.
+struct Described {
+    /// The path to show.
+    shown: String,
+    details: Map<String, Value>,
+    told: ImageMeta,
+    alt: String,
+    cover: Option<Cover>,
 }
 
 /// What is known of an image before it is stored.
@@ -39,7 +54,7 @@ pub(super) struct Keeper<'a> {
 }
 
 /// The member `image_meta`, as it is stored: numbers as texts.
-fn image_meta(told: &ImageMeta) -> Value {
+fn image_meta(told: &ImageMeta, alt: &str) -> Value {
     let number = svc_php::float::cast;
     json!({
         "aperture": number(told.aperture),
@@ -54,8 +69,28 @@ fn image_meta(told: &ImageMeta) -> Value {
         "title": told.title,
         "orientation": told.orientation.to_string(),
         "keywords": told.keywords,
-        "alt": "",
+        "alt": alt,
     })
+}
+
+/// What a photograph tells, without what no page may hold.
+fn harmless(told: ImageMeta) -> ImageMeta {
+    ImageMeta {
+        credit: kses::post(&told.credit),
+        camera: kses::post(&told.camera),
+        caption: kses::post(&told.caption),
+        copyright: kses::post(&told.copyright),
+        title: kses::post(&told.title),
+        keywords: told.keywords.iter().map(|word| kses::post(word)).collect(),
+        ..told
+    }
+}
+
+/// The text in the language of the site, or the one that stands for all languages.
+fn alt_in(texts: &[(String, String)], locale: &str) -> String {
+    let language = locale.split(['_', '-']).next().filter(|language| !language.is_empty()).unwrap_or("en");
+    let of = |wanted: &str| texts.iter().find(|(language, _)| language == wanted);
+    of(language).or_else(|| of("x-default")).map(|(_, text)| kses::post(text)).unwrap_or_default()
 }
 
 /// A name beside another: `photo-300x188.jpg` beside `photo.jpg`.
@@ -93,10 +128,10 @@ impl Keeper<'_> {
             self.describe(&path, &kind.mime, blob, told, all_sizes, &mut paths).await
         };
         match done.await {
-            Ok((shown, details, told)) => {
+            Ok(Described { shown, details, told, alt, cover }) => {
                 let url = format!("{}/{path}", self.settings.uploads_url());
                 let meta = vec![(FILE, shown), (DETAILS, stored(details))];
-                Ok(Kept { file: NewFile { mime_type: kind.mime, url, meta }, told, paths })
+                Ok(Kept { file: NewFile { mime_type: kind.mime, url, meta }, told, alt, cover, paths })
             }
             Err(error) => {
                 uploads.delete(paths).await;
@@ -105,7 +140,7 @@ impl Keeper<'_> {
         }
     }
 
-    /// The path to show, the metadata of a file that is stored, and what it tells.
+    /// The metadata of a file that is stored, and what it tells.
     async fn describe(
         &self,
         path: &str,
@@ -114,19 +149,25 @@ impl Keeper<'_> {
         told: Told,
         all_sizes: bool,
         paths: &mut Vec<String>,
-    ) -> Result<(String, Map<String, Value>, ImageMeta)> {
+    ) -> Result<Described> {
         let (file, kind) = (blob.clone(), mime.to_owned());
-        let (size, dimensions, found) = aside(move || {
+        let (size, dimensions, found, alts, playing) = aside(move || {
             let is_image = kind.starts_with("image/");
             let dimensions = is_image.then(|| svc_media::dimensions(&file)).flatten();
-            (file.size(), dimensions, svc_media::image_meta(&file, &kind))
+            let alts = if dimensions.is_some() { svc_media::alt_texts(&file) } else { Vec::new() };
+            (file.size(), dimensions, svc_media::image_meta(&file, &kind), alts, svc_media::playing(&file, &kind))
         })
         .await?;
         let size = size.map_err(|e| errors::storage(&e))?;
+        let (found, alt) = (harmless(found), alt_in(&alts, self.settings.option("WPLANG")));
         let mut details = Map::new();
         let Some((width, height)) = dimensions else {
-            details.insert("filesize".to_owned(), size.into());
-            return Ok((path.to_owned(), details, found));
+            match &playing {
+                Some(told) => details = playing::details(told, size),
+                None => drop(details.insert("filesize".to_owned(), size.into())),
+            }
+            let cover = playing.and_then(|told| told.cover);
+            return Ok(Described { shown: path.to_owned(), details, told: found, alt, cover });
         };
         for (name, value) in [
             ("width", width.into()),
@@ -139,7 +180,7 @@ impl Keeper<'_> {
         }
         match told {
             Told::Unknown => {
-                details.insert("image_meta".to_owned(), image_meta(&found));
+                details.insert("image_meta".to_owned(), image_meta(&found, &alt));
             }
             Told::Copied(more) => details.extend(more),
         }
@@ -154,7 +195,7 @@ impl Keeper<'_> {
                 work.make(&picture, wanted, &mut details, paths).await?;
             }
         }
-        Ok((shown, details, found))
+        Ok(Described { shown, details, told: found, alt, cover: None })
     }
 
     /// Makes the sizes that an attachment lacks: their members of `sizes`, by name.

@@ -12,6 +12,7 @@ mod images;
 mod item;
 mod keep;
 mod params;
+mod playing;
 mod receive;
 mod sizes;
 
@@ -115,6 +116,7 @@ impl Controller for Media {
                 .schema(schema.clone())
                 .endpoint(
                     get(Self::list, Self::can_list)
+                        .cacheable()
                         .args(self.posts.query_args())
                         .validate(checks::statuses(&self.site, &self.post_type)),
                 )
@@ -126,7 +128,9 @@ impl Controller for Media {
             Route::new(&item)
                 .schema(schema)
                 .args(id())
-                .endpoint(get(Self::fetch, Self::can_fetch).args(Args::from([("context", context_param())])))
+                .endpoint(
+                    get(Self::fetch, Self::can_fetch).cacheable().args(Args::from([("context", context_param())])),
+                )
                 .endpoint(
                     on(EDITABLE, Self::update, Self::can_update)
                         .args(self.posts.fields().args(MethodKind::Editable))
@@ -252,7 +256,8 @@ impl Media {
         let folder = self.folder(draft.attached_to, &settings)?;
         let keeper = Keeper { site: &self.site, settings: &settings };
         let sized: bool = req.arg("generate_sub_sizes")?.unwrap_or(true);
-        let Kept { file, told, paths } = keeper.keep(&folder, kind, &received.blob, Told::Unknown, sized).await?;
+        let Kept { file, told, alt, cover, paths } =
+            keeper.keep(&folder, kind, &received.blob, Told::Unknown, sized).await?;
 
         let is_name = |title: &str| svc_php::numeric::is_numeric(&svc_text::sanitize_title(title).into());
         let own_title = Some(told.title).filter(|t| !svc_text::trim(t).is_empty() && !is_name(t));
@@ -262,8 +267,15 @@ impl Media {
         draft.title.get_or_insert_with(|| svc_media::split_extension(svc_text::trim(name)).0.trim_end().to_owned());
         let own_caption = Some(told.caption).filter(|t| !svc_text::trim(t).is_empty());
         draft.excerpt = draft.excerpt.filter(|t| !t.is_empty()).or(own_caption);
+        draft.alt_text = draft.alt_text.filter(|t| !t.is_empty()).or(Some(alt).filter(|t| !t.is_empty()));
         draft.file = Some(file);
-        let id = self.attach(&req, draft, paths, settings).await?;
+        let stored = paths.first().cloned().unwrap_or_default();
+        let id = self.attach(&req, draft, paths, Arc::clone(&settings)).await?;
+        if let Some(cover) = cover
+            && let Err(error) = self.keep_cover(&req, id, &stored, cover, &settings).await
+        {
+            tracing::warn!(%error, file = stored, "the picture that came with a sound is not kept");
+        }
         let view = respond::edit_view(&req);
         if address.is_some() { self.made(&req, id, view).await } else { self.sent(&req, id, view).await }
     }

@@ -14,7 +14,7 @@ use crate::{Access, Site, caller};
 
 pub use self::{items::MenuItems, locations::MenuLocations, menu::Menus};
 pub(crate) use self::{
-    items::{page_published, shown},
+    items::{edit_args, page_published, shown},
     places::MenuPlaces,
 };
 

@@ -1,9 +1,16 @@
-//! The directory of patterns, which is elsewhere: without a connection to it there is nothing to list.
+//! The directory of patterns, which is elsewhere: asked at the address that the configuration names. Without one there is
+//! nothing to list.
 
-use std::sync::Arc;
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
-use serde_json::Value;
+use quick_cache::sync::Cache;
+use serde_json::{Map, Value};
 use svc_auth::Caller;
+use svc_content::kses;
+use svc_fetch::{Allowed, Get};
 use svc_routing::{Controller, Request, Response, Result, Route, forbidden, get};
 use svc_schema::{
     Args, Error, Schema,
@@ -15,25 +22,52 @@ use crate::{Access, Site, caller, posts::context_param, themes};
 /// Contexts in which a member is seen.
 const ALL: &[&str] = &["view", "edit", "embed"];
 
+/// Largest answer of the directory, in bytes, and the time for it.
+const BYTES: u64 = 8 << 20;
+const TIME: Duration = Duration::from_secs(10);
+
+/// How long an answer is kept, how long a failure, and of how many questions.
+const KEPT: Duration = Duration::from_secs(60 * 60);
+const FAILED: Duration = Duration::from_secs(5);
+const QUESTIONS: usize = 200;
+
 /// The caller may not look into the directory.
 fn cannot_view(req: &Request) -> Error {
     forbidden(req, "rest_pattern_directory_cannot_view", "You are not allowed to look into the directory of patterns.")
 }
 
-/// This server asks no other one for patterns.
-fn unreachable() -> Error {
+/// There is no directory to ask, or it may not be asked.
+fn not_asked() -> Error {
     Error::new("http_request_not_executed", "This site does not ask the directory of patterns.").with_status(500)
 }
+
+/// The directory cannot be reached.
+fn unreachable() -> Error {
+    Error::new("http_request_failed", "The directory of patterns could not be reached.").with_status(500)
+}
+
+/// The directory answers, but not with patterns. What it says is shown, as the peer does.
+fn failed(body: &[u8]) -> Error {
+    let mut error = Error::new("pattern_api_failed", "The directory of patterns gave no list of patterns.");
+    let shown = String::from_utf8_lossy(body).chars().take(2_000).collect::<String>();
+    error.add_data(serde_json::json!({"response": shown}), None);
+    error.add_data(serde_json::json!({"status": 500}), None);
+    error
+}
+
+/// What a question was answered with.
+type Answered = Result<Arc<Vec<Value>>>;
 
 /// The family of the directory.
 pub struct PatternDirectory {
     site: Arc<Site>,
+    known: Arc<Cache<String, (Instant, Answered)>>,
 }
 
 impl PatternDirectory {
     /// The family on this site.
     pub fn new(site: &Arc<Site>) -> Self {
-        PatternDirectory { site: Arc::clone(site) }
+        PatternDirectory { site: Arc::clone(site), known: Arc::new(Cache::new(QUESTIONS)) }
     }
 
     async fn can_list(self: Arc<Self>, req: Request) -> Result<()> {
@@ -42,9 +76,85 @@ impl PatternDirectory {
         if themes::is_writer(&self.site, &caller, &access) { Ok(()) } else { Err(cannot_view(&req)) }
     }
 
-    async fn list(self: Arc<Self>, _: Request) -> Result<Response> {
-        Err(unreachable())
+    async fn list(self: Arc<Self>, req: Request) -> Result<Response> {
+        let query = self.query(&req)?;
+        let found = match self.known.get(&query) {
+            Some((at, answered)) if at.elapsed() < if answered.is_ok() { KEPT } else { FAILED } => answered,
+            _ => {
+                let answered = self.ask(&query).await;
+                self.known.insert(query, (Instant::now(), answered.clone()));
+                answered
+            }
+        }?;
+        let mut items: Vec<Value> = found.iter().map(show).collect();
+        // Editors place patterns by their own lists of blocks.
+        if req.context() == "edit" {
+            items.iter_mut().filter_map(Value::as_object_mut).for_each(|item| drop(item.shift_remove("block_types")));
+        }
+        Ok(Response::new(Value::Array(items)))
     }
+
+    /// What the directory is asked, as parameters of an address.
+    fn query(&self, req: &Request) -> Result<String> {
+        let mut query = Map::new();
+        for name in ["page", "per_page", "order", "orderby", "search", "slug", "offset"] {
+            let given = req.param(name).filter(|value| svc_php::cast::truthy(value));
+            let value = match (name, given) {
+                (_, None) => continue,
+                ("slug", Some(slugs)) => {
+                    svc_php::list::parse_list(slugs).into_iter().map(|slug| slug.into_owned()).collect()
+                }
+                (_, Some(value)) => value.clone(),
+            };
+            query.insert(name.to_owned(), value);
+        }
+        let settings = self.site.settings()?;
+        let locale = Some(settings.option("WPLANG")).filter(|locale| !locale.is_empty()).unwrap_or("en_US");
+        query.insert("locale".to_owned(), locale.into());
+        for (name, ours) in [("pattern-categories", "category"), ("pattern-keywords", "keyword")] {
+            if let Some(number) = req.param(ours).filter(|value| svc_php::cast::truthy(value)) {
+                query.insert(name.to_owned(), number.clone());
+            }
+        }
+        Ok(svc_php::query::build(&query))
+    }
+
+    async fn ask(&self, query: &str) -> Answered {
+        let Some(address) = self.site.directory.as_deref() else { return Err(not_asked()) };
+        // The directory's address may be private: it was configured.
+        let get = Get::new(format!("{address}/patterns/1.0/?{query}")).allow(Allowed::origin_of(address));
+        let answer = self.site.outgoing.send(get.within(TIME).at_most(BYTES)).await.map_err(|error| {
+            tracing::warn!(%error, "the directory of patterns was not reached");
+            if error.is_refusal() { not_asked() } else { unreachable() }
+        })?;
+        match serde_json::from_slice(&answer.body) {
+            Ok(Value::Array(patterns)) if answer.status == 200 => Ok(Arc::new(patterns)),
+            _ => Err(failed(&answer.body)),
+        }
+    }
+}
+
+/// A pattern of the directory, made fit to be shown.
+fn show(pattern: &Value) -> Value {
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let field = |value: &Value| svc_text::sanitize_text_field(&text(value));
+    let slugs = |value: &Value| -> Vec<String> {
+        let words = svc_php::list::parse_list(value);
+        words.iter().filter_map(|word| word.as_str()).map(svc_text::sanitize_title).collect()
+    };
+    let meta = &pattern["meta"];
+    let keywords: Vec<String> = text(&meta["wpop_keywords"]).split(',').map(svc_text::sanitize_title).collect();
+    let block_types: Vec<String> = meta["wpop_block_types"].as_array().into_iter().flatten().map(field).collect();
+    serde_json::json!({
+        "id": svc_php::cast::to_int(&pattern["id"]).unsigned_abs(),
+        "title": field(&pattern["title"]["rendered"]),
+        "content": kses::post(&text(&pattern["pattern_content"])),
+        "categories": slugs(&pattern["category_slugs"]),
+        "keywords": keywords,
+        "description": field(&meta["wpop_description"]),
+        "viewport_width": svc_php::cast::to_int(&meta["wpop_viewport_width"]).unsigned_abs(),
+        "block_types": block_types,
+    })
 }
 
 #[rustfmt::skip]

@@ -20,7 +20,7 @@ use svc_schema::{
 pub use directory::PatternDirectory;
 pub use registry::{PatternCategory, PatternRegistry};
 
-use crate::{Access, ActiveTheme, Site, caller, respond, themes};
+use crate::{Access, ActiveTheme, Site, caller, respond, templates::name_theme, themes};
 
 /// Contexts in which a member is seen.
 const ALL: &[&str] = &["view", "edit", "embed"];
@@ -49,9 +49,19 @@ pub(crate) fn expand(site: &Site, theme: &ActiveTheme, content: &str) -> String 
     if !content.contains("wp:pattern") {
         return content.to_owned();
     }
+    with_patterns(site, theme, blocks::parse(content))
+}
+
+/// The blocks of a pattern as the interface shows them.
+fn shown(site: &Site, theme: &ActiveTheme, pattern: &Pattern) -> String {
+    let mut parsed = blocks::parse(&pattern.content);
+    name_theme(&mut parsed, &theme.name);
+    with_patterns(site, theme, parsed)
+}
+
+fn with_patterns(site: &Site, theme: &ActiveTheme, blocks: Vec<Block<'_>>) -> String {
     let mut left = MAX_BLOCKS;
-    let mut open = Vec::new();
-    let blocks = expand_blocks(site, theme, blocks::parse(content), &mut open, &mut left);
+    let blocks = expand_blocks(site, theme, blocks, &mut Vec::new(), &mut left);
     blocks::serialize_blocks(&blocks)
 }
 
@@ -67,6 +77,7 @@ fn expand_blocks<'a>(
     for mut block in blocks {
         if let Some(inner) = named_pattern(site, theme, &block, open) {
             let mut parsed = blocks::parse(inner.content.trim());
+            name_theme(&mut parsed, &theme.name);
             if parsed.len() <= *left && open.len() < MAX_DEPTH {
                 *left -= parsed.len();
                 // A single block is told where it is from, so that the editor can name it.
@@ -149,6 +160,16 @@ fn list(words: &[String]) -> Value {
     if words.is_empty() { Value::Null } else { json!(words) }
 }
 
+/// Categories that were renamed, with their names of today.
+const RENAMED: [(&str, &str); 3] = [("buttons", "call-to-action"), ("columns", "text"), ("query", "posts")];
+
+/// The categories of a pattern by their names of today.
+fn categories(pattern: &Pattern) -> Vec<String> {
+    let today =
+        |name: &String| RENAMED.iter().find(|(old, _)| old == name).map_or(name.clone(), |(_, new)| (*new).to_owned());
+    pattern.categories.iter().map(today).collect()
+}
+
 #[rustfmt::skip]
 fn fields() -> Fields<PatternItem, ()> {
     let mut f = Fields::<PatternItem, ()>::new("block-pattern");
@@ -159,7 +180,7 @@ fn fields() -> Fields<PatternItem, ()> {
     f.add("description", string().describe("What the pattern is for.").context(ALL).readonly()).get(|p| p.pattern.description.clone());
     f.add("viewport_width", number().describe("Width of the pattern's preview, in pixels.").context(ALL).readonly()).get(|p| p.pattern.viewport_width);
     f.add("inserter", boolean().describe("Whether people can choose the pattern.").context(ALL).readonly()).get(|p| p.pattern.inserter);
-    f.add("categories", words().describe("Categories of the pattern.").context(ALL).readonly()).get(|p| list(&p.pattern.categories));
+    f.add("categories", words().describe("Categories of the pattern.").context(ALL).readonly()).get(|p| list(&categories(&p.pattern)));
     f.add("keywords", words().describe("Words that the pattern is found by.").context(ALL).readonly()).get(|p| list(&p.pattern.keywords));
     f.add("block_types", words().describe("Blocks that the pattern can stand for.").context(ALL).readonly()).get(|p| list(&p.pattern.block_types));
     f.add("post_types", words().describe("Types of posts that the pattern is for.").context(ALL).readonly()).get(|p| list(&p.pattern.post_types));
@@ -209,8 +230,7 @@ impl Patterns {
         let plan = self.fields.plan(&view);
         let mut items = Vec::new();
         for pattern in all(&self.site, &theme) {
-            let content =
-                if plan.wants("content") { expand(&self.site, &theme, &pattern.content) } else { String::new() };
+            let content = if plan.wants("content") { shown(&self.site, &theme, pattern) } else { String::new() };
             let mut data = plan.prepare(&PatternItem { pattern: pattern.clone(), content });
             // What a pattern does not say is not shown.
             data.retain(|_, value| !value.is_null());

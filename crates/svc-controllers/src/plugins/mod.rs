@@ -27,7 +27,7 @@ use crate::{
     blocking::blocking,
     caller, directory,
     extensions::{ACTIVE_EXTENSIONS, ACTIVE_PLUGINS, names, switch},
-    posts::context_param,
+    posts::{CONTEXTS, context_param},
     respond,
 };
 pub(crate) use fields::Item;
@@ -91,11 +91,14 @@ impl Plugins {
 
     /// The plugin that the request names.
     async fn named(&self, req: &Request) -> Result<Item> {
-        // The peer turns names into files only after all arguments passed; so a change to a state that does not exist
-        // finds no plugin when its permissions are asked for `Allow`. Recorded in the scenario `plugins`.
-        let is_change = !matches!(*req.method(), Method::GET | Method::HEAD | Method::OPTIONS | Method::DELETE);
-        let is_state = |state: &Value| state.as_str().is_some_and(|s| STATES.contains(&s));
-        if is_change && req.param("status").is_some_and(|state| !is_state(state)) {
+        // The peer turns names into files when all arguments have passed, and those of `OPTIONS` never do; so where the
+        // permissions are asked for `Allow` alone, no plugin is found. Recorded in `plugins` and `options-allow-cors`.
+        let method = req.method();
+        let is_change = !matches!(*method, Method::GET | Method::HEAD | Method::OPTIONS | Method::DELETE);
+        let fits = |name: &str, known: &[&str]| {
+            req.param(name).is_none_or(|value| value.as_str().is_some_and(|text| known.contains(&text)))
+        };
+        if *method == Method::OPTIONS || !fits("context", &CONTEXTS) || (is_change && !fits("status", &STATES)) {
             return Err(errors::not_found());
         }
         let id: String = req.require("plugin")?;

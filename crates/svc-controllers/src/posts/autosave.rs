@@ -1,7 +1,7 @@
 //! What becomes of an autosave: a change of the post's own row, or a revision beside it.
 
 use svc_auth::Caller;
-use svc_model::{Post, PostId, UserId};
+use svc_model::{Post, PostId, RestController, UserId};
 use svc_routing::{Request, Result};
 use svc_store::{
     Db,
@@ -11,7 +11,7 @@ use svc_store::{
 
 use super::{Granted, Posts, draft::PostDraft};
 use crate::{
-    Stored, caller,
+    Stored, caller, respond,
     revisions::keep::{self, Editor, Typed},
 };
 
@@ -23,16 +23,24 @@ const LOCKED: i64 = 150;
 impl Posts {
     /// Saves what an editor has typed so far. His own draft is changed in place, unless somebody else has it open; of any
     /// other post it is kept beside, one for each editor. Gives the id of the row that holds it.
-    pub(crate) async fn autosave(&self, req: &Request, granted: Granted, draft: PostDraft) -> Result<PostId> {
+    pub(crate) async fn autosave(&self, req: &Request, granted: Granted) -> Result<PostId> {
         let Granted { post, settings } = granted;
         let caller = caller(req);
+        let draft = match self.post_type.rest_controller {
+            RestController::MenuItems => PostDraft { meta: respond::given(req, "meta"), ..PostDraft::default() },
+            _ => self.draft(req)?,
+        };
         let now = self.site.now();
         let is_own = matches!(post.status.as_str(), "draft" | "auto-draft") && post.author == caller.id;
         if is_own && !self.site.read(|db| is_open_elsewhere(db, &post, &caller, now.and_utc().timestamp()))? {
             let job = self.job(caller, in_row(draft), Some(post.id), settings).without_revision();
             return self.site.write(move |tx| job.run(tx)).await;
         }
-        let typed = Typed { title: draft.title, content: draft.content, excerpt: draft.excerpt, meta: draft.meta };
+        let typed = match self.post_type.rest_controller {
+            // What is typed of an item of a menu goes into none of the texts that an autosave has: they are empty.
+            RestController::MenuItems => Typed::nothing(draft.meta),
+            _ => Typed { title: draft.title, content: draft.content, excerpt: draft.excerpt, meta: draft.meta },
+        };
         let writer = self.job(caller.clone(), PostDraft::default(), Some(post.id), settings.clone()).writer;
         let site = self.site.clone();
         let write = move |tx: &mut svc_store::Tx| {

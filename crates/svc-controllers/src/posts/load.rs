@@ -26,6 +26,7 @@ use super::{
 use crate::{
     Access, Settings, Site, Stored,
     blocks::{self, Reader},
+    feeds::Missing,
     media::{self, SiteImages},
     render::With,
 };
@@ -46,6 +47,8 @@ pub(crate) struct Loading<'a> {
     pub excerpt_length: usize,
     /// The request, where blocks are told who reads.
     pub req: Option<&'a Request>,
+    /// Feeds of other sites that were not known yet.
+    pub missing: Missing,
 }
 
 /// A post ready to be rendered, with its links when they are asked for.
@@ -99,7 +102,10 @@ impl Loading<'_> {
             excerpt: plan.wants("excerpt.rendered"),
             words: self.excerpt_length,
         };
-        let reader = || self.req.map(|req| Reader::of(self.site, self.settings, req)).unwrap_or_default();
+        let reader = || {
+            let reader = self.req.map(|req| Reader::of(self.site, self.settings, req)).unwrap_or_default();
+            Reader { missing: self.missing.clone(), ..reader }
+        };
         let mut texts =
             blocks::rendered(self.site, self.settings, reader, db, &rows, wanted, &With::new(&images, &page))?
                 .into_iter();
@@ -174,29 +180,14 @@ impl Loading<'_> {
 
     /// The slugs that the titles would give, each made unique among the other posts.
     fn generated_slugs(&self, db: &mut Db, rows: &[Post]) -> Stored<HashMap<PostId, String>> {
-        let wishes: Vec<(PostId, String)> = rows
-            .iter()
-            .map(|post| {
-                let slug = svc_text::sanitize_title(&post.title);
-                (post.id, if slug.is_empty() { post.id.to_string() } else { slug })
-            })
-            .collect();
-        let slugs: Vec<String> = wishes.iter().map(|(_, slug)| slug.clone()).collect();
-        let owners = posts::owners_of_slugs(db, &self.post_type.name, &slugs)?;
-        let mut out = HashMap::with_capacity(rows.len());
-        for ((id, slug), post) in wishes.into_iter().zip(rows) {
-            let taken = owners.get(&slug).is_some_and(|ids| ids.iter().any(|other| *other != id));
-            // A clash is rare; only then is a free one looked for.
-            let urls = &self.settings.urls;
-            let reserved = slugs::is_reserved(&slug, "", self.post_type, urls.site.permalinks.structure());
-            let slug = if taken || reserved {
-                slugs::unique(db, &Post { slug, ..post.clone() }, "", self.post_type, urls)?
-            } else {
-                slug
-            };
-            out.insert(id, percent_decoded(&slug));
-        }
-        Ok(out)
+        let wish = |post: &Post| {
+            let slug = svc_text::sanitize_title(&post.title);
+            let slug = if slug.is_empty() { post.id.to_string() } else { slug };
+            slugs::wish(&slug, post, "", self.post_type, &self.settings.urls)
+        };
+        let wishes: Vec<_> = rows.iter().map(wish).collect();
+        let slugs = posts::unique_slugs(db, &wishes)?;
+        Ok(rows.iter().zip(slugs).map(|(post, slug)| (post.id, percent_decoded(&slug))).collect())
     }
 }
 

@@ -42,7 +42,13 @@ pub(crate) use removal::remove;
 pub(crate) use rights::PostRights;
 
 use self::{fields::PostFields, load::Loading, params::PostList};
-use crate::{Access, Settings, Site, Stored, access::only_reads, caller, errors, media, respond};
+use crate::{
+    Access, Settings, Site, Stored,
+    access::only_reads,
+    caller, errors,
+    feeds::{Missing, with_feeds},
+    media, respond,
+};
 
 /// Words in an excerpt made of the content, unless the request says otherwise.
 const EXCERPT_WORDS: usize = 55;
@@ -58,9 +64,12 @@ pub struct Posts {
     extra: ExtraFields,
 }
 
+/// What `context` can be.
+pub(crate) const CONTEXTS: [&str; 3] = ["view", "embed", "edit"];
+
 /// The parameter `context` of every list and item.
 pub(crate) fn context_param() -> SchemaBuilder {
-    string().describe("Which members are shown, and to whom.").one_of(["view", "embed", "edit"]).default("view")
+    string().describe("Which members are shown, and to whom.").one_of(CONTEXTS).default("view")
 }
 
 /// The parameter `search` of a list, whose text is cleaned as a line of text is.
@@ -125,6 +134,7 @@ impl Controller for Posts {
                 .allow_batch()
                 .endpoint(
                     get(Self::list, Self::can_list)
+                        .cacheable()
                         .args(self.query_args())
                         .validate(checks::statuses(&self.site, &self.post_type)),
                 )
@@ -137,7 +147,7 @@ impl Controller for Posts {
                 .schema(schema)
                 .args(id)
                 .allow_batch()
-                .endpoint(get(Self::fetch, Self::can_fetch).args(self.item_args()))
+                .endpoint(get(Self::fetch, Self::can_fetch).cacheable().args(self.item_args()))
                 .endpoint(
                     on(EDITABLE, Self::update, Self::can_update)
                         .args(self.fields.args(MethodKind::Editable))
@@ -205,6 +215,7 @@ impl Posts {
             password: String::new(),
             excerpt_length: EXCERPT_WORDS,
             req: None,
+            missing: Missing::default(),
         }
     }
 
@@ -232,17 +243,22 @@ impl Posts {
         let caller = caller(req);
         let plan = self.fields.plan(&view);
         let excerpt: Option<i64> = req.arg("excerpt_length")?;
-        let mut loaded = self.site.read(|db| {
-            let settings = self.site.settings_in(db)?;
-            let access = Access::of_posts(&self.site, &settings, db, std::slice::from_ref(&post))?;
-            let mut loading = self.loading(&settings, &caller, &view);
-            loading.password = query_password(req);
-            loading.req = Some(req);
-            if let Some(words) = excerpt {
-                loading.excerpt_length = usize::try_from(words.clamp(0, MAX_EXCERPT_WORDS)).unwrap_or(EXCERPT_WORDS);
-            }
-            loading.load(db, &access, vec![post], &plan)
-        })?;
+        let load = |missing: &Missing| {
+            self.site.read(|db| {
+                let settings = self.site.settings_in(db)?;
+                let access = Access::of_posts(&self.site, &settings, db, std::slice::from_ref(&post))?;
+                let mut loading = self.loading(&settings, &caller, &view);
+                loading.password = query_password(req);
+                loading.req = Some(req);
+                loading.missing = missing.clone();
+                if let Some(words) = excerpt {
+                    loading.excerpt_length =
+                        usize::try_from(words.clamp(0, MAX_EXCERPT_WORDS)).unwrap_or(EXCERPT_WORDS);
+                }
+                loading.load(db, &access, vec![post.clone()], &plan)
+            })
+        };
+        let mut loaded = with_feeds(&self.site, load).await?;
         media::measure(&self.site, &mut loaded, &plan).await?;
         let Some(Loaded { item, links }) = loaded.pop() else { return Err(errors::post_not_found()) };
         let data = plan.prepare(&item);
@@ -264,12 +280,16 @@ impl Posts {
         let view = respond::view(&req);
         let caller = caller(&req);
         let plan = self.fields.plan(&view);
-        let mut page = self.page(&req, |db, settings, access, rows| {
-            let mut loading = self.loading(settings, &caller, &view);
-            loading.password = query_password(&req);
-            loading.req = Some(&req);
-            loading.load(db, access, rows, &plan)
-        })?;
+        let load = |missing: &Missing| {
+            self.page(&req, |db, settings, access, rows| {
+                let mut loading = self.loading(settings, &caller, &view);
+                loading.password = query_password(&req);
+                loading.req = Some(&req);
+                loading.missing = missing.clone();
+                loading.load(db, access, rows, &plan)
+            })
+        };
+        let mut page = with_feeds(&self.site, load).await?;
         media::measure(&self.site, &mut page.items, &plan).await?;
         let mut items = Vec::with_capacity(page.items.len());
         for Loaded { item, links } in std::mem::take(&mut page.items) {

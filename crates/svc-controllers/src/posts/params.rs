@@ -244,7 +244,7 @@ impl PostList {
         q.tax.clauses = wanted.chain(unwanted).collect();
         q.tax.relation = if self.tax_or { Relation::Or } else { Relation::And };
         if !self.formats.is_empty() {
-            q.tax_also = formats(db, &self.formats)?;
+            q.tax_also = of_formats(db, &self.formats)?;
         }
         match self.sticky {
             Some(true) => q.sticky = Some(settings.sticky.iter().copied().collect()),
@@ -259,9 +259,12 @@ impl PostList {
         self.offset.is_some()
     }
 
-    /// Whether sticky posts go on top of this page: the first one, of a list that is narrowed by nothing.
+    /// Whether sticky posts go on top of this page: the first one, of a list that is no search and no archive of terms.
     pub(crate) fn lifts_sticky(&self) -> bool {
-        !self.ignore_sticky && self.page == 1 && self.offset.is_none() && self.sticky.is_none()
+        let q = &self.query;
+        let is_archive = self.terms.values().any(|t| !t.ids.is_empty()) || !self.formats.is_empty();
+        let is_home = q.search.as_deref().unwrap_or_default().is_empty() && q.include.is_empty() && !is_archive;
+        !self.ignore_sticky && self.page == 1 && self.sticky.is_none() && is_home
     }
 
     /// The statuses asked for, and those that only the caller's own posts may have. `any` is all but those that no search
@@ -329,7 +332,7 @@ fn unasked_statuses(
 }
 
 /// Formats are terms `post-format-NAME`; `standard` is having none of them.
-fn formats(db: &mut Db, formats: &[String]) -> Stored<Clauses<TaxClause>> {
+pub(crate) fn of_formats(db: &mut Db, formats: &[String]) -> Stored<Clauses<TaxClause>> {
     let query = TermQuery { taxonomies: vec![FORMAT.to_owned()], ..TermQuery::default() };
     let known = terms::query(db, &query)?.ids;
     let known = terms::get_many(db, &known)?;

@@ -12,6 +12,11 @@ use crate::{Stored, urls::Urls};
 ///
 /// Source: `wp_unique_post_slug`.
 pub(super) fn unique(db: &mut Db, post: &Post, before: &str, kind: &PostType, urls: &Urls) -> Stored<String> {
+    Ok(posts::unique_slug(db, &wish(&post.slug, post, before, kind, urls))?)
+}
+
+/// What the store is asked for when a post wishes for this slug.
+pub(super) fn wish(slug: &str, post: &Post, before: &str, kind: &PostType, urls: &Urls) -> UniqueSlug {
     let name = kind.name.clone();
     let scope = match name.as_str() {
         "attachment" => SlugScope::All,
@@ -20,8 +25,8 @@ pub(super) fn unique(db: &mut Db, post: &Post, before: &str, kind: &PostType, ur
         }
         _ => SlugScope::Type(name),
     };
-    let reserved = is_reserved(&post.slug, before, kind, urls.site.permalinks.structure());
-    Ok(posts::unique_slug(db, &UniqueSlug { slug: post.slug.clone(), post: post.id, scope, reserved })?)
+    let reserved = is_reserved(slug, before, kind, urls.site.permalinks.structure());
+    UniqueSlug { slug: slug.to_owned(), post: post.id, scope, reserved }
 }
 
 /// Whether a slug would be read as something else: below pages, numbers are pages of a text; posts must not read as parts

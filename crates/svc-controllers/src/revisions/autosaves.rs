@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use serde_json::Value;
-use svc_model::{Post, PostType};
+use svc_model::{Post, PostType, RestController};
 use svc_resource::View;
 use svc_routing::{CREATABLE, Controller, ExtraFields, Request, Response, Result, Route, get, on};
 use svc_schema::{
@@ -14,8 +14,8 @@ use svc_store::posts;
 
 use super::{Parent, RevisionTable, parent, parent_arg};
 use crate::{
-    Site, errors,
-    posts::{Granted, Posts, checks, context_param, draft::PostDraft},
+    Site, errors, menus,
+    posts::{Granted, Posts, checks, context_param},
     respond,
 };
 
@@ -26,29 +26,27 @@ const PREVIEW: &str = "preview_link";
 pub struct Autosaves {
     site: Arc<Site>,
     post_type: Arc<PostType>,
-    /// The posts themselves: their rights and their arguments are those of autosaves.
+    /// The posts themselves, whose rights are those of autosaves.
     posts: Arc<Posts>,
+    /// What can be said of a post when it is changed.
+    args: Args,
     table: RevisionTable,
-    /// The arguments, where they are not those of posts; then nothing of a request is kept.
-    unkept: Option<Args>,
 }
 
 impl Autosaves {
     /// The autosaves of this type.
     pub fn new(site: &Arc<Site>, post_type: &PostType, extra: &ExtraFields) -> Self {
         let posts = Arc::new(Posts::new(site, post_type, extra));
+        let args = match post_type.rest_controller {
+            RestController::MenuItems => menus::edit_args(site, post_type, extra),
+            _ => posts.args(MethodKind::Editable),
+        };
         let post_type = Arc::new(post_type.clone());
         let preview = string().describe("Address that shows the autosave.").format("uri").context(&["edit"]).readonly();
         let table = RevisionTable::new(site, &post_type, extra).with(|f| {
             f.add(PREVIEW, preview);
         });
-        Autosaves { site: Arc::clone(site), post_type, posts, table, unkept: None }
-    }
-
-    /// Takes these arguments, of which an autosave keeps nothing: they say more than the texts of a post.
-    #[must_use]
-    pub(crate) fn keeping_nothing_of(self, args: Args) -> Self {
-        Autosaves { unkept: Some(args), ..self }
+        Autosaves { site: Arc::clone(site), post_type, posts, args, table }
     }
 
     /// The wire forms of autosaves of a post, of which one may be the post's own row.
@@ -104,7 +102,7 @@ impl Controller for Autosaves {
                 .endpoint(get(Self::list, Self::can_list).args(context()))
                 .endpoint(
                     on(CREATABLE, Self::create, Self::can_create)
-                        .args(self.unkept.clone().unwrap_or_else(|| self.posts.args(MethodKind::Editable)))
+                        .args(self.args.clone())
                         .validate(checks::template(&self.site, &self.post_type)),
                 ),
             Route::new(format!(r"/{base}/(?P<parent>[\d]+)/autosaves/(?P<id>[\d]+)"))
@@ -156,8 +154,7 @@ impl Autosaves {
 
     async fn create(self: Arc<Self>, req: Request, granted: Granted) -> Result<Response> {
         let parent = Parent { settings: Arc::clone(&granted.settings), post: granted.post.clone() };
-        let draft = if self.unkept.is_some() { PostDraft::default() } else { self.posts.draft(&req)? };
-        let id = self.posts.autosave(&req, granted, draft).await?;
+        let id = self.posts.autosave(&req, granted).await?;
         let autosave = self.posts.saved(id)?;
         let parent = if id == parent.post.id { Parent { post: autosave.clone(), ..parent } } else { parent };
         self.show_one(&req, &parent, autosave, &respond::edit_view(&req)).await

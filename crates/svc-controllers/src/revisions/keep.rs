@@ -120,6 +120,14 @@ pub(crate) struct Typed {
     pub(crate) meta: Option<Value>,
 }
 
+impl Typed {
+    /// Texts that are empty.
+    pub(crate) fn nothing(meta: Option<Value>) -> Self {
+        let empty = Some(String::new());
+        Typed { title: empty.clone(), content: empty.clone(), excerpt: empty, meta }
+    }
+}
+
 /// Who types, and when.
 pub(crate) struct Editor<'a> {
     pub(crate) caller: &'a Caller,

@@ -60,7 +60,7 @@ fn fields(site: &Arc<Site>, post_type: &PostType, object: &str) -> PostFields {
     f.add("slug", string().describe("Name of the revision, of its post's number and its kind.").context(ALL)).get(|p| p.post.slug.clone());
 
     let mut texts = match post_type.rest_controller {
-        RestController::MenuItems => item_texts(site, post_type),
+        RestController::MenuItems => texts_of_items(object),
         _ => post_fields::fields(site, post_type).only(&["guid", "title", "content", "excerpt", "meta"]),
     };
     if !texts.has("meta") {
@@ -90,15 +90,15 @@ fn fields(site: &Arc<Site>, post_type: &PostType, object: &str) -> PostFields {
     f.join(texts)
 }
 
-/// What is told of an item of a menu: its own table has neither a guid nor texts but the title.
+/// The texts that autosaves of items of menus show.
 #[rustfmt::skip]
-fn item_texts(site: &Arc<Site>, post_type: &PostType) -> PostFields {
-    let mut f = PostFields::new(&post_type.name);
-    f.add("guid", string().describe("A name of the revision that never changes.").context(VIEW_EDIT)).get(|p| json!({"rendered": p.post.guid, "raw": p.post.guid}));
-    let title = f.add("title", types(["string", "object"]).describe("The item's title.").context(ALL));
+fn texts_of_items(object: &str) -> PostFields {
+    let mut f = PostFields::new(object);
+    f.add("guid", string().describe("Global name of the revision.").context(VIEW_EDIT)).get(|p| json!({"rendered": p.post.guid, "raw": p.post.guid}));
+    let title = f.add("title", types(["string", "object"]).describe("The title.").context(ALL));
     title.member("raw", string().describe("The title as stored.").context(&["edit"])).get(|p| p.post.title.clone());
     title.member("rendered", string().describe("The title as HTML.").context(ALL).readonly());
-    f.join(post_fields::fields(site, post_type).only(&["meta"]))
+    f
 }
 
 /// A draft that is autosaved in its own row has no date until it is published.

@@ -80,6 +80,12 @@ pub(crate) fn area(wanted: &str) -> &'static str {
     AREAS.iter().find(|area| area.name == wanted).map_or(ANYWHERE, |area| area.name)
 }
 
+/// Names and labels of all places, that of no place last.
+pub(crate) fn area_labels() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let (anywhere, places): (Vec<&Area>, Vec<&Area>) = AREAS.iter().partition(|area| area.name == ANYWHERE);
+    places.into_iter().chain(anywhere).map(|area| (area.name, area.label))
+}
+
 /// All kinds as the interface shows them.
 pub(crate) fn types_shown() -> Value {
     KINDS.iter().map(|k| json!({"title": k.title, "description": k.description, "slug": k.slug})).collect()

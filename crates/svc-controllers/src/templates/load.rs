@@ -339,12 +339,29 @@ fn with_theme(content: &str, theme: &str) -> String {
     blocks::serialize_blocks(&blocks)
 }
 
-fn name_theme(blocks: &mut [Block<'_>], theme: &str) {
+/// Names the theme in those of the blocks that are template parts.
+pub(crate) fn name_theme(blocks: &mut [Block<'_>], theme: &str) {
     for block in blocks {
         if block.name.as_deref() == Some("core/template-part") && !block.attrs.contains_key("theme") {
             block.attrs.insert("theme".to_owned(), theme.into());
         }
         name_theme(&mut block.inner_blocks, theme);
+    }
+}
+
+/// Blocks without the theme in those that are template parts: as files of a theme have them.
+pub(crate) fn without_theme(content: &str) -> String {
+    let mut blocks = blocks::parse(content);
+    forget_theme(&mut blocks);
+    blocks::serialize_blocks(&blocks)
+}
+
+fn forget_theme(blocks: &mut [Block<'_>]) {
+    for block in blocks {
+        if block.name.as_deref() == Some("core/template-part") {
+            block.attrs.shift_remove("theme");
+        }
+        forget_theme(&mut block.inner_blocks);
     }
 }
 
@@ -372,5 +389,6 @@ mod tests {
         let content = "<!-- wp:group --><div><!-- wp:template-part {\"slug\":\"a\"} /--></div><!-- /wp:group -->\n<!-- wp:template-part {\"slug\":\"b\",\"theme\":\"x\"} /-->";
         let expected = "<!-- wp:group --><div><!-- wp:template-part {\"slug\":\"a\",\"theme\":\"t\"} /--></div><!-- /wp:group -->\n<!-- wp:template-part {\"slug\":\"b\",\"theme\":\"x\"} /-->";
         assert_eq!(with_theme(content, "t"), expected);
+        assert_eq!(without_theme(expected), content.replace(",\"theme\":\"x\"", ""));
     }
 }

@@ -26,8 +26,9 @@ use svc_schema::{
 use svc_store::posts;
 
 pub use history::TemplateHistory;
+pub(crate) use kinds::area_labels;
 pub use load::{Kind, Template, Templates as Lookup};
-pub(crate) use load::{THEME, of_term};
+pub(crate) use load::{Maker, THEME, name_theme, of_term, without_theme};
 pub(crate) use write::term;
 
 use self::fields::{TemplateDraft, TemplateList};

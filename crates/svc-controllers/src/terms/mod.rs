@@ -87,13 +87,13 @@ impl Controller for Terms {
             Route::new(format!("/{base}"))
                 .schema(schema.clone())
                 .allow_batch()
-                .endpoint(get(Self::list, Self::can_list).args(self.params.query_args()))
+                .endpoint(get(Self::list, Self::can_list).cacheable().args(self.params.query_args()))
                 .endpoint(on(CREATABLE, Self::create, Self::can_create).args(args(MethodKind::Creatable))),
             Route::new(format!(r"/{base}/(?P<id>[\d]+)"))
                 .schema(schema)
                 .args(Args::from([("id", id)]))
                 .allow_batch()
-                .endpoint(get(Self::fetch, Self::can_fetch).args(Args::from([("context", context_param())])))
+                .endpoint(get(Self::fetch, Self::can_fetch).cacheable().args(Args::from([("context", context_param())])))
                 .endpoint(on(EDITABLE, Self::update, Self::can_update).args(args(MethodKind::Editable)))
                 .endpoint(on(DELETABLE, Self::delete, Self::can_delete).args(Args::from([("force", force)]))),
         ]

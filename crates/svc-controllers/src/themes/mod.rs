@@ -6,10 +6,11 @@
 mod fields;
 mod supports;
 
-use std::sync::Arc;
+use std::{collections::HashMap, sync::Arc};
 
 use serde_json::Value;
 use svc_auth::Caller;
+use svc_model::PostId;
 use svc_packages::theme::{self, Theme};
 use svc_resource::{Fields, total_headers};
 use svc_routing::{Controller, ExtraFields, Link, Links, Map, Request, Response, Result, Route, forbidden, get};
@@ -78,8 +79,31 @@ impl Themes {
         Some(ThemeItem { theme, is_active, supports, url: settings.themes_url() })
     }
 
+    /// The posts of these themes' styles, when links are asked for. That of the active theme is made when there is none.
+    async fn styles(&self, items: &[ThemeItem], req: &Request) -> Result<HashMap<String, PostId>> {
+        if !respond::view(req).wants_links() {
+            return Ok(HashMap::new());
+        }
+        let mut styles = if items.iter().all(|item| item.is_active) {
+            HashMap::new()
+        } else {
+            self.site.read(|db| Ok(global_styles::of_themes(db)?))?
+        };
+        for item in items.iter().filter(|item| item.is_active) {
+            let name = &item.theme.stylesheet;
+            styles.insert(name.clone(), global_styles::of_theme(&self.site, name, caller(req).id).await?);
+        }
+        Ok(styles)
+    }
+
     /// The wire form of a theme, and its links when they are asked for.
-    async fn show(&self, item: &ThemeItem, req: &Request, settings: &Settings) -> Result<(Map, Option<Links>)> {
+    async fn show(
+        &self,
+        item: &ThemeItem,
+        styles: Option<&PostId>,
+        req: &Request,
+        settings: &Settings,
+    ) -> Result<(Map, Option<Links>)> {
         let view = respond::view(req);
         let mut data = self.fields.plan(&view).prepare(item);
         if !item.is_active {
@@ -94,16 +118,15 @@ impl Themes {
         let mut links = Links::new();
         links.add("self", Link::new(format!("{collection}/{}", item.theme.stylesheet)).allow(["GET"]));
         links.add("collection", Link::new(&collection));
-        if item.is_active {
-            let id = global_styles::of_theme(&self.site, &item.theme.stylesheet, caller(req).id).await?;
+        if let Some(id) = styles {
             let styles = urls.rest(&format!("/{}/global-styles/{id}", self.site.brand.namespace()));
             links.add(format!("{LINK_RELATION}user-global-styles"), Link::new(styles));
-            if item.theme.is_block_theme {
-                let editor = Access::new(&self.site, settings).can(&caller(req), "edit_theme_options");
-                let export = urls.rest(&format!("/{}/export", self.site.brand.side_namespace("block-editor")));
-                let hints = serde_json::json!({"allow": if editor { vec!["GET"] } else { Vec::new() }});
-                links.add(format!("{LINK_RELATION}export-theme"), Link::new(export).attr("targetHints", hints));
-            }
+        }
+        if item.is_active && item.theme.is_block_theme {
+            let editor = Access::new(&self.site, settings).can(&caller(req), "edit_theme_options");
+            let export = urls.rest(&format!("/{}/export", self.site.brand.side_namespace("block-editor")));
+            let hints = serde_json::json!({"allow": if editor { vec!["GET"] } else { Vec::new() }});
+            links.add(format!("{LINK_RELATION}export-theme"), Link::new(export).attr("targetHints", hints));
         }
         Ok((data, Some(links)))
     }
@@ -137,8 +160,9 @@ impl Themes {
         let total = u64::try_from(items.len()).unwrap_or(u64::MAX);
         let mut data = Vec::with_capacity(items.len());
         if !req.is_head() {
+            let styles = self.styles(&items, &req).await?;
             for item in &items {
-                let (item, links) = self.show(item, &req, &settings).await?;
+                let (item, links) = self.show(item, styles.get(&item.theme.stylesheet), &req, &settings).await?;
                 data.push(respond::with_links(item, links, &req));
             }
         }
@@ -166,7 +190,8 @@ impl Themes {
         let settings = self.site.settings()?;
         let stylesheet: String = req.require("stylesheet")?;
         let item = self.read(&stylesheet, &settings).ok_or_else(not_found)?;
-        let (data, links) = self.show(&item, &req, &settings).await?;
+        let styles = self.styles(std::slice::from_ref(&item), &req).await?;
+        let (data, links) = self.show(&item, styles.get(&stylesheet), &req, &settings).await?;
         Ok(respond::single(data, links))
     }
 }

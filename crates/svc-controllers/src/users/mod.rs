@@ -118,13 +118,13 @@ impl Controller for Users {
             Route::new("/users")
                 .schema_with(self.schema())
                 .allow_batch()
-                .endpoint(get(Self::list, Self::can_list).args(self.params.query_args()))
+                .endpoint(get(Self::list, Self::can_list).cacheable().args(self.params.query_args()))
                 .endpoint(on(CREATABLE, Self::create, Self::can_create).args(self.args(MethodKind::Creatable))),
             Route::new(r"/users/(?P<id>[\d]+)")
                 .schema_with(self.schema())
                 .args(id)
                 .allow_batch()
-                .endpoint(get(Self::fetch, Self::can_fetch).args(context()))
+                .endpoint(get(Self::fetch, Self::can_fetch).cacheable().args(context()))
                 .endpoint(on(EDITABLE, Self::update, Self::can_update).args(self.args(MethodKind::Editable)))
                 .endpoint(on(DELETABLE, Self::delete, Self::can_delete).args(delete_args())),
             Route::new("/users/me")

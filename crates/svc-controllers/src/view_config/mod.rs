@@ -15,7 +15,10 @@ use svc_schema::{
 };
 
 use self::views::Views;
-use crate::{Access, Site, caller, respond};
+use crate::{
+    Access, Site, caller, respond,
+    templates::{self, Maker},
+};
 
 /// The version of these answers.
 const VERSION: i64 = 1;
@@ -101,8 +104,25 @@ impl ViewConfig {
         match name {
             "page" => Ok(views::pages(kind)),
             "wp_block" => Ok(views::patterns(&self.pattern_categories()?)),
+            "wp_template" => Ok(views::templates(&self.makers_of_templates()?)),
+            "wp_template_part" => Ok(views::template_parts(templates::area_labels())),
             _ => Ok(views::posts(kind)),
         }
+    }
+
+    /// Who has made the templates, each once: users after all others.
+    fn makers_of_templates(&self) -> Result<Vec<String>> {
+        let settings = self.site.settings()?;
+        let lookup = templates::Lookup::new(&self.site, &settings);
+        let all = self.site.read(|db| Ok(lookup.all(db, templates::Kind::Template)?))?;
+        let (users, others): (Vec<_>, Vec<_>) = all.into_iter().partition(|t| t.maker() == Maker::User);
+        let mut names = Vec::new();
+        for template in others.into_iter().chain(users) {
+            if !template.maker_name.is_empty() && !names.contains(&template.maker_name) {
+                names.push(template.maker_name);
+            }
+        }
+        Ok(names)
     }
 
     /// Categories of patterns, those that are registered and those that users have made: slug and name.
@@ -151,9 +171,14 @@ mod tests {
         let types = PostTypes::default();
         let kind = |name: &str| types.get(name).unwrap();
         let categories = vec![("b".to_owned(), "Zed".to_owned()), ("a".to_owned(), "Alpha".to_owned())];
-        for views in
-            [views::posts(kind("post")), views::pages(kind("page")), views::patterns(&categories), views::other()]
-        {
+        for views in [
+            views::posts(kind("post")),
+            views::pages(kind("page")),
+            views::patterns(&categories),
+            views::templates(&["A theme".to_owned()]),
+            views::template_parts(templates::area_labels()),
+            views::other(),
+        ] {
             let config = Config { kind: "postType".to_owned(), name: "x".to_owned(), views };
             let view = svc_resource::View::whole("view");
             let told = Value::Object(fields().plan(&view).prepare(&config));

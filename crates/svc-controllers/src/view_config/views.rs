@@ -130,3 +130,52 @@ pub(super) fn patterns(categories: &[(String, String)]) -> Views {
         ]),
     }
 }
+
+/// A view of the things whose field has this value.
+fn only(title: &str, slug: &str, field: &str) -> Value {
+    let filter = json!({"field": field, "operator": "is", "value": slug, "isLocked": true});
+    json!({"title": title, "slug": slug, "view": {"filters": [filter]}})
+}
+
+/// Views of templates: by who made them.
+pub(super) fn templates(makers: &[String]) -> Views {
+    let mut views = vec![json!({"title": "All templates", "slug": "all"})];
+    views.extend(makers.iter().map(|name| only(name, name, "author")));
+    Views {
+        default_view: json!({
+            "type": "grid", "perPage": 20, "sort": {"field": "title", "direction": "asc"}, "titleField": "title",
+            "descriptionField": "description", "mediaField": "preview", "fields": ["author", "active", "slug", "theme"],
+            "filters": [], "showMedia": true,
+        }),
+        default_layouts: json!({
+            "table": {"showMedia": false}, "grid": {"showMedia": true}, "list": {"showMedia": false},
+        }),
+        view_list: Value::Array(views),
+        form: panel(&[
+            placed("description", "panel", "top"),
+            placed("description_readonly", "regular", "none"),
+            placed("last_edited_date", "panel", "none"),
+            "revisions".into(),
+            "posts_page_title".into(),
+            "posts_per_page".into(),
+            "default_comment_status".into(),
+        ]),
+    }
+}
+
+/// Views of template parts: by the place that they are for, of which `areas` holds name and label.
+pub(super) fn template_parts<'a>(areas: impl Iterator<Item = (&'a str, &'a str)>) -> Views {
+    let mut views = vec![json!({"title": "All template parts", "slug": "all-parts"})];
+    views.extend(areas.map(|(name, label)| only(label, name, "area")));
+    Views {
+        default_view: json!({
+            "type": "grid", "perPage": 20, "titleField": "title", "mediaField": "preview", "fields": ["author"],
+            "filters": [], "layout": {},
+        }),
+        default_layouts: json!({
+            "table": {"layout": {"styles": {"author": {"width": "1%"}}}}, "grid": {"layout": {}},
+        }),
+        view_list: Value::Array(views),
+        form: panel(&[placed("last_edited_date", "panel", "none"), "revisions".into()]),
+    }
+}

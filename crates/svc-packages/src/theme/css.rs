@@ -4,11 +4,10 @@
 //! Class names and custom properties are those that stored content names. A value that could end its rule, or the element
 //! that the sheet stands in, makes no rule.
 
-mod fluid;
-
 use std::fmt::Write as _;
 
 use serde_json::Value;
+use svc_content::blocks::FluidSizes;
 
 use super::{ELEMENTS, Origin, PRESETS, Presets, ThemeJson};
 
@@ -106,7 +105,7 @@ fn slug(preset: &Value) -> Option<String> {
 /// Presets in force, the later origin over the earlier: name and value.
 fn presets<'a>(settings: &'a Value, presets: &'a Presets) -> impl Iterator<Item = (String, String)> + 'a {
     let (group, name) = presets.path;
-    let fluid = fluid::Settings::of(settings);
+    let fluid = FluidSizes::of(settings);
     Origin::ALL.into_iter().flat_map(move |origin| {
         settings[group][name][origin.name()].as_array().into_iter().flatten().filter_map(move |preset| {
             let value = &preset[presets.value?];

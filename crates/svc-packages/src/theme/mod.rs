@@ -56,6 +56,21 @@ pub struct Variation {
     pub json: ThemeJson,
 }
 
+impl Variation {
+    /// Whether it is one of the whole page, and not of some blocks.
+    fn is_of_page(&self) -> bool {
+        self.json.get("blockTypes").is_none()
+    }
+
+    /// Of a variation of blocks: its name, the blocks, and their styles.
+    fn of_blocks(&self) -> Option<(String, Vec<String>, Value)> {
+        let blocks = self.json.get("blockTypes")?.as_array()?;
+        let blocks = blocks.iter().filter_map(Value::as_str).map(str::to_owned).collect();
+        let name = self.json.get("slug").and_then(Value::as_str).unwrap_or(&self.name);
+        Some((name.to_owned(), blocks, self.json.styles().clone()))
+    }
+}
+
 /// A theme, with what it has from its parent.
 #[derive(Clone, Debug)]
 pub struct Theme {
@@ -170,6 +185,7 @@ impl Theme {
             folder,
         };
         theme.inherit();
+        theme.place_variations();
         Some(theme)
     }
 
@@ -225,25 +241,27 @@ impl Theme {
             || self.page_templates.iter().any(|t| t.name == template && t.post_types.iter().any(|p| p == post_type))
     }
 
-    /// The server's defaults with this theme over them, and the variations that it adds to blocks.
+    /// The server's defaults with this theme over them.
     pub fn merged_json(&self) -> ThemeJson {
         let mut merged = ThemeJson::core().clone();
         merged.merge(&self.json);
-        for variation in &self.variations {
-            let of_blocks = variation.json.get("blockTypes").and_then(Value::as_array).into_iter().flatten();
-            let name = variation.json.get("slug").and_then(Value::as_str).unwrap_or(&variation.name);
-            for block in of_blocks.filter_map(Value::as_str) {
-                let styles = serde_json::json!({"styles": {"blocks": {
-                    block: {"variations": {name: variation.json.styles()}}}}});
-                merged.merge(&ThemeJson::new(styles, Origin::Theme));
-            }
-        }
         merged
+    }
+
+    /// Puts the variations of blocks where those blocks have their styles.
+    fn place_variations(&mut self) {
+        let of_blocks: Vec<_> = self.variations.iter().filter_map(Variation::of_blocks).collect();
+        self.json.add_variations(&of_blocks);
+        // A variation of the page changes them, and says nothing of them otherwise.
+        let names: Vec<_> = of_blocks.into_iter().map(|(name, blocks, _)| (name, blocks, Value::Null)).collect();
+        for variation in self.variations.iter_mut().filter(|v| v.is_of_page()) {
+            variation.json.add_variations(&names);
+        }
     }
 
     /// Variations of the whole page, as a person chooses among them.
     pub fn page_variations(&self) -> impl Iterator<Item = &Variation> {
-        self.variations.iter().filter(|v| v.json.get("blockTypes").is_none())
+        self.variations.iter().filter(|v| v.is_of_page())
     }
 }
 

@@ -1,20 +1,15 @@
 //! The text that a pattern's PHP file prints, as far as it is constant.
 //!
 //! Understood are texts outside of PHP, translated texts (`esc_html__( 'Hello', 'theme' )` and its like, which stay as they
-//! are written) and addresses of the theme's own files. All other code prints nothing.
+//! are written), `printf`, and addresses of the theme's own files. All other code prints nothing.
 
-/// Functions that give their first argument, and whether they print it by themselves.
-#[rustfmt::skip]
-const TEXTS: &[(&str, bool)] = &[
-    ("esc_html__", false), ("esc_attr__", false), ("__", false), ("_x", false), ("esc_html_x", false), ("esc_attr_x", false),
-    ("esc_html_e", true), ("esc_attr_e", true), ("_e", true), ("_ex", true),
-];
-/// Functions around others that escape what is harmless here already.
-const WRAPPERS: [&str; 5] = ["esc_url", "esc_html", "esc_attr", "wp_kses_post", "trailingslashit"];
-/// Functions that give the address of the theme's folder, or of a file in it.
-const FOLDERS: [&str; 2] = ["get_template_directory_uri", "get_stylesheet_directory_uri"];
-/// Functions that give the address of a file in the theme's folder.
-const FILES: [&str; 2] = ["get_theme_file_uri", "get_parent_theme_file_uri"];
+/// Functions that print, and those that give what they print.
+const PRINTING: [(&str, &str); 5] =
+    [("_e", "__"), ("_ex", "_x"), ("esc_html_e", "esc_html__"), ("esc_attr_e", "esc_attr__"), ("printf", "sprintf")];
+/// Arguments of a call.
+const MAX_ARGUMENTS: usize = 32;
+/// The longest text that a call gives.
+const MAX_LENGTH: usize = 1 << 20;
 /// Calls within calls.
 const MAX_DEPTH: usize = 8;
 
@@ -61,11 +56,10 @@ impl<'a> Reader<'a> {
         }
         let word = self.word();
         let text = if word == "echo" || word == "print" {
-            self.value(0)?
-        } else if TEXTS.iter().any(|(name, prints)| *name == word && *prints) {
-            self.first_argument()?
+            self.list(0)?.concat()
         } else {
-            return None;
+            let (_, gives) = PRINTING.iter().find(|(name, _)| *name == word)?;
+            self.call(gives, 0)?
         };
         self.skip_space();
         self.rest = self.rest.strip_prefix(';').unwrap_or(self.rest);
@@ -95,44 +89,52 @@ impl<'a> Reader<'a> {
     }
 
     fn call(&mut self, name: &str, depth: usize) -> Option<String> {
-        if TEXTS.iter().any(|(text, prints)| *text == name && !prints) {
-            return self.first_argument();
-        }
         self.skip_space();
         self.rest = self.rest.strip_prefix('(')?;
-        let value = if FOLDERS.contains(&name) {
-            self.url.to_owned()
-        } else if FILES.contains(&name) {
-            self.skip_space();
-            let file = self.quoted()?;
-            format!("{}/{}", self.url, file.trim_start_matches('/'))
-        } else if WRAPPERS.contains(&name) {
-            self.value(depth + 1)?
-        } else {
-            return None;
-        };
+        self.skip_space();
+        let arguments = if self.rest.starts_with(')') { Vec::new() } else { self.list(depth + 1)? };
         self.skip_space();
         self.rest = self.rest.strip_prefix(')')?;
-        Some(value)
+        self.answer(name, &arguments)
     }
 
-    /// The first of some constant arguments.
-    fn first_argument(&mut self) -> Option<String> {
-        self.skip_space();
-        self.rest = self.rest.strip_prefix('(')?;
-        let mut first = None;
+    /// Values with commas between them, of which one may stand at the end.
+    fn list(&mut self, depth: usize) -> Option<Vec<String>> {
+        let mut values = Vec::new();
         loop {
+            values.push(self.value(depth)?);
             self.skip_space();
-            let text = self.quoted()?;
-            first.get_or_insert(text);
+            let Some(rest) = self.rest.strip_prefix(',').filter(|_| values.len() < MAX_ARGUMENTS) else {
+                return Some(values);
+            };
+            self.rest = rest;
             self.skip_space();
-            if let Some(rest) = self.rest.strip_prefix(',') {
-                self.rest = rest;
-            } else {
-                self.rest = self.rest.strip_prefix(')')?;
-                return first;
+            if self.rest.starts_with(')') {
+                return Some(values);
             }
         }
+    }
+
+    /// What a function gives for constant arguments.
+    fn answer(&self, name: &str, arguments: &[String]) -> Option<String> {
+        if let "get_template_directory_uri" | "get_stylesheet_directory_uri" = name {
+            return Some(self.url.to_owned());
+        }
+        let first = arguments.first()?;
+        let answer = match name {
+            "__" | "_x" => first.clone(),
+            "esc_html" | "esc_html__" | "esc_html_x" => svc_text::esc_html(first),
+            "esc_attr" | "esc_attr__" | "esc_attr_x" => svc_text::esc_attr(first),
+            "esc_url" => svc_text::esc_url(first),
+            "wp_kses_post" => svc_content::kses::post(first),
+            "trailingslashit" => format!("{}/", first.trim_end_matches(['/', '\\'])),
+            "get_theme_file_uri" | "get_parent_theme_file_uri" => {
+                format!("{}/{}", self.url, first.trim_start_matches('/'))
+            }
+            "sprintf" => formatted(first, &arguments[1..])?,
+            _ => return None,
+        };
+        (answer.len() <= MAX_LENGTH).then_some(answer)
     }
 
     /// A text in quotes; double ones must hold no variable.
@@ -181,6 +183,39 @@ impl<'a> Reader<'a> {
     }
 }
 
+/// PHP's `sprintf` with `%s` and `%2$s`; `None` for whatever else it can do.
+fn formatted(format: &str, arguments: &[String]) -> Option<String> {
+    let mut out = String::new();
+    let mut rest = format;
+    let mut next = 0;
+    while let Some((text, directive)) = rest.split_once('%') {
+        out.push_str(text);
+        if let Some(after) = directive.strip_prefix('%') {
+            out.push('%');
+            rest = after;
+            continue;
+        }
+        let digits = directive.len() - directive.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+        let (number, after) = directive.split_at(digits);
+        let (place, kind) = match after.strip_prefix('$') {
+            Some(kind) => (number.parse::<usize>().ok()?.checked_sub(1)?, kind),
+            None if number.is_empty() => {
+                next += 1;
+                (next - 1, after)
+            }
+            None => return None,
+        };
+        let argument = arguments.get(place)?;
+        rest = kind.strip_prefix('s')?;
+        out.push_str(argument);
+        if out.len() > MAX_LENGTH {
+            return None;
+        }
+    }
+    out.push_str(rest);
+    Some(out)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -189,18 +224,26 @@ mod tests {
     fn constant_code_prints() {
         let rows = [
             ("<?php\n/** Title: x */\n?>\n<p>a</p>\n", "<p>a</p>\n"),
-            ("a<?php echo esc_html__( 'It\\'s', 'd' ); ?> b", "aIt's b"),
+            ("a<?php echo esc_html__( 'It\\'s', 'd' ); ?> b", "aIt&#039;s b"),
             ("<?php esc_html_e( \"Two\", 'd' ) ?>", "Two"),
+            ("<?php esc_attr_e( 'a \"b\"', 'd', ); _e( '<b>' ); ?>", "a &quot;b&quot;<b>"),
             ("<?= __('x') ?>", "x"),
-            ("<?php echo esc_url( get_template_directory_uri() ); ?>/a.png", "U/t/a.png"),
-            ("<?php echo esc_url( get_theme_file_uri( '/a.png' ) ) . '?x'; ?>", "U/t/a.png?x"),
-            ("<?php // a\necho 'x'; echo 'y';", "xy"),
+            ("<?php echo esc_url( get_template_directory_uri() ); ?>/a.png", "https://u/t/a.png"),
+            ("<?php echo esc_url( get_theme_file_uri( '/a.png' ) ) . '?x'; ?>", "https://u/t/a.png?x"),
+            ("<?php // a\necho 'x'; echo 'y', 'z';", "xyz"),
+            (
+                "<?php printf( /* translators: %s: a link. */ esc_html__( 'By %s, 9%%', 'd' ), '<a href=\"' . esc_url( __( 'https://e.org' ) ) . '\">E</a>' );",
+                "By <a href=\"https://e.org\">E</a>, 9%",
+            ),
+            ("<?php echo wp_kses_post( sprintf( '%2$s <i>%1$s</i><script>', 'a', 'b' ) );", "b <i>a</i>"),
+            ("[<?php printf( '%s %s', 'a' ); ?>]", "[]"),
+            ("[<?php printf( '%05d', 'a' ); ?>]", "[]"),
             ("[<?php echo date('Y'); ?>]", "[]"),
             ("[<?php if ($x) { echo 'x'; } ?>]", "[]"),
             ("[<?php echo \"$x\"; ?>]", "[]"),
         ];
         for (source, expected) in rows {
-            assert_eq!(output(source, "U/t"), expected, "{source}");
+            assert_eq!(output(source, "https://u/t"), expected, "{source}");
         }
     }
 }

@@ -1,11 +1,12 @@
 //! `theme`: the themes of the content folder, and which of them is active.
 
 use clap::{Arg, ArgMatches, Command};
-use svc_packages::theme::{self, Theme};
-use svc_store::{Store, Tx, options};
+use svc_packages::theme;
+use svc_store::{Store, options};
 
 use super::output::{columns, say};
 use crate::{
+    active_theme,
     config::Config,
     error::{Error, Result},
     first_run,
@@ -29,7 +30,7 @@ pub(super) fn run(config: &Config, args: &ArgMatches) -> Result {
     match args.subcommand() {
         Some(("activate", args)) => {
             let name = args.get_one::<String>("name").map_or("", String::as_str);
-            let theme = activate(config, &store, name)?;
+            let theme = active_theme::activate(&config.content_dir, &store, name)?;
             say(&format!("The site's theme is now {}.", theme.about.name));
             Ok(())
         }
@@ -37,17 +38,13 @@ pub(super) fn run(config: &Config, args: &ArgMatches) -> Result {
     }
 }
 
-fn read(config: &Config, name: &str) -> Option<Theme> {
-    Theme::read(&config.content_dir.join("themes"), name, "")
-}
-
 fn list(config: &Config, store: &Store) -> Result {
     let reading = Error::store("cannot read the database");
     let active = store.read(|db| options::get(db, "stylesheet")).map_err(reading)?.unwrap_or_default();
-    let rows: Vec<Vec<String>> = theme::folders(&config.content_dir.join("themes"))
+    let rows: Vec<Vec<String>> = theme::folders(&config.content_dir.join(active_theme::FOLDER))
         .into_iter()
         .filter_map(|name| {
-            let theme = read(config, &name)?;
+            let theme = active_theme::read(&config.content_dir, &name)?;
             let state = if name == active { "active" } else { "inactive" };
             let kind = if theme.is_block_theme { "blocks" } else { "classic" };
             Some(vec![name, theme.about.name, theme.about.version, kind.to_owned(), state.to_owned()])
@@ -55,44 +52,4 @@ fn list(config: &Config, store: &Store) -> Result {
         .collect();
     say(columns(&rows).trim_end());
     Ok(())
-}
-
-fn activate(config: &Config, store: &Store, name: &str) -> Result<Theme> {
-    let Some(theme) = read(config, name) else {
-        return Err(Error::Refused(format!(
-            "there is no theme `{name}` that could be used; `theme list` shows those there are"
-        )));
-    };
-    let rows = [
-        ("template", theme.template.clone()),
-        ("stylesheet", theme.stylesheet.clone()),
-        ("current_theme", theme.about.name.clone()),
-    ];
-    let write = move |tx: &mut Tx| rows.iter().try_for_each(|(name, value)| options::set(tx, name, value, true));
-    store.write_blocking(write).map_err(Error::store("cannot write the database"))?;
-    Ok(theme)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::{config::Sources, shipped_theme};
-
-    #[test]
-    fn a_theme_is_chosen_and_one_that_is_not_there_is_refused() {
-        let folder = tempfile::tempdir().unwrap();
-        let sources = Sources { folder: folder.path().to_owned(), variables: Vec::new(), flags: Vec::new() };
-        let mut config = Config::load(&sources).unwrap();
-        config.content_dir = folder.path().join("content");
-        let themes = config.content_dir.join("themes");
-        shipped_theme::write(&themes).unwrap();
-        std::fs::create_dir_all(themes.join("kid")).unwrap();
-        std::fs::write(themes.join("kid/style.css"), "/*\nTheme Name: Kid\nTemplate: paper\n*/").unwrap();
-        let store = Store::open(&svc_store::StoreConfig::new(svc_store::DatabaseUrl::Temporary)).unwrap();
-        first_run::create(&store, &"http://localhost".parse().unwrap(), chrono::Utc::now()).unwrap();
-        assert!(activate(&config, &store, "nosuch").is_err() && activate(&config, &store, "../paper").is_err());
-        activate(&config, &store, "kid").unwrap();
-        let stored = |name: &str| store.read(|db| options::get(db, name)).unwrap().unwrap();
-        assert_eq!((stored("stylesheet").as_str(), stored("template").as_str()), ("kid", "paper"));
-    }
 }

@@ -19,6 +19,7 @@ use std::{
 use svc_auth::Secret;
 use svc_brand::Brand;
 use svc_fetch::{Allowed, Guard};
+use svc_packages::theme;
 
 pub use keys::{KEY_FILE, SecretKeys};
 pub use layers::Origin;
@@ -116,6 +117,8 @@ pub struct Config {
     pub uploads: Option<Bucket>,
     /// Word in the names of the interface.
     pub brand: Brand,
+    /// The theme that is put in force at the start.
+    pub theme: Option<String>,
     /// As set; [`Config::environment_for`] decides when it is not.
     pub environment: Option<Environment>,
     /// Developer notices as response headers.
@@ -236,6 +239,10 @@ impl Config {
             content_dir: read.optional("content_dir", path)?.unwrap_or_else(|| data.join("content")),
             uploads: bucket(read)?,
             brand: read.required("brand", |text| Brand::new(text).map_err(|e| e.to_string()))?,
+            theme: read.optional("theme", |name| match theme::is_folder_name(name) {
+                true => Ok(name.to_owned()),
+                false => Err("must be the name of a theme's folder".to_owned()),
+            })?,
             environment: read.optional("environment", str::parse)?,
             debug: read.required("debug", values::truth)?,
             log: read.required("log", |text| {

@@ -158,6 +158,25 @@ fn kind_mistake(kind: &str) -> Option<String> {
     (!KINDS.contains(&kind)).then(|| format!("the type `{kind}` must be one of {}", KINDS.join(", ")))
 }
 
+/// What is wrong with the name, of at most so many bytes, of a type or a taxonomy, and with its places in the interface and
+/// in addresses, where these names and places are `taken`.
+fn place_mistake<'t>(
+    what: &str,
+    (name, most): (&String, usize),
+    rest_base: Option<&String>,
+    slug: Option<&String>,
+    mut taken: impl Iterator<Item = (&'t str, &'t str)>,
+) -> Option<String> {
+    let place = rest_base.unwrap_or(name);
+    name_mistake("the name", name, most)
+        .or_else(|| {
+            let is_taken = taken.any(|(other, base)| other == name || base == place);
+            is_taken.then(|| format!("every site has a {what} `{name}`, or its place in the interface"))
+        })
+        .or_else(|| address_mistake("rest_base", rest_base))
+        .or_else(|| address_mistake("slug", slug))
+}
+
 impl Entry for TypeEntry {
     fn is_same(&self, other: &Self) -> bool {
         self.name == other.name
@@ -165,15 +184,8 @@ impl Entry for TypeEntry {
 
     fn mistake(&self) -> Option<String> {
         let every = PostTypes::default();
-        let taken = || {
-            let base = self.rest_base.as_ref().unwrap_or(&self.name);
-            let is_taken = every.get(&self.name).is_some() || every.iter().any(|t| &t.rest_base == base);
-            is_taken.then(|| format!("every site has a type `{}`, or its place in the interface", self.name))
-        };
-        name_mistake("the name", &self.name, 20)
-            .or_else(taken)
-            .or_else(|| address_mistake("rest_base", self.rest_base.as_ref()))
-            .or_else(|| address_mistake("slug", self.slug.as_ref()))
+        let taken = every.iter().map(|t| (t.name.as_str(), t.rest_base.as_str()));
+        place_mistake("type", (&self.name, 20), self.rest_base.as_ref(), self.slug.as_ref(), taken)
             .or_else(|| address_mistake("archive", self.archive.as_ref()))
             .or_else(|| {
                 let is_list = self.template.as_ref().is_none_or(Value::is_array);
@@ -189,15 +201,8 @@ impl Entry for TaxonomyEntry {
 
     fn mistake(&self) -> Option<String> {
         let every = Taxonomies::default();
-        let taken = || {
-            let base = self.rest_base.as_ref().unwrap_or(&self.name);
-            let is_taken = every.get(&self.name).is_some() || every.iter().any(|t| &t.rest_base == base);
-            is_taken.then(|| format!("every site has a taxonomy `{}`, or its place in the interface", self.name))
-        };
-        name_mistake("the name", &self.name, 32)
-            .or_else(taken)
-            .or_else(|| address_mistake("rest_base", self.rest_base.as_ref()))
-            .or_else(|| address_mistake("slug", self.slug.as_ref()))
+        let taken = every.iter().map(|t| (t.name.as_str(), t.rest_base.as_str()));
+        place_mistake("taxonomy", (&self.name, 32), self.rest_base.as_ref(), self.slug.as_ref(), taken)
     }
 }
 

@@ -21,7 +21,10 @@ use axum::{
     response::Response,
 };
 use http::{Method, StatusCode};
-use svc_controllers::{Settings, Site, Stored};
+use svc_controllers::{
+    Settings, Site, Stored,
+    feeds::{Missing, with_feeds},
+};
 use svc_discovery::{Lookup, What};
 
 pub(crate) use show::language;
@@ -79,7 +82,7 @@ async fn answer(State(pages): State<Arc<Pages>>, request: Request) -> Response {
         return respond::not_allowed();
     }
     let asked = Asked::of(&request);
-    let page = pages.page(&asked).unwrap_or_else(|error| {
+    let page = with_feeds(&pages.site, |missing| pages.page(&asked, missing)).await.unwrap_or_else(|error| {
         let status = StatusCode::from_u16(error.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         Page::failure(status)
     });
@@ -87,7 +90,7 @@ async fn answer(State(pages): State<Arc<Pages>>, request: Request) -> Response {
 }
 
 impl Pages {
-    fn page(&self, asked: &Asked) -> Result<Page, svc_schema::Error> {
+    fn page(&self, asked: &Asked, missing: &Missing) -> Result<Page, svc_schema::Error> {
         self.site.read(|db| {
             let settings = self.site.settings_in(db)?;
             if asked.path.ends_with("/xmlrpc.php") {
@@ -106,6 +109,7 @@ impl Pages {
                 db: finder.db,
                 address: format!("{}{}", origin(&settings.urls.site.home_url("")), asked.whole),
                 sheet: &self.sheet,
+                missing: missing.clone(),
             };
             self.found(&mut show, asked, &lookup, found)
         })

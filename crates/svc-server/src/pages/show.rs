@@ -5,7 +5,9 @@ use std::collections::HashMap;
 use chrono::NaiveDateTime;
 use http::StatusCode;
 use svc_controllers::{
-    Settings, Site, Stored, oembed,
+    Settings, Site, Stored,
+    feeds::Missing,
+    oembed,
     page::{self, Scene, SceneList},
     urls::{rest_base, taxonomy_rest_base},
 };
@@ -50,6 +52,8 @@ pub(super) struct Show<'a> {
     pub(super) address: String,
     /// The style sheet of the last page, which most others share.
     pub(super) sheet: &'a Sheet,
+    /// Feeds of other sites that were not known yet.
+    pub(super) missing: Missing,
 }
 
 impl Show<'_> {

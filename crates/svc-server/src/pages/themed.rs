@@ -47,14 +47,16 @@ impl Show<'_> {
         slugs: &[String],
         scene: Scene,
     ) -> Stored<Option<Page>> {
-        let scene = Scene { address: self.address.clone(), ..scene };
-        let Some(Drawn { html, theme, styles }) = page::draw(self.site, self.settings, self.db, slugs, scene)? else {
+        let scene = Scene { address: self.address.clone(), missing: self.missing.clone(), ..scene };
+        let Some(Drawn { html, css, theme, styles }) = page::draw(self.site, self.settings, self.db, slugs, scene)?
+        else {
             return Ok(None);
         };
         let (body_html, has_main) = with_target(html);
         let template = ThemedPage {
             page: frame,
             css: &self.sheet.of(&theme, &styles),
+            block_css: &css,
             classes: format!("{class} wp-embed-responsive wp-theme-{}", svc_text::sanitize_html_class(&theme.name, "")),
             has_main,
             body_html,

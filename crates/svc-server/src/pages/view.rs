@@ -104,6 +104,8 @@ pub(crate) struct SinglePage {
 pub(crate) struct ThemedPage<'a> {
     pub(crate) page: &'a Frame,
     pub(crate) css: &'a str,
+    /// The rules of its blocks.
+    pub(crate) block_css: &'a str,
     /// Class names of the body.
     pub(crate) classes: String,
     /// There is an element to skip to.

@@ -20,6 +20,7 @@ use svc_store::{DatabaseUrl, Store, StoreConfig};
 pub(crate) use authenticate::{APPLICATION_PASSWORDS, IN_USE};
 
 use crate::{
+    active_theme,
     config::{Config, Environment, SiteUrl},
     error::{Error, Result},
     first_run::{self, Created},
@@ -133,7 +134,10 @@ impl SiteBuilder {
             site.uploads = uploads::bucket(bucket)?;
         }
         if created.is_some() {
-            shipped_theme::write(&config.content_dir.join("themes"))?;
+            shipped_theme::write(&config.content_dir.join(active_theme::FOLDER))?;
+        }
+        if let Some(name) = &config.theme {
+            active_theme::activate(&config.content_dir, &site.store, name)?;
         }
         // Not among the site's own themes: it may share them with a program that shows them to people.
         let spare = config.data.join("themes");

@@ -70,8 +70,11 @@ impl Rest {
 
     /// The service that answers the interface's requests.
     pub(super) fn service(&self, limits: Limits, authenticator: Arc<dyn Authenticator>) -> RestService {
-        let rest = self.clone();
-        RestService::from_source(move || rest.server()).limits(limits).authenticator(authenticator)
+        let (rest, site) = (self.clone(), Arc::clone(&self.0.site));
+        RestService::from_source(move || rest.server())
+            .limits(limits)
+            .authenticator(authenticator)
+            .keep_answers(move || site.store.state())
     }
 }
 

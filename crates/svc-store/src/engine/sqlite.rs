@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use rusqlite::config::DbConfig;
 use rusqlite::functions::FunctionFlags;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, ErrorCode, OpenFlags, ToSql};
@@ -74,6 +75,8 @@ impl Sqlite {
         };
         let mut raw = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX).map_err(error)?;
         raw.busy_timeout(busy).map_err(error)?;
+        // Plans stay as they are whatever is bound: else each call of a kept statement might prepare it anew.
+        raw.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).map_err(error)?;
         if let Mode::Write { durable } = mode {
             // On a read-only file the mode cannot be changed: reading still works, and each write says why it fails.
             match raw.pragma_update(None, "journal_mode", "WAL").map_err(error) {
@@ -222,5 +225,29 @@ pub(crate) fn error(e: rusqlite::Error) -> StoreError {
             StoreError::Schema(message)
         }
         _ => StoreError::Other(message),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rusqlite::StatementStatus;
+
+    use super::*;
+
+    #[test]
+    fn a_kept_statement_is_not_prepared_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let mode = Mode::Write { durable: false };
+        let mut conn = Sqlite::open(&folder.path().join("a.db"), mode, Duration::from_secs(1)).unwrap();
+        let rows = "INSERT INTO t SELECT value, value % 7 FROM json_each('[1,2,3,4,5,6,7,8,9,10,11,12,13,14]')";
+        let made = format!("CREATE TABLE t (a INTEGER, b INTEGER); CREATE INDEX t_a ON t (a, b); {rows}; ANALYZE;");
+        conn.raw.execute_batch(&made).unwrap();
+        let sql = "SELECT b FROM t WHERE a > ? AND a IN (?, ?) ORDER BY a";
+        for n in 0..5_i64 {
+            conn.query(sql, &[n.into(), (n + 1).into(), (n + 2).into()], &mut |_| Ok(())).unwrap();
+        }
+        let kept = conn.raw.prepare_cached(sql).unwrap();
+        assert_eq!(kept.get_status(StatementStatus::Run), 5);
+        assert_eq!(kept.get_status(StatementStatus::RePrepare), 0);
     }
 }

@@ -71,22 +71,3 @@ pub fn ancestor_slugs(db: &mut Db, posts: &[Post]) -> Result<HashMap<PostId, Vec
     };
     Ok(posts.iter().filter(|p| !p.parent.is_none()).map(|p| (p.id, path(p))).collect())
 }
-
-/// Which posts of a type have these slugs.
-///
-/// # Errors
-/// Those of the database.
-pub fn owners_of_slugs(db: &mut Db, post_type: &str, slugs: &[String]) -> Result<HashMap<String, Vec<PostId>>> {
-    let mut found: HashMap<String, Vec<PostId>> = HashMap::new();
-    for piece in slugs.chunks(1_000) {
-        let mut s = Query::select();
-        s.columns(["post_name", "ID"]).from(db.table("posts"));
-        s.and_where(Expr::col("post_name").is_in(piece.iter().map(String::as_str)));
-        s.and_where(Expr::col("post_type").eq(post_type));
-        db.select(&s, |row| {
-            found.entry(row.text(0)?).or_default().push(PostId(row.int(1)?));
-            Ok(())
-        })?;
-    }
-    Ok(found)
-}

@@ -17,7 +17,7 @@ use crate::db::Db;
 use crate::engine::Row;
 use crate::error::Result;
 
-pub use batch::{ancestor_slugs, owners_of_slugs, revision_counts};
+pub use batch::{ancestor_slugs, revision_counts};
 pub use days::published_days;
 pub use query::{
     Clauses, MetaClause, MetaCompare, MetaType, PostOrderBy, PostQuery, Relation, TaxClause, TaxOperator, query,
@@ -27,7 +27,8 @@ pub use schedule::{due, next_due, publish_due};
 pub use search::{SearchColumn, SearchTerms};
 pub use trash::{leave_trash, trash};
 pub use write::{
-    SlugScope, UniqueSlug, delete, insert, insert_with_id, recount_comments, set_guid, unique_slug, update,
+    SlugScope, UniqueSlug, delete, insert, insert_with_id, recount_comments, set_guid, unique_slug, unique_slugs,
+    update,
 };
 
 /// The columns of [`Post`], in the order that [`read`] takes them.

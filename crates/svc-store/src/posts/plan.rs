@@ -5,7 +5,6 @@ use std::collections::HashMap;
 use sea_query::{Cond, Expr, ExprTrait as _, Query, SelectStatement};
 use svc_model::TermId;
 
-use crate::Family;
 use crate::db::Db;
 use crate::error::Result;
 use crate::posts::query::{Clauses, PostOrderBy, PostQuery, Relation, TaxClause, TaxOperator};
@@ -117,7 +116,7 @@ pub(super) fn choose(db: &mut Db, q: &PostQuery, tax: &[Resolved]) -> Result<Dri
     if !q.post_types.is_empty() {
         all.and_where(Expr::col(("p", "post_type")).is_in(q.post_types.iter().map(String::as_str)));
     }
-    let n = crate::query::total(db, &[Family::Posts], &all)?;
+    let n = crate::query::rough_total(db, &all)?;
     let walk = limit.saturating_add(q.offset).saturating_mul(n / m + 1);
     Ok(if walk < m { Drive::List } else { Drive::Term })
 }

@@ -206,17 +206,32 @@ pub struct PostQuery {
     pub total: bool,
 }
 
+/// From this offset on a page is walked to from the nearer end of the list. In tests, nearly always.
+const FAR: u64 = if cfg!(test) { 3 } else { 1_000 };
+
 /// The ids of a page of posts, and the number of all when asked for.
 ///
 /// # Errors
 /// [`crate::StoreError::TooMany`] when more values are named than a statement takes; those of the database.
 pub fn query(db: &mut Db, q: &PostQuery) -> Result<Page<PostId>> {
-    let (filtered, page) = statements(db, q)?;
-    if q.total && is_plain(q) && db.version(Family::Posts).is_some() && db.dialect() == Dialect::Sqlite {
-        let page = crate::query::page(db, &[], &filtered, page, (q.limit, q.offset, false), PostId)?;
-        return Ok(Page { total: Some(kept_count(db, q)?), ..page });
+    let filtered = filtered(db, q)?;
+    let counted = is_plain(q) && db.version(Family::Posts).is_some() && db.dialect() == Dialect::Sqlite;
+    let far = q.offset >= FAR && !db.may_be_old && !q.order_by.iter().any(|(by, _)| *by == PostOrderBy::Rand);
+    if !q.total || !(counted || far) {
+        let page = listed(db, q, &filtered, false);
+        return crate::query::page(db, &families(q), &filtered, page, (q.limit, q.offset, q.total), PostId);
     }
-    crate::query::page(db, &families(q), &filtered, page, (q.limit, q.offset, q.total), PostId)
+    let total = if counted { kept_count(db, q)? } else { crate::query::total(db, &families(q), &filtered)? };
+    let left = total.saturating_sub(q.offset);
+    let backwards = far && left < q.offset;
+    let limit = if backwards { Some(q.limit.map_or(left, |limit| Ord::min(limit, left))) } else { q.limit };
+    let offset = if backwards { left - limit.unwrap_or(0) } else { q.offset };
+    let page = listed(db, q, &filtered, backwards);
+    let mut page = crate::query::page(db, &[], &filtered, page, (limit, offset, false), PostId)?;
+    if backwards {
+        page.ids.reverse();
+    }
+    Ok(Page { total: Some(total), ..page })
 }
 
 /// Whether nothing but types and statuses narrows the list.
@@ -244,8 +259,8 @@ fn kept_count(db: &mut Db, q: &PostQuery) -> Result<u64> {
     Ok(n.and_then(|n| u64::try_from(n).ok()).unwrap_or(0))
 }
 
-/// What the list is cut from, and the list without its limit.
-fn statements(db: &mut Db, q: &PostQuery) -> Result<(SelectStatement, SelectStatement)> {
+/// What the list is cut from: without columns, order and limit.
+fn filtered(db: &mut Db, q: &PostQuery) -> Result<SelectStatement> {
     let tax = plan::resolve(db, &q.tax)?;
     let also = plan::resolve(db, &q.tax_also)?;
     let drive = plan::choose(db, q, &tax)?;
@@ -253,16 +268,24 @@ fn statements(db: &mut Db, q: &PostQuery) -> Result<(SelectStatement, SelectStat
     filtered.from_as(db.table("posts"), "p");
     conditions(db, q, &tax, drive, &mut filtered);
     plan::tax_condition(db, q.tax_also.relation, &also, plan::Drive::List, &mut filtered);
+    Ok(filtered)
+}
+
+/// The list without its limit, or the same from its end.
+fn listed(db: &Db, q: &PostQuery, filtered: &SelectStatement, backwards: bool) -> SelectStatement {
     let mut page = filtered.clone();
     page.column(("p", "ID"));
-    order(db, q, &mut page);
-    Ok((filtered, page))
+    for (by, way) in order(db, q) {
+        page.order_by_expr(by, if backwards { way.reversed() } else { way }.into());
+    }
+    page
 }
 
 /// The list's statement, for tests of its plan.
 #[cfg(test)]
 pub(super) fn page_statement(db: &mut Db, q: &PostQuery) -> Result<SelectStatement> {
-    Ok(statements(db, q)?.1.limit(10).take())
+    let filtered = filtered(db, q)?;
+    Ok(listed(db, q, &filtered, false).limit(10).take())
 }
 
 /// The tables that a list's total depends on.
@@ -461,63 +484,50 @@ fn meta_compare(dialect: Dialect, clause: &MetaClause, mut rows: SelectStatement
     rows
 }
 
-fn order(db: &Db, q: &PostQuery, s: &mut SelectStatement) {
+/// What the list is ordered by, the first counting most. No two posts are equal in all of it, unless it is by chance.
+fn order(db: &Db, q: &PostQuery) -> Vec<(Expr, Order)> {
     let default = [(PostOrderBy::Date, Order::Desc)];
     let orders = if q.order_by.is_empty() { &default[..] } else { &q.order_by };
+    let mut all = Vec::with_capacity(orders.len() + 1);
     let mut tie = Some(Order::Desc);
     for (by, direction) in orders {
-        tie = tie.map(|_| *direction);
-        let way = sea_query::Order::from(*direction);
-        let column = match by {
-            PostOrderBy::Author => "post_author",
-            PostOrderBy::Date => "post_date",
-            PostOrderBy::Modified => "post_modified",
-            PostOrderBy::Parent => "post_parent",
-            PostOrderBy::Slug => "post_name",
-            PostOrderBy::Title => "post_title",
-            PostOrderBy::MenuOrder => "menu_order",
-            PostOrderBy::CommentCount => "comment_count",
+        let way = *direction;
+        tie = tie.map(|_| way);
+        match by {
+            PostOrderBy::Author => all.push((col("post_author"), way)),
+            PostOrderBy::Date => all.push((col("post_date"), way)),
+            PostOrderBy::Modified => all.push((col("post_modified"), way)),
+            PostOrderBy::Parent => all.push((col("post_parent"), way)),
+            PostOrderBy::Slug => all.push((col("post_name"), way)),
+            PostOrderBy::Title => all.push((col("post_title"), way)),
+            PostOrderBy::MenuOrder => all.push((col("menu_order"), way)),
+            PostOrderBy::CommentCount => all.push((col("comment_count"), way)),
             PostOrderBy::Id => {
                 tie = None;
-                "ID"
+                all.push((col("ID"), way));
             }
             PostOrderBy::Include => {
-                if let Some(place) = crate::query::place(&col("ID"), q.include.iter().map(|id| id.0)) {
-                    s.order_by_expr(place, sea_query::Order::Asc);
-                }
-                continue;
+                all.extend(crate::query::place(&col("ID"), q.include.iter().map(|id| id.0)).map(|p| (p, Order::Asc)));
             }
             PostOrderBy::IncludeSlugs => {
-                if let Some(place) = crate::query::place(&col("post_name"), q.slugs.iter().map(String::as_str)) {
-                    s.order_by_expr(place, sea_query::Order::Asc);
-                }
-                continue;
+                let place = crate::query::place(&col("post_name"), q.slugs.iter().map(String::as_str));
+                all.extend(place.map(|p| (p, Order::Asc)));
             }
             PostOrderBy::Rand => {
-                s.order_by_expr(db.dialect().random(), sea_query::Order::Asc);
                 tie = None;
-                continue;
+                all.push((db.dialect().random(), Order::Asc));
             }
             PostOrderBy::Relevance => {
-                if let Some(rank) = q.search.as_deref().and_then(|t| SearchTerms::parse(t).rank()) {
-                    s.order_by_expr(rank, sea_query::Order::Asc);
-                }
-                "post_date"
+                let rank = q.search.as_deref().and_then(|t| SearchTerms::parse(t).rank());
+                all.extend(rank.map(|rank| (rank, Order::Asc)));
+                all.push((col("post_date"), way));
             }
-            PostOrderBy::Meta(key) => {
-                s.order_by_expr(meta_value(db, key), way);
-                continue;
-            }
-            PostOrderBy::MetaNumber(key) => {
-                s.order_by_expr(db.dialect().as_number(meta_value(db, key)), way);
-                continue;
-            }
-        };
-        s.order_by(("p", column), way);
+            PostOrderBy::Meta(key) => all.push((meta_value(db, key), way)),
+            PostOrderBy::MetaNumber(key) => all.push((db.dialect().as_number(meta_value(db, key)), way)),
+        }
     }
-    if let Some(direction) = tie {
-        s.order_by(("p", "ID"), direction.into());
-    }
+    all.extend(tie.map(|way| (col("ID"), way)));
+    all
 }
 
 impl PostQuery {

@@ -123,8 +123,16 @@ fn lists_are_those_of_the_peer() {
         assert_eq!(page.ids, ids(expected), "{name}");
         assert_eq!(page.total, Some(total), "{name}");
         // Counted again it is the same, also without the short way of a last page.
-        let again = store.read(|db| query(db, &PostQuery { limit: Some(1), ..q })).unwrap();
+        let again = store.read(|db| query(db, &PostQuery { limit: Some(1), ..q.clone() })).unwrap();
         assert_eq!(again.total, Some(total), "{name}");
+        // Every page holds what the whole list has there, whichever end it was walked to from.
+        let all = store.read(|db| query(db, &PostQuery { limit: None, offset: 0, total: false, ..q.clone() })).unwrap().ids;
+        for offset in [total / 3, total / 2, total / 2 + 2, total.saturating_sub(1), total, total + 5] {
+            let page = PostQuery { offset, limit: Some(4), ..q.clone() };
+            let page = store.read(|db| query(db, &page)).unwrap();
+            let expected: Vec<PostId> = all.iter().skip(usize::try_from(offset).unwrap()).take(4).copied().collect();
+            assert_eq!((page.ids, page.total), (expected, Some(total)), "{name}, from {offset}");
+        }
     }
     });
 }
@@ -232,9 +240,16 @@ fn slugs_become_unique() {
                 "hello-world",
             ),
         ];
-        for (wish, expected) in rows {
-            assert_eq!(store.read(|db| unique_slug(db, &wish)).unwrap(), expected, "{wish:?}");
+        let (wishes, expected): (Vec<UniqueSlug>, Vec<&str>) = rows.into_iter().unzip();
+        for (wish, expected) in wishes.iter().zip(&expected) {
+            assert_eq!(store.read(|db| unique_slug(db, wish)).unwrap(), *expected, "{wish:?}");
         }
+        let all = |db: &mut crate::Db| {
+            let before = db.statements();
+            Ok((unique_slugs(db, &wishes)?, db.statements() - before))
+        };
+        let (slugs, statements) = store.read(all).unwrap();
+        assert_eq!((slugs, statements), (expected.iter().map(|s| (*s).to_owned()).collect(), 2));
     });
 }
 

@@ -1,6 +1,6 @@
 //! Writing posts: rows, unique slugs, and what goes with a post when it is deleted.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashMap};
 
 use sea_query::{Expr, ExprTrait as _, Query, SelectStatement};
 use svc_model::{Post, PostId, TermTaxonomyId};
@@ -8,6 +8,7 @@ use svc_model::{Post, PostId, TermTaxonomyId};
 use crate::db::{Db, Tx};
 use crate::error::{Result, StoreError};
 use crate::meta::{self, MetaKind};
+use crate::query::FreeSlug;
 use crate::{comments, stamp, terms};
 
 /// Longest slug that the column holds, in bytes.
@@ -130,32 +131,67 @@ pub struct UniqueSlug {
 /// # Errors
 /// Those of the database.
 pub fn unique_slug(db: &mut Db, wish: &UniqueSlug) -> Result<String> {
-    let reserved = wish.reserved || FEEDS.contains(&wish.slug.as_str());
-    crate::query::free_slug(&wish.slug, MAX_SLUG, |slugs| {
-        let mut taken = taken(db, wish, slugs)?;
-        if reserved {
-            taken.insert(wish.slug.to_ascii_lowercase());
-        }
-        Ok(taken)
-    })
+    Ok(unique_slugs(db, std::slice::from_ref(wish))?.remove(0))
 }
 
-fn taken(db: &mut Db, wish: &UniqueSlug, slugs: &[String]) -> Result<HashSet<String>> {
-    let mut s: SelectStatement = Query::select();
-    s.column("post_name").from(db.table("posts"));
-    s.and_where(Expr::col("post_name").is_in(slugs.iter().map(String::as_str)));
-    s.and_where(Expr::col("ID").ne(wish.post.0));
-    match &wish.scope {
-        SlugScope::All => {}
-        SlugScope::Siblings { post_types, parent } => {
-            s.and_where(Expr::col("post_type").is_in(post_types.iter().map(String::as_str)));
-            s.and_where(Expr::col("post_parent").eq(parent.0));
-        }
-        SlugScope::Type(post_type) => {
-            s.and_where(Expr::col("post_type").eq(post_type.as_str()));
+/// [`unique_slug`] for several posts, each for itself: a few queries, however many of their slugs are taken.
+///
+/// # Errors
+/// Those of the database.
+pub fn unique_slugs(db: &mut Db, wishes: &[UniqueSlug]) -> Result<Vec<String>> {
+    let mut found: Vec<Option<String>> = vec![None; wishes.len()];
+    let mut searches: Vec<FreeSlug<'_>> = wishes.iter().map(|wish| FreeSlug::new(&wish.slug, MAX_SLUG)).collect();
+    while found.iter().any(Option::is_none) {
+        let open = searches.iter().zip(&found).filter(|(_, found)| found.is_none());
+        let asked: BTreeSet<&str> = open.flat_map(|(s, _)| s.candidates()).map(String::as_str).collect();
+        let holders = holders(db, &asked.into_iter().collect::<Vec<_>>())?;
+        for ((wish, search), found) in wishes.iter().zip(&mut searches).zip(&mut found) {
+            if found.is_none() {
+                *found = search.settle(|slug| wish.is_taken(slug, &holders))?;
+            }
         }
     }
-    Ok(db.all(&s, |row| Ok(row.text(0)?.to_ascii_lowercase()))?.into_iter().collect())
+    Ok(found.into_iter().flatten().collect())
+}
+
+/// A post that has a slug.
+struct Holder {
+    id: PostId,
+    post_type: String,
+    parent: PostId,
+}
+
+/// The posts that have these slugs, by slug in lower case.
+fn holders(db: &mut Db, slugs: &[&str]) -> Result<HashMap<String, Vec<Holder>>> {
+    let mut holders: HashMap<String, Vec<Holder>> = HashMap::new();
+    for piece in slugs.chunks(1_000) {
+        let mut s: SelectStatement = Query::select();
+        s.columns(["post_name", "ID", "post_type", "post_parent"]).from(db.table("posts"));
+        s.and_where(Expr::col("post_name").is_in(piece.iter().copied()));
+        db.select(&s, |row| {
+            let holder = Holder { id: PostId(row.int(1)?), post_type: row.text(2)?, parent: PostId(row.int(3)?) };
+            holders.entry(row.text(0)?.to_ascii_lowercase()).or_default().push(holder);
+            Ok(())
+        })?;
+    }
+    Ok(holders)
+}
+
+impl UniqueSlug {
+    fn is_taken(&self, slug: &str, holders: &HashMap<String, Vec<Holder>>) -> bool {
+        if slug == self.slug && (self.reserved || FEEDS.contains(&slug)) {
+            return true;
+        }
+        let in_scope = |holder: &Holder| match &self.scope {
+            SlugScope::All => true,
+            SlugScope::Siblings { post_types, parent } => {
+                holder.parent == *parent && post_types.contains(&holder.post_type)
+            }
+            SlugScope::Type(post_type) => holder.post_type == *post_type,
+        };
+        let holders = holders.get(&slug.to_ascii_lowercase());
+        holders.is_some_and(|holders| holders.iter().any(|holder| holder.id != self.post && in_scope(holder)))
+    }
 }
 
 /// Deletes a post with its meta, revisions, comments and places in terms; its children move up to its parent.

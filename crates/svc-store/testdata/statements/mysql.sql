@@ -11,14 +11,17 @@ DELETE FROM `term_relationships` WHERE `term_taxonomy_id` = ?
 DELETE FROM `term_taxonomy` WHERE `term_taxonomy_id` = ?
 DELETE FROM `termmeta` WHERE `term_id` IN (?)
 DELETE FROM `terms` WHERE `term_id` = ?
+DELETE FROM `usermeta` WHERE `user_id` = ? AND `meta_key` = ?
 DELETE FROM `usermeta` WHERE `user_id` IN (?)
 DELETE FROM `users` WHERE `ID` = ?
 INSERT INTO `comments` (`comment_post_ID`, `comment_author`, `comment_author_email`, `comment_author_url`, `comment_author_IP`, `comment_date`, `comment_date_gmt`, `comment_content`, `comment_karma`, `comment_approved`, `comment_agent`, `comment_type`, `comment_parent`, `user_id`) VALUES (?)
 INSERT INTO `options` (`option_name`, `option_value`, `autoload`) VALUES (?) ON DUPLICATE KEY UPDATE `option_value` = VALUES(`option_value`)
+INSERT INTO `postmeta` (`post_id`, `meta_key`, `meta_value`) VALUES (?)
 INSERT INTO `posts` (`post_author`, `post_date`, `post_date_gmt`, `post_content`, `post_title`, `post_excerpt`, `post_status`, `comment_status`, `ping_status`, `post_password`, `post_name`, `post_modified`, `post_modified_gmt`, `post_parent`, `guid`, `menu_order`, `post_type`, `post_mime_type`, `comment_count`, `to_ping`, `pinged`, `post_content_filtered`) VALUES (?)
 INSERT INTO `term_relationships` (`object_id`, `term_taxonomy_id`, `term_order`) VALUES (?)
 INSERT INTO `term_taxonomy` (`term_id`, `taxonomy`, `description`, `parent`, `count`) VALUES (?)
 INSERT INTO `terms` (`name`, `slug`, `term_group`) VALUES (?)
+INSERT INTO `usermeta` (`user_id`, `meta_key`, `meta_value`) VALUES (?)
 INSERT INTO `users` (`user_login`, `user_pass`, `user_nicename`, `user_email`, `user_url`, `user_registered`, `user_activation_key`, `user_status`, `display_name`) VALUES (?)
 SELECT COUNT(*) FROM `comments` AS `c` WHERE `c`.`comment_approved` IN (?)
 SELECT COUNT(*) FROM `comments` AS `c` WHERE `c`.`comment_approved` IN (?) AND `c`.`comment_type` IN (?) AND `c`.`comment_type` NOT IN (?)
@@ -54,12 +57,15 @@ SELECT COUNT(*) FROM `posts` AS `p` WHERE `p`.`post_type` = ? AND `p`.`post_stat
 SELECT COUNT(*) FROM `posts` AS `p` WHERE `p`.`post_type` IN (?) AND `p`.`post_status` = ? AND EXISTS(SELECT ? FROM `postmeta` AS `m` WHERE `m`.`post_id` = `p`.`ID` AND `m`.`meta_key` = ? AND CAST(`m`.`meta_value` AS SIGNED) > CAST(? AS SIGNED))
 SELECT COUNT(*) FROM `posts` AS `p` WHERE `p`.`post_type` IN (?) AND `p`.`post_status` = ? AND EXISTS(SELECT ? FROM `postmeta` AS `m` WHERE `m`.`post_id` = `p`.`ID` AND `m`.`meta_key` = ? AND `m`.`meta_value` = ?)
 SELECT COUNT(*) FROM `posts` AS `p` WHERE `p`.`post_type` IN (?) AND `p`.`post_status` = ? AND EXISTS(SELECT ? FROM `postmeta` AS `m` WHERE `m`.`post_id` = `p`.`ID` AND `m`.`meta_key` = ?)
+SELECT COUNT(*) FROM `posts` AS `p` WHERE `p`.`post_type` IN (?) AND `p`.`post_status` = ? AND `p`.`post_password` = ? AND (`p`.`post_title` LIKE ? ESCAPE '\\' OR `p`.`post_excerpt` LIKE ? ESCAPE '\\' OR `p`.`post_content` LIKE ? ESCAPE '\\')
 SELECT COUNT(*) FROM `terms` AS `t` INNER JOIN `term_taxonomy` AS `tt` ON `tt`.`term_id` = `t`.`term_id` WHERE `tt`.`taxonomy` IN (?) AND (`t`.`name` LIKE ? ESCAPE '\\' OR `t`.`slug` LIKE ? ESCAPE '\\')
 SELECT COUNT(*) FROM `terms` AS `t` INNER JOIN `term_taxonomy` AS `tt` ON `tt`.`term_id` = `t`.`term_id` WHERE `tt`.`taxonomy` IN (?) AND `tt`.`count` > ?
+SELECT COUNT(*) FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME IN (?) AND ENGINE = 'InnoDB'
 SELECT DISTINCT `comment_parent` FROM `comments` WHERE `comment_parent` IN (?) AND `comment_approved` IN (?)
 SELECT DISTINCT `post_author` FROM `posts` WHERE `post_author` IN (?) AND ((`post_status` = ? AND `post_type` IN (?)))
 SELECT DISTINCT `post_author` FROM `posts` WHERE `post_author` IN (?) AND (`post_status` = ? AND `post_type` IN (?))
 SELECT DISTINCT `term_taxonomy_id` FROM `term_relationships` WHERE `object_id` IN (?)
+SELECT VARIABLE_VALUE, UNIX_TIMESTAMP(), @@hostname, @@port FROM information_schema.GLOBAL_STATUS WHERE VARIABLE_NAME IN ('INNODB_MAX_TRX_ID', 'UPTIME') ORDER BY VARIABLE_NAME
 SELECT `ID` FROM `posts` WHERE `post_author` = ? AND `post_type` IN (?) ORDER BY `ID` ASC
 SELECT `ID` FROM `posts` WHERE `post_parent` = ? AND `post_type` = ?
 SELECT `ID` FROM `posts` WHERE `post_type` IN (?) AND `post_status` = ? AND `post_date_gmt` <> ? AND `post_date_gmt` <= ? ORDER BY `post_date_gmt` ASC, `ID` ASC LIMIT ?
@@ -73,6 +79,7 @@ SELECT `ID`, `post_name` FROM `posts` WHERE `post_parent` = ? AND `post_type` = 
 SELECT `ID`, `user_login`, `user_pass`, `user_nicename`, `user_email`, `user_url`, `user_registered`, `user_activation_key`, `user_status`, `display_name` FROM `users` WHERE `ID` IN (?)
 SELECT `ID`, `user_login`, `user_pass`, `user_nicename`, `user_email`, `user_url`, `user_registered`, `user_activation_key`, `user_status`, `display_name` FROM `users` WHERE `user_email` = ? ORDER BY `ID` ASC
 SELECT `ID`, `user_login`, `user_pass`, `user_nicename`, `user_email`, `user_url`, `user_registered`, `user_activation_key`, `user_status`, `display_name` FROM `users` WHERE `user_login` = ? ORDER BY `ID` ASC
+SELECT `ID`, `user_login`, `user_pass`, `user_nicename`, `user_email`, `user_url`, `user_registered`, `user_activation_key`, `user_status`, `display_name` FROM `users` WHERE `user_nicename` = ? ORDER BY `ID` ASC
 SELECT `c`.`comment_ID` FROM `comments` AS `c` WHERE `c`.`comment_approved` IN (?) AND `c`.`comment_type` IN (?) AND `c`.`comment_type` NOT IN (?) AND (`c`.`comment_author` LIKE ? ESCAPE '\\' OR `c`.`comment_author_email` LIKE ? ESCAPE '\\' OR `c`.`comment_author_url` LIKE ? ESCAPE '\\' OR `c`.`comment_author_IP` LIKE ? ESCAPE '\\' OR `c`.`comment_content` LIKE ? ESCAPE '\\') ORDER BY `c`.`comment_date_gmt` DESC, `c`.`comment_ID` DESC LIMIT ?
 SELECT `c`.`comment_ID` FROM `comments` AS `c` WHERE `c`.`comment_approved` IN (?) AND `c`.`comment_type` IN (?) AND `c`.`comment_type` NOT IN (?) AND `c`.`comment_ID` IN (?) AND `c`.`comment_ID` NOT IN (?) ORDER BY (CASE WHEN (`c`.`comment_ID` = ?) THEN ? ELSE ? END) ASC, `c`.`comment_ID` DESC LIMIT ?
 SELECT `c`.`comment_ID` FROM `comments` AS `c` WHERE `c`.`comment_approved` IN (?) AND `c`.`comment_type` IN (?) AND `c`.`comment_type` NOT IN (?) AND `c`.`comment_date` > ? ORDER BY `c`.`comment_ID` DESC LIMIT ?
@@ -83,6 +90,7 @@ SELECT `c`.`comment_ID` FROM `comments` AS `c` WHERE `c`.`comment_approved` IN (
 SELECT `c`.`comment_ID` FROM `comments` AS `c` WHERE `c`.`comment_approved` IN (?) ORDER BY `c`.`comment_date_gmt` DESC, `c`.`comment_ID` DESC LIMIT ?
 SELECT `c`.`comment_ID` FROM `comments` AS `c` WHERE `c`.`comment_parent` NOT IN (?) AND `c`.`comment_approved` IN (?) AND `c`.`comment_type` IN (?) AND `c`.`comment_type` NOT IN (?) ORDER BY `c`.`comment_date_gmt` DESC, `c`.`comment_ID` DESC LIMIT ?
 SELECT `c`.`comment_ID` FROM `comments` AS `c` WHERE `c`.`comment_post_ID` IN (?) AND `c`.`comment_approved` IN (?) AND `c`.`comment_type` IN (?) AND `c`.`comment_type` NOT IN (?) AND EXISTS(SELECT ? FROM `posts` AS `p` WHERE `p`.`ID` = `c`.`comment_post_ID` AND `p`.`post_status` IN (?)) ORDER BY `c`.`comment_date_gmt` DESC, `c`.`comment_ID` DESC LIMIT ?
+SELECT `c`.`comment_ID` FROM `comments` AS `c` WHERE `c`.`comment_post_ID` IN (?) AND `c`.`comment_approved` IN (?) AND `c`.`comment_type` NOT IN (?) ORDER BY `c`.`comment_date_gmt` ASC, `c`.`comment_ID` ASC LIMIT ?
 SELECT `c`.`comment_ID` FROM `comments` AS `c` WHERE `c`.`comment_post_ID` IN (?) AND `c`.`comment_parent` IN (?) AND `c`.`comment_approved` IN (?) AND `c`.`comment_type` IN (?) AND `c`.`comment_type` NOT IN (?) ORDER BY `c`.`comment_date_gmt` DESC, `c`.`comment_ID` DESC LIMIT ?
 SELECT `c`.`comment_ID`, COUNT(*) FROM `comments` AS `c` INNER JOIN `comments` AS `o` ON `o`.`comment_post_ID` = `c`.`comment_post_ID` AND `o`.`comment_parent` = ? AND `o`.`comment_approved` = ? AND `o`.`comment_date_gmt` < `c`.`comment_date_gmt` WHERE `c`.`comment_ID` IN (?) GROUP BY `c`.`comment_ID`
 SELECT `comment_ID` FROM `comments` WHERE `comment_approved` = ? AND `comment_author` = ? AND `comment_author_email` = ? LIMIT ?
@@ -116,10 +124,12 @@ SELECT `p`.`ID` FROM `posts` AS `p` WHERE `p`.`post_type` = ? AND `p`.`post_stat
 SELECT `p`.`ID` FROM `posts` AS `p` WHERE `p`.`post_type` = ? AND `p`.`post_status` = ? AND `p`.`post_author` IN (?) ORDER BY `p`.`post_date` DESC, `p`.`ID` DESC LIMIT ?
 SELECT `p`.`ID` FROM `posts` AS `p` WHERE `p`.`post_type` = ? AND `p`.`post_status` = ? AND `p`.`post_author` NOT IN (?) ORDER BY `p`.`post_date` DESC, `p`.`ID` DESC LIMIT ?
 SELECT `p`.`ID` FROM `posts` AS `p` WHERE `p`.`post_type` = ? AND `p`.`post_status` = ? AND `p`.`post_date` < ? ORDER BY `p`.`post_date` DESC, `p`.`ID` DESC LIMIT ?
+SELECT `p`.`ID` FROM `posts` AS `p` WHERE `p`.`post_type` = ? AND `p`.`post_status` = ? AND `p`.`post_date` > ? AND `p`.`post_date` < ? ORDER BY `p`.`post_date` DESC, `p`.`ID` DESC LIMIT ?
 SELECT `p`.`ID` FROM `posts` AS `p` WHERE `p`.`post_type` = ? AND `p`.`post_status` = ? AND `p`.`post_date` > ? ORDER BY `p`.`post_date` ASC, `p`.`ID` ASC LIMIT ?
 SELECT `p`.`ID` FROM `posts` AS `p` WHERE `p`.`post_type` = ? AND `p`.`post_status` = ? AND `p`.`post_date` >= ? ORDER BY `p`.`post_date` ASC, `p`.`ID` ASC LIMIT ?
 SELECT `p`.`ID` FROM `posts` AS `p` WHERE `p`.`post_type` = ? AND `p`.`post_status` = ? AND `p`.`post_mime_type` LIKE ? ESCAPE '\\' ORDER BY `p`.`post_date` DESC, `p`.`ID` DESC LIMIT ?
 SELECT `p`.`ID` FROM `posts` AS `p` WHERE `p`.`post_type` = ? AND `p`.`post_status` = ? AND `p`.`post_modified` > ? ORDER BY `p`.`post_date` DESC, `p`.`ID` DESC LIMIT ?
+SELECT `p`.`ID` FROM `posts` AS `p` WHERE `p`.`post_type` = ? AND `p`.`post_status` = ? AND `p`.`post_name` = ? ORDER BY `p`.`post_date` DESC, `p`.`ID` DESC LIMIT ?
 SELECT `p`.`ID` FROM `posts` AS `p` WHERE `p`.`post_type` = ? AND `p`.`post_status` = ? AND `p`.`post_name` IN (?) ORDER BY (CASE WHEN (`p`.`post_name` = ?) THEN ? ELSE ? END) ASC, `p`.`ID` ASC LIMIT ?
 SELECT `p`.`ID` FROM `posts` AS `p` WHERE `p`.`post_type` = ? AND `p`.`post_status` = ? AND `p`.`post_name` IN (?) ORDER BY `p`.`post_date` DESC, `p`.`ID` DESC LIMIT ?
 SELECT `p`.`ID` FROM `posts` AS `p` WHERE `p`.`post_type` = ? AND `p`.`post_status` = ? AND `p`.`post_parent` IN (?) ORDER BY `p`.`ID` ASC
@@ -134,6 +144,7 @@ SELECT `p`.`ID` FROM `posts` AS `p` WHERE `p`.`post_type` = ? AND `p`.`post_stat
 SELECT `p`.`ID` FROM `posts` AS `p` WHERE `p`.`post_type` = ? AND `p`.`post_status` = ? ORDER BY `p`.`ID` ASC LIMIT ?
 SELECT `p`.`ID` FROM `posts` AS `p` WHERE `p`.`post_type` = ? AND `p`.`post_status` = ? ORDER BY `p`.`comment_count` DESC, `p`.`ID` DESC LIMIT ?
 SELECT `p`.`ID` FROM `posts` AS `p` WHERE `p`.`post_type` = ? AND `p`.`post_status` = ? ORDER BY `p`.`menu_order` ASC, `p`.`ID` ASC LIMIT ?
+SELECT `p`.`ID` FROM `posts` AS `p` WHERE `p`.`post_type` = ? AND `p`.`post_status` = ? ORDER BY `p`.`menu_order` ASC, `p`.`post_title` ASC, `p`.`ID` ASC LIMIT ?
 SELECT `p`.`ID` FROM `posts` AS `p` WHERE `p`.`post_type` = ? AND `p`.`post_status` = ? ORDER BY `p`.`post_author` ASC, `p`.`ID` ASC LIMIT ?
 SELECT `p`.`ID` FROM `posts` AS `p` WHERE `p`.`post_type` = ? AND `p`.`post_status` = ? ORDER BY `p`.`post_date` ASC, `p`.`ID` ASC LIMIT ?
 SELECT `p`.`ID` FROM `posts` AS `p` WHERE `p`.`post_type` = ? AND `p`.`post_status` = ? ORDER BY `p`.`post_date` DESC, `p`.`ID` DESC LIMIT ?
@@ -146,11 +157,18 @@ SELECT `p`.`ID` FROM `posts` AS `p` WHERE `p`.`post_type` = ? AND `p`.`post_stat
 SELECT `p`.`ID` FROM `posts` AS `p` WHERE `p`.`post_type` IN (?) AND `p`.`post_status` = ? AND EXISTS(SELECT ? FROM `postmeta` AS `m` WHERE `m`.`post_id` = `p`.`ID` AND `m`.`meta_key` = ? AND CAST(`m`.`meta_value` AS SIGNED) > CAST(? AS SIGNED)) ORDER BY `p`.`post_date` DESC, `p`.`ID` DESC LIMIT ?
 SELECT `p`.`ID` FROM `posts` AS `p` WHERE `p`.`post_type` IN (?) AND `p`.`post_status` = ? AND EXISTS(SELECT ? FROM `postmeta` AS `m` WHERE `m`.`post_id` = `p`.`ID` AND `m`.`meta_key` = ? AND `m`.`meta_value` = ?) ORDER BY `p`.`post_date` DESC, `p`.`ID` DESC LIMIT ?
 SELECT `p`.`ID` FROM `posts` AS `p` WHERE `p`.`post_type` IN (?) AND `p`.`post_status` = ? AND EXISTS(SELECT ? FROM `postmeta` AS `m` WHERE `m`.`post_id` = `p`.`ID` AND `m`.`meta_key` = ?) ORDER BY (SELECT `m`.`meta_value` FROM `postmeta` AS `m` WHERE `m`.`post_id` = `p`.`ID` AND `m`.`meta_key` = ? ORDER BY `m`.`meta_id` ASC LIMIT ?) + ? ASC, `p`.`ID` ASC LIMIT ?
+SELECT `p`.`ID` FROM `posts` AS `p` WHERE `p`.`post_type` IN (?) AND `p`.`post_status` = ? AND `p`.`post_password` = ? AND (`p`.`post_title` LIKE ? ESCAPE '\\' OR `p`.`post_excerpt` LIKE ? ESCAPE '\\' OR `p`.`post_content` LIKE ? ESCAPE '\\') ORDER BY (CASE WHEN (`p`.`post_title` LIKE ? ESCAPE '\\') THEN ? ELSE ? END) ASC, `p`.`post_date` DESC, `p`.`ID` DESC LIMIT ?
+SELECT `p`.`ID` FROM `posts` AS `p` WHERE `p`.`post_type` IN (?) AND `p`.`post_status` = ? AND `p`.`post_password` = ? AND (`p`.`post_title` LIKE ? ESCAPE '\\' OR `p`.`post_excerpt` LIKE ? ESCAPE '\\' OR `p`.`post_content` LIKE ? ESCAPE '\\') ORDER BY (CASE WHEN (`p`.`post_title` LIKE ? ESCAPE '\\') THEN ? WHEN (`p`.`post_excerpt` LIKE ? ESCAPE '\\') THEN ? WHEN (`p`.`post_content` LIKE ? ESCAPE '\\') THEN ? ELSE ? END) ASC, `p`.`post_date` DESC, `p`.`ID` DESC LIMIT ? OFFSET ?
+SELECT `p`.`ID` FROM `posts` AS `p` WHERE `p`.`post_type` IN (?) AND `p`.`post_status` = ? AND `p`.`post_password` = ? AND (`p`.`post_title` NOT LIKE ? ESCAPE '\\' AND `p`.`post_excerpt` NOT LIKE ? ESCAPE '\\' AND `p`.`post_content` NOT LIKE ? ESCAPE '\\') ORDER BY `p`.`post_date` DESC, `p`.`ID` DESC LIMIT ?
 SELECT `post_date_gmt` FROM `posts` WHERE `post_type` IN (?) AND `post_status` = ? AND `post_date_gmt` <> ? ORDER BY `post_date_gmt` ASC LIMIT ?
+SELECT `post_id`, `meta_key`, `meta_value` FROM `postmeta` WHERE `post_id` = ? AND `meta_key` = ? ORDER BY `meta_id` ASC LIMIT ?
 SELECT `post_id`, `meta_key`, `meta_value` FROM `postmeta` WHERE `post_id` IN (?) ORDER BY `meta_id` ASC
 SELECT `post_name` FROM `posts` WHERE `post_name` IN (?) AND `ID` <> ?
 SELECT `post_name` FROM `posts` WHERE `post_name` IN (?) AND `ID` <> ? AND `post_type` = ?
 SELECT `post_name` FROM `posts` WHERE `post_name` IN (?) AND `ID` <> ? AND `post_type` IN (?) AND `post_parent` = ?
+SELECT `post_name`, `ID` FROM `posts` WHERE `post_name` IN (?) AND `post_type` = ?
+SELECT `post_name`, `ID`, `post_type`, `post_parent` FROM `posts` WHERE `post_name` IN (?)
+SELECT `post_parent`, COUNT(*), MAX(ID) FROM `posts` WHERE `post_parent` IN (?) AND `post_type` = ? AND `post_status` = ? GROUP BY `post_parent`
 SELECT `post_status`, COUNT(*) FROM `posts` WHERE `post_type` = ? GROUP BY `post_status`
 SELECT `slug` FROM `terms` WHERE `slug` IN (?) AND `term_id` <> ?
 SELECT `t`.`term_id` FROM `terms` AS `t` INNER JOIN `term_taxonomy` AS `tt` ON `tt`.`term_id` = `t`.`term_id` WHERE `tt`.`taxonomy` IN (?) AND (`t`.`name` LIKE ? ESCAPE '\\' OR `t`.`slug` LIKE ? ESCAPE '\\') ORDER BY `t`.`name` ASC, `t`.`term_id` ASC LIMIT ?
@@ -171,6 +189,7 @@ SELECT `taxonomy`, `term_id`, `term_taxonomy_id`, `parent`, `count` FROM `term_t
 SELECT `taxonomy`, `term_id`, `term_taxonomy_id`, `parent`, `count` FROM `term_taxonomy` WHERE `taxonomy` = ? AND (`term_id` IN (?) OR `parent` <> ?)
 SELECT `taxonomy`, `term_id`, `term_taxonomy_id`, `parent`, `count` FROM `term_taxonomy` WHERE `taxonomy` = ? AND `term_id` IN (?)
 SELECT `term_id` FROM `term_taxonomy` WHERE `term_id` = ?
+SELECT `term_id`, `meta_key`, `meta_value` FROM `termmeta` WHERE `term_id` IN (?) ORDER BY `meta_id` ASC
 SELECT `u`.`ID` FROM `users` AS `u` ORDER BY `u`.`display_name` ASC, `u`.`ID` ASC LIMIT ?
 SELECT `u`.`ID` FROM `users` AS `u` ORDER BY `u`.`user_email` DESC, `u`.`ID` ASC LIMIT ?
 SELECT `u`.`ID` FROM `users` AS `u` ORDER BY `u`.`user_nicename` ASC, `u`.`ID` ASC LIMIT ?
@@ -185,15 +204,19 @@ SELECT `u`.`ID` FROM `users` AS `u` WHERE `u`.`ID` NOT IN (?) ORDER BY `u`.`ID` 
 SELECT `u`.`ID` FROM `users` AS `u` WHERE `u`.`user_email` LIKE ? ESCAPE '\\' ORDER BY `u`.`display_name` ASC, `u`.`ID` ASC LIMIT ?
 SELECT `u`.`ID` FROM `users` AS `u` WHERE `u`.`user_login` LIKE ? ESCAPE '\\' OR `u`.`user_url` LIKE ? ESCAPE '\\' OR `u`.`user_email` LIKE ? ESCAPE '\\' OR `u`.`user_nicename` LIKE ? ESCAPE '\\' OR `u`.`display_name` LIKE ? ESCAPE '\\' ORDER BY `u`.`display_name` ASC, `u`.`ID` ASC LIMIT ?
 SELECT `u`.`ID` FROM `users` AS `u` WHERE `u`.`user_nicename` IN (?) ORDER BY `u`.`display_name` ASC, `u`.`ID` ASC LIMIT ?
+SELECT `user_id`, `meta_key`, `meta_value` FROM `usermeta` WHERE `user_id` = ? AND `meta_key` = ? ORDER BY `umeta_id` ASC LIMIT ?
 SELECT `user_id`, `meta_key`, `meta_value` FROM `usermeta` WHERE `user_id` IN (?) ORDER BY `umeta_id` ASC
 SELECT `user_nicename` FROM `users` WHERE `ID` <> ? AND `user_nicename` IN (?)
 UPDATE `comments` SET `comment_parent` = ? WHERE `comment_parent` = ?
 UPDATE `comments` SET `comment_post_ID` = ?, `comment_author` = ?, `comment_author_email` = ?, `comment_author_url` = ?, `comment_author_IP` = ?, `comment_date` = ?, `comment_date_gmt` = ?, `comment_content` = ?, `comment_karma` = ?, `comment_approved` = ?, `comment_agent` = ?, `comment_type` = ?, `comment_parent` = ?, `user_id` = ? WHERE `comment_ID` = ?
 UPDATE `links` SET `link_owner` = ? WHERE `link_owner` = ?
 UPDATE `posts` SET `comment_count` = (SELECT COUNT(*) FROM `comments` AS `c` WHERE `c`.`comment_post_ID` = `posts`.`ID` AND `c`.`comment_approved` = ? AND `c`.`comment_type` <> ?) WHERE `ID` IN (?)
+UPDATE `posts` SET `guid` = ? WHERE `ID` = ?
 UPDATE `posts` SET `post_author` = ? WHERE `post_author` = ?
+UPDATE `posts` SET `post_author` = ?, `post_date` = ?, `post_date_gmt` = ?, `post_content` = ?, `post_title` = ?, `post_excerpt` = ?, `post_status` = ?, `comment_status` = ?, `ping_status` = ?, `post_password` = ?, `post_name` = ?, `post_modified` = ?, `post_modified_gmt` = ?, `post_parent` = ?, `guid` = ?, `menu_order` = ?, `post_type` = ?, `post_mime_type` = ?, `comment_count` = ? WHERE `ID` = ?
 UPDATE `posts` SET `post_parent` = ? WHERE `post_parent` = ? AND `post_type` IN (?)
 UPDATE `posts` SET `post_status` = ? WHERE `ID` = ? AND `post_status` = ? AND `post_date_gmt` <= ?
 UPDATE `term_taxonomy` SET `count` = (SELECT COUNT(*) FROM `term_relationships` AS `tr` INNER JOIN `posts` AS `p` ON `p`.`ID` = `tr`.`object_id` LEFT JOIN `posts` AS `above` ON `above`.`ID` = `p`.`post_parent` WHERE `tr`.`term_taxonomy_id` = `term_taxonomy`.`term_taxonomy_id` AND (`p`.`post_status` = ? OR (`p`.`post_type` = ? AND `p`.`post_status` = ? AND `above`.`post_status` = ?))) WHERE `term_taxonomy_id` IN (?) AND `taxonomy` <> ?
 UPDATE `term_taxonomy` SET `parent` = ? WHERE `parent` = ? AND `taxonomy` = ?
+UPDATE `usermeta` SET `meta_value` = ? WHERE `user_id` = ? AND `meta_key` = ?
 UPDATE `users` SET `user_login` = ?, `user_pass` = ?, `user_nicename` = ?, `user_email` = ?, `user_url` = ?, `user_registered` = ?, `user_activation_key` = ?, `user_status` = ?, `display_name` = ? WHERE `ID` = ?

@@ -136,7 +136,7 @@ impl BlockData for RecordedSite {
         None
     }
 
-    fn menu(&self, _: Option<PostId>) -> Option<String> {
+    fn menu(&self, _: Option<PostId>) -> Option<Rc<PostView>> {
         None
     }
 

@@ -34,7 +34,6 @@ use crate::{
     errors::{post_not_found, trash_not_supported},
     posts::{Granted, Posts, checks, context_param, params},
     respond,
-    revisions::Autosaves,
 };
 
 pub(crate) use self::{new_pages::page_published, show::shown};
@@ -46,6 +45,11 @@ pub struct MenuItems {
     posts: Arc<Posts>,
     fields: ItemFields,
     extra: ExtraFields,
+}
+
+/// What a change of an item of this type can say.
+pub(crate) fn edit_args(site: &Arc<Site>, post_type: &PostType, extra: &ExtraFields) -> Args {
+    fields::fields(site, post_type).with_extra(extra, &post_type.name).args(MethodKind::Editable)
 }
 
 impl MenuItems {
@@ -60,12 +64,6 @@ impl MenuItems {
             post_type: Arc::new(post_type.clone()),
             extra: extra.clone(),
         }
-    }
-
-    /// The autosaves of items of this type.
-    pub(crate) fn autosaves(site: &Arc<Site>, post_type: &PostType, extra: &ExtraFields) -> Autosaves {
-        let args = fields::fields(site, post_type).with_extra(extra, &post_type.name).args(MethodKind::Editable);
-        Autosaves::new(site, post_type, extra).keeping_nothing_of(args)
     }
 
     /// The wire form of an item, without its links.

@@ -3,6 +3,8 @@
 //! Read ([`ThemeJson::new`]), laid over one another ([`ThemeJson::merge`]) and shown as the interface does. No CSS is
 //! made here.
 
+mod export;
+mod spacing;
 mod tables;
 
 use std::sync::LazyLock;
@@ -56,7 +58,7 @@ impl ThemeJson {
             clean_settings(settings, origin, true);
         }
         if let Some(Value::Object(styles)) = source.get_mut("styles") {
-            clean_styles(styles, 0);
+            clean_styles(styles, Place::Page);
         }
         for name in ["settings", "styles"] {
             if source.get(name).is_some_and(|v| v.as_object().is_none_or(Map::is_empty)) {
@@ -93,6 +95,32 @@ impl ThemeJson {
     /// The styles; null without any.
     pub fn styles(&self) -> &Value {
         self.0.get("styles").unwrap_or(&Value::Null)
+    }
+
+    /// Gives blocks the variations of their styles: `of_blocks` holds `(name, blocks, styles)`.
+    ///
+    /// What stands in the styles for all blocks of a variation, under `variations`, is put at each of them; what a block
+    /// says itself counts more than that, and that more than what the variation's own file says.
+    pub fn add_variations(&mut self, of_blocks: &[(String, Vec<String>, Value)]) {
+        let shared = self.0.get_mut("styles").and_then(|s| s.as_object_mut()?.shift_remove("variations"));
+        let shared = shared.unwrap_or_default();
+        for (name, blocks, styles) in of_blocks {
+            let mut below = styles.clone();
+            if let Some(shared) = shared.get(name) {
+                lay_over(&mut below, shared);
+            }
+            if below.as_object().is_none_or(Map::is_empty) {
+                continue;
+            }
+            let styles = self.0.entry("styles").or_insert_with(|| Value::Object(Map::new()));
+            for block in blocks {
+                let own = &mut styles["blocks"][block]["variations"][name];
+                let over = std::mem::replace(own, below.clone());
+                if over.is_object() {
+                    lay_over(own, &over);
+                }
+            }
+        }
     }
 
     /// Lays `over` on top: members replace one another, presets only those of the same origin.
@@ -236,6 +264,11 @@ fn clean_settings(settings: &mut Map<String, Value>, origin: Origin, of_page: bo
         Some((_, members)) => keep_members(value, members),
         None => of_page && name == "blocks",
     });
+    if origin != Origin::Default
+        && let Some(spacing) = settings.get_mut("spacing").and_then(Value::as_object_mut)
+    {
+        spacing::compute(spacing);
+    }
     for presets in PRESETS {
         let (group, name) = presets.path;
         if let Some(list) = settings.get_mut(group).and_then(|g| g.get_mut(name)).filter(|l| l.is_array()) {
@@ -272,8 +305,34 @@ fn keep_members(value: &mut Value, names: &[&str]) -> bool {
     !members.is_empty()
 }
 
+/// What styles belong to, which decides what stands in them.
+#[derive(Clone, Copy, PartialEq)]
+enum Place {
+    Page,
+    Block,
+    Variation,
+    BlockOfVariation,
+    Element,
+    State,
+}
+
+impl Place {
+    /// What the members of this member are styles of.
+    fn inside(self, name: &str) -> Option<Place> {
+        Some(match (self, name) {
+            (Place::Page, "blocks") => Place::Block,
+            (Place::Variation, "blocks") => Place::BlockOfVariation,
+            // Those of the page are for all blocks that have a variation of the name.
+            (Place::Page | Place::Block, "variations") => Place::Variation,
+            (Place::Element | Place::State, "elements") => return None,
+            (_, "elements") => Place::Element,
+            _ => return None,
+        })
+    }
+}
+
 /// Drops what is no style, and resolves short names of presets.
-fn clean_styles(styles: &mut Map<String, Value>, depth: usize) {
+fn clean_styles(styles: &mut Map<String, Value>, place: Place) {
     styles.retain(|name, value| match STYLES.iter().find(|(known, _)| known == name) {
         Some((_, members)) => {
             if !members.is_empty() && !keep_members(value, members) {
@@ -282,26 +341,18 @@ fn clean_styles(styles: &mut Map<String, Value>, depth: usize) {
             resolve(value, 0);
             true
         }
-        None => is_nested(name, depth) && clean_nested(name, value, depth),
+        None => clean_nested(name, value, place),
     });
 }
 
-/// Whether styles at this depth hold further ones under this name.
-fn is_nested(name: &str, depth: usize) -> bool {
-    match name {
-        "blocks" => depth == 0,
-        "elements" | "variations" => depth < 4,
-        _ => STATES.contains(&name),
-    }
-}
-
 /// Cleans further styles inside; whether there is anything left.
-fn clean_nested(kind: &str, value: &mut Value, depth: usize) -> bool {
+fn clean_nested(kind: &str, value: &mut Value, place: Place) -> bool {
     let Some(members) = value.as_object_mut() else { return false };
     if STATES.contains(&kind) {
-        clean_styles(members, MAX_DEPTH);
+        clean_styles(members, Place::State);
         return !members.is_empty();
     }
+    let Some(inside) = place.inside(kind) else { return false };
     members.retain(|name, value| {
         let is_known = match kind {
             "elements" => ELEMENTS.iter().any(|(known, _)| known == name),
@@ -312,7 +363,7 @@ fn clean_nested(kind: &str, value: &mut Value, depth: usize) -> bool {
         if kind == "elements" && !matches!(name.as_str(), "link" | "button") {
             styles.retain(|name, _| !STATES.contains(&name.as_str()));
         }
-        clean_styles(styles, depth + 1);
+        clean_styles(styles, inside);
         !styles.is_empty()
     });
     !members.is_empty()
@@ -391,6 +442,27 @@ mod tests {
         check(theme.clone(), "/styles/elements/h1", Value::Null);
         check(theme.clone(), "/styles/blocks/core~1group", json!({"elements": {"link": {"color": {"text": "green"}}}}));
         check(theme, "/styles/blocks/bad name", Value::Null);
+    }
+
+    #[test]
+    fn variations_of_blocks_are_put_at_the_blocks() {
+        let mut json = ThemeJson::new(
+            json!({"styles": {
+                "variations": {"dark": {"color": {"text": "white"}, "elements": {"link": {"color": {"text": "blue"}}}},
+                    "other": {"color": {"text": "red"}}},
+                "blocks": {"core/group": {"variations": {"dark": {"elements": {"link": {"color": {"text": "pink"}}},
+                    "blocks": {"core/list": {"color": {"text": "grey"}, "variations": {"x": {"css": "y"}}}}}}}}}}),
+            Origin::Theme,
+        );
+        let blocks = vec!["core/group".to_owned(), "core/columns".to_owned()];
+        json.add_variations(&[("dark".to_owned(), blocks, json!({"color": {"text": "a", "background": "b"}}))]);
+        let group = json!({"color": {"text": "white", "background": "b"}, "elements": {"link": {"color": {"text": "pink"}}},
+            "blocks": {"core/list": {"color": {"text": "grey"}}}});
+        assert_eq!(json.styles()["blocks"]["core/group"]["variations"]["dark"], group);
+        let columns =
+            json!({"color": {"text": "white", "background": "b"}, "elements": {"link": {"color": {"text": "blue"}}}});
+        assert_eq!(json.styles()["blocks"]["core/columns"]["variations"]["dark"], columns);
+        assert!(json.styles().get("variations").is_none());
     }
 
     #[test]

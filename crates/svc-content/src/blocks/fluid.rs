@@ -12,8 +12,8 @@ const REM: f64 = 16.0;
 const LEAST: f64 = 14.0;
 
 /// What `settings.typography.fluid` says.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Settings {
+#[derive(Clone, Copy, Debug, Default)]
+pub struct FluidSizes {
     is_on: bool,
     /// Widths of the window between which sizes grow, in pixels.
     widths: (f64, f64),
@@ -39,12 +39,13 @@ fn round(number: f64) -> f64 {
     (number * 1000.0).round() / 1000.0
 }
 
-impl Settings {
-    pub(super) fn of(settings: &Value) -> Self {
+impl FluidSizes {
+    /// Of a theme's settings.
+    pub fn of(settings: &Value) -> Self {
         let fluid = &settings["typography"]["fluid"];
         let wide = settings["layout"]["wideSize"].as_str().and_then(pixels);
         let width = |name: &str| fluid[name].as_str().and_then(pixels);
-        Settings {
+        FluidSizes {
             is_on: fluid == &Value::Bool(true) || fluid.as_object().is_some_and(|members| !members.is_empty()),
             widths: (width("minViewportWidth").unwrap_or(NARROW), width("maxViewportWidth").or(wide).unwrap_or(WIDE)),
             least: width("minFontSize").unwrap_or(LEAST),
@@ -52,11 +53,12 @@ impl Settings {
     }
 
     /// A preset's size; `fluid` is what the preset itself says.
-    pub(super) fn size(&self, size: &str, fluid: &Value) -> String {
+    pub fn size(&self, size: &str, fluid: &Value) -> String {
         self.clamped(size, fluid).unwrap_or_else(|| size.to_owned())
     }
 
-    fn clamped(&self, size: &str, fluid: &Value) -> Option<String> {
+    /// A size between its bounds; nothing for one that does not grow.
+    pub fn clamped(&self, size: &str, fluid: &Value) -> Option<String> {
         if !self.is_on || fluid == &Value::Bool(false) {
             return None;
         }

@@ -1,0 +1,184 @@
+//! What features of a block add to its HTML once that is made, whoever made it: pictures behind it, duotones, its place on
+//! the page, where it is hidden, CSS of its own.
+
+use serde_json::{Value, json};
+use svc_php::cast::truthy;
+
+use super::{Block, Theme, layout, styles::Styles, types::BlockType};
+use crate::{
+    css,
+    tags::{Changes, Tags},
+};
+
+fn style<'b>(block: &'b Block<'_>, path: &[&str]) -> &'b Value {
+    path.iter().fold(&block["style"], |at, step| at.get(step).unwrap_or(&Value::Null))
+}
+
+/// Adds declarations and classes to the first tag.
+pub(super) fn add(html: String, css: &str, classes: &[&str]) -> String {
+    let Some(tag) = Tags::new(&html).next() else { return html };
+    let mut changes = Changes::of(&html);
+    if !css.is_empty() {
+        changes.add_style(&tag, css);
+    }
+    changes.add_classes(&tag, classes.iter().copied());
+    changes.apply()
+}
+
+/// A declaration with its semicolon; nothing for one that the filter of styles takes away.
+fn declaration(property: &str, value: &str) -> String {
+    let text = format!("{property}:{value}");
+    if value.contains(';') || css::filter_declarations(&text).is_empty() { String::new() } else { text + ";" }
+}
+
+/// The shape of blocks whose height follows from their width. Source: `wp_render_dimensions_support`.
+pub(super) fn ratio(html: String, block: &Block<'_>, block_type: &BlockType) -> String {
+    if !block_type.has_support(&["dimensions", "aspectRatio"], false)
+        || block_type.shows_itself("dimensions", "aspectRatio")
+    {
+        return html;
+    }
+    match style(block, &["dimensions", "aspectRatio"]).as_str() {
+        Some("auto") => add(html, "aspect-ratio:auto;", &[]),
+        Some(ratio) => {
+            let css = declaration("aspect-ratio", ratio) + "height:unset;min-height:unset;";
+            add(html, &css, &["has-aspect-ratio"])
+        }
+        None if truthy(&block["minHeight"]) || truthy(style(block, &["dimensions", "minHeight"])) => {
+            add(html, "aspect-ratio:unset;", &[])
+        }
+        None => html,
+    }
+}
+
+/// Blocks that stay in sight. Source: `wp_render_position_support`.
+pub(super) fn position(
+    html: String,
+    block: &Block<'_>,
+    block_type: &BlockType,
+    theme: &Theme,
+    styles: Option<&mut Styles>,
+    id: impl Fn() -> u64,
+) -> String {
+    let kind = style(block, &["position", "type"]).as_str().unwrap_or_default();
+    let is_known =
+        block_type.has_support(&["position", kind], false) && theme.positions.iter().any(|known| known == kind);
+    if !matches!(kind, "sticky" | "fixed") || !is_known {
+        return html;
+    }
+    let (container, place) = (format!("wp-container-{}", id()), format!("is-position-{kind}"));
+    if let Some(styles) = styles {
+        styles.position(&container, style(block, &["position"]));
+    }
+    add(html, "", &[&container, &place])
+}
+
+/// What lies behind a block. Source: `wp_render_background_support`.
+pub(super) fn background(html: String, block: &Block<'_>, block_type: &BlockType) -> String {
+    let of = style(block, &["background"]);
+    if !of.is_object() || !block_type.has_support(&["background", "backgroundImage"], false) {
+        return html;
+    }
+    let word = |name: &str| of[name].as_str().filter(|text| !text.is_empty());
+    let picture = match &of["backgroundImage"] {
+        Value::Object(file) => file.get("url").and_then(Value::as_str).map(|url| format!("url('{url}')")),
+        Value::String(text) if !text.is_empty() => Some(text.clone()),
+        _ => None,
+    };
+    let gradient = word("gradient").filter(|_| block_type.has_support(&["background", "gradient"], false));
+    let gradient = gradient.filter(|text| !text.contains("url("));
+    // A picture covers its block unless it is told otherwise, and one that is contained stands in the middle.
+    let size = word("backgroundSize").or(picture.is_some().then_some("cover"));
+    let middle = (size == Some("contain")).then_some("50% 50%");
+    let images = [gradient.map(str::to_owned), picture].into_iter().flatten().collect::<Vec<_>>().join(", ");
+    let rows = [
+        ("background-image", Some(images.as_str()).filter(|images| !images.is_empty())),
+        ("background-position", word("backgroundPosition").or(middle)),
+        ("background-repeat", word("backgroundRepeat")),
+        ("background-size", size),
+        ("background-attachment", word("backgroundAttachment")),
+    ];
+    let css: String = rows.into_iter().filter_map(|(name, value)| Some(declaration(name, value?))).collect();
+    if css.is_empty() { html } else { add(html, &css, &["has-background"]) }
+}
+
+/// Two colours in which pictures are shown. Source: the duotone support.
+pub(super) fn duotone(
+    html: String,
+    block: &Block<'_>,
+    block_type: &BlockType,
+    theme: &Theme,
+    id: impl Fn() -> u64,
+) -> String {
+    let has = block_type.has_support(&["filter", "duotone"], false)
+        || block_type.has_support(&["color", "__experimentalDuotone"], false);
+    let chosen = style(block, &["color", "duotone"]);
+    if !has || chosen.is_null() || html.is_empty() {
+        return html;
+    }
+    let plain = |color: &str| -> String {
+        color.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect()
+    };
+    let text = chosen.as_str().unwrap_or_default();
+    let preset = text
+        .strip_prefix("var:preset|duotone|")
+        .or_else(|| text.strip_prefix("var(--wp--preset--duotone--")?.strip_suffix(')'))
+        .filter(|slug| theme.duotones.iter().any(|known| known == slug));
+    let class = match (preset, chosen) {
+        (Some(slug), _) => format!("wp-duotone-{slug}"),
+        (None, Value::Array(colors)) => {
+            let colors: Vec<String> = colors.iter().filter_map(Value::as_str).map(plain).collect();
+            format!("wp-duotone-{}-{}", colors.join("-"), id())
+        }
+        (None, _) => format!("wp-duotone-{}-{}", plain(text), id()),
+    };
+    add(html, "", &[&class])
+}
+
+/// Blocks that are not shown, or not in windows of some widths. Source: `wp_render_block_visibility_support`.
+pub(super) fn visibility(
+    html: String,
+    block: &Block<'_>,
+    block_type: &BlockType,
+    styles: Option<&mut Styles>,
+) -> String {
+    let wish = &block["metadata"]["blockVisibility"];
+    if !block_type.has_support(&["visibility"], true) {
+        return html;
+    }
+    if wish == &Value::Bool(false) {
+        return String::new();
+    }
+    let hidden = |window: &&str| wish["viewport"][*window] == Value::Bool(false);
+    if let Some(styles) = styles {
+        ["desktop", "mobile", "tablet"].iter().filter(|w| hidden(w)).for_each(|window| styles.hidden(window));
+    }
+    let classes: Vec<String> =
+        ["desktop", "mobile", "tablet"].iter().filter(|w| hidden(w)).map(|w| format!("wp-block-hidden-{w}")).collect();
+    if classes.is_empty() || html.is_empty() {
+        return html;
+    }
+    let names: Vec<&str> = classes.iter().map(String::as_str).collect();
+    // Whether a picture that may not be seen is the most important one cannot be known.
+    crate::tags::set_image_priority(&add(html, "", &names), "auto")
+}
+
+/// The class for CSS that a block brings for itself alone.
+pub(super) fn css_class(block: &Block<'_>, block_type: Option<&BlockType>) -> Option<String> {
+    let css = style(block, &["css"]).as_str()?;
+    if css.trim().is_empty() || css.contains('<') || block_type.is_some_and(|t| !t.has_support(&["customCSS"], true)) {
+        return None;
+    }
+    Some(format!("wp-custom-css-{}", layout::hash(shown(block))))
+}
+
+/// A block as values, in the form in which it is told apart from others.
+fn shown(block: &Block<'_>) -> Value {
+    json!({
+        "blockName": block.name,
+        "attrs": block.attrs,
+        "innerBlocks": block.inner_blocks.iter().map(shown).collect::<Vec<_>>(),
+        "innerHTML": block.inner_html(),
+        "innerContent": block.inner_content,
+    })
+}

@@ -1,0 +1,255 @@
+//! Stored markup of static blocks that their types mend when a page is made: classes, widths, and what the scripts of
+//! interactive blocks look for.
+//!
+//! Needs nothing but the block itself, its type and the theme.
+
+use serde_json::Value;
+
+use super::{Block, BlockType};
+use crate::{
+    kses,
+    tags::{Changes, Tag, Tags},
+};
+
+/// What the code of a block knows besides its markup.
+pub(super) struct Around<'a> {
+    pub(super) block: &'a Block<'a>,
+    pub(super) block_type: Option<&'a BlockType>,
+    pub(super) parent: Option<&'a Block<'a>>,
+    /// The next number for ids of elements.
+    pub(super) id: &'a dyn Fn() -> u64,
+    /// The next number of a gallery.
+    pub(super) gallery: &'a dyn Fn() -> u64,
+}
+
+impl Around<'_> {
+    fn style(&self, path: &[&str]) -> &Value {
+        path.iter().fold(&self.block["style"], |at, step| at.get(step).unwrap_or(&Value::Null))
+    }
+
+    /// An id for what a script keeps apart: thirteen hexadecimal digits.
+    fn key(&self) -> String {
+        format!("{:013x}", 0x6b00_0000_0000_0_u64 + (self.id)())
+    }
+}
+
+const HEADINGS: [&str; 6] = ["h1", "h2", "h3", "h4", "h5", "h6"];
+
+/// The markup as it is shown.
+pub(super) fn mend(name: &str, html: String, around: &Around<'_>) -> String {
+    let html = match name {
+        "core/heading" => {
+            add_class(html, |html, tag| HEADINGS.iter().any(|name| tag.is(html, name)), "wp-block-heading")
+        }
+        "core/list" => add_class(html, |html, tag| tag.is(html, "ul") || tag.is(html, "ol"), "wp-block-list"),
+        "core/gallery" => gallery(html, around),
+        "core/image" => image(html, around),
+        "core/button" => button(html, around),
+        "core/file" if around.block["displayPreview"] == true => preview(html),
+        "core/accordion" => accordion(html, around),
+        "core/accordion-item" => accordion_item(html, around),
+        _ => html,
+    };
+    let fits = around.block["fitText"] == true
+        && around.block_type.is_some_and(|t| t.has_support(&["typography", "fitText"], false));
+    if fits { fit_text(html) } else { html }
+}
+
+fn add_class(html: String, wanted: impl Fn(&str, &Tag) -> bool, class: &str) -> String {
+    let Some(tag) = Tags::new(&html).find(|tag| wanted(&html, tag)) else { return html };
+    let mut changes = Changes::of(&html);
+    changes.add_classes(&tag, [class]);
+    changes.apply()
+}
+
+/// Sets attributes of the first tag; an empty value stands for none.
+fn set_first(html: String, attributes: &[(&str, &str)]) -> String {
+    let Some(tag) = Tags::new(&html).next() else { return html };
+    let mut changes = Changes::of(&html);
+    set_all(&mut changes, &tag, attributes);
+    changes.apply()
+}
+
+fn set_all(changes: &mut Changes<'_>, tag: &Tag, attributes: &[(&str, &str)]) {
+    for (name, value) in attributes {
+        if value.is_empty() { changes.switch_on(tag, name) } else { changes.set(tag, name, value) }
+    }
+}
+
+fn gallery(html: String, around: &Around<'_>) -> String {
+    let class = format!("wp-block-gallery-{}", (around.gallery)());
+    let html = add_class(html, |_, _| true, &class);
+    let opens = around
+        .block
+        .inner_blocks
+        .iter()
+        .any(|inner| inner.name.as_deref() == Some("core/image") && inner["lightbox"]["enabled"] == true);
+    if !opens {
+        return html;
+    }
+    let context = format!("{{\"galleryId\":\"{}\"}}", around.key());
+    set_first(html, &[("data-wp-interactive", "core/gallery"), ("data-wp-context", &context)])
+}
+
+/// What a script does with a picture that opens.
+const OPENING: [(&str, &str); 9] = [
+    ("data-wp-class--hide", "state.isContentHidden"),
+    ("data-wp-class--show", "state.isContentVisible"),
+    ("data-wp-init", "callbacks.setButtonStyles"),
+    ("data-wp-on--click", "actions.showLightbox"),
+    ("data-wp-on--load", "callbacks.setButtonStyles"),
+    ("data-wp-on--pointerdown", "actions.preloadImage"),
+    ("data-wp-on--pointerenter", "actions.preloadImageWithDelay"),
+    ("data-wp-on--pointerleave", "actions.cancelPreload"),
+    ("data-wp-on-window--resize", "callbacks.setButtonStyles"),
+];
+
+/// The button that opens a picture.
+const OPENER: &str = include_str!("opener.html");
+
+fn image(html: String, around: &Around<'_>) -> String {
+    let Some(tag) = Tags::new(&html).find(|tag| tag.is(&html, "img")) else { return String::new() };
+    if tag.value(&html, "src").unwrap_or_default().is_empty() {
+        return String::new();
+    }
+    let block = around.block;
+    let in_gallery = around.parent.is_some_and(|parent| parent.name.as_deref() == Some("core/gallery"));
+    let data_id = if in_gallery { &block["id"] } else { &block["data-id"] };
+    let links = !matches!(block["linkDestination"].as_str(), None | Some("" | "none"));
+    let mut changes = Changes::of(&html);
+    if svc_php::cast::truthy(data_id) {
+        changes.set(&tag, "data-id", &svc_php::cast::to_text(data_id));
+    }
+    if block["lightbox"]["enabled"] == true && !links {
+        let key = around.key();
+        set_all(&mut changes, &tag, &OPENING);
+        changes.insert(tag.end(), OPENER.trim_end());
+        if let Some(figure) = Tags::new(&html).find(|tag| tag.is(&html, "figure")) {
+            let context = format!("{{\"imageId\":\"{key}\"}}");
+            let of_figure =
+                [("data-wp-interactive", "core/image"), ("data-wp-context", &context), ("data-wp-key", &key)];
+            set_all(&mut changes, &figure, &of_figure);
+            changes.add_classes(&figure, ["wp-lightbox-container"]);
+        }
+    }
+    changes.apply()
+}
+
+fn button(html: String, around: &Around<'_>) -> String {
+    if !has_label(&html) {
+        return String::new();
+    }
+    let Some(given) = around.style(&["dimensions", "width"]).as_str().filter(|text| !text.is_empty()) else {
+        return html;
+    };
+    // Presets that are called by a number are parts of the row.
+    let value = match given.strip_prefix("var:preset|dimension|") {
+        Some(name) if name.parse::<f64>().is_ok() => format!("{name}%"),
+        Some(name) => format!("var(--wp--preset--dimension--{name})"),
+        None => given.to_owned(),
+    };
+    let Some(tag) = Tags::new(&html).next() else { return html };
+    let percent = value.strip_suffix('%').filter(|n| n.parse::<f64>().is_ok());
+    let (css, mut classes) = match percent {
+        Some(n) => (format!("--wp--block-button--width: {n};"), vec!["has-custom-width", "wp-block-button__width"]),
+        None => (format!("width: {value};"), vec!["has-custom-width"]),
+    };
+    let of_width = format!("wp-block-button__width-{}", percent.unwrap_or_default());
+    if matches!(percent, Some("25" | "50" | "75" | "100")) {
+        classes.push(&of_width);
+    }
+    let own = tag.value(&html, "style").unwrap_or_default();
+    let joint = if own.is_empty() { "" } else { " " };
+    let mut changes = Changes::of(&html);
+    changes.set_escaped(&tag, "style", &format!("{}{joint}{}", svc_text::esc_attr(&css), own.replace('"', "&quot;")));
+    changes.add_classes(&tag, classes);
+    changes.apply()
+}
+
+/// Whether a button's link or button element has anything in it, be it another element; comments do not count. Text without
+/// any tag is left alone.
+fn has_label(html: &str) -> bool {
+    let mut tags = Tags::new(html).peekable();
+    if tags.peek().is_none() {
+        return true;
+    }
+    let Some(tag) = tags.find(|tag| tag.is(html, "a") || tag.is(html, "button")) else { return false };
+    let mut rest = &html[tag.end()..];
+    while let Some(comment) = rest.strip_prefix("<!--") {
+        rest = comment.split_once("-->").map_or("", |(_, rest)| rest);
+    }
+    !rest.is_empty() && !rest.starts_with("</")
+}
+
+/// A document that browsers show in the page, where they can.
+fn preview(html: String) -> String {
+    let mut tags = Tags::new(&html);
+    let Some(first) = tags.next() else { return html };
+    let Some(object) = tags.find(|tag| tag.is(&html, "object")) else { return html };
+    let label = match object.value(&html, "aria-label") {
+        None | Some("") => "PDF embed".to_owned(),
+        Some(name) => format!("Embed of {}.", kses::strip(name)),
+    };
+    let mut changes = Changes::of(&html);
+    changes.set(&first, "data-wp-interactive", "core/file");
+    changes.set(&object, "aria-label", &label);
+    set_all(&mut changes, &object, &[("data-wp-bind--hidden", "!state.hasPdfPreview"), ("hidden", "")]);
+    changes.apply()
+}
+
+fn accordion(html: String, around: &Around<'_>) -> String {
+    let context = format!("{{ \"autoclose\": {}, \"accordionItems\": [] }}", around.block["autoclose"] == true);
+    set_first(html, &[("data-wp-interactive", "core/accordion"), ("data-wp-context", &context)])
+}
+
+/// A heading that folds the panel below it, or opens it.
+fn accordion_item(html: String, around: &Around<'_>) -> String {
+    let with_class = |class: &str| Tags::new(&html).find(|tag| tag.has_class(&html, class));
+    let Some(item) = with_class("wp-block-accordion-item") else { return html };
+    let is_open = around.block["openByDefault"] == true;
+    let id = format!("accordion-item-{}", (around.id)());
+    let panel_id = format!("{id}-panel");
+    let mut changes = Changes::of(&html);
+    let context = format!("{{ \"id\": \"{id}\", \"openByDefault\": {is_open} }}");
+    let of_item = [
+        ("data-wp-context", context.as_str()),
+        ("data-wp-class--is-open", "state.isOpen"),
+        ("data-wp-init", "callbacks.initAccordionItems"),
+        ("data-wp-on-window--hashchange", "callbacks.hashChange"),
+    ];
+    set_all(&mut changes, &item, &of_item);
+    if let Some(toggle) = with_class("wp-block-accordion-heading__toggle") {
+        // The reference adds this one when all others are in place, so that it comes first.
+        let expanded = format!(" aria-expanded=\"{is_open}\" aria-controls=\"{panel_id}\"");
+        changes.insert_first(&toggle, expanded);
+        let of_toggle = [
+            ("data-wp-bind--aria-expanded", "state.isOpen"),
+            ("data-wp-on--click", "actions.toggle"),
+            ("id", id.as_str()),
+        ];
+        set_all(&mut changes, &toggle, &of_toggle);
+    }
+    if let Some(panel) = with_class("wp-block-accordion-panel") {
+        let of_panel = [
+            ("aria-labelledby", id.as_str()),
+            ("data-wp-bind--hidden", "state.isHidden"),
+            ("data-wp-on--beforematch", "actions.handleBeforeMatch"),
+            ("id", &panel_id),
+        ];
+        set_all(&mut changes, &panel, &of_panel);
+    }
+    changes.apply()
+}
+
+/// Text that a script makes as large as its place.
+fn fit_text(html: String) -> String {
+    set_first(
+        html,
+        &[
+            ("data-wp-context---core-fit-text", "core/fit-text::{\"fontSize\":\"\"}"),
+            ("data-wp-init---core-fit-text", "core/fit-text::callbacks.init"),
+            ("data-wp-interactive", ""),
+            ("data-wp-style--font-size", "core/fit-text::context.fontSize"),
+        ],
+    )
+}

@@ -1,0 +1,424 @@
+//! Finding tags in HTML and changing their attributes, leaving all other text as it is.
+//!
+//! Reads tags as the HTML standard's tokenizer does; builds no tree.
+
+use std::ops::Range;
+
+/// An attribute of a tag, as byte offsets in the text searched.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Attribute {
+    name: Range<usize>,
+    whole: Range<usize>,
+    value: Range<usize>,
+}
+
+/// An opening tag; ranges are byte offsets in the text searched.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tag {
+    name: Range<usize>,
+    attributes: Vec<Attribute>,
+    end: usize,
+}
+
+impl Tag {
+    /// Whether it is of this element.
+    pub fn is(&self, html: &str, name: &str) -> bool {
+        html.get(self.name.clone()).is_some_and(|own| own.eq_ignore_ascii_case(name))
+    }
+
+    /// Where the text after it begins.
+    pub fn end(&self) -> usize {
+        self.end
+    }
+
+    /// Where it begins.
+    pub fn start(&self) -> usize {
+        self.name.start.saturating_sub(1)
+    }
+
+    /// The first attribute of this name.
+    fn attribute(&self, html: &str, name: &str) -> Option<&Attribute> {
+        let is = |of: &&Attribute| html.get(of.name.clone()).is_some_and(|own| own.eq_ignore_ascii_case(name));
+        self.attributes.iter().find(is)
+    }
+
+    /// The value of an attribute as written; nothing without the attribute.
+    pub fn value<'h>(&self, html: &'h str, name: &str) -> Option<&'h str> {
+        self.attribute(html, name).and_then(|found| html.get(found.value.clone()))
+    }
+
+    /// Whether it has a class.
+    pub fn has_class(&self, html: &str, class: &str) -> bool {
+        self.value(html, "class").is_some_and(|own| own.split_ascii_whitespace().any(|has| has == class))
+    }
+}
+
+/// Elements whose content is text up to their end tag.
+const RAW_TEXT: [&str; 8] = ["script", "style", "textarea", "title", "iframe", "noembed", "noframes", "xmp"];
+
+/// Opening tags in order. A tag or comment cut short ends the walk.
+#[derive(Debug, Clone)]
+pub struct Tags<'h> {
+    html: &'h str,
+    at: usize,
+}
+
+impl<'h> Tags<'h> {
+    /// The tags of a text.
+    pub fn new(html: &'h str) -> Self {
+        Tags { html, at: 0 }
+    }
+
+    fn rest(&self) -> &'h str {
+        self.html.get(self.at..).unwrap_or_default()
+    }
+
+    fn stop(&mut self) -> Option<Tag> {
+        self.at = self.html.len();
+        None
+    }
+
+    /// Past the next occurrence of a mark; `None` when there is none.
+    fn skip_past(&mut self, mark: &str) -> Option<()> {
+        self.at += self.rest().find(mark)? + mark.len();
+        Some(())
+    }
+
+    fn skip_comment(&mut self) -> Option<()> {
+        self.at += "<!--".len();
+        for abrupt in [">", "->"] {
+            if self.rest().starts_with(abrupt) {
+                self.at += abrupt.len();
+                return Some(());
+            }
+        }
+        self.skip_past("--")?;
+        // Both `-->` and `--!>` end it; `--` inside does not.
+        loop {
+            let rest = self.rest();
+            if rest.starts_with('>') || rest.starts_with("!>") {
+                return self.skip_past(">");
+            }
+            self.at -= 1;
+            self.skip_past("--")?;
+        }
+    }
+
+    /// Reads name and attributes from just after `<` or `</`; the place after `>`.
+    fn tag(&mut self) -> Option<Tag> {
+        let bytes = self.html.as_bytes();
+        let white = |b: &u8| matches!(b, b' ' | b'\t' | b'\n' | b'\x0C' | b'\r');
+        let run = |from: usize, stop: &dyn Fn(&u8) -> bool| {
+            bytes.get(from..).unwrap_or_default().iter().position(stop).map_or(bytes.len(), |n| from + n)
+        };
+        let start = self.at;
+        let mut at = run(start, &|b| white(b) || matches!(b, b'/' | b'>'));
+        let mut tag = Tag { name: start..at, attributes: Vec::new(), end: 0 };
+        loop {
+            at = run(at, &|b| !white(b) && *b != b'/');
+            if *bytes.get(at)? == b'>' {
+                tag.end = at + 1;
+                self.at = tag.end;
+                return Some(tag);
+            }
+            let name_start = at;
+            // An attribute name may begin with an equals sign.
+            at = run(at + 1, &|b| white(b) || matches!(b, b'/' | b'>' | b'='));
+            let name = name_start..at;
+            let mut value = at..at;
+            let equals = run(at, &|b| !white(b));
+            if bytes.get(equals) == Some(&b'=') {
+                at = run(equals + 1, &|b| !white(b));
+                match bytes.get(at)? {
+                    quote @ (b'"' | b'\'') => {
+                        let end = run(at + 1, &|b| b == quote);
+                        bytes.get(end)?;
+                        value = at + 1..end;
+                        at = end + 1;
+                    }
+                    b'>' => value = at..at,
+                    _ => {
+                        let end = run(at, &|b| white(b) || *b == b'>');
+                        value = at..end;
+                        at = end;
+                    }
+                }
+            }
+            tag.attributes.push(Attribute { whole: name.start..at, name, value });
+        }
+    }
+
+    fn skip_raw_text(&mut self, name: &str) -> Option<()> {
+        loop {
+            self.skip_past("</")?;
+            let rest = self.rest();
+            let same = rest.get(..name.len()).is_some_and(|end| end.eq_ignore_ascii_case(name));
+            if same && rest[name.len()..].starts_with([' ', '\t', '\n', '\x0C', '\r', '/', '>']) {
+                return self.tag().map(|_| ());
+            }
+        }
+    }
+}
+
+/// A tag that opens, or one that closes.
+enum Step {
+    Open(Tag),
+    Close(Tag),
+}
+
+impl Tags<'_> {
+    fn step(&mut self) -> Option<Step> {
+        loop {
+            let found = self.rest().find('<')?;
+            self.at += found;
+            let rest = self.rest();
+            match rest.as_bytes().get(1) {
+                Some(b'!') if rest.starts_with("<!--") => self.skip_comment()?,
+                Some(b'!' | b'?') => self.skip_past(">")?,
+                Some(b'/') if rest.as_bytes().get(2).is_some_and(u8::is_ascii_alphabetic) => {
+                    self.at += 2;
+                    return self.tag().map(Step::Close);
+                }
+                Some(b'/') => self.skip_past(">")?,
+                Some(b) if b.is_ascii_alphabetic() => {
+                    self.at += 1;
+                    let tag = self.tag()?;
+                    let raw = RAW_TEXT.iter().find(|name| tag.is(self.html, name));
+                    if let Some(name) = raw {
+                        self.skip_raw_text(name)?;
+                    }
+                    return Some(Step::Open(tag));
+                }
+                _ => self.at += 1,
+            }
+        }
+    }
+}
+
+impl Iterator for Tags<'_> {
+    type Item = Tag;
+
+    fn next(&mut self) -> Option<Tag> {
+        loop {
+            match self.step() {
+                Some(Step::Open(tag)) => return Some(tag),
+                Some(Step::Close(_)) => {}
+                None => return self.stop(),
+            }
+        }
+    }
+}
+
+/// What stands between a tag and the one that closes it; nothing when it is not closed.
+pub fn inside(html: &str, tag: &Tag) -> Option<Range<usize>> {
+    let name = html.get(tag.name.clone())?;
+    let (mut tags, mut depth) = (Tags { html, at: tag.end }, 0_usize);
+    loop {
+        match tags.step()? {
+            Step::Open(inner) if inner.is(html, name) => depth += 1,
+            Step::Close(end) if end.is(html, name) => match depth.checked_sub(1) {
+                Some(left) => depth = left,
+                // Two characters before its name.
+                None => return Some(tag.end..end.name.start.saturating_sub(2)),
+            },
+            _ => {}
+        }
+    }
+}
+
+/// Changes to the tags of one text, made all at once.
+#[derive(Debug)]
+pub struct Changes<'h> {
+    html: &'h str,
+    made: Vec<(Range<usize>, String)>,
+}
+
+impl<'h> Changes<'h> {
+    /// No changes yet.
+    pub fn of(html: &'h str) -> Self {
+        Changes { html, made: Vec::new() }
+    }
+
+    /// Puts an attribute in the place of one of the same name, or right behind the tag's name.
+    fn put(&mut self, tag: &Tag, name: &str, text: String) {
+        match tag.attribute(self.html, name) {
+            Some(old) => self.made.push((old.whole.clone(), text)),
+            None => self.made.push((tag.name.end..tag.name.end, format!(" {text}"))),
+        }
+    }
+
+    /// Sets an attribute.
+    pub fn set(&mut self, tag: &Tag, name: &str, value: &str) {
+        self.put(tag, name, format!("{name}=\"{}\"", escape(value)));
+    }
+
+    /// Sets an attribute to a value that is escaped already.
+    pub fn set_escaped(&mut self, tag: &Tag, name: &str, value: &str) {
+        self.put(tag, name, format!("{name}=\"{value}\""));
+    }
+
+    /// Sets an attribute without value.
+    pub fn switch_on(&mut self, tag: &Tag, name: &str) {
+        self.put(tag, name, name.to_owned());
+    }
+
+    /// Takes an attribute away.
+    pub fn remove(&mut self, tag: &Tag, name: &str) {
+        if let Some(old) = tag.attribute(self.html, name) {
+            self.made.push((old.whole.clone(), String::new()));
+        }
+    }
+
+    /// Adds classes, those that the tag has left out; writes the attribute anew where it changes.
+    pub fn add_classes<'c>(&mut self, tag: &Tag, classes: impl IntoIterator<Item = &'c str>) {
+        let own = tag.value(self.html, "class").unwrap_or_default();
+        let mut value = own.trim_matches([' ', '\t', '\n', '\x0C', '\r']).replace('"', "&quot;");
+        let before = value.len();
+        for class in classes.into_iter().filter(|class| !class.is_empty()) {
+            if value.split_ascii_whitespace().any(|has| has == class) {
+                continue;
+            }
+            if !value.is_empty() {
+                value.push(' ');
+            }
+            value.push_str(class);
+        }
+        if value.len() != before {
+            self.put(tag, "class", format!("class=\"{value}\""));
+        }
+    }
+
+    /// Adds declarations to a tag's style, behind those that it has.
+    pub fn add_style(&mut self, tag: &Tag, css: &str) {
+        let own = tag.value(self.html, "style").unwrap_or_default().trim();
+        let joint = if own.is_empty() || own.ends_with(';') { "" } else { ";" };
+        // What is there is written as it was: it is escaped already.
+        self.put(tag, "style", format!("style=\"{}{joint}{}\"", own.replace('"', "&quot;"), escape(css)));
+    }
+
+    /// Puts attributes, as text that begins with a space, in front of all others of a tag.
+    pub fn insert_first(&mut self, tag: &Tag, text: impl Into<String>) {
+        self.made.push((tag.name.end..tag.name.end, text.into()));
+    }
+
+    /// Puts text at a place outside tags.
+    pub fn insert(&mut self, at: usize, text: impl Into<String>) {
+        self.made.push((at..at, text.into()));
+    }
+
+    /// Puts text in the place of other text.
+    pub fn replace(&mut self, place: Range<usize>, text: impl Into<String>) {
+        self.made.push((place, text.into()));
+    }
+
+    /// The changed text. Attributes that are new in a tag come in the order of their names; of changes that overlap, the
+    /// first counts.
+    pub fn apply(mut self) -> String {
+        self.made.sort_by(|(a, text_a), (b, text_b)| (a.start, text_a).cmp(&(b.start, text_b)));
+        let mut out = String::with_capacity(self.html.len() + 64 * self.made.len());
+        let mut copied = 0;
+        for (place, text) in &self.made {
+            if place.start < copied {
+                continue;
+            }
+            out.push_str(self.html.get(copied..place.start).unwrap_or_default());
+            out.push_str(text);
+            copied = place.end;
+        }
+        out.push_str(self.html.get(copied..).unwrap_or_default());
+        out
+    }
+}
+
+/// A value between double quotes.
+fn escape(value: &str) -> String {
+    let mut out = String::with_capacity(value.len());
+    for c in value.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&apos;"),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// Tells every image with which priority to load.
+pub fn set_image_priority(html: &str, priority: &str) -> String {
+    let mut changes = Changes::of(html);
+    for tag in Tags::new(html).filter(|tag| tag.is(html, "img")) {
+        changes.set(&tag, "fetchpriority", priority);
+    }
+    changes.apply()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Adds the class `n` to the first `<p>`.
+    #[track_caller]
+    fn check(html: &str, expected: &str) {
+        let mut changes = Changes::of(html);
+        if let Some(tag) = Tags::new(html).find(|tag| tag.is(html, "p")) {
+            changes.add_classes(&tag, ["n"]);
+        }
+        assert_eq!(changes.apply(), expected);
+    }
+
+    #[test]
+    fn classes_are_added_to_the_first_tag() {
+        for (html, expected) in [
+            ("<p>x</p><p>", "<p class=\"n\">x</p><p>"),
+            ("x<P id=y CLASS='a  b \"'>", "x<P id=y class=\"a  b &quot; n\">"),
+            ("<p class>", "<p class=\"n\">"),
+            ("<p class=\"\" x>", "<p class=\"n\" x>"),
+            ("<p class=a/>", "<p class=\"a/ n\">"),
+            ("<p class=\"n a\">", "<p class=\"n a\">"),
+            ("<p class=\"a\" class=\"b\">", "<p class=\"a n\" class=\"b\">"),
+            ("<p/>", "<p class=\"n\"/>"),
+            ("<p data-x=\"<p>\">", "<p class=\"n\" data-x=\"<p>\">"),
+            ("<!--<p>--><p>", "<!--<p>--><p class=\"n\">"),
+            ("<!--><p>", "<!--><p class=\"n\">"),
+            ("<!-- -- --!><p>", "<!-- -- --!><p class=\"n\">"),
+            ("<!DOCTYPE p></><?p?></ p><p>", "<!DOCTYPE p></><?p?></ p><p class=\"n\">"),
+            ("</p><pre><p>", "</p><pre><p class=\"n\">"),
+            (
+                "<script>\"<p>\"</script><textarea><p></textarea ><p>",
+                "<script>\"<p>\"</script><textarea><p></textarea ><p class=\"n\">",
+            ),
+            ("<style><p>", "<style><p>"),
+            ("<p ", "<p "),
+            ("<p x=\"", "<p x=\""),
+            ("<!-- <p>", "<!-- <p>"),
+            ("1 < 2 <p>", "1 < 2 <p class=\"n\">"),
+            ("<é<p>", "<é<p class=\"n\">"),
+        ] {
+            check(html, expected);
+        }
+    }
+
+    #[test]
+    fn attributes_are_set_in_place_or_in_order_of_their_names() {
+        let html = "<a x='1' STYLE=\"b:c\"><b style='d:e;' hidden>";
+        let tags: Vec<Tag> = Tags::new(html).collect();
+        let mut changes = Changes::of(html);
+        changes.set(&tags[0], "z", "it's <\"&\">");
+        changes.set(&tags[0], "x", "2");
+        changes.switch_on(&tags[0], "data-y");
+        changes.add_style(&tags[0], "f:'g';");
+        changes.add_style(&tags[1], "f:g;");
+        changes.remove(&tags[1], "hidden");
+        changes.insert(tags[1].end(), "<!-- in -->");
+        assert_eq!(
+            changes.apply(),
+            concat!(
+                "<a data-y z=\"it&apos;s &lt;&quot;&amp;&quot;&gt;\" x=\"2\" style=\"b:c;f:&apos;g&apos;;\">",
+                "<b style=\"d:e;f:g;\" ><!-- in -->"
+            )
+        );
+    }
+}

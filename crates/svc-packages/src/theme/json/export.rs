@@ -1,0 +1,167 @@
+//! Settings and styles as a file of a theme, for another site to read.
+
+use serde::Serialize;
+use serde_json::{Map, Serializer, Value, ser::PrettyFormatter};
+
+use super::{
+    Origin, ThemeJson,
+    tables::{APPEARANCE_TOOLS, PRESETS},
+};
+
+/// What describes the format to editors of the file.
+const SCHEMA: &str = "https://schemas.wp.org/wp/7.1/theme.json";
+/// What such a file may say.
+const MEMBERS: [&str; 11] = [
+    "blockTypes",
+    "customTemplates",
+    "description",
+    "patterns",
+    "settings",
+    "slug",
+    "styles",
+    "templateParts",
+    "title",
+    "variations",
+    "version",
+];
+/// Whose presets a theme brings along: later ones replace earlier ones of the same name.
+const ORIGINS: [Origin; 2] = [Origin::Theme, Origin::Custom];
+
+impl ThemeJson {
+    /// The text of a `theme.json` that says the same: each setting's presets are one list, settings that
+    /// `appearanceTools` stands for are not spelled out, and members are in alphabetical order.
+    ///
+    /// Source: the archive at the reference's route `export`.
+    pub fn to_file(&self) -> String {
+        let mut file = self.0.clone();
+        file.retain(|name, _| MEMBERS.contains(&name.as_str()));
+        file.insert("$schema".to_owned(), SCHEMA.into());
+        if let Some(Value::Object(settings)) = file.get_mut("settings") {
+            flatten(settings);
+            for block in settings.get_mut("blocks").and_then(Value::as_object_mut).into_iter().flat_map(Map::values_mut)
+            {
+                if let Some(block) = block.as_object_mut() {
+                    flatten(block);
+                }
+            }
+        }
+        let mut file = Value::Object(file);
+        file.sort_all_objects();
+        let mut out = Vec::new();
+        let tabs = PrettyFormatter::with_indent(b"\t");
+        file.serialize(&mut Serializer::with_formatter(&mut out, tabs)).expect("values are written to memory");
+        String::from_utf8(out).expect("JSON is UTF-8")
+    }
+}
+
+/// Presets of all origins as one list, and `appearanceTools` for what it stands for.
+fn flatten(settings: &mut Map<String, Value>) {
+    let scale = [("spacing", "spacingScale")];
+    for (group, name) in PRESETS.iter().map(|presets| presets.path).chain(scale) {
+        let Some(value) = settings.get_mut(group).and_then(|group| group.get_mut(name)) else { continue };
+        let of = |origin: &Origin| value.get(origin.name()).filter(|v| !v.is_null()).cloned();
+        let by_origin: Vec<Value> = ORIGINS.iter().filter_map(of).collect();
+        match by_origin.last() {
+            Some(Value::Array(_)) => *value = joined(&by_origin),
+            Some(last) => *value = last.clone(),
+            None => {}
+        }
+    }
+    let all_are_set = APPEARANCE_TOOLS.iter().all(|(group, names)| {
+        names.iter().all(|name| settings.get(*group).is_some_and(|members| members.get(*name).is_some()))
+    });
+    if !all_are_set {
+        return;
+    }
+    settings.insert("appearanceTools".to_owned(), true.into());
+    for (group, names) in APPEARANCE_TOOLS {
+        let Some(members) = settings.get_mut(*group).and_then(Value::as_object_mut) else { continue };
+        members.retain(|name, value| !names.contains(&name.as_str()) || *value != Value::Bool(true));
+        if members.is_empty() {
+            settings.shift_remove(*group);
+        }
+    }
+}
+
+/// Lists of presets as one: a later preset stands where one of its name has stood.
+fn joined(lists: &[Value]) -> Value {
+    let mut all: Vec<Value> = Vec::new();
+    for preset in lists.iter().filter_map(Value::as_array).flatten() {
+        match all.iter_mut().find(|known| known["slug"] == preset["slug"]) {
+            Some(known) => *known = preset.clone(),
+            None => all.push(preset.clone()),
+        }
+    }
+    Value::Array(all)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_the_site_chose_is_in_the_file_of_the_theme() {
+        let theme = json!({
+            "version": 3, "extra": 1, "title": "T",
+            "settings": {
+                "appearanceTools": true,
+                "spacing": {"margin": false},
+                "custom": {"zeta": 1, "alpha": 2},
+                "color": {"palette": [{"slug": "a", "color": "red"}, {"slug": "b", "color": "blue"}]},
+                "blocks": {"core/paragraph": {"border": {"color": true}}},
+            },
+        });
+        let chosen = json!({
+            "settings": {"color": {"palette": {"custom": [{"slug": "b", "color": "navy"}, {"slug": "c", "color": "tan"}]}}},
+            "styles": {"color": {"text": "var:preset|color|c"}},
+        });
+        let mut json = ThemeJson::new(theme, Origin::Theme);
+        json.merge(&ThemeJson::new(chosen, Origin::Custom));
+        let expected = r#"{
+	"$schema": "https://schemas.wp.org/wp/7.1/theme.json",
+	"settings": {
+		"appearanceTools": true,
+		"blocks": {
+			"core/paragraph": {
+				"border": {
+					"color": true
+				}
+			}
+		},
+		"color": {
+			"palette": [
+				{
+					"color": "red",
+					"slug": "a"
+				},
+				{
+					"color": "navy",
+					"slug": "b"
+				},
+				{
+					"color": "tan",
+					"slug": "c"
+				}
+			]
+		},
+		"custom": {
+			"alpha": 2,
+			"zeta": 1
+		},
+		"spacing": {
+			"margin": false
+		}
+	},
+	"styles": {
+		"color": {
+			"text": "var(--wp--preset--color--c)"
+		}
+	},
+	"title": "T",
+	"version": 3
+}"#;
+        assert_eq!(json.to_file(), expected);
+    }
+}

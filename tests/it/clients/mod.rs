@@ -1,0 +1,60 @@
+//! Clients that others wrote, unmodified, against a server of their word.
+//!
+//! They come from the npm registry and are no part of the project; where Node is not installed or a client cannot be
+//! fetched, the test says so and passes, unless `SVC_NEED_CLIENTS` is set.
+
+use std::{path::PathBuf, process::Command};
+
+use crate::site::Site;
+
+/// The version that is used, and the folder that it is in.
+const WPAPI: (&str, &str) = ("wpapi@1.2.2", "node_modules/wpapi");
+
+/// Installs a client from the registry, once; gives its folder.
+fn fetched((package, folder): (&str, &str)) -> Result<PathBuf, String> {
+    let work = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("clients");
+    let folder = work.join(folder);
+    if folder.join("package.json").is_file() {
+        return Ok(folder);
+    }
+    std::fs::create_dir_all(&work).map_err(|e| e.to_string())?;
+    let mut npm = Command::new("npm");
+    npm.args(["install", "--no-save", "--ignore-scripts", "--no-audit", "--no-fund", "--prefix"]);
+    let done = npm.arg(&work).arg(package).output().map_err(|e| format!("npm: {e}"))?;
+    if done.status.success() { Ok(folder) } else { Err(String::from_utf8_lossy(&done.stderr).into_owned()) }
+}
+
+/// A client, or none and a word why.
+fn client(which: (&str, &str)) -> Option<PathBuf> {
+    let node = Command::new("node").arg("--version").output().map_err(|e| format!("node: {e}"));
+    match node.and_then(|_| fetched(which)) {
+        Ok(folder) => Some(folder),
+        Err(why) => {
+            assert!(std::env::var_os("SVC_NEED_CLIENTS").is_none(), "{} is not tried: {why}", which.0);
+            use std::io::Write;
+            // Written past the test harness, so that it is seen without `--nocapture`.
+            let _seen = writeln!(std::io::stderr(), "skipped: {} is not tried: {why}", which.0);
+            None
+        }
+    }
+}
+
+/// A picture of one point.
+const DOT: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x02\0\0\0\x90\x77\x53\xde\0\0\0\x0cIDAT\
+    \x78\xda\x63\xf8\xcf\xc0\0\0\x03\x01\x01\0\xf7\x03\x41\x43\0\0\0\0IEND\xae\x42\x60\x82";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn node_wpapi_works_unmodified() {
+    let Some(library) = client(WPAPI) else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let site = Site::start_in(folder, &svc_server::SiteBuilder::new(), &[("brand", "wp")]).await;
+    let picture = site.folder.path().join("dot.png");
+    std::fs::write(&picture, DOT).unwrap();
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/it/clients/wpapi.cjs");
+    let mut node = Command::new("node");
+    node.arg(script).arg(library).arg(format!("http://{}", site.address));
+    node.arg(site.app_password()).arg(picture);
+    let done = tokio::task::spawn_blocking(move || node.output()).await.unwrap().unwrap();
+    let told = format!("{}{}", String::from_utf8_lossy(&done.stdout), String::from_utf8_lossy(&done.stderr));
+    assert!(done.status.success(), "{told}");
+}
