@@ -129,7 +129,7 @@ impl Controller for Users {
                 .endpoint(on(DELETABLE, Self::delete, Self::can_delete).args(delete_args())),
             Route::new("/users/me")
                 .schema_with(self.schema())
-                .endpoint(get(Self::fetch_me, svc_routing::public).args(context()))
+                .endpoint(get(Self::fetch_me, svc_routing::public).cacheable().args(context()))
                 .endpoint(on(EDITABLE, Self::update, Self::can_update_me).args(self.args(MethodKind::Editable)))
                 .endpoint(on(DELETABLE, Self::delete, Self::can_delete_me).args(delete_args())),
         ]
