@@ -1,9 +1,9 @@
 //! The texts of statements that tests produce, held against a snapshot (`testdata/statements` of `svc-store`), so that
 //! what is asked of databases changes knowingly and stays fit for clusters and for servers that split tables.
 //!
-//! The tests of the store ([`check`]), of the controllers and of the whole server (both through [`layer`]) are held
-//! against the same files. With `UPDATE_STATEMENTS=1` they add what is new; remove the files first to drop what is gone,
-//! and run all three, the last on both engines.
+//! The tests of the store ([`check`]) and of the whole server ([`layer`]) are held against the same files. With
+//! `UPDATE_STATEMENTS=1` they add what is new; remove the files first to drop what is gone, and run both, the latter on
+//! both engines.
 
 use std::collections::{BTreeSet, HashSet};
 use std::io::Write as _;
@@ -88,12 +88,6 @@ pub fn check(engine: &str, prefix: &str, sql: &str) -> Result<(), String> {
 /// in it: a failure within a request could pass for an answer that was expected.
 pub fn layer<S: tracing::Subscriber + for<'a> LookupSpan<'a>>() -> impl Layer<S> {
     Watch.with_filter(tracing_subscriber::filter::filter_fn(|event| event.target() == "svc_store::statement"))
-}
-
-/// Makes [`layer`] the only listener of this process; does nothing when there is one already.
-pub fn watch() {
-    use tracing_subscriber::layer::SubscriberExt as _;
-    let _ = tracing::subscriber::set_global_default(tracing_subscriber::registry().with(layer()));
 }
 
 struct Watch;

@@ -54,7 +54,6 @@ impl Harness {
 
     /// [`Self::new`], with a change to the site before it is finished.
     pub(crate) fn with(change: impl FnOnce(&mut Site)) -> Self {
-        svc_testkit::statements::watch();
         let mut config = StoreConfig::new(DatabaseUrl::Temporary);
         config.durable = false;
         let store = Store::open(&config).unwrap();
