@@ -317,7 +317,7 @@ impl Media {
         let id = granted.post.id;
         let view = View::whole("edit").without_links();
         let previous = self.posts.show(&req, granted.post, view).await?;
-        let files = self.site.write(move |tx| Ok(remove(tx, id)?)).await?;
+        let files = self.site.write(move |tx| remove(tx, id)).await?;
         self.site.uploads.delete(files).await;
         Ok(Response::new(json!({"deleted": true, "previous": previous.data})))
     }

@@ -451,7 +451,7 @@ impl Posts {
         if force {
             let previous = self.show(&req, post.clone(), View::whole("edit").without_links()).await?;
             let id = post.id;
-            self.site.write(move |tx| Ok(removal::erase(tx, id)?)).await?;
+            self.site.write(move |tx| removal::erase(tx, id)).await?;
             return Ok(Response::new(json!({"deleted": true, "previous": previous.data})));
         }
         if post.status == "trash" {

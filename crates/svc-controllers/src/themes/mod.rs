@@ -87,7 +87,7 @@ impl Themes {
         let mut styles = if items.iter().all(|item| item.is_active) {
             HashMap::new()
         } else {
-            self.site.read(|db| Ok(global_styles::of_themes(db)?))?
+            self.site.read(global_styles::of_themes)?
         };
         for item in items.iter().filter(|item| item.is_active) {
             let name = &item.theme.stylesheet;

@@ -114,7 +114,7 @@ impl ViewConfig {
     fn makers_of_templates(&self) -> Result<Vec<String>> {
         let settings = self.site.settings()?;
         let lookup = templates::Lookup::new(&self.site, &settings);
-        let all = self.site.read(|db| Ok(lookup.all(db, templates::Kind::Template)?))?;
+        let all = self.site.read(|db| lookup.all(db, templates::Kind::Template))?;
         let (users, others): (Vec<_>, Vec<_>) = all.into_iter().partition(|t| t.maker() == Maker::User);
         let mut names = Vec::new();
         for template in others.into_iter().chain(users) {
