@@ -141,24 +141,24 @@ impl Site {
 
     /// Gives the administrator an application password; the two as Basic authentication takes them.
     pub(crate) fn app_password(&self) -> String {
-        self.app_password_in(&database(&self.folder))
+        app_password(&database(&self.folder))
     }
+}
 
-    /// [`Self::app_password`] of a site with a database at this address.
-    pub(crate) fn app_password_in(&self, url: &str) -> String {
-        let (item, plain) = ApplicationPassword::generate("tests", "", 1_700_000_000).unwrap();
-        let stored = serialize::to_stored(Php::from(list_to_value(&[item])));
-        let stored = String::from_utf8(stored).unwrap();
-        Store::open(&StoreConfig::new(url.parse().unwrap()))
-            .unwrap()
-            .write_blocking(move |tx| {
-                let admin = users::by_login(tx, "admin")?.expect("the first user");
-                meta::update(tx, MetaKind::User, admin.id.0, "_application_passwords", &stored)?;
-                options::set(tx, "using_application_passwords", "1", false)
-            })
-            .unwrap();
-        format!("admin:{}", plain.expose())
-    }
+/// [`Site::app_password`] of a site with a database at this address.
+pub(crate) fn app_password(url: &str) -> String {
+    let (item, plain) = ApplicationPassword::generate("tests", "", 1_700_000_000).unwrap();
+    let stored = serialize::to_stored(Php::from(list_to_value(&[item])));
+    let stored = String::from_utf8(stored).unwrap();
+    Store::open(&StoreConfig::new(url.parse().unwrap()))
+        .unwrap()
+        .write_blocking(move |tx| {
+            let admin = users::by_login(tx, "admin")?.expect("the first user");
+            meta::update(tx, MetaKind::User, admin.id.0, "_application_passwords", &stored)?;
+            options::set(tx, "using_application_passwords", "1", false)
+        })
+        .unwrap();
+    format!("admin:{}", plain.expose())
 }
 
 /// The header of Basic authentication for a name and a password, with a colon between.

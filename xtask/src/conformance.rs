@@ -1,4 +1,5 @@
 //! `cargo xtask conformance`: the recorded HTTP scenarios against the demo server on the recorded site.
+//! They are the kit's, and the project's own in `tests/conformance`.
 //!
 //! The site is imported once; before each scenario that writes, and after it, the server is stopped, the imported copy
 //! put back, and the server started again. Steps on which the project differs on purpose stand, with the reason, in
@@ -95,7 +96,7 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
             site.reset()?;
         }
         dirty = scenario.writes;
-        let outcome = differences.judge(check(&kit, site.address()?, &options.brand, &scenario.name)?);
+        let outcome = differences.judge(check(&kit, site.address()?, &options.brand, scenario)?);
         for line in outcome.failures.iter().take(told) {
             say(&format!("    {line}"))?;
         }
@@ -118,32 +119,42 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     if total.failures.is_empty() { Ok(()) } else { std::process::exit(1) }
 }
 
-/// A scenario of the kit.
+/// A scenario, and the folder that it stands in with what was recorded.
 struct Scenario {
     name: String,
     writes: bool,
+    folder: PathBuf,
 }
 
-/// The scenarios asked for, all when none is; the kit tells which of them write.
+/// The scenarios asked for, all when none is: those of the kit, and the project's own.
 fn scenarios(kit: &Path, wanted: &[String]) -> Result<Vec<Scenario>> {
-    let output = Command::new("python3").arg(kit).arg("list").output().context("cannot run python3")?;
-    if !output.status.success() {
-        bail!("the kit cannot list its scenarios: {}", String::from_utf8_lossy(&output.stderr));
+    let of_kit = kit.parent().context("the kit stands in a folder")?.to_owned();
+    let mut all = Vec::new();
+    for folder in [of_kit, root()?.join("tests/conformance")] {
+        all.extend(listed(kit, folder)?);
     }
-    let listed = String::from_utf8_lossy(&output.stdout).into_owned();
-    let mut all: Vec<Scenario> = listed
-        .lines()
-        .filter(|line| !line.ends_with("steps"))
-        .filter_map(|line| {
-            let mut words = line.split_whitespace();
-            Some(Scenario { name: words.next()?.to_owned(), writes: words.last() == Some("writes") })
-        })
-        .collect();
     if let Some(unknown) = wanted.iter().find(|w| !all.iter().any(|s| s.name == **w)) {
         bail!("there is no scenario `{unknown}`");
     }
     all.retain(|s| wanted.is_empty() || wanted.contains(&s.name));
     Ok(all)
+}
+
+/// The scenarios of a folder; the kit tells which of them write.
+fn listed(kit: &Path, folder: PathBuf) -> Result<Vec<Scenario>> {
+    let mut command = Command::new("python3");
+    command.arg(kit).arg("list").arg("--dir").arg(&folder);
+    let output = command.output().context("cannot run python3")?;
+    if !output.status.success() {
+        bail!("the kit cannot list its scenarios: {}", String::from_utf8_lossy(&output.stderr));
+    }
+    let lines = String::from_utf8_lossy(&output.stdout).into_owned();
+    let scenario = |line: &str| {
+        let mut words = line.split_whitespace();
+        let name = words.next()?.to_owned();
+        Some(Scenario { name, writes: words.last() == Some("writes"), folder: folder.clone() })
+    };
+    Ok(lines.lines().filter(|line| !line.ends_with("steps")).filter_map(scenario).collect())
 }
 
 /// Names of the databases on a server: the imported site, and the copy that is served.
@@ -259,20 +270,22 @@ struct Failure {
     difference: String,
 }
 
-fn check(kit: &Path, address: &str, brand: &str, scenario: &str) -> Result<Report> {
+fn check(kit: &Path, address: &str, brand: &str, scenario: &Scenario) -> Result<Report> {
     #[derive(Deserialize)]
     struct Reports {
         scenarios: Vec<Report>,
     }
     let output = Command::new("python3")
         .arg(kit)
-        .args(["check", address, "--no-reset", "--json", "--brand", brand, "--scenario", scenario])
+        .args(["check", address, "--no-reset", "--json", "--brand", brand, "--scenario", &scenario.name])
+        .arg("--dir")
+        .arg(&scenario.folder)
         .output()
         .context("cannot run python3")?;
     let reports: Option<Reports> = serde_json::from_slice(&output.stdout).ok();
-    reports
-        .and_then(|r| r.scenarios.into_iter().next())
-        .with_context(|| format!("the kit did not finish {scenario}: {}", String::from_utf8_lossy(&output.stderr)))
+    reports.and_then(|r| r.scenarios.into_iter().next()).with_context(|| {
+        format!("the kit did not finish {}: {}", scenario.name, String::from_utf8_lossy(&output.stderr))
+    })
 }
 
 /// Steps on which the project differs on purpose.

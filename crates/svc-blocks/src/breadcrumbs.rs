@@ -61,10 +61,7 @@ pub(crate) fn breadcrumbs(call: &Call<'_>) -> String {
     if is_on("showCurrentItem") {
         steps.push(format!("<span aria-current=\"page\">{}</span>", post.title));
     }
-    let separator = match call.attr("separator").as_str() {
-        Some(separator) => separator,
-        None => "/",
-    };
+    let separator = call.attr("separator").as_str().unwrap_or("/");
     let quoted = separator.replace('\\', "\\\\").replace('"', "\\\"");
     let items: String = steps.iter().map(|step| format!("<li>{step}</li>")).collect();
     let mut look = call.look();

@@ -353,6 +353,13 @@ impl PageTree<'_> {
         let in_menu = self.opening.is_some();
         let opens = self.opening.map_or("", Opening::class);
         let of_menu = if opens.is_empty() { String::new() } else { format!(" {opens}") };
+        // Items below others have the colours of what lies over the page.
+        let (colors, css) = if in_menu { colors_around(self.call, true) } else { Default::default() };
+        let below = format!(" {}", esc_attr(&colors));
+        let style = match css {
+            css if level > 0 && !css.is_empty() => format!(" style=\"{};\"", esc_attr(&css)),
+            _ => String::new(),
+        };
         let mut class = "wp-block-pages-list__item".to_owned();
         for (wanted, name) in [
             (is_current, " current-menu-item"),
@@ -360,7 +367,7 @@ impl PageTree<'_> {
             (in_menu, " wp-block-navigation-item"),
             (in_menu, &of_menu),
             (page.post.id == self.front && !self.front.is_none(), " menu-item-home"),
-            (level > 0, " "),
+            (level > 0, &below),
         ] {
             class.push_str(if wanted { name } else { "" });
         }
@@ -377,7 +384,8 @@ impl PageTree<'_> {
         } else {
             String::new()
         };
-        let behaviour = self.opening.filter(|_| has_child).map_or_else(String::new, Opening::behaviour);
+        let opens_lists = |opening: &Opening| has_child && *opening != Opening::Bare;
+        let behaviour = self.opening.filter(opens_lists).map_or_else(String::new, Opening::behaviour);
         let title = svc_content::kses::post(title);
         let face = if has_child && self.opening == Some(Opening::Click) {
             Opening::toggle(&title, &title, [" ", "wp-block-page-list__submenu-icon "])
@@ -387,7 +395,7 @@ impl PageTree<'_> {
                 esc_url(&page.link)
             )
         };
-        format!("<li {behaviour}class=\"{class}\">{face}{inside}</li>")
+        format!("<li {behaviour}class=\"{class}\"{style}>{face}{inside}</li>")
     }
 }
 

@@ -66,6 +66,11 @@ pub fn term_name(text: &str) -> String {
     out
 }
 
+/// Address of an author's own page, whoever writes it. Source: `pre_comment_author_url`.
+pub fn author_url(text: &str) -> String {
+    kses::data(&svc_text::sanitize_url(&svc_text::strip_all_tags(text, false)))
+}
+
 /// Description of a term, whoever writes it. Source: `pre_term_description`.
 pub fn term_description(text: &str) -> String {
     kses::filter(text, AllowedHtml::description())

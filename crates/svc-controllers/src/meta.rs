@@ -198,7 +198,7 @@ impl MetaField {
         if self.item.validate(&value, "").is_err() {
             return Value::Null;
         }
-        self.item.sanitize(value, "").unwrap_or(Value::Null)
+        svc_php::list::list_shapes(self.item.sanitize(value, "").unwrap_or(Value::Null))
     }
 }
 

@@ -253,15 +253,16 @@ fn complete_index(mut response: Response, req: &Request, site: &Site, app_passwo
         let url = file.map_or(String::new(), |file| format!("{}/{file}", settings.uploads_url()));
         data.insert("site_icon_url".to_owned(), json!(url));
     }
-    if req.wants("_links") && works_with_theme(site, &settings, req) {
+    let wants_links = req.wants("_links") || req.has_param("_embed");
+    if wants_links && works_with_theme(site, &settings, req) {
         let href = settings.urls.rest(&format!("/{}/themes/{}", site.brand.namespace(), settings.option("stylesheet")));
         response.links.add(format!("{LINK_RELATION}active-theme"), Link::new(href));
     }
     // The links come with the members that they are about, whether or not `_links` is asked for.
     let wanted = |names: &[&str]| names.iter().any(|name| req.wants(name));
     for (kind, id, asked) in [
-        ("site_logo", logo, wanted(&["site_logo", "_links"])),
-        ("site_icon", icon, wanted(&["site_icon", "site_icon_url", "_links"])),
+        ("site_logo", logo, wants_links || wanted(&["site_logo"])),
+        ("site_icon", icon, wants_links || wanted(&["site_icon", "site_icon_url"])),
     ] {
         if id > 0 && asked {
             let href = settings.urls.rest(&format!("/{}/media/{id}", site.brand.namespace()));

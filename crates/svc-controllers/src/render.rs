@@ -125,7 +125,11 @@ fn with_options<'r, T>(
 /// The host of an address, with its port.
 pub(crate) fn host(address: &str) -> &str {
     let rest = address.split_once("://").map_or(address, |(_, rest)| rest);
-    rest.split(['/', '?', '#']).next().unwrap_or_default()
+    let place = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    match place.rsplit_once(':') {
+        Some((host, port)) if port.bytes().all(|b| b.is_ascii_digit()) => host,
+        _ => place,
+    }
 }
 
 /// A title as HTML.
@@ -193,6 +197,11 @@ pub(crate) fn save_excerpt(text: &str, filtered: bool) -> String {
 /// A comment as it is stored: links of strangers lend no weight.
 pub(crate) fn save_comment(settings: &Settings, text: &str, filtered: bool) -> String {
     links::add_rel(&save::comment_content(text, filtered), STRANGERS, host(settings.option("home")))
+}
+
+/// The address of somebody's own page as it is stored.
+pub(crate) fn save_address(text: &str) -> String {
+    save::author_url(text)
 }
 
 /// A term's name as it is stored.

@@ -24,6 +24,12 @@ pub(crate) fn given(req: &Request, name: &str) -> Option<Value> {
     req.param(name).cloned().or_else(|| req.has_param(name).then_some(Value::Null))
 }
 
+/// The number that a parameter names, 0 without one. A request whose arguments are refused is asked all the same what it
+/// would be allowed to do: its values are whatever was sent.
+pub(crate) fn number(req: &Request, name: &str) -> i64 {
+    req.param(name).map_or(0, svc_php::cast::to_int)
+}
+
 /// Adds the additional fields of an object type that the view shows.
 pub(crate) async fn add_extra(
     extra: &ExtraFields,

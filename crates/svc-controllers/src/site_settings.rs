@@ -69,7 +69,7 @@ impl RegisteredSetting {
         if self.schema.validate(&value, &self.name).is_err() {
             return Value::Null;
         }
-        self.schema.sanitize(value, &self.name).unwrap_or(Value::Null)
+        svc_php::list::list_shapes(self.schema.sanitize(value, &self.name).unwrap_or(Value::Null))
     }
 }
 
@@ -106,7 +106,7 @@ pub(crate) fn core() -> Vec<RegisteredSetting> {
         setting("default_ping_status", open("", "Whether new posts take pings.")),
         setting("default_comment_status", open("Comments on new posts", "Whether new posts take comments.")),
         setting("site_logo", number("Logo", "Number of the site's logo.")),
-        setting("site_icon", number("Icon", "Number of the site's icon.")),
+        setting("site_icon", number("Icon", "Number of the site's icon.")).cleaned_by(natural),
     ]
 }
 
@@ -119,7 +119,7 @@ fn escaped(value: Value) -> Option<Value> {
 }
 
 fn plain(value: Value) -> Option<Value> {
-    Some(svc_text::strip_all_tags(&as_text(&value), false).into())
+    Some(svc_content::kses::data(&svc_text::strip_tags(&as_text(&value))).into())
 }
 
 fn address(value: Value) -> Option<Value> {

@@ -181,3 +181,65 @@ async fn former_addresses_are_remembered() {
         assert_eq!(remembered(), (texts(slugs), texts(days)), "{change}");
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn lists_read_numbers_and_texts_as_clients_expect() {
+    let h = Harness::new();
+    // Two queries that ask for the same.
+    for (route, odd, plain) in [
+        ("posts", "author=-3&per_page=50", "author=3&per_page=50"),
+        ("posts", "include=-1000", "include=1000"),
+        ("posts", "search=%20%3Cb%3Efox%3C/b%3E", "search=fox"),
+        ("posts", "search=%20", ""),
+        ("categories", "search=0", ""),
+        ("search", "search=0", ""),
+    ] {
+        let route = format!("/svc/v2/{route}");
+        let (odd_answer, plain) = (h.get(ADMIN, &route, odd).await, h.get(ADMIN, &route, plain).await);
+        assert_eq!((odd_answer.status, ids(&odd_answer.body)), (200, ids(&plain.body)), "{route}?{odd}");
+    }
+    // No status at all is what is published, and the private posts that one may read.
+    let total =
+        async |user: i64| h.get(user, POSTS, "status=&per_page=1").await.header("X-SVC-Total").map(str::to_owned);
+    for (user, expected) in [(NOBODY, "51"), (AUTHOR, "52"), (ADMIN, "53")] {
+        assert_eq!(total(user).await.as_deref(), Some(expected), "{user}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn odd_members_of_posts() {
+    let h = Harness::new();
+    // Member, what is sent, what is answered.
+    for (name, sent, answered) in [
+        ("status", json!(null), json!("draft")),
+        ("comment_status", json!(null), json!("open")),
+        ("format", json!(null), json!("standard")),
+        // A new draft that says nothing of being one keeps a slug that is taken.
+        ("slug", json!("hello-world"), json!("hello-world")),
+        // What is no image takes the image away.
+        ("featured_media", json!(1205), json!(0)),
+    ] {
+        let made = h.json(ADMIN, Method::POST, POSTS, json!({"title": "x", name: sent})).await;
+        assert_eq!((made.status, &made.body[name]), (201, &answered), "{name}");
+    }
+    let wanted = json!({"title": "x", "slug": "hello-world", "status": "draft"});
+    assert_eq!(h.json(ADMIN, Method::POST, POSTS, wanted).await.body["slug"], "hello-world-2");
+    for (name, sent, status, code) in [
+        ("date", json!("0000-00-00T00:00:00"), 400, "invalid_date"),
+        ("password", json!("x".repeat(256)), 500, "db_insert_error"),
+        ("template", json!(5), 400, "rest_invalid_param"),
+    ] {
+        let refused = h.json(ADMIN, Method::POST, POSTS, json!({"title": "x", name: sent})).await;
+        assert_eq!((refused.status, refused.code()), (status, code), "{name}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_undated_draft_gets_a_date_and_a_slug_in_the_trash() {
+    let h = Harness::new();
+    let own = format!("{POSTS}/1017");
+    let gone = h.json(ADMIN, Method::DELETE, &own, json!({})).await;
+    // Another one without a slug is there already.
+    assert_eq!((&gone.body["status"], &gone.body["slug"]), (&json!("trash"), &json!("__trashed-2")));
+    assert_eq!(gone.body["date_gmt"], gone.body["modified_gmt"]);
+}

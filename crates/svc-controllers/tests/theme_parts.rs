@@ -229,3 +229,38 @@ async fn a_front_page_that_goes_leaves_the_posts() {
     let left = h.get(ADMIN, "/svc/v2/settings", "_fields=show_on_front,page_on_front,page_for_posts").await;
     assert_eq!(left.body, json!({"show_on_front": "posts", "page_on_front": 0, "page_for_posts": 0}));
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn autosaves_of_items_keep_nothing_of_them() {
+    let h = themed();
+    let own = "/svc/v2/menu-items/1420";
+    let autosaves = format!("{own}/autosaves");
+    let before = h.get(ADMIN, own, "context=edit").await.body;
+    assert_eq!(h.get(ADMIN, &autosaves, "").await.body, json!([]));
+    let made = h.json(ADMIN, Method::POST, &autosaves, json!({"title": "Typed", "url": "https://example.org/"})).await;
+    assert_eq!((made.status, &made.body["parent"], &made.body["title"]["raw"]), (200, &json!(1420), &json!("")));
+    assert_eq!(h.get(ADMIN, own, "context=edit").await.body, before);
+    assert_eq!(h.get(NOBODY, &autosaves, "").await.code(), "rest_cannot_read");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn font_families_change_in_parts_by_post() {
+    let h = themed();
+    let own = "/svc/v2/font-families/1470";
+    let change = async |method: Method, settings: Value| {
+        h.json(ADMIN, method, own, json!({"font_family_settings": settings})).await
+    };
+    let renamed = change(Method::POST, json!(r#"{"name":"Renamed"}"#)).await;
+    let shown = &renamed.body["font_family_settings"];
+    assert_eq!((&shown["name"], &shown["slug"]), (&json!("Renamed"), &json!("fixture-sans")));
+    assert_eq!(shown["fontFamily"], r#""Fixture Sans", sans-serif"#);
+    for (method, settings) in [
+        (Method::POST, json!(r#"{"slug":"other"}"#)),
+        (Method::POST, json!(r#"{"name":""}"#)),
+        (Method::POST, json!({"name": "x"})),
+        (Method::PATCH, json!(r#"{"name":"x"}"#)),
+    ] {
+        let refused = change(method.clone(), settings.clone()).await;
+        assert_eq!((refused.status, refused.code()), (400, "rest_invalid_param"), "{method} {settings}");
+    }
+}

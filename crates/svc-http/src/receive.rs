@@ -47,7 +47,7 @@ fn override_method(req: &Request) -> Option<Method> {
         Some(_) => "",
         None => req.header(OVERRIDE)?,
     };
-    let method = Method::from_bytes(named.trim().to_ascii_uppercase().as_bytes());
+    let method = Method::from_bytes(named.to_ascii_uppercase().as_bytes());
     Some(method.unwrap_or_else(|_| Method::from_bytes(b"-").expect("a method is any token")))
 }
 
@@ -71,9 +71,14 @@ where
         let (form, files) = multipart::read(stream, &boundary, limits).await?;
         return Ok(files.into_iter().fold(req.with_form(form), Request::with_file));
     }
-    let is_text = kind.is_some_and(|k| k.is_json() || k.value == "application/x-www-form-urlencoded");
+    let is_text = kind.as_ref().is_some_and(|k| k.is_json() || k.value == "application/x-www-form-urlencoded");
     if is_text {
         return Ok(req.with_body(collect(stream, limits.text_body).await?));
+    }
+    // A short body of no type is a form, but for POST, whose forms PHP reads itself.
+    if kind.is_none() && *req.method() != Method::POST {
+        let body = collect(stream, limits.text_body).await?;
+        return Ok(req.with_form(svc_php::query::parse(&body)).with_body(body));
     }
     let file = spool::read(stream, limits.body as u64, limits.file_in_memory).await?;
     Ok(req.with_body_file(file.0))

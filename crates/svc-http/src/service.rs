@@ -5,6 +5,7 @@ use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::FutureExt;
@@ -70,13 +71,14 @@ impl RestService {
         self.change(|inner| inner.limits = limits)
     }
 
-    /// Gives [cacheable](svc_routing::response::Served::cacheable) answers again for at most a second, to requests without
-    /// `Authorization`, cookies and nonce, while `state` is the same: a number that changes whenever the data does that
-    /// handlers read; `None` when that cannot be told. For authenticators that look at nothing else.
+    /// Gives [cacheable](svc_routing::response::Served::cacheable) answers again for this long at most while `state` is the
+    /// same: a number that changes whenever the data does that handlers and the authenticator read; `None` when that cannot
+    /// be told. A request that says who calls, by `Authorization`, a cookie or a nonce, is answered again only when all its
+    /// headers are the same; so this is for authenticators that look at headers, data and clock alone.
     #[must_use]
-    pub fn keep_answers(self, state: impl Fn() -> Option<i64> + Send + Sync + 'static) -> Self {
+    pub fn keep_answers(self, lifetime: Duration, state: impl Fn() -> Option<i64> + Send + Sync + 'static) -> Self {
         let nonce_header = self.server().site().brand.header("Nonce");
-        self.change(|inner| inner.kept = Some(Arc::new(KeptAnswers::new(state, nonce_header))))
+        self.change(|inner| inner.kept = Some(Arc::new(KeptAnswers::new(state, lifetime, nonce_header))))
     }
 
     /// Settings are made before the service is shared.
@@ -112,9 +114,9 @@ impl RestService {
         let (parts, body) = request.into_parts();
         let question = self.0.kept.as_ref().filter(|_| body.is_end_stream()).and_then(|k| k.question(&parts, &route));
         if let (Some(kept), Some(question)) = (&self.0.kept, &question)
-            && let Some(mut res) = kept.find(question)
+            && let Some((mut res, logged_in)) = kept.find(question)
         {
-            cors::add(res.headers_mut(), &parts.headers, &parts.method, false);
+            cors::add(res.headers_mut(), &parts.headers, &parts.method, logged_in);
             return res;
         }
         let server = self.server();
@@ -168,6 +170,8 @@ impl RestService {
         };
         let outcome = self.0.authenticator.authenticate(credentials).await;
         let (req, logged_in, auth_headers, refused) = outcome.apply(req);
+        // Another nonce or password may be let in at the same address.
+        let is_personal = logged_in || refused.is_some();
         let served = match refused.or(unread) {
             Some(error) => server.serve_error(req.clone(), error).await,
             None => server.serve(req.clone()).await,
@@ -179,15 +183,14 @@ impl RestService {
         for (name, value) in &auth_headers {
             answer::set(&mut out, name, value);
         }
-        let refused_nonce = parts.headers.contains_key(nonce_header.as_str()) && served.status.is_client_error();
         let form = Form { jsonp: callback, pretty: wants_lines(&req) };
-        let question = question.filter(|_| served.cacheable && !logged_in && auth_headers.is_empty());
+        let question = question.filter(|_| served.cacheable);
         let (status, mut headers, body) = answer::content(out, served, &form);
-        if logged_in || refused_nonce {
+        if is_personal {
             answer::forbid_caching(&mut headers);
         }
         if let (Some(kept), Some(question)) = (&self.0.kept, question.filter(|_| status == StatusCode::OK)) {
-            kept.keep(question, &headers, &body);
+            kept.keep(question, logged_in, &headers, &body);
         }
         cors::add(&mut headers, &parts.headers, &parts.method, logged_in);
         answer::finish(status, headers, body)

@@ -8,6 +8,7 @@ mod demo;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
+use std::time::Duration;
 
 use bytes::Bytes;
 use http::{HeaderMap, Method, Request as HttpRequest, Response};
@@ -397,8 +398,11 @@ proptest! {
     }
 }
 
+/// Longer than any test.
+const LONG: Duration = Duration::from_secs(3_600);
+
 /// A site whose routes tell how often they were asked, and the state of its data: negative is none.
-fn counting(change: impl FnOnce(&mut Registry)) -> (RestService, Arc<AtomicI64>) {
+fn counting(lifetime: Duration, change: impl FnOnce(&mut Registry)) -> (RestService, Arc<AtomicI64>) {
     let state = Arc::new(AtomicI64::new(1));
     let mut registry = Registry::new();
     for (path, cacheable) in [("/kept", true), ("/anew", false)] {
@@ -420,7 +424,7 @@ fn counting(change: impl FnOnce(&mut Registry)) -> (RestService, Arc<AtomicI64>)
     }
     change(&mut registry);
     let told = Arc::clone(&state);
-    let service = RestService::new(registry.build()).keep_answers(move || {
+    let service = RestService::new(registry.build()).keep_answers(lifetime, move || {
         let state = told.load(Ordering::Relaxed);
         (state >= 0).then_some(state)
     });
@@ -429,7 +433,7 @@ fn counting(change: impl FnOnce(&mut Registry)) -> (RestService, Arc<AtomicI64>)
 
 #[tokio::test]
 async fn what_is_cacheable_is_given_again_while_the_data_is_the_same() {
-    let (service, state) = counting(|_| ());
+    let (service, state) = counting(LONG, |_| ());
     let n = async |uri: &str, headers: &[(&str, &str)]| data(&get(&service, uri, headers).await)["n"].as_u64().unwrap();
     let first = get(&service, "/acme/v1/kept", &[]).await;
     let again = get(&service, "/acme/v1/kept", &[]).await;
@@ -444,10 +448,16 @@ async fn what_is_cacheable_is_given_again_while_the_data_is_the_same() {
     assert_eq!(n("/acme/v1/kept", &[]).await, 2, "the data has changed");
     assert_eq!(n("/acme/v1/kept", &[]).await, 2);
     let mut at = 3;
-    for header in
-        [("authorization", "Basic x"), ("cookie", "a=b"), ("x-svc-nonce", "x"), ("x-http-method-override", "GET")]
+    for header in [("authorization", "Basic x"), ("authorization", "Basic y"), ("cookie", "a=b"), ("x-svc-nonce", "x")]
     {
-        assert_eq!(n("/acme/v1/kept", &[header]).await, at, "{header:?}");
+        for _ in 0..2 {
+            assert_eq!(n("/acme/v1/kept", &[header]).await, at, "{header:?}");
+        }
+        assert_eq!(n("/acme/v1/kept", &[header, ("x-any", "1")]).await, at + 1, "any other header counts then");
+        at += 2;
+    }
+    for _ in 0..2 {
+        assert_eq!(n("/acme/v1/kept", &[("x-http-method-override", "GET")]).await, at, "a method of its own");
         at += 1;
     }
     for _ in 0..2 {
@@ -474,7 +484,7 @@ async fn what_looks_at_more_is_asked_each_time() {
         let body = data(&res);
         (body["n"].as_u64(), body["_embedded"]["anew"][0]["n"].as_u64())
     };
-    let (service, _) = counting(|_| ());
+    let (service, _) = counting(LONG, |_| ());
     for expected in 0..2 {
         assert_eq!(n(&service, "/acme/v1/anew").await.0, Some(expected));
     }
@@ -491,9 +501,17 @@ async fn what_looks_at_more_is_asked_each_time() {
         |registry| registry.field(&["thing"], "extra", ExtraField::without_schema()),
     ];
     for filter in filters {
-        let (service, _) = counting(filter);
+        let (service, _) = counting(LONG, filter);
         for expected in 0..2 {
             assert_eq!(n(&service, "/acme/v1/kept").await.0, Some(expected));
         }
+    }
+}
+
+#[tokio::test]
+async fn nothing_is_given_again_beyond_its_lifetime() {
+    let (service, _) = counting(Duration::ZERO, |_| ());
+    for expected in 0..3 {
+        assert_eq!(data(&get(&service, "/acme/v1/kept", &[]).await)["n"], expected);
     }
 }

@@ -13,7 +13,7 @@ const MEMBER: (&str, &str) = ("<Iptc4xmpCore:AltTextAccessibility>", "</Iptc4xmp
 
 /// The texts with their languages, in the file's order. The packet may stand anywhere in a file of any format.
 pub fn alt_texts(file: &Blob) -> Vec<(String, String)> {
-    let packet = file.reader().ok().and_then(|reader| packet(reader)).unwrap_or_default();
+    let packet = file.reader().ok().and_then(packet).unwrap_or_default();
     texts(&String::from_utf8_lossy(&packet))
 }
 

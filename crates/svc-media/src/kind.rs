@@ -76,7 +76,8 @@ pub fn check(name: &str, head: &[u8], allowed: &MimeTypes) -> Option<Kind> {
             let (_, mime) = check_filetype(&name, allowed)?;
             return Some(Kind { mime: mime.to_owned(), name });
         }
-        "audio" | "video" => group == real_group,
+        // Whether an Ogg file has pictures does not show at its beginning.
+        "audio" | "video" => group == real_group || (group == "video" && real == "audio/ogg"),
         _ if real == "text/plain" => TEXTS.contains(&mime),
         _ if CONTAINERS.contains(&real) || is_office(real) => matches!(group, "application" | "audio" | "video"),
         _ => false,
@@ -126,6 +127,7 @@ mod tests {
             ("a.zip", b"PK\x03\x04", Some(("a.zip", "application/zip"))),
             ("a.docx", b"PK\x03\x04", Some(("a.docx", "application/vnd.openxmlformats-officedocument.wordprocessingml.document"))),
             ("a.mp4", b"\0\0\0\x18ftypisom\0\0\x02\0isommp41", Some(("a.mp4", "video/mp4"))),
+            ("a.ogv", b"OggS\0\x02", Some(("a.ogv", "video/ogg"))),
             ("a.mp3", b"ID3\x03\0\0\0\0\0\0", Some(("a.mp3", "audio/mpeg"))),
             ("a.svg", b"<svg xmlns='http://www.w3.org/2000/svg'/>", None),
             ("a.php", b"<?php", None),

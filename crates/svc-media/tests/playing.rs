@@ -1,5 +1,7 @@
 //! What files of sound and film tell about themselves, as WordPress tells it of the same files.
 
+#![expect(clippy::unwrap_used, reason = "helpers of tests, outside of test functions")]
+
 use svc_media::{Blob, Film, Playing, Sound, playing};
 
 fn bytes(name: &str) -> Vec<u8> {
@@ -85,7 +87,8 @@ fn tags_and_covers() {
     ];
     let mut tags: Vec<_> = mp3.tags.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
     let mut expected = expected.to_vec();
-    (tags.sort_unstable(), expected.sort_unstable());
+    tags.sort_unstable();
+    expected.sort_unstable();
     assert_eq!(tags, expected);
     for (name, mime, size) in
         [("song.mp3", "audio/mpeg", Some((8, 6))), ("song.flac", "audio/flac", None), ("song.m4a", "audio/mpeg", None)]

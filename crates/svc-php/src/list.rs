@@ -94,6 +94,15 @@ pub fn list_shape(value: Value) -> Value {
     }
 }
 
+/// [`list_shape`] of a value and of everything in it: a value as PHP prints it once it has kept it in arrays.
+pub fn list_shapes(value: Value) -> Value {
+    match value {
+        Value::Object(map) => list_shape(map.into_iter().map(|(name, item)| (name, list_shapes(item))).collect()),
+        Value::Array(items) => items.into_iter().map(list_shapes).collect(),
+        other => other,
+    }
+}
+
 fn runs_from_zero(map: &Map<String, Value>) -> bool {
     map.keys().enumerate().all(|(index, key)| integer_key(key) == i64::try_from(index).ok())
 }

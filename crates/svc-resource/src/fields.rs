@@ -106,9 +106,18 @@ impl<I, D> Field<I, D> {
         })
     }
 
-    /// Cleans the argument by this function instead of the schema.
+    /// Takes the argument, null too, by this function alone, which checks and cleans it.
+    pub fn parsed_by(&mut self, parse: fn(Value, &str) -> Result<Value, Error>) -> &mut Self {
+        self.argument(move |arg| Arg { validate: Validator::None, ..arg.sanitize_with(parse) })
+    }
+
+    /// Cleans the argument by this function instead of the schema, which still checks it.
     pub fn cleaned_by(&mut self, clean: fn(Value, &str) -> Result<Value, Error>) -> &mut Self {
-        self.argument(move |arg| arg.sanitize_with(clean))
+        self.argument(move |arg| {
+            let validate =
+                if matches!(arg.sanitize, Sanitizer::Parse) { Validator::BySchema } else { arg.validate.clone() };
+            Arg { validate, ..arg.sanitize_with(clean) }
+        })
     }
 
     fn argument(&mut self, change: impl Fn(Arg) -> Arg + Send + Sync + 'static) -> &mut Self {
@@ -202,6 +211,15 @@ impl<I, D> Fields<I, D> {
     /// The table without these members: how a related resource begins.
     pub fn without(mut self, names: &[&str]) -> Self {
         self.rows.retain(|row| !names.contains(&row.name.as_str()));
+        self
+    }
+
+    /// The table with every member [`whole`](Field::whole) but the first, by which an item is known: `_fields` shows a
+    /// member only when it names the member itself.
+    pub fn all_whole(mut self) -> Self {
+        for row in self.rows.iter_mut().skip(1) {
+            row.whole();
+        }
         self
     }
 

@@ -51,7 +51,7 @@ async fn root(req: Request) -> Result {
         }
     }
     let mut res = Response::new(data);
-    if req.wants("_links") {
+    if req.wants("_links") || req.has_param("_embed") {
         res.links.add("help", Link::new(HELP));
     }
     let mut res = server.hooks().run_index(res, &req).await;

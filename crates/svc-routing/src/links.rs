@@ -4,6 +4,9 @@ use serde_json::{Value, json};
 
 use crate::Map;
 
+/// The attribute that says what may be done at the target.
+const HINTS: &str = "targetHints";
+
 /// A prefix that shortens long relation names: `https://api.w.org/{rel}` known as `svc`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Curie {
@@ -53,7 +56,7 @@ impl Link {
     pub fn allow<'a>(mut self, methods: impl IntoIterator<Item = &'a str>) -> Self {
         self.judged = true;
         let methods: Vec<&str> = methods.into_iter().collect();
-        if methods.is_empty() { self } else { self.attr("targetHints", json!({ "allow": methods })) }
+        if methods.is_empty() { self } else { self.attr(HINTS, json!({ "allow": methods })) }
     }
 
     /// The address.
@@ -62,13 +65,15 @@ impl Link {
     }
 
     fn has_hints(&self) -> bool {
-        self.judged || self.attributes.get("targetHints").is_some_and(|hints| hints.get("allow").is_some())
+        self.judged || self.attributes.get(HINTS).is_some_and(|hints| hints.get("allow").is_some())
     }
 
-    /// As a member of `_links`: the attributes, then the address.
+    /// As a member of `_links`: the attributes, then the address, then what may be done there.
     fn to_value(&self) -> Value {
         let mut out = self.attributes.clone();
+        let hints = out.shift_remove(HINTS);
         out.insert("href".to_owned(), Value::String(self.href.clone()));
+        out.extend(hints.map(|hints| (HINTS.to_owned(), hints)));
         Value::Object(out)
     }
 }
@@ -155,7 +160,7 @@ mod tests {
         links.add("https://api.w.org/", Link::new("c"));
         let curies = [Curie { name: "svc".to_owned(), href: "https://api.w.org/{rel}".to_owned() }];
         let got = serde_json::to_string(&links.to_value(&curies)).unwrap();
-        expect_test::expect![[r#"{"svc:thing":[{"embeddable":true,"href":"a"}],"self":[{"targetHints":{"allow":["GET"]},"href":"b"}],"https://api.w.org/":[{"href":"c"}],"curies":[{"name":"svc","href":"https://api.w.org/{rel}","templated":true}]}"#]].assert_eq(&got);
+        expect_test::expect![[r#"{"svc:thing":[{"embeddable":true,"href":"a"}],"self":[{"href":"b","targetHints":{"allow":["GET"]}}],"https://api.w.org/":[{"href":"c"}],"curies":[{"name":"svc","href":"https://api.w.org/{rel}","templated":true}]}"#]].assert_eq(&got);
         assert_eq!(links.unhinted_self().count(), 0);
     }
 

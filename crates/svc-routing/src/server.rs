@@ -424,7 +424,7 @@ impl Server {
                 headers.set("Content-Type", &raw.content_type);
             }
             Served { status, headers, body: Body::Empty, ..Served::default() }
-        } else if let (Some(raw), false) = (&res.raw, res.is_error()) {
+        } else if let Some(raw) = &res.raw {
             Served { status: res.status, body: Body::Raw(raw.clone()), headers: res.headers, ..Served::default() }
         } else if query.contains_key("_envelope") {
             let (status, headers) = (res.status, res.headers.to_value());

@@ -33,7 +33,7 @@ fn who_cannot_start_says_why_and_fails() {
         (&["--database", &no_database], "the database is damaged"),
         (&["--database", &nowhere], "the database cannot be reached"),
         (&["--database", "mysql://u:hunter2@127.0.0.1:1/db"], "the database cannot be reached"),
-        (&["--listen", "nonsense"], "nonsense"),
+        (&["--listen", "nonsense"], "`listen` must be like"),
     ];
     for (args, message) in rows {
         let out = run(folder.path(), args);

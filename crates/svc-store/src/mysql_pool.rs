@@ -90,6 +90,14 @@ impl MySqlPool {
         answer
     }
 
+    /// A number for the state of the database; another for each. Waits for no connection: who asks can do without.
+    pub(crate) fn state(&self) -> Option<i64> {
+        let begun = Instant::now();
+        let db = self.state.lock().unwrap_or_else(PoisonError::into_inner).idle.pop()?;
+        let mut lease = Lease { pool: self, db: Some(db), fresh: false, begun: false };
+        self.changes.version(lease.db().ok()?, begun).ok()?
+    }
+
     /// Runs a transaction, again when the server asks for that.
     pub(crate) fn write<T, E: From<StoreError>>(&self, f: impl Fn(&mut Tx) -> Result<T, E>) -> Result<T, E> {
         let mut tries = 0;

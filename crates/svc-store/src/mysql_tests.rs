@@ -297,6 +297,24 @@ fn options_are_loaded_once_while_nobody_writes_and_never_old() {
 }
 
 #[test]
+fn a_state_is_told_while_nobody_writes_and_another_after_each_write() {
+    let Some((_alone, store, config)) = quiet_site() else { return };
+    let mut other = Other::of(&config);
+    let mut last = None;
+    for _ in 0..20 {
+        let state = std::cell::Cell::new(None);
+        wait_until(|| {
+            state.set(store.state());
+            state.get().is_some()
+        });
+        assert_ne!(state.get(), last);
+        other.insert();
+        assert_eq!(store.state(), None, "not yet");
+        last = state.get();
+    }
+}
+
+#[test]
 fn a_staleness_lets_totals_be_old_until_this_process_writes() {
     let Some((_, mut config, _)) = site() else { return };
     config.staleness = Duration::from_secs(3600);

@@ -129,11 +129,12 @@ impl Store {
 
     /// A number that changes whenever something is committed to the database, in this process or another: what was read
     /// after it was told may be used as long as it stays the same. Quick enough to be asked for every request (SQLite:
-    /// a look at shared memory). `None` on servers, which cannot tell, and when it cannot be read.
+    /// a look at shared memory; MariaDB: one question, about no table). `None` when it cannot be told, as on other
+    /// servers and for a moment after each write to a MariaDB.
     pub fn state(&self) -> Option<i64> {
         match &*self.0 {
             Backend::Sqlite(pool) => pool.state().ok(),
-            Backend::MySql(_) => None,
+            Backend::MySql(pool) => in_place(|| pool.state()),
         }
     }
 

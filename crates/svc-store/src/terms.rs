@@ -524,7 +524,11 @@ pub fn unique_slug(db: &mut Db, slug: &str, taxonomy: &str, parent: TermId, term
         }
         above = ancestor.parent;
     }
-    crate::query::free_slug(&slug, 200, |slugs| taken(db, slugs, term))
+    // A number counts as taken also where the term itself has it.
+    crate::query::free_slug(&slug, 200, |slugs| {
+        let is_plain = matches!(slugs, [only] if *only == slug);
+        taken(db, slugs, if is_plain { term } else { TermId(0) })
+    })
 }
 
 /// Which of the slugs other terms of any taxonomy have.

@@ -148,11 +148,9 @@ pub enum UserColumn {
 /// What a list of users holds. Empty lists and `None` are no restriction.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct UserQuery {
-    /// Users with one of these roles.
-    pub roles: Vec<String>,
-    /// Users who have each of these capabilities, each given with the names of the roles that have it.
-    pub capabilities: Vec<(String, Vec<String>)>,
-    /// Users whose level is not zero: those who may write.
+    /// Users whose own rights name one of these: a role, or a capability that somebody has beside his roles.
+    pub rights: Vec<String>,
+    /// Users whose level is not zero: those who may write. `rights` does not count beside it.
     pub authors_only: bool,
     /// Users who have published a post of one of these types.
     pub published: Option<Vec<String>>,
@@ -217,7 +215,7 @@ pub fn query(db: &mut Db, q: &UserQuery) -> Result<Page<UserId>> {
 }
 
 /// Users whose stored capabilities hold one of these names. Names in the stored text stand between double quotes.
-fn has_one_of(db: &Db, names: &[&str]) -> Expr {
+fn has_one_of(db: &Db, names: &[String]) -> Expr {
     let mut any = Cond::any();
     for name in names {
         any = any.add(Expr::col(("m", "meta_value")).like(crate::query::contains(&format!("\"{name}\""))));
@@ -230,13 +228,6 @@ fn has_one_of(db: &Db, names: &[&str]) -> Expr {
 }
 
 fn conditions(db: &Db, q: &UserQuery, s: &mut SelectStatement) {
-    if !q.roles.is_empty() {
-        s.and_where(has_one_of(db, &q.roles.iter().map(String::as_str).collect::<Vec<_>>()));
-    }
-    for (capability, roles) in &q.capabilities {
-        let names: Vec<&str> = roles.iter().chain([capability]).map(String::as_str).collect();
-        s.and_where(has_one_of(db, &names));
-    }
     if q.authors_only {
         let mut rows = Query::select();
         rows.expr(Expr::val(1)).from_as(db.table("usermeta"), "m");
@@ -244,6 +235,8 @@ fn conditions(db: &Db, q: &UserQuery, s: &mut SelectStatement) {
         rows.and_where(Expr::col(("m", "meta_key")).eq(format!("{}user_level", db.prefix())));
         rows.and_where(Expr::col(("m", "meta_value")).ne("0"));
         s.and_where(Expr::exists(rows));
+    } else if !q.rights.is_empty() {
+        s.and_where(has_one_of(db, &q.rights));
     }
     if let Some(types) = &q.published {
         let mut rows = Query::select();
@@ -386,8 +379,8 @@ mod tests {
             ("search", UserQuery { search: Some("adm".to_owned()), ..base() }, &[1]),
             ("search by id", UserQuery { search: Some("3".to_owned()), search_columns: vec![UserColumn::Id], ..base() }, &[3]),
             ("search in e-mail", UserQuery { search: Some("*ex*".to_owned()), search_columns: vec![UserColumn::Email], ..base() }, &[1, 3, 4, 5, 2, 8, 6, 7]),
-            ("roles", UserQuery { roles: texts(&["author", "editor"]), ..base() }, &[3, 4, 2]),
-            ("capability", UserQuery { capabilities: vec![("edit_posts".to_owned(), texts(&["administrator", "editor", "author", "contributor"]))], ..base() }, &[1, 3, 4, 5, 2]),
+            ("roles", UserQuery { rights: texts(&["author", "editor"]), ..base() }, &[3, 4, 2]),
+            ("capability", UserQuery { rights: texts(&["administrator", "editor", "author", "contributor", "edit_posts"]), ..base() }, &[1, 3, 4, 5, 2]),
             ("authors", UserQuery { authors_only: true, ..base() }, &[1, 3, 4, 5, 2]),
             ("published", UserQuery { published: Some(texts(&["post", "page"])), ..base() }, &[1, 3, 4, 2]),
             ("slug", UserQuery { slugs: texts(&["admin"]), ..base() }, &[1]),

@@ -29,7 +29,7 @@ impl Around<'_> {
 
     /// An id for what a script keeps apart: thirteen hexadecimal digits.
     fn key(&self) -> String {
-        format!("{:013x}", 0x6b00_0000_0000_0_u64 + (self.id)())
+        format!("{:013x}", 0x6_b000_0000_0000_u64 + (self.id)())
     }
 }
 

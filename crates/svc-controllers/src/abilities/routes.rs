@@ -87,6 +87,11 @@ fn category_fields() -> Fields<AbilityCategory, ()> {
     f
 }
 
+/// A name for programs, in its plainest form.
+fn key(value: Value, _: &str) -> Result<Value> {
+    Ok(svc_text::sanitize_key(&svc_php::cast::to_text(&value)).into())
+}
+
 /// Which abilities a request wants to see, and which page of them.
 #[derive(Clone, Debug, Default)]
 struct Listed {
@@ -109,8 +114,10 @@ fn params() -> Params<Listed> {
     let mut p = Params::<Listed>::new(ABILITY);
     paging(&mut p);
     let meta = object([("annotations", annotations())]).additional_properties(true);
-    p.add("category", string().describe("Only abilities of this category.")).set(|l, v| l.category = Some(v));
-    p.add("namespace", string().describe("Only abilities whose names begin with this and a slash.")).set(|l, v| l.namespace = Some(v));
+    p.add("category", string().describe("Only abilities of this category.")).cleaned_by(key)
+        .set(|l, v: String| l.category = Some(v).filter(|v| !matches!(v.as_str(), "" | "0")));
+    p.add("namespace", string().describe("Only abilities whose names begin with this and a slash.")).cleaned_by(key)
+        .set(|l, v: String| l.namespace = Some(v).filter(|v| !matches!(v.as_str(), "" | "0")));
     p.add("meta", meta.describe("Only abilities with these values.")).set(|l, v| l.meta = Some(v));
     p
 }
@@ -213,7 +220,8 @@ impl AbilityRoutes {
     fn paged(&self, items: Vec<Value>, paging: &Paging, req: &Request, collection: &str) -> Response {
         let mut response = Response::new(Value::Array(items));
         for (name, value) in total_headers(paging.total, paging.pages()) {
-            response = response.header(&self.site.brand.header(name), value);
+            // The peer's counts are texts here, which an envelope shows.
+            response = response.header(&self.site.brand.header(name), value.to_string());
         }
         for (relation, href) in paging.links_from_page(collection, &req.params().query) {
             response = response.link_header(relation, &href, &[]);

@@ -11,7 +11,11 @@ use svc_schema::{
 };
 use svc_store::Meta;
 
-use crate::{Settings, Site, avatars, posts::with_query, render};
+use crate::{
+    Settings, Site, avatars,
+    posts::{one_line, with_query},
+    render,
+};
 
 /// The table of comments.
 pub(super) type CommentFields = Fields<CommentItem, CommentDraft>;
@@ -107,31 +111,31 @@ pub(super) fn fields(site: &Site, with_avatars: bool) -> CommentFields {
     const NOTHING: [(&str, Value); 0] = [];
     let mut f = CommentFields::new(OBJECT);
     f.add("id", integer().describe("Number that identifies the comment.").context(ALL).readonly()).get(|c| c.comment.id);
+    f.add("post", integer().describe("Number of the post that it is on.").default(0).context(VIEW_EDIT))
+        .get(|c| c.comment.post).set(|d, v| d.post = Some(v));
+    f.add("parent", integer().describe("Number of the comment that it replies to.").default(0).context(ALL))
+        .get(|c| c.comment.parent).set(|d, v| d.parent = Some(v));
     f.add("author", integer().describe("Number of the user who wrote it, 0 for a guest.").context(ALL))
         .get(|c| c.comment.user.0).set(|d, v| d.author = Some(v));
-    f.add("author_email", string().describe("The author's e-mail address.").format("email").context(EDIT))
-        .checked_by(email_or_nothing).get(|c| c.comment.author_email.clone()).set(|d, v| d.author_email = Some(v));
-    f.add("author_ip", string().describe("Network address that it came from.").format("ip").context(EDIT))
-        .get(|c| c.comment.author_ip.clone()).set(|d, v| d.author_ip = Some(v));
     f.add("author_name", string().describe("The author's name.").context(ALL))
         .cleaned_by(one_line).get(|c| c.comment.author.clone()).set(|d, v| d.author_name = Some(v));
+    f.add("author_email", string().describe("The author's e-mail address.").format("email").context(EDIT))
+        .parsed_by(email_or_nothing).get(|c| c.comment.author_email.clone()).set(|d, v| d.author_email = Some(v));
     f.add("author_url", string().describe("Address of the author's own page.").format("uri").context(ALL))
         .get(|c| c.comment.author_url.clone()).set(|d, v| d.author_url = Some(v));
+    f.add("author_ip", string().describe("Network address that it came from.").format("ip").context(EDIT))
+        .get(|c| c.comment.author_ip.clone()).set(|d, v| d.author_ip = Some(v));
     f.add("author_user_agent", string().describe("Program that it was sent with.").context(EDIT))
         .cleaned_by(one_line).get(|c| c.comment.agent.clone()).set(|d, v| d.author_user_agent = Some(v));
-    let content = f.add("content", object(NOTHING).describe("What it says.").context(ALL));
-    content.member("raw", string().describe("The text as stored.").context(EDIT)).get(|c| c.comment.content.clone());
-    content.member("rendered", string().describe("The text as HTML.").context(ALL).readonly()).get(|c| render::comment(&c.settings, &c.comment.content));
-    content.unchecked().set(|d, v| d.content = text(v));
     f.add("date", string().describe("When it was written, in the site's time zone.").format("date-time").context(ALL))
         .get(|c| wire(c.comment.date)).set(|d, v| d.date = Some(v));
     f.add("date_gmt", string().describe("When it was written, in UTC.").format("date-time").context(VIEW_EDIT))
         .get(|c| wire(c.comment.date_gmt)).set(|d, v| d.date_gmt = Some(v));
+    let content = f.add("content", object(NOTHING).describe("What it says.").context(ALL));
+    content.member("raw", string().describe("The text as stored.").context(EDIT)).get(|c| c.comment.content.clone());
+    content.member("rendered", string().describe("The text as HTML.").context(ALL).readonly()).get(|c| render::comment(&c.settings, &c.comment.content));
+    content.unchecked().set(|d, v| d.content = text(v));
     f.add("link", string().describe("Address of the comment on its post's page.").format("uri").context(ALL).readonly()).get(CommentItem::link);
-    f.add("parent", integer().describe("Number of the comment that it replies to.").default(0).context(ALL))
-        .get(|c| c.comment.parent).set(|d, v| d.parent = Some(v));
-    f.add("post", integer().describe("Number of the post that it is on.").default(0).context(VIEW_EDIT))
-        .get(|c| c.comment.post).set(|d, v| d.post = Some(v));
     f.add("status", string().describe("Whether it is shown, held, spam or in the trash.").context(VIEW_EDIT))
         .cleaned_by(key).get(|c| shown_status(&c.comment).to_owned()).set(|d, v| d.status = Some(v));
     f.add("type", string().describe("Kind of comment.").default("comment").context(ALL).readonly()).get(|c| shown_type(&c.comment).to_owned());
@@ -144,20 +148,17 @@ pub(super) fn fields(site: &Site, with_avatars: bool) -> CommentFields {
         }
     }
     crate::meta::add_member(&mut f, &site.meta, "comment", "", |c| &c.meta).set(|d, v| d.meta = Some(v));
-    f
+    f.all_whole()
 }
 
-/// An e-mail address may be taken away.
-fn email_or_nothing(value: &Value, param: &str) -> Result<bool, Error> {
+/// An e-mail address, or nothing, which takes it away.
+fn email_or_nothing(value: Value, param: &str) -> Result<Value, Error> {
     static EMAIL: LazyLock<Schema> = LazyLock::new(|| string().format("email").compile());
-    if value.as_str() != Some("") {
-        EMAIL.validate(value, param)?;
+    let value = Value::from(svc_php::cast::to_text(&value));
+    if value != "" {
+        EMAIL.validate(&value, param)?;
     }
-    Ok(true)
-}
-
-fn one_line(value: Value, _: &str) -> Result<Value, Error> {
-    Ok(svc_text::sanitize_text_field(&svc_php::cast::to_text(&value)).into())
+    Ok(value)
 }
 
 fn key(value: Value, _: &str) -> Result<Value, Error> {

@@ -1,5 +1,6 @@
 //! Relations of a comment: its collection, author, post, thread.
 
+use svc_discovery::RestBase;
 use svc_model::{Comment, Post};
 use svc_routing::{Link, Links};
 
@@ -54,6 +55,8 @@ pub(super) fn links(
 fn route_of_post(site: &Site, settings: &Settings, namespace: &str, post: &Post) -> Option<String> {
     let kind = site.types.get(&post.post_type)?;
     let id = u64::try_from(post.id.0).ok()?;
-    let route = settings.urls.site.route_for_post(Some((id, rest_base(kind, namespace))));
+    // Here the peer links to posts of types with a controller of their own, too.
+    let base = RestBase { standard: true, ..rest_base(kind, namespace) };
+    let route = settings.urls.site.route_for_post(Some((id, base)));
     (!route.is_empty()).then_some(route)
 }

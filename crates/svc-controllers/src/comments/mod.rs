@@ -41,11 +41,15 @@ use crate::{
 /// Most posts whose comments are listed at once.
 const MAX_POSTS: usize = 1_000;
 
+/// Key of the meta that every site keeps with notes, and what it says.
+const NOTE_STATUS: &str = "_wp_note_status";
+const NOTE_STATES: [&str; 2] = ["resolved", "reopen"];
+
 /// The meta that every site keeps with notes: whether the matter is settled.
 pub(crate) fn note_status() -> MetaField {
-    MetaField::new("_wp_note_status", "string")
+    MetaField::new(NOTE_STATUS, "string")
         .describe("Whether the matter is settled.")
-        .schema(json!({"enum": ["resolved", "reopen"]}))
+        .schema(json!({"enum": NOTE_STATES}))
         .for_editors()
 }
 
@@ -107,15 +111,28 @@ impl Controller for Comments {
     }
 }
 
-/// The password that a request gives for posts.
+/// The password that a request gives for posts. It opens those that the request names, or those of the comment that it
+/// names; others, which a list happens to reach, stay closed.
 fn password(req: &Request) -> Option<String> {
+    let names = |name: &str| req.param(name).is_some_and(svc_php::cast::truthy);
+    if !names("post") && !names("id") {
+        return None;
+    }
     req.param("password").map(|p| svc_php::cast::to_text(p).into_owned()).filter(|p| !p.is_empty())
 }
 
-/// The ids that a parameter names, be it a list (of one who reads) or a number (of one who writes).
+/// The ids that a parameter names, be it a list (of one who reads) or a number (of one who writes). Text that was refused
+/// names no post, not even none.
 fn numbers(req: &Request, name: &str) -> Vec<i64> {
-    let ids = req.param(name).map(svc_php::list::parse_id_list).unwrap_or_default();
-    ids.into_iter().filter_map(|id| i64::try_from(id).ok()).collect()
+    let number = |value: &Value| match value {
+        Value::Number(_) => Some(svc_php::cast::to_int(value)),
+        other => Some(svc_php::cast::to_int(other)).filter(|id| *id != 0),
+    };
+    match req.param(name).filter(|value| svc_php::cast::truthy(value)) {
+        Some(Value::Array(ids)) => ids.iter().filter_map(number).collect(),
+        Some(id) => number(id).into_iter().collect(),
+        None => Vec::new(),
+    }
 }
 
 impl Comments {
@@ -128,7 +145,7 @@ impl Comments {
     ) -> Result<Comment> {
         let (caller, password) = (caller(req), password(req));
         self.site.read(|db| {
-            let id: i64 = req.require("id")?;
+            let id = respond::number(req, "id");
             let found = if id > 0 { comments::get(db, CommentId(id))? } else { None };
             let comment = found.ok_or_else(errors::not_found)?;
             let settings = self.site.settings_in(db)?;
@@ -156,9 +173,7 @@ impl Comments {
         let Some(Loaded { item, links }) = loaded else { return Err(errors::not_found()) };
         let mut data = plan.prepare(&item);
         respond::add_extra(&self.extra, OBJECT, &mut data, req, &view).await?;
-        let mut response = Response::new(Value::Object(data));
-        response.links = links.unwrap_or_default();
-        Ok(response)
+        Ok(respond::single(data, links))
     }
 
     // List
@@ -167,7 +182,11 @@ impl Comments {
         let (caller, password) = (caller(&req), password(&req));
         let notes = req.param("type").is_some_and(|t| t == "note");
         let edit = req.context() == "edit";
-        let posts = numbers(&req, "post");
+        let mut posts = numbers(&req, "post");
+        if !is_read(&req) {
+            // One who writes names no post by a zero.
+            posts.retain(|id| *id != 0);
+        }
         if posts.len() > MAX_POSTS {
             return Err(Fail::Store(StoreError::TooMany).into());
         }
@@ -182,6 +201,8 @@ impl Comments {
                     None if *id == 0 && !reader.moderates() => {
                         return Err(errors::cannot_read_without_post(&req).into());
                     }
+                    // Nobody may edit what is not there.
+                    None if notes && edit => return Err(errors::forbidden_context(&req).into()),
                     _ => {}
                 }
             }
@@ -239,7 +260,8 @@ impl Comments {
         let paging = Paging { total, per_page, page };
         let mut response = Response::new(Value::Array(items));
         for (name, value) in total_headers(total, paging.pages()) {
-            response = response.header(&self.site.brand.header(name), value);
+            // The peer's counts of comments are texts, which an envelope shows.
+            response = response.header(&self.site.brand.header(name), value.to_string());
         }
         let collection = settings.urls.rest(&links::route(&self.site));
         for (relation, href) in paging.links(&collection, &req.params().query) {
@@ -307,7 +329,10 @@ impl Comments {
 
     /// Whether the caller may put a comment on this post, where it is not already: whoever may edit that post.
     fn check_move(&self, req: &Request, reader: &Reader<'_>, comment: &Comment, to: PostId) -> Result<()> {
-        let post = reader.post(to).ok_or_else(errors::invalid_post)?;
+        let Some(post) = reader.post(to) else {
+            let may_know = to.is_none() || reader.moderates();
+            return Err(if may_know { errors::invalid_post() } else { errors::cannot_edit(req) });
+        };
         let is_note = comment.comment_type == "note";
         match () {
             () if post.id == comment.post => Ok(()),
@@ -349,7 +374,7 @@ impl Comments {
             return Ok(Response::new(json!({"deleted": true, "previous": previous})));
         }
         if comment.approved == "trash" {
-            return Err(errors::already_trashed());
+            return Ok(Response::from(errors::already_trashed()).in_context("edit"));
         }
         let now = self.site.now().and_utc().timestamp();
         let comment = self.site.write(move |tx| status::trash(tx, id, now)).await?.ok_or_else(errors::not_found)?;
@@ -371,10 +396,14 @@ fn refused_params(req: &Request) -> Vec<&'static str> {
     rows.into_iter().filter(|(_, refused)| *refused).map(|(name, _)| name).collect()
 }
 
+fn is_read(req: &Request) -> bool {
+    matches!(*req.method(), Method::GET | Method::HEAD)
+}
+
 /// A parameter as the list would have it. A request for another method is asked about the list only so that `Allow` is
 /// complete; it has none of the list's defaults, and those who may not choose are refused, as the peer refuses them.
 fn listed<'r>(req: &'r Request, name: &str) -> Option<&'r Value> {
-    if matches!(*req.method(), Method::GET | Method::HEAD) {
+    if is_read(req) {
         return req.param(name);
     }
     let params = req.params();

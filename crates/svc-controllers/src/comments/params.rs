@@ -14,7 +14,7 @@ use svc_store::{
 
 use crate::{
     Settings,
-    posts::{clean_search, context_param},
+    posts::{context_param, one_line},
 };
 
 /// Largest number of items on a page.
@@ -54,7 +54,7 @@ pub(super) fn params() -> Params<CommentList> {
     p.add("context", context_param());
     p.add("page", integer().describe("Page of the list.").default(1).minimum(1)).set(|l, n| l.page = n);
     p.add("per_page", integer().describe("Items on a page.").default(10).range(1..=MAX_PER_PAGE)).set(|l, n| l.per_page = n);
-    p.add("search", string().describe("Only comments with this text in them or their author.")).cleaned_by(clean_search).set(|l, s: String| l.query.search = Some(s).filter(|s| !s.is_empty()));
+    p.add("search", string().describe("Only comments with this text in them or their author.")).cleaned_by(one_line).set(|l, s: String| l.query.search = Some(s).filter(|s| !s.is_empty()));
     p.add("after", date().describe("Only comments written after this moment.")).set(|l, s| l.after = Some(s));
     p.add("author", ids().describe("Only comments by these users.")).set(|l, v| l.query.author_in = numbers(v, UserId));
     p.add("author_exclude", ids().describe("No comments by these users.")).set(|l, v| l.query.author_not_in = numbers(v, UserId));

@@ -62,9 +62,14 @@ fn put_away(tx: &mut Tx, comment: &Comment, to: &str, now: i64) -> Stored<()> {
     Ok(meta::add_many(tx, MetaKind::Comment, comment.id.0, &rows)?)
 }
 
-/// The status that the comment had before; held when nothing tells.
+/// The status that the comment had before; held when nothing tells. What is kept of one that has that status already
+/// stays kept.
 fn bring_back(tx: &mut Tx, comment: &Comment) -> Stored<()> {
     let before = meta::get(tx, MetaKind::Comment, comment.id.0, KEPT[0])?.filter(|s| !s.is_empty());
-    set(tx, comment, before.as_deref().unwrap_or("0"))?;
+    let before = before.as_deref().unwrap_or("0");
+    if comment.approved == before {
+        return Ok(());
+    }
+    set(tx, comment, before)?;
     forget(tx, comment)
 }

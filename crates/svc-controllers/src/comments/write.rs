@@ -17,7 +17,7 @@ use svc_store::{
 };
 
 use super::{
-    Comments, errors,
+    Comments, NOTE_STATES, NOTE_STATUS, errors,
     fields::{CommentDraft, OBJECT},
     has_notes, moderation, password,
     rights::Reader,
@@ -76,15 +76,10 @@ impl Comments {
             let post = PostId(id.max(0));
             let reader = Reader::new(db, &self.site, &settings, &caller, [post], given.as_deref())?;
             let found = reader.post(post).cloned();
-            check_members(req, &reader, found.as_ref().filter(|_| is_note))?;
+            check_members(req, &reader, found.as_ref(), is_note)?;
             let post = found.ok_or_else(errors::invalid_post)?;
-            if is_note {
-                if !reader.can_edit_post(&post) {
-                    return Err(errors::cannot_create_note(req).into());
-                }
-                if !self.site.types.get(&post.post_type).is_some_and(has_notes) {
-                    return Err(errors::notes_not_supported().into());
-                }
+            if is_note && !self.site.types.get(&post.post_type).is_some_and(has_notes) {
+                return Err(errors::notes_not_supported().into());
             }
             let refused = match post.status.as_str() {
                 "draft" if !is_note => Some(errors::draft_post()),
@@ -148,13 +143,14 @@ impl Comments {
     }
 }
 
-/// A number that a parameter of one who writes names; lists, as readers give them, name none.
+/// A number that a parameter of one who writes names. Lists, as readers give them, stand for none in particular, as in
+/// PHP.
 pub(super) fn number(req: &Request, name: &str) -> Option<i64> {
-    req.param(name).filter(|value| svc_php::cast::is_scalar(value)).map(svc_php::cast::to_int)
+    req.param(name).map(svc_php::cast::to_int)
 }
 
-/// The members of a new comment that only those who look after comments may set. `note` is the post of a note.
-fn check_members(req: &Request, reader: &Reader<'_>, note: Option<&Post>) -> Result<()> {
+/// The members of a new comment that only those who look after comments may set; notes are for those who edit the post.
+fn check_members(req: &Request, reader: &Reader<'_>, post: Option<&Post>, is_note: bool) -> Result<()> {
     let moderates = reader.moderates();
     if number(req, "author").is_some_and(|author| author != reader.caller.id.0) && !moderates {
         return Err(errors::invalid_author(req));
@@ -165,7 +161,11 @@ fn check_members(req: &Request, reader: &Reader<'_>, note: Option<&Post>) -> Res
     {
         return Err(errors::invalid_author_ip(req));
     }
-    let sets_status = note.map_or(moderates, |post| reader.can_edit_post(post));
+    let edits_post = post.is_some_and(|post| reader.can_edit_post(post));
+    if is_note && post.is_some() && !edits_post {
+        return Err(errors::cannot_create_note(req));
+    }
+    let sets_status = if is_note && post.is_some() { edits_post } else { moderates };
     if req.param("status").is_some() && !sets_status {
         return Err(errors::invalid_status(req));
     }
@@ -191,8 +191,8 @@ fn whole_seconds(moment: NaiveDateTime) -> NaiveDateTime {
 
 impl Job {
     fn insert(&self, tx: &mut Tx, post: &Post) -> Stored<Comment> {
-        let settles = self.kind == "note"
-            && self.draft.meta.as_ref().and_then(|m| m.get("_wp_note_status")).is_some_and(svc_php::cast::truthy);
+        let given = self.draft.meta.as_ref().and_then(|meta| meta.get(NOTE_STATUS)?.as_str());
+        let settles = self.kind == "note" && given.is_some_and(|status| NOTE_STATES.contains(&status));
         let mut comment = Comment { comment_type: self.kind.clone(), ..Comment::default() };
         self.apply(tx, &mut comment)?;
         if svc_text::trim(&comment.content).is_empty() && !settles {
@@ -210,16 +210,19 @@ impl Job {
             self.sign(tx, &mut comment, self.caller.id)?;
         }
         let wants_name = self.settings.number("require_name_email") != 0;
-        if wants_name && (comment.author.is_empty() || comment.author_email.is_empty()) {
+        // PHP takes a zero for nothing.
+        let is_missing = |text: &str| matches!(text, "" | "0");
+        if wants_name && (is_missing(&comment.author) || is_missing(&comment.author_email)) {
             return Err(errors::author_data_required().into());
         }
         check_lengths(&comment)?;
-        self.filter_content(tx, &mut comment, None)?;
+        // Judged is what was sent: a text that filtering changes is never a duplicate of what is stored.
         comment.approved = match comment.comment_type.as_str() {
             "note" => "1",
             _ => moderation::judge(tx, &self.settings, &self.caller, post, &comment, self.now)?,
         }
         .to_owned();
+        self.filter(tx, &mut comment, None)?;
         let id = comments::insert(tx, &comment)?;
         self.finish(tx, CommentId(id.0), comment.post)
     }
@@ -233,13 +236,12 @@ impl Job {
         }
         let author = comment.user;
         self.apply(tx, &mut comment)?;
-        if self.draft.content.is_some() {
-            if svc_text::trim(&comment.content).is_empty() {
-                return Err(errors::no_content().into());
-            }
-            check_lengths(&comment)?;
-            self.filter_content(tx, &mut comment, Some(author))?;
+        if self.draft.content.is_some() && svc_text::trim(&comment.content).is_empty() {
+            return Err(errors::no_content().into());
         }
+        check_lengths(&comment)?;
+        // What is stored is filtered again, be it of old or new.
+        self.filter(tx, &mut comment, Some(author))?;
         check_lengths(&comment)?;
         comments::update(tx, &comment)?;
         self.finish(tx, id, comment.post)
@@ -267,7 +269,7 @@ impl Job {
             row.author_email = svc_text::sanitize_email(svc_text::trim(email));
         }
         if let Some(url) = &d.author_url {
-            row.author_url = svc_text::sanitize_url(&svc_text::strip_all_tags(url, false));
+            row.author_url.clone_from(url);
         }
         // Whoever changes a comment has sent it, unless he may say otherwise and does.
         row.author_ip = match &d.author_ip {
@@ -300,14 +302,15 @@ impl Job {
     }
 
     /// Takes out the HTML that the caller may not use, or, of a comment that is there, its author.
-    fn filter_content(&self, db: &mut Db, row: &mut Comment, author: Option<UserId>) -> Stored<()> {
+    fn filter(&self, db: &mut Db, row: &mut Comment, author: Option<UserId>) -> Stored<()> {
         let access = Access::new(&self.site, &self.settings);
         let mut may = access.can(&self.caller, "unfiltered_html");
         if let Some(author) = author.filter(|author| may && *author != self.caller.id) {
             let author = moderation::user(db, &self.settings, author)?;
             may = author.is_some_and(|author| access.can(&author, "unfiltered_html"));
         }
-        row.content = render::save_comment(&self.settings, &row.content, !may);
+        row.content = render::save_comment(&self.settings, svc_text::trim(&row.content), !may);
+        row.author_url = render::save_address(&row.author_url);
         Ok(())
     }
 

@@ -13,7 +13,7 @@ use svc_schema::{
 use super::{Icon, IconCollection};
 use crate::{
     Access, Site, caller,
-    posts::{clean_search, context_param},
+    posts::{context_param, one_line},
     respond,
 };
 
@@ -153,7 +153,7 @@ impl Controller for IconRoutes {
         let icon = Schema::compile(self.icons.item_schema());
         let collection = Schema::compile(self.collections.item_schema());
         let context = || ("context", context_param());
-        let search = || Arg::new(string().describe("Only what has this text in its name.").compile()).sanitize_with(clean_search);
+        let search = || Arg::new(string().describe("Only what has this text in its name.").compile()).sanitize_with(one_line);
         let paging = || Args::from([
             context(),
             ("page", integer().describe("Page of the list.").default(1).minimum(1)),

@@ -163,7 +163,7 @@ impl Keeper<'_> {
         let mut details = Map::new();
         let Some((width, height)) = dimensions else {
             match &playing {
-                Some(told) => details = playing::details(told, size),
+                Some(told) => details = playing::details(told, mime, size),
                 None => drop(details.insert("filesize".to_owned(), size.into())),
             }
             let cover = playing.and_then(|told| told.cover);

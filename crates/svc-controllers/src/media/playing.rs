@@ -27,17 +27,16 @@ const COVER_HASH: &str = "_cover_hash";
 /// Bytes that tell of what type a picture is.
 const HEAD: usize = 64 << 10;
 
-/// The members of an attachment's metadata.
-pub(super) fn details(told: &Playing, size: u64) -> Map<String, Value> {
+/// The members of the metadata of an attachment of this media type.
+pub(super) fn details(told: &Playing, mime: &str, size: u64) -> Map<String, Value> {
     let mut details = Map::new();
     let seconds = told.seconds.round().max(0.0) as u64;
-    match (&told.film, &told.sound) {
-        (Some(film), sound) => {
-            details.extend(of_film(film));
-            details.extend(sound.as_ref().map(|sound| ("audio".to_owned(), Value::Object(of_sound(sound)))));
+    details.extend(told.film.iter().flat_map(of_film));
+    if let Some(sound) = &told.sound {
+        match mime.starts_with("video/") {
+            true => drop(details.insert("audio".to_owned(), Value::Object(of_sound(sound)))),
+            false => details.extend(of_sound(sound)),
         }
-        (None, Some(sound)) => details.extend(of_sound(sound)),
-        (None, None) => {}
     }
     details.insert("fileformat".to_owned(), told.container.into());
     details.insert("filesize".to_owned(), size.into());

@@ -12,8 +12,8 @@ use std::{
 };
 
 use quick_cache::sync::Cache;
-use serde_json::Value;
-use svc_routing::{Controller, Request, Response, Result, Route, get, public};
+use serde_json::{Value, json};
+use svc_routing::{Controller, Request, Response, Result, Route, StatusCode, get, public};
 use svc_schema::{
     Arg, Args, Error, Validator,
     build::{SchemaBuilder, boolean, integer, string, untyped},
@@ -32,9 +32,11 @@ const WIDTH: i64 = 600;
 const KEPT: Duration = Duration::from_secs(24 * 60 * 60);
 const THINGS: usize = 500;
 
+const INVALID_URL: &str = "oembed_invalid_url";
+
 /// Nothing here can be embedded.
 fn invalid_url() -> Error {
-    Error::new("oembed_invalid_url", "There is nothing at this address that can be embedded.").with_status(404)
+    Error::new(INVALID_URL, "There is nothing at this address that can be embedded.").with_status(404)
 }
 
 /// The links in the head of a post's page by which others find its description.
@@ -78,11 +80,18 @@ impl OEmbed {
 
     async fn embed(self: Arc<Self>, req: Request) -> Result<Response> {
         let (url, width): (String, i64) = (req.require("url")?, req.require("maxwidth")?);
-        let data = self.own(&url, width)?.ok_or_else(invalid_url)?;
-        if req.param("format").is_some_and(|format| format == "xml") {
-            return Ok(Response::raw("text/xml; charset=UTF-8", xml::document(&data)));
+        let data = self.own(&url, width)?;
+        if req.param("format").is_none_or(|format| format != "xml") {
+            return Ok(data.ok_or_else(invalid_url)?.into());
         }
-        Ok(data.into())
+        // A refusal is XML too, in the words of the status alone.
+        let status = if data.is_some() { StatusCode::OK } else { StatusCode::NOT_FOUND };
+        let refusal = || {
+            let message = status.canonical_reason().unwrap_or_default();
+            json!({"code": INVALID_URL, "message": message, "data": {"status": status.as_u16()}})
+        };
+        let document = xml::document(&data.unwrap_or_else(refusal));
+        Ok(Response::raw("text/xml; charset=UTF-8", document).status(status.as_u16()))
     }
 
     async fn can_proxy(self: Arc<Self>, req: Request) -> Result<()> {

@@ -35,8 +35,12 @@ pub(super) fn post_at(db: &mut Db, site: &Site, settings: &Settings, url: &str) 
     }
     let Some(parts) = svc_text::parse_url(url) else { return Ok(None) };
     let query = svc_php::query::parse(parts.query.as_deref().unwrap_or_default().as_bytes());
-    let query: Vec<(String, String)> =
-        query.into_iter().filter_map(|(name, value)| Some((name, value.as_str()?.to_owned()))).collect();
+    // Of a query only numbers are understood, as by the peer.
+    let is_number = |name: &str| matches!(name, "p" | "page_id" | "attachment_id");
+    let query: Vec<(String, String)> = query
+        .into_iter()
+        .filter_map(|(name, value)| is_number(&name).then_some((name, value.as_str()?.to_owned())))
+        .collect();
     let path = parts.path.unwrap_or_else(|| "/".to_owned());
     let lookups = settings.urls.site.lookups(&path, &query);
     let mut singles = Singles { site, settings, db };

@@ -7,14 +7,17 @@ use serde_json::Value;
 /// The members as elements of one document. Whatever is not ASCII is written as a number, so that the document needs to
 /// name no encoding.
 pub(super) fn document(data: &Value) -> String {
-    let mut out = "<?xml version=\"1.0\"?>\n<oembed>".to_owned();
-    for (name, value) in data.as_object().into_iter().flatten() {
-        let text = svc_php::cast::to_text(value);
+    format!("<?xml version=\"1.0\"?>\n<oembed>{}</oembed>\n", content(data))
+}
+
+fn content(value: &Value) -> String {
+    match value {
+        Value::Object(members) => {
+            members.iter().map(|(name, value)| format!("<{name}>{}</{name}>", content(value))).collect()
+        }
         // References of HTML are none in XML: they are read first.
-        let _ = write!(out, "<{name}>{}</{name}>", escaped(&svc_text::decode_references(&text)));
+        value => escaped(&svc_text::decode_references(&svc_php::cast::to_text(value))),
     }
-    out.push_str("</oembed>\n");
-    out
 }
 
 fn escaped(text: &str) -> String {

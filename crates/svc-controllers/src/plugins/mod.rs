@@ -27,7 +27,7 @@ use crate::{
     blocking::blocking,
     caller, directory,
     extensions::{ACTIVE_EXTENSIONS, ACTIVE_PLUGINS, names, switch},
-    posts::{CONTEXTS, context_param},
+    posts::{CONTEXTS, context_param, one_line},
     respond,
 };
 pub(crate) use fields::Item;
@@ -246,10 +246,11 @@ fn name_arg() -> Arg {
 
 fn list_args() -> Args {
     let states = array(string().one_of(STATES));
+    let search = Arg::by_schema(string().describe("Show only plugins that mention this.")).sanitize_with(one_line);
     Args::from([
-        ("context", context_param()),
-        ("search", string().describe("Show only plugins that mention this.")),
-        ("status", states.describe("Show only plugins in one of these states.")),
+        ("context", Arg::from(context_param())),
+        ("search", search),
+        ("status", states.describe("Show only plugins in one of these states.").into()),
     ])
 }
 

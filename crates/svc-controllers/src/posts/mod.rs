@@ -73,8 +73,8 @@ pub(crate) fn context_param() -> SchemaBuilder {
     string().describe("Which members are shown, and to whom.").one_of(CONTEXTS).default("view")
 }
 
-/// The parameter `search` of a list, whose text is cleaned as a line of text is.
-pub(crate) fn clean_search(value: Value, _: &str) -> Result<Value> {
+/// A text as one line without markup: how the parameter `search` of lists is cleaned, and members that are plain text.
+pub(crate) fn one_line(value: Value, _: &str) -> Result<Value> {
     Ok(match value {
         Value::String(text) => svc_text::sanitize_text_field(&text).into(),
         other => other,

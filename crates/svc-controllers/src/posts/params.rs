@@ -85,7 +85,7 @@ pub(crate) fn params(site: &Site, kind: &PostType) -> Params<PostList> {
     p.add("context", super::context_param());
     p.add("page", integer().describe("Page of the list.").default(1).minimum(1)).set(|l, n| l.page = n);
     page_and_order(&mut p, 10, "desc", "date", &orders(kind));
-    p.add("search", string().describe("Only posts that match this text.")).cleaned_by(super::clean_search).set(|l, s| l.query.search = Some(s));
+    p.add("search", string().describe("Only posts that match this text.")).cleaned_by(super::one_line).set(|l, s| l.query.search = Some(s));
     p.add("after", date().describe("Only posts published after this moment.")).set(|l, s| l.dates[0] = Some(s));
     p.add("modified_after", date().describe("Only posts changed after this moment.")).set(|l, s| l.dates[2] = Some(s));
     if kind.supports("author") {

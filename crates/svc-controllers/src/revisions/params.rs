@@ -15,7 +15,7 @@ use svc_store::{
 use super::keep;
 use crate::{
     Site, Stored, errors,
-    posts::{clean_search, context_param},
+    posts::{context_param, one_line},
 };
 
 /// The parameters as a request gives them.
@@ -41,7 +41,7 @@ pub(crate) fn params() -> Params<RevisionList> {
     p.add("context", context_param());
     p.add("page", integer().describe("Page of the list.").default(1).minimum(1)).set(|l, n| l.page = n);
     p.add("per_page", integer().describe("Revisions on a page.").range(1..=100)).set(|l, n| l.per_page = Some(n));
-    p.add("search", string().describe("Only revisions that match this text.")).cleaned_by(clean_search).set(|l, s| l.search = Some(s));
+    p.add("search", string().describe("Only revisions that match this text.")).cleaned_by(one_line).set(|l, s| l.search = Some(s));
     p.add("exclude", ids().describe("No revisions with these numbers.")).set(|l, v| l.exclude = v);
     p.add("include", ids().describe("Only revisions with these numbers.")).set(|l, v| l.include = v);
     p.add("offset", integer().describe("Leave out this many revisions at the beginning.")).set(|l, n| l.offset = n);

@@ -104,7 +104,7 @@ impl Terms {
     /// A term of this taxonomy that `judge` lets through, or 404.
     fn granted(&self, req: &Request, judge: impl FnOnce(TermRights) -> Result<()>) -> Result<Term> {
         self.site.read(|db| {
-            let id: i64 = req.require("id")?;
+            let id = respond::number(req, "id");
             let found = if id > 0 { terms::get(db, TermId(id), Some(&self.taxonomy.name))? } else { None };
             let term = found.ok_or_else(errors::not_found)?;
             let settings = self.site.settings_in(db)?;
@@ -153,9 +153,9 @@ impl Terms {
         if req.context() == "edit" && !self.can(&req, &self.taxonomy.caps.edit_terms)? {
             return Err(forbidden_context(&req));
         }
-        match req.arg::<i64>("post")? {
-            None | Some(0) => Ok(()),
-            Some(id) => self.can_see_post(&req, PostId(id)),
+        match req.param("post").filter(|post| svc_php::cast::truthy(post)) {
+            None => Ok(()),
+            Some(id) => self.can_see_post(&req, PostId(svc_php::cast::to_int(id))),
         }
     }
 

@@ -11,7 +11,7 @@ use svc_store::{
 
 use crate::{
     Stored,
-    posts::{clean_search, context_param},
+    posts::{context_param, one_line},
 };
 
 /// Largest number of items on a page.
@@ -39,7 +39,7 @@ pub(super) fn params(taxonomy: &Taxonomy) -> Params<TermList> {
     p.add("page", integer().describe("Page of the list.").default(1).minimum(1)).set(|l, n| l.page = n);
     p.add("per_page", integer().describe("Items on a page.").default(10).range(1..=MAX_PER_PAGE)).set(|l, n| l.per_page = n);
     p.add("search", string().describe("Only terms whose name or slug has this text in it."))
-        .cleaned_by(clean_search)
+        .cleaned_by(one_line)
         // PHP takes a zero for nothing.
         .set(|l, s: String| l.query.search = Some(svc_text::trim(&s).to_owned()).filter(|s| !s.is_empty() && s != "0"));
     p.add("exclude", array(integer()).describe("No terms with these numbers.").default(json!([]))).set(|l, v| l.query.exclude = ids(v));

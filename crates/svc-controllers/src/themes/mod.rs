@@ -146,14 +146,14 @@ impl Themes {
 
     async fn list(self: Arc<Self>, req: Request) -> Result<Response> {
         let settings = self.site.settings()?;
-        let wanted = req.arg::<Vec<String>>("status")?.unwrap_or_default();
+        let wanted: Option<Vec<String>> = req.arg("status")?;
         let site = Arc::clone(&self.site);
         // Many files are looked at.
         let names = blocking(move || theme::folders(&site.themes_dir())).await?;
         let mut items = Vec::new();
         for name in names {
             let status = if name == settings.option("stylesheet") { "active" } else { "inactive" };
-            if wanted.is_empty() || wanted.iter().any(|w| w == status) {
+            if wanted.as_ref().is_none_or(|wanted| wanted.iter().any(|w| w == status)) {
                 items.extend(self.read(&name, &settings));
             }
         }

@@ -13,7 +13,7 @@ use svc_schema::{
 use svc_store::Meta;
 
 use super::{errors, locales};
-use crate::{MetaField, Settings, Site, avatars};
+use crate::{MetaField, Settings, Site, avatars, posts::one_line};
 
 /// The table of users.
 pub(super) type UserFields = Fields<UserItem, UserDraft>;
@@ -85,11 +85,11 @@ pub(super) fn fields(site: &Site, with_avatars: bool) -> UserFields {
     f.add("username", string().describe("Name that the user signs in with.").context(EDIT).required())
         .cleaned_by(username).get(|u| u.user.login.clone()).set(|d, v| d.username = Some(v));
     f.add("name", string().describe("Name that the user is shown by.").context(ALL))
-        .cleaned_by(plain).get(|u| u.user.display_name.clone()).set(|d, v| d.name = Some(v));
+        .cleaned_by(one_line).get(|u| u.user.display_name.clone()).set(|d, v| d.name = Some(v));
     f.add("first_name", string().describe("The user's first name.").context(EDIT))
-        .cleaned_by(plain).get(|u| u.text("first_name")).set(|d, v| d.first_name = Some(v));
+        .cleaned_by(one_line).get(|u| u.text("first_name")).set(|d, v| d.first_name = Some(v));
     f.add("last_name", string().describe("The user's last name.").context(EDIT))
-        .cleaned_by(plain).get(|u| u.text("last_name")).set(|d, v| d.last_name = Some(v));
+        .cleaned_by(one_line).get(|u| u.text("last_name")).set(|d, v| d.last_name = Some(v));
     f.add("email", string().describe("The user's e-mail address.").format("email").context(EDIT).required())
         .get(|u| u.user.email.clone()).set(|d, v| d.email = Some(v));
     f.add("url", string().describe("Address of the user's web site.").format("uri").context(ALL))
@@ -101,7 +101,7 @@ pub(super) fn fields(site: &Site, with_avatars: bool) -> UserFields {
     f.add("locale", string().describe("The user's language.").one_of(locales::choices(site)).context(EDIT))
         .get(UserItem::locale).set(|d, v| d.locale = Some(v));
     f.add("nickname", string().describe("What the user likes to be called.").context(EDIT))
-        .cleaned_by(plain).get(|u| u.text("nickname")).set(|d, v| d.nickname = Some(v));
+        .cleaned_by(one_line).get(|u| u.text("nickname")).set(|d, v| d.nickname = Some(v));
     f.add("slug", string().describe("Name of the user as it stands in addresses.").context(ALL))
         .cleaned_by(slug).get(|u| u.user.nicename.clone()).set(|d, v| d.slug = Some(v));
     f.add("registered_date", string().describe("When the user was made.").format("date-time").context(EDIT).readonly()).get(UserItem::registered);
@@ -117,7 +117,7 @@ pub(super) fn fields(site: &Site, with_avatars: bool) -> UserFields {
         avatars::add_sizes(urls, &site.avatar_sizes, ALL, pictured);
     }
     crate::meta::add_member(&mut f, &site.meta, "user", "", |u| &u.meta).set(|d, v| d.meta = Some(v));
-    f
+    f.all_whole()
 }
 
 /// A map whose members nobody lists.
@@ -145,11 +145,6 @@ pub(crate) fn preferences(table_prefix: &str) -> MetaField {
 /// The text of an argument that has passed its schema.
 fn text(value: &Value) -> String {
     svc_php::cast::to_text(value).into_owned()
-}
-
-/// A text of one line without markup.
-fn plain(value: Value, _: &str) -> Result<Value, Error> {
-    Ok(svc_text::sanitize_text_field(&text(&value)).into())
 }
 
 fn slug(value: Value, _: &str) -> Result<Value, Error> {

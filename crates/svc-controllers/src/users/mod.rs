@@ -129,7 +129,7 @@ impl Controller for Users {
                 .endpoint(on(DELETABLE, Self::delete, Self::can_delete).args(delete_args())),
             Route::new("/users/me")
                 .schema_with(self.schema())
-                .endpoint(get(Self::fetch_me, svc_routing::public).args(context()))
+                .endpoint(get(Self::fetch_me, svc_routing::public).cacheable().args(context()))
                 .endpoint(on(EDITABLE, Self::update, Self::can_update_me).args(self.args(MethodKind::Editable)))
                 .endpoint(on(DELETABLE, Self::delete, Self::can_delete_me).args(delete_args())),
         ]
@@ -155,7 +155,7 @@ impl Users {
 
     /// The user that the route names.
     fn named(&self, req: &Request) -> Result<(User, UserRights)> {
-        self.find(req, UserId(req.require("id")?))
+        self.find(req, UserId(respond::number(req, "id")))
     }
 
     /// The wire form of a loaded user, without its links. Additional fields are told whose they are, also where the number
@@ -179,9 +179,7 @@ impl Users {
         let loaded = self.site.read(|db| Ok(loading.load(db, vec![user], &plan)?.pop()))?;
         let Some(Loaded { item, links }) = loaded else { return Err(errors::not_found()) };
         let data = self.finish(&item, &plan, req, &view).await?;
-        let mut response = Response::new(Value::Object(data));
-        response.links = links.unwrap_or_default();
-        Ok(response)
+        Ok(respond::single(data, links))
     }
 
     // List

@@ -18,7 +18,7 @@ use super::{errors, rights};
 use crate::{
     Site,
     errors::forbidden_context,
-    posts::{clean_search, context_param},
+    posts::{context_param, one_line},
 };
 
 /// Largest number of items on a page.
@@ -79,7 +79,7 @@ pub(super) fn params(site: &Site) -> Params<UserList> {
     p.add("context", context_param());
     p.add("page", integer().describe("Page of the list.").default(1).minimum(1)).set(|l, n| l.page = n);
     p.add("per_page", integer().describe("Items on a page.").default(10).range(1..=MAX_PER_PAGE)).set(|l, n| l.per_page = n);
-    p.add("search", string().describe("Only users that match this text.")).cleaned_by(clean_search).set(|l, s| l.search = s);
+    p.add("search", string().describe("Only users that match this text.")).cleaned_by(one_line).set(|l, s| l.search = s);
     p.add("exclude", array(integer()).describe("No users with these numbers.").default(json!([]))).set(|l, v| l.query.exclude = ids(v));
     p.add("include", array(integer()).describe("Only users with these numbers.").default(json!([]))).set(|l, v| l.query.include = ids(v));
     p.add("offset", integer().describe("Leave out this many items at the beginning.")).set(|l, n| l.offset = Some(n));
@@ -177,13 +177,13 @@ impl UserList {
             "slug" => UserOrderBy::Slug,
             "email" => UserOrderBy::Email,
             "url" => UserOrderBy::Url,
-            // An order that the request gives nothing for is that by login.
-            "include" | "include_slugs" => UserOrderBy::Login,
+            // An order that the request gives nothing for is none, or that by login.
+            "include_slugs" => UserOrderBy::Id,
+            "include" => UserOrderBy::Login,
             _ => UserOrderBy::Name,
         };
         UserQuery {
-            capabilities: any_of(self.capabilities, roles).into_iter().collect(),
-            roles: self.roles,
+            rights: self.roles.into_iter().chain(holders(self.capabilities, roles)).collect(),
             authors_only: self.authors,
             published,
             slugs: self.slugs,
@@ -192,7 +192,7 @@ impl UserList {
             search_columns: columns,
             order_by,
             // The order of a list of slugs is that of the list, whatever the direction.
-            order: if order_by == UserOrderBy::IncludeSlugs { Order::Asc } else { self.query.order },
+            order: if self.orderby == "include_slugs" { Order::Asc } else { self.query.order },
             limit,
             offset,
             total: true,
@@ -201,14 +201,12 @@ impl UserList {
     }
 }
 
-/// One of several capabilities, as the store takes it: one of them with all that stands for it.
-fn any_of(capabilities: Vec<String>, roles: &Roles) -> Option<(String, Vec<String>)> {
+/// What the rights of those name who have one of these capabilities: the capability, or a role that has it.
+fn holders(capabilities: Vec<String>, roles: &Roles) -> impl Iterator<Item = String> {
     let grant = |caps: &svc_auth::roles::CapSet| capabilities.iter().any(|cap| caps.grants(cap));
     let granting: Vec<String> =
         roles.iter().filter(|(_, role)| grant(&role.capabilities)).map(|(key, _)| key.to_owned()).collect();
-    let mut capabilities = capabilities.into_iter();
-    let first = capabilities.next()?;
-    Some((first, granting.into_iter().chain(capabilities).collect()))
+    granting.into_iter().chain(capabilities)
 }
 
 /// What a search looks into. Who may not list users does not find them by e-mail address or web site; for others the text
@@ -348,14 +346,13 @@ mod tests {
             (json!({}), UserOrderBy::Name),
             (json!({"orderby": "include"}), UserOrderBy::Login),
             (json!({"orderby": "include", "include": [3]}), UserOrderBy::Include),
-            (json!({"orderby": "include_slugs"}), UserOrderBy::Login),
+            (json!({"orderby": "include_slugs"}), UserOrderBy::Id),
             (json!({"orderby": "include_slugs", "slug": ["x"]}), UserOrderBy::IncludeSlugs),
         ] {
             assert_eq!(query(given.clone()).order_by, expected, "{given}");
         }
-        let caps = query(json!({"capabilities": ["publish_posts", "x"]})).capabilities;
-        let names = ["administrator", "editor", "author", "x"].map(str::to_owned).to_vec();
-        assert_eq!(caps, [("publish_posts".to_owned(), names)]);
-        assert_eq!(query(json!({"capabilities": []})).capabilities, []);
+        let rights = query(json!({"roles": ["subscriber"], "capabilities": ["publish_posts", "x"]})).rights;
+        assert_eq!(rights, ["subscriber", "administrator", "editor", "author", "publish_posts", "x"]);
+        assert!(query(json!({"capabilities": []})).rights.is_empty());
     }
 }

@@ -33,6 +33,11 @@ fn longer(text: &str, most: usize) -> bool {
     text.chars().count() > most
 }
 
+/// A text, where it says something: PHP takes a zero for nothing.
+fn something(text: String) -> String {
+    if text == "0" { String::new() } else { text }
+}
+
 /// What a draft makes of a new user, or of one that exists. `hash` is that of a new password.
 ///
 /// What is not given goes through the save filters again, as on the peer: stored texts may be older than they are.
@@ -53,14 +58,15 @@ pub(super) fn apply(
     if longer(&user.login, MAX_LOGIN) {
         return Err(errors::login_too_long());
     }
-    let name = |given: &Option<String>, key| render::save_user_name(&given.clone().unwrap_or_else(|| stored(key)));
+    let name =
+        |given: &Option<String>, key| something(render::save_user_name(&given.clone().unwrap_or_else(|| stored(key))));
     let first = name(&draft.first_name, "first_name");
     let last = name(&draft.last_name, "last_name");
     let nickname =
         Some(name(&draft.nickname, "nickname")).filter(|n| !n.is_empty()).unwrap_or_else(|| user.login.clone());
-    let description = draft.description.clone().unwrap_or_else(|| stored("description"));
+    let description = something(draft.description.clone().unwrap_or_else(|| stored("description")));
 
-    let shown = render::save_user_name(draft.name.as_deref().unwrap_or(&user.display_name));
+    let shown = something(render::save_user_name(draft.name.as_deref().unwrap_or(&user.display_name)));
     user.display_name = match (shown.as_str(), existing) {
         ("", None) => {
             [&first, &last].map(String::as_str).into_iter().filter(|n| !n.is_empty()).collect::<Vec<_>>().join(" ")
@@ -90,9 +96,7 @@ pub(super) fn apply(
     if longer(&user.email, MAX_ADDRESS) {
         return Err(errors::invalid_email());
     }
-    if let Some(url) = &draft.url {
-        user.url.clone_from(url);
-    }
+    user.url = render::save_address(draft.url.as_deref().unwrap_or(&user.url));
     if longer(&user.url, MAX_ADDRESS) {
         return Err(errors::url_too_long());
     }

@@ -84,7 +84,7 @@ impl Users {
     /// E-mail address, login and slug of a user who is changed.
     fn check_names(&self, draft: &UserDraft, user: &User) -> Result<()> {
         self.site.read(|db| {
-            if let Some(email) = draft.email.as_deref()
+            if let Some(email) = draft.email.as_deref().filter(|email| !email.is_empty())
                 && users::by_email(db, email)?.is_some_and(|other| other.id != user.id)
             {
                 return Err(errors::invalid_email().into());

@@ -80,7 +80,9 @@ impl ViewConfig {
     }
 
     async fn can_read(self: Arc<Self>, req: Request) -> Result<(String, String)> {
-        let (kind, name): (String, String) = (req.require("kind")?, req.require("name")?);
+        // A request that is refused for lack of them is told all the same what it may do.
+        let text = |name| req.param(name).map_or_else(String::new, |v| svc_php::cast::to_text(v).into_owned());
+        let (kind, name) = (text("kind"), text("name"));
         let settings = self.site.settings()?;
         let capability = self.capability(&kind, &name)?;
         if Access::new(&self.site, &settings).can(&caller(&req), capability) {

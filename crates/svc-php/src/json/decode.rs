@@ -53,7 +53,7 @@ impl fmt::Display for JsonError {
             JsonErrorKind::ControlCharacter => "Control character error, possibly incorrectly encoded",
             JsonErrorKind::Syntax => "Syntax error",
             JsonErrorKind::Utf8 => "Malformed UTF-8 characters, possibly incorrectly encoded",
-            JsonErrorKind::Utf16 => "Single unpaired high surrogate in Unicode escape",
+            JsonErrorKind::Utf16 => "Single unpaired UTF-16 surrogate in unicode escape",
         })
     }
 }

@@ -146,7 +146,7 @@ pub(crate) fn find(db: &mut Db, login: &str) -> Result<Option<Subject>, StoreErr
 
 /// The user of this login, or of this address of e-mail.
 pub(crate) fn find_by_name(db: &mut Db, name: &str) -> Result<Option<Subject>, StoreError> {
-    match find(db, name)? {
+    match find(db, &svc_text::sanitize_user(name, false))? {
         None if svc_text::is_email(name) => users::by_email(db, name)?.map(|user| with_meta(db, user)).transpose(),
         found => Ok(found),
     }

@@ -1,6 +1,6 @@
 //! The interface: built from what is registered, and built anew when a setting that it was made of changes.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use arc_swap::ArcSwapOption;
 use svc_controllers::{Settings, Site};
@@ -9,6 +9,10 @@ use svc_routing::{Registry, Server};
 
 use super::Register;
 use crate::error::Error;
+
+/// How long an answer is given again while the data is the same: what looks at the clock, or at a theme's files, is then as
+/// old at most.
+const KEPT: Duration = Duration::from_secs(1);
 
 /// The interface of one site. Cheap to clone.
 #[derive(Clone)]
@@ -74,7 +78,7 @@ impl Rest {
         RestService::from_source(move || rest.server())
             .limits(limits)
             .authenticator(authenticator)
-            .keep_answers(move || site.store.state())
+            .keep_answers(KEPT, move || site.store.state())
     }
 }
 

@@ -4,6 +4,7 @@ DELETE FROM "comments" WHERE "comment_ID" = ?
 DELETE FROM "comments" WHERE "comment_post_ID" IN (?)
 DELETE FROM "links" WHERE "link_owner" = ?
 DELETE FROM "options" WHERE "option_name" = ?
+DELETE FROM "postmeta" WHERE "post_id" = ? AND "meta_key" = ?
 DELETE FROM "postmeta" WHERE "post_id" IN (?)
 DELETE FROM "posts" WHERE "ID" IN (?)
 DELETE FROM "term_relationships" WHERE "object_id" = ? AND "term_taxonomy_id" IN (?)
@@ -32,8 +33,10 @@ SELECT "ID", "post_author", "post_date", "post_date_gmt", "post_content", "post_
 SELECT "ID", "post_author", "post_date", "post_date_gmt", "post_content", "post_title", "post_excerpt", "post_status", "comment_status", "ping_status", "post_password", "post_name", "post_modified", "post_modified_gmt", "post_parent", "guid", "menu_order", "post_type", "post_mime_type", "comment_count" FROM "posts" WHERE "post_name" IN (?) AND "post_type" IN (?) ORDER BY "ID" ASC
 SELECT "ID", "post_author", "post_date", "post_date_gmt", "post_content", "post_title", "post_excerpt", "post_status", "comment_status", "ping_status", "post_password", "post_name", "post_modified", "post_modified_gmt", "post_parent", "guid", "menu_order", "post_type", "post_mime_type", "comment_count" FROM "posts" WHERE "post_parent" = ? AND "post_type" = ? AND "post_status" = ? AND "post_name" LIKE ? AND "post_author" = ? ORDER BY "post_date" DESC, "ID" ASC LIMIT ?
 SELECT "ID", "post_author", "post_date", "post_date_gmt", "post_content", "post_title", "post_excerpt", "post_status", "comment_status", "ping_status", "post_password", "post_name", "post_modified", "post_modified_gmt", "post_parent", "guid", "menu_order", "post_type", "post_mime_type", "comment_count" FROM "posts" WHERE "post_parent" = ? AND "post_type" = ? AND "post_status" = ? AND "post_name" LIKE ? ORDER BY "post_date" DESC, "ID" ASC LIMIT ?
+SELECT "ID", "post_author", "post_date", "post_date_gmt", "post_content", "post_title", "post_excerpt", "post_status", "comment_status", "ping_status", "post_password", "post_name", "post_modified", "post_modified_gmt", "post_parent", "guid", "menu_order", "post_type", "post_mime_type", "comment_count" FROM "posts" WHERE "post_parent" = ? AND "post_type" = ? AND "post_status" = ? AND "post_name" LIKE ? ORDER BY "post_date" DESC, "ID" DESC
 SELECT "ID", "post_author", "post_date", "post_date_gmt", "post_content", "post_title", "post_excerpt", "post_status", "comment_status", "ping_status", "post_password", "post_name", "post_modified", "post_modified_gmt", "post_parent", "guid", "menu_order", "post_type", "post_mime_type", "comment_count" FROM "posts" WHERE "post_parent" = ? AND "post_type" = ? AND "post_status" = ? AND "post_name" NOT LIKE ? ORDER BY "post_date" DESC, "ID" DESC LIMIT ?
 SELECT "ID", "post_name" FROM "posts" WHERE "post_parent" = ? AND "post_type" = ? AND "post_status" = ? ORDER BY "post_date" DESC, "ID" DESC
+SELECT "ID", "post_name", "post_parent" FROM "posts" WHERE "ID" IN (?)
 SELECT "ID", "user_login", "user_pass", "user_nicename", "user_email", "user_url", "user_registered", "user_activation_key", "user_status", "display_name" FROM "users" WHERE "ID" IN (?)
 SELECT "ID", "user_login", "user_pass", "user_nicename", "user_email", "user_url", "user_registered", "user_activation_key", "user_status", "display_name" FROM "users" WHERE "user_email" = ? ORDER BY "ID" ASC
 SELECT "ID", "user_login", "user_pass", "user_nicename", "user_email", "user_url", "user_registered", "user_activation_key", "user_status", "display_name" FROM "users" WHERE "user_login" = ? ORDER BY "ID" ASC
@@ -45,6 +48,7 @@ SELECT "c"."comment_ID" FROM "comments" AS "c" WHERE "c"."comment_approved" IN (
 SELECT "c"."comment_ID" FROM "comments" AS "c" WHERE "c"."comment_approved" IN (?) AND "c"."comment_type" IN (?) AND "c"."comment_type" NOT IN (?) ORDER BY "c"."comment_parent" DESC, "c"."comment_ID" DESC LIMIT ?
 SELECT "c"."comment_ID" FROM "comments" AS "c" WHERE "c"."comment_approved" IN (?) AND "c"."comment_type" IN (?) AND "c"."comment_type" NOT IN (?) ORDER BY "c"."comment_post_ID" DESC, "c"."comment_ID" DESC LIMIT ?
 SELECT "c"."comment_ID" FROM "comments" AS "c" WHERE "c"."comment_approved" IN (?) AND "c"."comment_type" IN (?) AND "c"."comment_type" NOT IN (?) ORDER BY "c"."comment_type" ASC, "c"."comment_ID" DESC LIMIT ?
+SELECT "c"."comment_ID" FROM "comments" AS "c" WHERE "c"."comment_approved" IN (?) AND "c"."comment_type" NOT IN (?) AND EXISTS(SELECT ? FROM "posts" AS "p" WHERE "p"."ID" = "c"."comment_post_ID" AND "p"."post_status" IN (?)) ORDER BY "c"."comment_date_gmt" DESC, "c"."comment_ID" DESC LIMIT ?
 SELECT "c"."comment_ID" FROM "comments" AS "c" WHERE "c"."comment_approved" IN (?) ORDER BY "c"."comment_date_gmt" DESC, "c"."comment_ID" DESC LIMIT ?
 SELECT "c"."comment_ID" FROM "comments" AS "c" WHERE "c"."comment_parent" NOT IN (?) AND "c"."comment_approved" IN (?) AND "c"."comment_type" IN (?) AND "c"."comment_type" NOT IN (?) ORDER BY "c"."comment_date_gmt" DESC, "c"."comment_ID" DESC LIMIT ?
 SELECT "c"."comment_ID" FROM "comments" AS "c" WHERE "c"."comment_post_ID" IN (?) AND "c"."comment_approved" IN (?) AND "c"."comment_type" IN (?) AND "c"."comment_type" NOT IN (?) AND EXISTS(SELECT ? FROM "posts" AS "p" WHERE "p"."ID" = "c"."comment_post_ID" AND "p"."post_status" IN (?)) ORDER BY "c"."comment_date_gmt" DESC, "c"."comment_ID" DESC LIMIT ?
@@ -56,6 +60,7 @@ SELECT "comment_ID" FROM "comments" WHERE "comment_approved" = ? AND "user_id" =
 SELECT "comment_ID" FROM "comments" WHERE "comment_parent" = ? AND "comment_type" = ? ORDER BY "comment_ID" ASC
 SELECT "comment_ID" FROM "comments" WHERE "comment_post_ID" = ? AND "comment_parent" = ? AND "comment_approved" <> ? AND "comment_author" = ? AND "comment_content" = ? LIMIT ?
 SELECT "comment_ID" FROM "comments" WHERE "comment_post_ID" = ? AND "comment_parent" = ? AND "comment_approved" <> ? AND ("comment_author" = ? OR "comment_author_email" = ?) AND "comment_content" = ? LIMIT ?
+SELECT "comment_ID", "comment_approved" FROM "comments" WHERE "comment_post_ID" = ? ORDER BY "comment_ID" ASC
 SELECT "comment_ID", "comment_post_ID", "comment_author", "comment_author_email", "comment_author_url", "comment_author_IP", "comment_date", "comment_date_gmt", "comment_content", "comment_karma", "comment_approved", "comment_agent", "comment_type", "comment_parent", "user_id" FROM "comments" WHERE "comment_ID" IN (?)
 SELECT "comment_approved", COUNT(*) FROM "comments" WHERE "comment_type" <> ? AND "comment_post_ID" = ? GROUP BY "comment_approved"
 SELECT "comment_date_gmt" FROM "comments" WHERE "comment_date_gmt" >= ? AND ("comment_author_IP" = ? OR "comment_author_email" = ?) ORDER BY "comment_date_gmt" DESC LIMIT ?
@@ -65,9 +70,12 @@ SELECT "object_id" FROM "term_relationships" WHERE "term_taxonomy_id" = ? ORDER 
 SELECT "option_name", "option_value" FROM "options" WHERE "autoload" IN (?) ORDER BY "option_id" ASC
 SELECT "option_name", "option_value" FROM "options" WHERE "option_name" = ?
 SELECT "option_name", "option_value" FROM "options" WHERE "option_name" IN (?)
+SELECT "p"."ID" FROM "posts" AS "p" WHERE "p"."post_type" = ? AND "p"."ID" IN (SELECT "tr"."object_id" FROM "term_relationships" AS "tr" WHERE "tr"."term_taxonomy_id" IN (?)) ORDER BY "p"."post_date" DESC, "p"."ID" DESC
 SELECT "p"."ID" FROM "posts" AS "p" WHERE "p"."post_type" = ? AND "p"."post_status" = ? = ? ORDER BY "p"."post_date" DESC, "p"."ID" DESC LIMIT ?
+SELECT "p"."ID" FROM "posts" AS "p" WHERE "p"."post_type" = ? AND "p"."post_status" = ? AND "p"."ID" IN (?) ORDER BY "p"."post_date" DESC, "p"."ID" DESC
 SELECT "p"."ID" FROM "posts" AS "p" WHERE "p"."post_type" = ? AND "p"."post_status" = ? AND "p"."ID" IN (?) ORDER BY "p"."post_date" DESC, "p"."ID" DESC LIMIT ?
 SELECT "p"."ID" FROM "posts" AS "p" WHERE "p"."post_type" = ? AND "p"."post_status" = ? AND "p"."ID" IN (?) ORDER BY (CASE WHEN ("p"."ID" = ?) THEN ? ELSE ? END) ASC, "p"."ID" DESC LIMIT ?
+SELECT "p"."ID" FROM "posts" AS "p" WHERE "p"."post_type" = ? AND "p"."post_status" = ? AND "p"."ID" IN (SELECT "tr"."object_id" FROM "term_relationships" AS "tr" WHERE "tr"."term_taxonomy_id" IN (?)) ORDER BY "p"."menu_order" ASC, "p"."ID" ASC LIMIT ?
 SELECT "p"."ID" FROM "posts" AS "p" WHERE "p"."post_type" = ? AND "p"."post_status" = ? AND "p"."ID" IN (SELECT "tr"."object_id" FROM "term_relationships" AS "tr" WHERE "tr"."term_taxonomy_id" IN (?)) ORDER BY "p"."post_date" DESC, "p"."ID" DESC LIMIT ?
 SELECT "p"."ID" FROM "posts" AS "p" WHERE "p"."post_type" = ? AND "p"."post_status" = ? AND "p"."ID" NOT IN (?) ORDER BY "p"."post_date" DESC, "p"."ID" DESC LIMIT ?
 SELECT "p"."ID" FROM "posts" AS "p" WHERE "p"."post_type" = ? AND "p"."post_status" = ? AND "p"."menu_order" = ? ORDER BY "p"."post_date" DESC, "p"."ID" DESC LIMIT ?
@@ -82,6 +90,7 @@ SELECT "p"."ID" FROM "posts" AS "p" WHERE "p"."post_type" = ? AND "p"."post_stat
 SELECT "p"."ID" FROM "posts" AS "p" WHERE "p"."post_type" = ? AND "p"."post_status" = ? AND "p"."post_name" = ? ORDER BY "p"."post_date" DESC, "p"."ID" DESC LIMIT ?
 SELECT "p"."ID" FROM "posts" AS "p" WHERE "p"."post_type" = ? AND "p"."post_status" = ? AND "p"."post_name" IN (?) ORDER BY "p"."post_date" DESC, "p"."ID" DESC LIMIT ?
 SELECT "p"."ID" FROM "posts" AS "p" WHERE "p"."post_type" = ? AND "p"."post_status" = ? AND "p"."post_name" IN (?) ORDER BY (CASE WHEN ("p"."post_name" = ?) THEN ? ELSE ? END) ASC, "p"."ID" ASC LIMIT ?
+SELECT "p"."ID" FROM "posts" AS "p" WHERE "p"."post_type" = ? AND "p"."post_status" = ? AND "p"."post_parent" IN (?) AND "p"."post_mime_type" LIKE ? ESCAPE '\' ORDER BY "p"."menu_order" ASC, "p"."ID" ASC LIMIT ?
 SELECT "p"."ID" FROM "posts" AS "p" WHERE "p"."post_type" = ? AND "p"."post_status" = ? AND "p"."post_parent" IN (?) ORDER BY "p"."ID" ASC
 SELECT "p"."ID" FROM "posts" AS "p" WHERE "p"."post_type" = ? AND "p"."post_status" = ? AND "p"."post_parent" IN (?) ORDER BY "p"."post_date" DESC, "p"."ID" DESC LIMIT ?
 SELECT "p"."ID" FROM "posts" AS "p" WHERE "p"."post_type" = ? AND "p"."post_status" = ? AND "p"."post_parent" NOT IN (?) ORDER BY "p"."post_date" DESC, "p"."ID" DESC LIMIT ?
@@ -93,12 +102,15 @@ SELECT "p"."ID" FROM "posts" AS "p" WHERE "p"."post_type" = ? AND "p"."post_stat
 SELECT "p"."ID" FROM "posts" AS "p" WHERE "p"."post_type" = ? AND "p"."post_status" = ? AND "p"."post_password" = ? ORDER BY "p"."post_date" DESC, "p"."ID" DESC LIMIT ?
 SELECT "p"."ID" FROM "posts" AS "p" WHERE "p"."post_type" = ? AND "p"."post_status" = ? AND ("p"."ID" IN (SELECT "tr"."object_id" FROM "term_relationships" AS "tr" WHERE "tr"."term_taxonomy_id" IN (?))) ORDER BY "p"."post_date" DESC, "p"."ID" DESC LIMIT ?
 SELECT "p"."ID" FROM "posts" AS "p" WHERE "p"."post_type" = ? AND "p"."post_status" = ? AND ("p"."post_title" LIKE ? ESCAPE '\' OR "p"."post_excerpt" LIKE ? ESCAPE '\' OR "p"."post_content" LIKE ? ESCAPE '\' OR (SELECT "m"."meta_value" FROM "postmeta" AS "m" WHERE "m"."post_id" = "p"."ID" AND "m"."meta_key" = ? ORDER BY "m"."meta_id" ASC LIMIT ?) LIKE ? ESCAPE '\') ORDER BY "p"."post_date" DESC, "p"."ID" DESC LIMIT ?
+SELECT "p"."ID" FROM "posts" AS "p" WHERE "p"."post_type" = ? AND "p"."post_status" = ? AND ("p"."post_title" LIKE ? ESCAPE '\' OR "p"."post_excerpt" LIKE ? ESCAPE '\' OR "p"."post_content" LIKE ? ESCAPE '\') ORDER BY "p"."post_date" DESC, "p"."ID" DESC LIMIT ?
+SELECT "p"."ID" FROM "posts" AS "p" WHERE "p"."post_type" = ? AND "p"."post_status" = ? AND (0 = 1) ORDER BY "p"."menu_order" ASC, "p"."ID" ASC LIMIT ?
 SELECT "p"."ID" FROM "posts" AS "p" WHERE "p"."post_type" = ? AND "p"."post_status" = ? AND (0 = 1) ORDER BY "p"."post_date" DESC, "p"."ID" DESC LIMIT ?
 SELECT "p"."ID" FROM "posts" AS "p" WHERE "p"."post_type" = ? AND "p"."post_status" = ? AND (EXISTS(SELECT ? FROM "term_relationships" AS "tr" WHERE "tr"."term_taxonomy_id" IN (?) AND "tr"."object_id" = "p"."ID")) ORDER BY "p"."post_date" DESC, "p"."ID" DESC LIMIT ?
 SELECT "p"."ID" FROM "posts" AS "p" WHERE "p"."post_type" = ? AND "p"."post_status" = ? AND (NOT EXISTS(SELECT ? FROM "postmeta" AS "m" WHERE "m"."post_id" = "p"."ID" AND "m"."meta_key" = ?)) ORDER BY "p"."post_date" DESC, "p"."ID" DESC LIMIT ?
 SELECT "p"."ID" FROM "posts" AS "p" WHERE "p"."post_type" = ? AND "p"."post_status" = ? AND (NOT EXISTS(SELECT ? FROM "term_relationships" AS "tr" WHERE "tr"."term_taxonomy_id" IN (?) AND "tr"."object_id" = "p"."ID")) ORDER BY "p"."post_date" DESC, "p"."ID" DESC LIMIT ?
 SELECT "p"."ID" FROM "posts" AS "p" WHERE "p"."post_type" = ? AND "p"."post_status" = ? AND EXISTS(SELECT ? FROM "term_relationships" AS "tr" WHERE "tr"."term_taxonomy_id" IN (?) AND "tr"."object_id" = "p"."ID") ORDER BY "p"."post_date" DESC, "p"."ID" DESC LIMIT ?
 SELECT "p"."ID" FROM "posts" AS "p" WHERE "p"."post_type" = ? AND "p"."post_status" = ? ORDER BY "p"."ID" ASC LIMIT ?
+SELECT "p"."ID" FROM "posts" AS "p" WHERE "p"."post_type" = ? AND "p"."post_status" = ? ORDER BY "p"."ID" DESC LIMIT ?
 SELECT "p"."ID" FROM "posts" AS "p" WHERE "p"."post_type" = ? AND "p"."post_status" = ? ORDER BY "p"."comment_count" DESC, "p"."ID" DESC LIMIT ?
 SELECT "p"."ID" FROM "posts" AS "p" WHERE "p"."post_type" = ? AND "p"."post_status" = ? ORDER BY "p"."menu_order" ASC, "p"."ID" ASC LIMIT ?
 SELECT "p"."ID" FROM "posts" AS "p" WHERE "p"."post_type" = ? AND "p"."post_status" = ? ORDER BY "p"."menu_order" ASC, "p"."post_title" ASC, "p"."ID" ASC LIMIT ?
@@ -114,12 +126,14 @@ SELECT "p"."ID" FROM "posts" AS "p" WHERE "p"."post_type" = ? AND "p"."post_stat
 SELECT "p"."ID" FROM "posts" AS "p" WHERE "p"."post_type" = ? AND "p"."post_status" = ? ORDER BY "p"."post_title" ASC, "p"."ID" ASC LIMIT ?
 SELECT "p"."ID" FROM "posts" AS "p" WHERE "p"."post_type" = ? AND "p"."post_status" IN (?) ORDER BY "p"."post_date" DESC, "p"."ID" DESC LIMIT ?
 SELECT "p"."ID" FROM "posts" AS "p" WHERE "p"."post_type" = ? AND ("p"."post_status" = ? OR ("p"."post_author" = ? AND "p"."post_status" = ?)) AND "p"."post_date" > ? AND "p"."post_date" < ? ORDER BY "p"."post_date" DESC, "p"."ID" DESC LIMIT ?
+SELECT "p"."ID" FROM "posts" AS "p" WHERE "p"."post_type" = ? AND ("p"."post_status" = ? OR ("p"."post_author" = ? AND "p"."post_status" = ?)) ORDER BY "p"."post_date" DESC, "p"."ID" DESC LIMIT ?
 SELECT "p"."ID" FROM "posts" AS "p" WHERE "p"."post_type" IN (?) AND "p"."post_status" = ? AND "p"."post_password" = ? AND ("p"."post_title" LIKE ? ESCAPE '\' OR "p"."post_excerpt" LIKE ? ESCAPE '\' OR "p"."post_content" LIKE ? ESCAPE '\') ORDER BY (CASE WHEN ("p"."post_title" LIKE ? ESCAPE '\') THEN ? ELSE ? END) ASC, "p"."post_date" DESC, "p"."ID" DESC LIMIT ?
 SELECT "p"."ID" FROM "posts" AS "p" WHERE "p"."post_type" IN (?) AND "p"."post_status" = ? AND "p"."post_password" = ? AND ("p"."post_title" LIKE ? ESCAPE '\' OR "p"."post_excerpt" LIKE ? ESCAPE '\' OR "p"."post_content" LIKE ? ESCAPE '\') ORDER BY (CASE WHEN ("p"."post_title" LIKE ? ESCAPE '\') THEN ? WHEN ("p"."post_excerpt" LIKE ? ESCAPE '\') THEN ? WHEN ("p"."post_content" LIKE ? ESCAPE '\') THEN ? ELSE ? END) ASC, "p"."post_date" DESC, "p"."ID" DESC LIMIT ?
 SELECT "p"."ID" FROM "posts" AS "p" WHERE "p"."post_type" IN (?) AND "p"."post_status" = ? AND "p"."post_password" = ? AND ("p"."post_title" NOT LIKE ? ESCAPE '\' AND "p"."post_excerpt" NOT LIKE ? ESCAPE '\' AND "p"."post_content" NOT LIKE ? ESCAPE '\') ORDER BY "p"."post_date" DESC, "p"."ID" DESC LIMIT ?
 SELECT "p"."ID" FROM "posts" AS "p" WHERE "p"."post_type" IN (?) AND "p"."post_status" = ? AND EXISTS(SELECT ? FROM "postmeta" AS "m" WHERE "m"."post_id" = "p"."ID" AND "m"."meta_key" = ? AND "m"."meta_value" = ?) ORDER BY "p"."post_date" DESC, "p"."ID" DESC LIMIT ?
 SELECT "p"."ID" FROM "posts" AS "p" WHERE "p"."post_type" IN (?) AND "p"."post_status" = ? AND EXISTS(SELECT ? FROM "postmeta" AS "m" WHERE "m"."post_id" = "p"."ID" AND "m"."meta_key" = ? AND CAST("m"."meta_value" AS INTEGER) > CAST(? AS INTEGER)) ORDER BY "p"."post_date" DESC, "p"."ID" DESC LIMIT ?
 SELECT "p"."ID" FROM "posts" AS "p" WHERE "p"."post_type" IN (?) AND "p"."post_status" = ? AND EXISTS(SELECT ? FROM "postmeta" AS "m" WHERE "m"."post_id" = "p"."ID" AND "m"."meta_key" = ?) ORDER BY CAST((SELECT "m"."meta_value" FROM "postmeta" AS "m" WHERE "m"."post_id" = "p"."ID" AND "m"."meta_key" = ? ORDER BY "m"."meta_id" ASC LIMIT ?) AS REAL) ASC, "p"."ID" ASC LIMIT ?
+SELECT "p"."ID" FROM "posts" AS "p" WHERE "p"."post_type" IN (?) AND "p"."post_status" = ? ORDER BY "p"."post_date" DESC, "p"."ID" DESC LIMIT ?
 SELECT "post_date_gmt" FROM "posts" WHERE "post_type" IN (?) AND "post_status" = ? AND "post_date_gmt" <> ? ORDER BY "post_date_gmt" ASC LIMIT ?
 SELECT "post_id", "meta_key", "meta_value" FROM "postmeta" WHERE "post_id" = ? AND "meta_key" = ? ORDER BY "meta_id" ASC LIMIT ?
 SELECT "post_id", "meta_key", "meta_value" FROM "postmeta" WHERE "post_id" IN (?) ORDER BY "meta_id" ASC
@@ -128,6 +142,7 @@ SELECT "post_name" FROM "posts" WHERE "post_name" IN (?) AND "ID" <> ? AND "post
 SELECT "post_name" FROM "posts" WHERE "post_name" IN (?) AND "ID" <> ? AND "post_type" IN (?) AND "post_parent" = ?
 SELECT "post_name", "ID" FROM "posts" WHERE "post_name" IN (?) AND "post_type" = ?
 SELECT "post_name", "ID", "post_type", "post_parent" FROM "posts" WHERE "post_name" IN (?)
+SELECT "post_parent", "ID" FROM "posts" WHERE "post_parent" IN (?) AND "post_type" = ? ORDER BY "ID" ASC
 SELECT "post_parent", COUNT(*), MAX(ID) FROM "posts" WHERE "post_parent" IN (?) AND "post_type" = ? AND "post_status" = ? GROUP BY "post_parent"
 SELECT "post_status", COUNT(*) FROM "posts" WHERE "post_type" = ? GROUP BY "post_status"
 SELECT "slug" FROM "terms" WHERE "slug" IN (?) AND "term_id" <> ?
@@ -135,6 +150,7 @@ SELECT "t"."term_id" FROM "terms" AS "t" INNER JOIN "term_taxonomy" AS "tt" ON "
 SELECT "t"."term_id" FROM "terms" AS "t" INNER JOIN "term_taxonomy" AS "tt" ON "tt"."term_id" = "t"."term_id" WHERE "tt"."taxonomy" IN (?) AND "t"."term_id" IN (?) ORDER BY (CASE WHEN ("t"."term_id" = ?) THEN ? ELSE ? END) ASC, "t"."term_id" ASC LIMIT ?
 SELECT "t"."term_id" FROM "terms" AS "t" INNER JOIN "term_taxonomy" AS "tt" ON "tt"."term_id" = "t"."term_id" WHERE "tt"."taxonomy" IN (?) AND "t"."term_id" IN (?) ORDER BY (CASE WHEN ("t"."term_id" = ?) THEN ? ELSE ? END) DESC, "t"."term_id" ASC LIMIT ?
 SELECT "t"."term_id" FROM "terms" AS "t" INNER JOIN "term_taxonomy" AS "tt" ON "tt"."term_id" = "t"."term_id" WHERE "tt"."taxonomy" IN (?) AND "t"."term_id" NOT IN (?) AND "tt"."parent" = ? ORDER BY "t"."slug" ASC, "t"."term_id" ASC LIMIT ?
+SELECT "t"."term_id" FROM "terms" AS "t" INNER JOIN "term_taxonomy" AS "tt" ON "tt"."term_id" = "t"."term_id" WHERE "tt"."taxonomy" IN (?) AND "tt"."count" > ? ORDER BY "t"."name" ASC, "t"."term_id" ASC LIMIT ?
 SELECT "t"."term_id" FROM "terms" AS "t" INNER JOIN "term_taxonomy" AS "tt" ON "tt"."term_id" = "t"."term_id" WHERE "tt"."taxonomy" IN (?) AND "tt"."count" > ? ORDER BY "tt"."count" DESC, "t"."term_id" ASC LIMIT ?
 SELECT "t"."term_id" FROM "terms" AS "t" INNER JOIN "term_taxonomy" AS "tt" ON "tt"."term_id" = "t"."term_id" WHERE "tt"."taxonomy" IN (?) AND "tt"."term_taxonomy_id" IN (SELECT "term_taxonomy_id" FROM "term_relationships" WHERE "object_id" IN (?)) ORDER BY "t"."name" ASC, "t"."term_id" ASC LIMIT ?
 SELECT "t"."term_id" FROM "terms" AS "t" INNER JOIN "term_taxonomy" AS "tt" ON "tt"."term_id" = "t"."term_id" WHERE "tt"."taxonomy" IN (?) AND ("t"."name" LIKE ? ESCAPE '\' OR "t"."slug" LIKE ? ESCAPE '\') ORDER BY "t"."name" ASC, "t"."term_id" ASC LIMIT ?
@@ -150,6 +166,7 @@ SELECT "taxonomy", "term_id", "term_taxonomy_id", "parent", "count" FROM "term_t
 SELECT "taxonomy", "term_id", "term_taxonomy_id", "parent", "count" FROM "term_taxonomy" WHERE ("taxonomy" = ? AND ("term_id" IN (?) OR "parent" <> ?)) OR ("taxonomy" = ? AND "term_id" IN (?))
 SELECT "term_id" FROM "term_taxonomy" WHERE "term_id" = ?
 SELECT "term_id", "meta_key", "meta_value" FROM "termmeta" WHERE "term_id" IN (?) ORDER BY "meta_id" ASC
+SELECT "term_id", "parent" FROM "term_taxonomy" WHERE "taxonomy" = ? AND "parent" > ? ORDER BY "term_id" ASC
 SELECT "term_id", "parent", "count" FROM "term_taxonomy" WHERE "taxonomy" = ? ORDER BY "term_id" ASC
 SELECT "u"."ID" FROM "users" AS "u" ORDER BY "u"."display_name" ASC, "u"."ID" ASC LIMIT ?
 SELECT "u"."ID" FROM "users" AS "u" ORDER BY "u"."user_email" DESC, "u"."ID" ASC LIMIT ?
@@ -193,10 +210,12 @@ SELECT COUNT(*) FROM "posts" AS "p" WHERE "p"."post_type" = ? AND "p"."post_stat
 SELECT COUNT(*) FROM "posts" AS "p" WHERE "p"."post_type" = ? AND "p"."post_status" = ? AND "p"."post_password" = ? AND ("p"."post_title" LIKE ? ESCAPE '\' OR "p"."post_excerpt" LIKE ? ESCAPE '\' OR "p"."post_content" LIKE ? ESCAPE '\') AND ("p"."post_title" NOT LIKE ? ESCAPE '\' AND "p"."post_excerpt" NOT LIKE ? ESCAPE '\' AND "p"."post_content" NOT LIKE ? ESCAPE '\')
 SELECT COUNT(*) FROM "posts" AS "p" WHERE "p"."post_type" = ? AND "p"."post_status" = ? AND ("p"."ID" IN (SELECT "tr"."object_id" FROM "term_relationships" AS "tr" WHERE "tr"."term_taxonomy_id" IN (?)))
 SELECT COUNT(*) FROM "posts" AS "p" WHERE "p"."post_type" = ? AND "p"."post_status" = ? AND ("p"."post_title" LIKE ? ESCAPE '\' OR "p"."post_excerpt" LIKE ? ESCAPE '\' OR "p"."post_content" LIKE ? ESCAPE '\' OR (SELECT "m"."meta_value" FROM "postmeta" AS "m" WHERE "m"."post_id" = "p"."ID" AND "m"."meta_key" = ? ORDER BY "m"."meta_id" ASC LIMIT ?) LIKE ? ESCAPE '\')
+SELECT COUNT(*) FROM "posts" AS "p" WHERE "p"."post_type" = ? AND "p"."post_status" = ? AND ("p"."post_title" LIKE ? ESCAPE '\' OR "p"."post_excerpt" LIKE ? ESCAPE '\' OR "p"."post_content" LIKE ? ESCAPE '\')
 SELECT COUNT(*) FROM "posts" AS "p" WHERE "p"."post_type" = ? AND "p"."post_status" = ? AND (EXISTS(SELECT ? FROM "term_relationships" AS "tr" WHERE "tr"."term_taxonomy_id" IN (?) AND "tr"."object_id" = "p"."ID"))
 SELECT COUNT(*) FROM "posts" AS "p" WHERE "p"."post_type" = ? AND "p"."post_status" = ? AND (NOT EXISTS(SELECT ? FROM "postmeta" AS "m" WHERE "m"."post_id" = "p"."ID" AND "m"."meta_key" = ?))
 SELECT COUNT(*) FROM "posts" AS "p" WHERE "p"."post_type" = ? AND "p"."post_status" = ? AND (NOT EXISTS(SELECT ? FROM "term_relationships" AS "tr" WHERE "tr"."term_taxonomy_id" IN (?) AND "tr"."object_id" = "p"."ID"))
 SELECT COUNT(*) FROM "posts" AS "p" WHERE "p"."post_type" = ? AND "p"."post_status" = ? AND EXISTS(SELECT ? FROM "term_relationships" AS "tr" WHERE "tr"."term_taxonomy_id" IN (?) AND "tr"."object_id" = "p"."ID")
+SELECT COUNT(*) FROM "posts" AS "p" WHERE "p"."post_type" = ? AND ("p"."post_status" = ? OR ("p"."post_author" = ? AND "p"."post_status" = ?))
 SELECT COUNT(*) FROM "posts" AS "p" WHERE "p"."post_type" = ? AND ("p"."post_status" = ? OR ("p"."post_author" = ? AND "p"."post_status" = ?)) AND "p"."post_date" > ? AND "p"."post_date" < ?
 SELECT COUNT(*) FROM "posts" AS "p" WHERE "p"."post_type" IN (?) AND "p"."post_status" = ? AND EXISTS(SELECT ? FROM "postmeta" AS "m" WHERE "m"."post_id" = "p"."ID" AND "m"."meta_key" = ? AND "m"."meta_value" = ?)
 SELECT COUNT(*) FROM "posts" AS "p" WHERE "p"."post_type" IN (?) AND "p"."post_status" = ? AND EXISTS(SELECT ? FROM "postmeta" AS "m" WHERE "m"."post_id" = "p"."ID" AND "m"."meta_key" = ? AND CAST("m"."meta_value" AS INTEGER) > CAST(? AS INTEGER))
@@ -207,7 +226,9 @@ SELECT DISTINCT "comment_parent" FROM "comments" WHERE "comment_parent" IN (?) A
 SELECT DISTINCT "post_author" FROM "posts" WHERE "post_author" IN (?) AND ("post_status" = ? AND "post_type" IN (?))
 SELECT DISTINCT "post_author" FROM "posts" WHERE "post_author" IN (?) AND (("post_status" = ? AND "post_type" IN (?)))
 SELECT DISTINCT "term_taxonomy_id" FROM "term_relationships" WHERE "object_id" IN (?)
+SELECT SUBSTR("post_date", ?) AS "month", COUNT(*) FROM "posts" WHERE "post_type" = ? AND "post_status" = ? GROUP BY "month" ORDER BY "month" DESC LIMIT ?
 SELECT SUM(n) FROM "svc_post_count" WHERE "post_type" IN (?) AND "post_status" IN (?)
+UPDATE "comments" SET "comment_approved" = ? WHERE "comment_post_ID" = ?
 UPDATE "comments" SET "comment_parent" = ? WHERE "comment_parent" = ?
 UPDATE "comments" SET "comment_post_ID" = ?, "comment_author" = ?, "comment_author_email" = ?, "comment_author_url" = ?, "comment_author_IP" = ?, "comment_date" = ?, "comment_date_gmt" = ?, "comment_content" = ?, "comment_karma" = ?, "comment_approved" = ?, "comment_agent" = ?, "comment_type" = ?, "comment_parent" = ?, "user_id" = ? WHERE "comment_ID" = ?
 UPDATE "links" SET "link_owner" = ? WHERE "link_owner" = ?

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 use svc_blocks::CoreBlocks;
-use svc_content::blocks::{self, Block, BlockTypes, Renderer, Theme};
+use svc_content::blocks::{self, Block, BlockTypes, FluidSizes, Renderer, Theme};
 use svc_php::Php;
 
 use super::{Outcome, Vector, block_data::RecordedSite};
@@ -35,14 +35,24 @@ pub(super) fn call(vector: &Vector) -> Option<Outcome> {
     })
 }
 
-/// Renders under the settings of the theme that was recorded (Twenty Twenty-Five).
-fn with_renderer(render: impl FnOnce(&Renderer<'_>) -> String) -> String {
+/// What of the recorded theme (Twenty Twenty-Five) shows in blocks.
+pub(super) fn recorded_theme() -> Theme {
     let gap = |name: &str, gap: &str| (name.to_owned(), gap.to_owned());
-    let theme = Theme {
+    Theme {
         block_gap: Some("1.2rem".to_owned()),
         block_gaps: [gap("core/columns", "var(--wp--preset--spacing--50)")].into(),
         root_padding: true,
+        fluid: FluidSizes::of(&json!({"layout": {"wideSize": "1340px"}, "typography": {"fluid": true}})),
+        positions: vec!["sticky".to_owned()],
+        ..Theme::default()
+    }
+}
+
+/// Renders under the settings of that theme, with the styles that it adds.
+fn with_renderer(render: impl FnOnce(&Renderer<'_>) -> String) -> String {
+    let theme = Theme {
         style_variations: ["core/heading", "core/paragraph"].map(|name| (name.to_owned(), text_styles())).into(),
+        ..recorded_theme()
     };
     let site = RecordedSite::new();
     let blocks = CoreBlocks::new(BlockTypes::core(), &site);

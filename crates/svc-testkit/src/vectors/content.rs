@@ -5,7 +5,7 @@ use svc_blocks::CoreBlocks;
 use svc_content::{
     RenderContext, autop,
     balance::balance_tags,
-    blocks::{BlockTypes, Renderer, Theme},
+    blocks::{BlockTypes, Renderer},
     clickable::{LinkRel, make_clickable},
     display::{self, TextBlocks, standard_shortcodes},
     excerpt,
@@ -95,13 +95,7 @@ fn in_context(name: &str, vector: &Vector, context: &RenderContext<'_>) -> Optio
 
 /// Renders as the recorded site does, whose theme is Twenty Twenty-Five.
 fn with_context<T>(run: impl FnOnce(&RenderContext<'_>) -> T) -> T {
-    let gap = |name: &str, gap: &str| (name.to_owned(), gap.to_owned());
-    let theme = Theme {
-        block_gap: Some("1.2rem".to_owned()),
-        block_gaps: [gap("core/columns", "var(--wp--preset--spacing--50)")].into(),
-        root_padding: true,
-        ..Theme::default()
-    };
+    let theme = super::blocks::recorded_theme();
     let site = RecordedSite::new();
     let blocks = CoreBlocks::new(BlockTypes::core(), &site);
     let dynamic = TextBlocks(&blocks);
