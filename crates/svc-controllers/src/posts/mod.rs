@@ -75,10 +75,8 @@ pub(crate) fn context_param() -> SchemaBuilder {
 
 /// A text as one line without markup: how the parameter `search` of lists is cleaned, and members that are plain text.
 pub(crate) fn one_line(value: Value, _: &str) -> Result<Value> {
-    Ok(match value {
-        Value::String(text) => svc_text::sanitize_text_field(&text).into(),
-        other => other,
-    })
+    let is_list = value.is_array() || value.is_object();
+    Ok(if is_list { value } else { svc_text::sanitize_text_field(&svc_php::cast::to_text(&value)).into() })
 }
 
 impl Posts {
