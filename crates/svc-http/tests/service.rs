@@ -125,7 +125,7 @@ async fn callers_nonces_and_caching() {
         ("GET", "", vec![("x-user", "1")], "", 200, true, false),
         ("GET", "?_svcnonce=good", vec![("x-user", "1")], "", 200, true, false),
         ("GET", "?_svcnonce=bad", vec![("x-user", "1")], "", 403, true, false),
-        ("GET", "?_svcnonce=bad", vec![], "", 403, false, true),
+        ("GET", "?_svcnonce=bad", vec![], "", 403, true, true),
         ("GET", "", vec![("x-svc-nonce", "bad")], "", 403, true, true),
         ("POST", "?_svcnonce=bad", vec![("x-user", "1"), form], "_svcnonce=good", 200, true, false),
         ("GET", "?_svcnonce=good", vec![("x-user", "1"), ("x-svc-nonce", "bad")], "", 200, true, false),
