@@ -16,7 +16,7 @@ use serde::Deserialize;
 use svc_testkit::mariadb::{MariaDb, QUICK};
 
 use crate::{
-    root, say,
+    nonces, root, say,
     server::{self, Server},
 };
 
@@ -96,7 +96,7 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
             site.reset()?;
         }
         dirty = scenario.writes;
-        let outcome = differences.judge(check(&kit, site.address()?, &options.brand, scenario)?);
+        let outcome = differences.judge(check(&kit, site.address()?, &options.brand, scenario, work.path())?);
         for line in outcome.failures.iter().take(told) {
             say(&format!("    {line}"))?;
         }
@@ -270,16 +270,19 @@ struct Failure {
     difference: String,
 }
 
-fn check(kit: &Path, address: &str, brand: &str, scenario: &Scenario) -> Result<Report> {
+fn check(kit: &Path, address: &str, brand: &str, scenario: &Scenario, work: &Path) -> Result<Report> {
     #[derive(Deserialize)]
     struct Reports {
         scenarios: Vec<Report>,
     }
+    // What a step sends from a file stands in the kit, wherever its scenario does.
+    let folder = work.join("conformance");
+    nonces::without(&scenario.folder, &folder, &scenario.name)?;
     let output = Command::new("python3")
         .arg(kit)
         .args(["check", address, "--no-reset", "--json", "--brand", brand, "--scenario", &scenario.name])
         .arg("--dir")
-        .arg(&scenario.folder)
+        .arg(&folder)
         .output()
         .context("cannot run python3")?;
     let reports: Option<Reports> = serde_json::from_slice(&output.stdout).ok();

@@ -7,6 +7,7 @@ mod crash;
 mod live;
 mod live_editor;
 mod live_sign_in;
+mod nonces;
 mod server;
 mod tidy;
 mod vectors;
