@@ -14,6 +14,8 @@ use quick_cache::{Weighter, sync::Cache};
 
 use crate::answer;
 
+/// Headers that name one request among others, for logs: nothing is answered by them.
+const NAMES: [&str; 3] = ["x-request-id", "traceparent", "tracestate"];
 /// Bytes that are kept, in all.
 const CAPACITY: u64 = 64 << 20;
 /// Answers that are expected, for the first size of the table.
@@ -101,11 +103,11 @@ impl KeptAnswers {
         Some(Question { address: address.into(), is_anonymous, state })
     }
 
-    /// A number that stands for these headers, in their order; it tells nothing of the secrets in them.
+    /// A number that stands for these headers, in their order, but for those that name the request; it tells nothing of the secrets in them.
     fn mark(&self, headers: &HeaderMap) -> u128 {
         let [high, low] = self.keys.each_ref().map(|key| {
             let mut hasher = key.build_hasher();
-            for (name, value) in headers {
+            for (name, value) in headers.iter().filter(|(name, _)| !NAMES.contains(&name.as_str())) {
                 name.as_str().hash(&mut hasher);
                 value.as_bytes().hash(&mut hasher);
             }

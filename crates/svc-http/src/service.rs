@@ -74,7 +74,7 @@ impl RestService {
     /// Gives [cacheable](svc_routing::response::Served::cacheable) answers again for this long at most while `state` is the
     /// same: a number that changes whenever the data does that handlers and the authenticator read; `None` when that cannot
     /// be told. A request that says who calls, by `Authorization`, a cookie or a nonce, is answered again only when all its
-    /// headers are the same; so this is for authenticators that look at headers, data and clock alone.
+    /// headers are the same, but the one that names it for logs; so this is for authenticators that look at headers, data and clock alone.
     #[must_use]
     pub fn keep_answers(self, lifetime: Duration, state: impl Fn() -> Option<i64> + Send + Sync + 'static) -> Self {
         let nonce_header = self.server().site().brand.header("Nonce");

@@ -453,6 +453,8 @@ async fn what_is_cacheable_is_given_again_while_the_data_is_the_same() {
         for _ in 0..2 {
             assert_eq!(n("/acme/v1/kept", &[header]).await, at, "{header:?}");
         }
+        let named = n("/acme/v1/kept", &[header, ("x-request-id", "1")]).await;
+        assert_eq!(named, at, "the name of a request says nothing");
         assert_eq!(n("/acme/v1/kept", &[header, ("x-any", "1")]).await, at + 1, "any other header counts then");
         at += 2;
     }
