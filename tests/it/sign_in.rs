@@ -105,10 +105,20 @@ async fn attempts_are_limited() {
 async fn wrong_application_passwords_are_limited() {
     let site = Site::start().await;
     let right = site.app_password();
-    for _ in 0..61 {
-        assert_eq!(with_basic(&site, "admin:wrong", ME).await.status, 401);
+    // One attempt comes back each second: on a machine that is slow at the moment it takes more than one round.
+    let mut answer = None;
+    for _ in 0..20 {
+        let wrong = (0..64).map(|_| with_basic(&site, "admin:wrong", ME));
+        for refused in futures_util::future::join_all(wrong).await {
+            assert!(matches!(refused.status, 401 | 429), "{}", refused.status);
+        }
+        let right = with_basic(&site, &right, ME).await;
+        if right.status != 200 {
+            answer = Some(right);
+            break;
+        }
     }
-    let answer = with_basic(&site, &right, ME).await;
+    let answer = answer.expect("a limit");
     assert_eq!((answer.status, answer.json()["code"].as_str()), (429, Some("rest_too_many_attempts")));
     assert!(!answer.header("retry-after").is_empty());
     assert_eq!(site.get(POSTS).await.status, 200, "who sends no password is not concerned");
