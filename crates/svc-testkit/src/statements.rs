@@ -99,7 +99,11 @@ impl<S: tracing::Subscriber> Layer<S> for Watch {
         if let Err(why) = check(&statement.engine, &statement.prefix, &statement.sql) {
             // Not by a macro, whose output tests take for themselves.
             let _ = writeln!(std::io::stderr(), "{why}");
-            std::process::exit(1);
+            // Which of its statements a server sends depends on the pace of its tests, as what is kept is not asked again:
+            // a new one is told here, and fails in the tests of the store.
+            if denied(&statement.sql).is_some() {
+                std::process::exit(1);
+            }
         }
     }
 }
