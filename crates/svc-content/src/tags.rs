@@ -331,7 +331,7 @@ impl<'h> Changes<'h> {
 }
 
 /// A value between double quotes.
-fn escape(value: &str) -> String {
+pub(crate) fn escape(value: &str) -> String {
     let mut out = String::with_capacity(value.len());
     for c in value.chars() {
         match c {

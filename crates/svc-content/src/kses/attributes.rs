@@ -8,7 +8,7 @@ use super::{
     allowed::{AllowedHtml, Attributes},
     tables::ADDRESSES,
 };
-use crate::css::filter_declarations;
+use crate::{css::filter_declarations, tags};
 
 /// Reads attributes one by one, by the tokenization rules of HTML.
 struct Reader<'a> {
@@ -123,16 +123,7 @@ fn write_one(out: &mut String, name: &str, value: Option<&str>) {
     out.push_str(name);
     let Some(value) = value else { return };
     out.push_str("=\"");
-    for c in value.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\'' => out.push_str("&apos;"),
-            c => out.push(c),
-        }
-    }
+    out.push_str(&tags::escape(value));
     out.push('"');
 }
 
