@@ -16,7 +16,7 @@ use crate::db::{Db, Tx};
 use crate::engine::mysql::{MySql, Server};
 use crate::error::{Result, StoreError};
 use crate::mysql_changes::Changes;
-use crate::schema::EPOCHS;
+use crate::schema::{self, EPOCHS};
 
 /// How often a transaction is run when the server asks for it again.
 const TRIES: u32 = 8;
@@ -146,6 +146,13 @@ impl MySqlPool {
         });
         if done.is_err() {
             let _ = tx.run("ROLLBACK");
+        } else {
+            // A server counts what it has some ten seconds later, and plans lists badly until then; without it they are slow.
+            let prefix = tx.prefix().to_owned();
+            for table in schema::TABLES {
+                let name = schema::quoted(&format!("{prefix}{}", table.name));
+                let _ = tx.conn.query(&format!("ANALYZE TABLE {name}"), &[], &mut |_| Ok(()));
+            }
         }
         self.n_writes.fetch_add(1, Ordering::Release);
         done
