@@ -75,7 +75,11 @@ impl Db {
     /// A number that changes whenever rows of the family do, in this process or another, as of this snapshot: what was
     /// made from the family's rows may be kept as long as it stays the same. `None` when nothing may be kept, as in a
     /// transaction that writes.
-    pub fn version(&self, family: Family) -> Option<i64> {
+    pub fn version(&mut self, family: Family) -> Option<i64> {
+        if let Some((changes, begun)) = self.changes.take() {
+            // A server that does not answer tells so at the next statement as well.
+            self.epochs = changes.epochs(self, begun).ok().flatten();
+        }
         self.epochs.as_ref()?.get(family.name()).copied()
     }
 

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::ops::{Deref, DerefMut};
 use std::sync::{Arc, atomic::Ordering};
+use std::time::Instant;
 
 use sea_query::{Alias, DynIden, IntoIden as _, SelectStatement, Value};
 
@@ -10,6 +11,7 @@ use crate::cache::Shared;
 use crate::dialect::{Build, Dialect};
 use crate::engine::{Conn, Done, Row};
 use crate::error::{Result, StoreError};
+use crate::mysql_changes::Changes;
 
 /// The most values that one statement binds; SQLite allows 32,766.
 pub(crate) const MAX_VALUES: usize = 32_000;
@@ -26,13 +28,26 @@ pub struct Db {
     texts: HashMap<Shape, Arc<str>>,
     /// Counts of changes as of this snapshot; empty when nothing may be taken from or put into the caches.
     pub(crate) epochs: Option<Arc<HashMap<String, i64>>>,
+    /// Who tells these counts (MariaDB) once they are wanted, and a moment before this snapshot.
+    pub(crate) changes: Option<(Arc<Changes>, Instant)>,
+    /// When this connection's server started, in seconds since the epoch, and when that was read (MariaDB).
+    pub(crate) server_start: Option<(Instant, i64)>,
     /// Totals may be of another state than this snapshot.
     pub(crate) may_be_old: bool,
 }
 
 impl Db {
     pub(crate) fn new(conn: Box<dyn Conn>, prefix: Arc<str>, shared: Arc<Shared>) -> Self {
-        Db { conn, prefix, shared, texts: HashMap::new(), epochs: None, may_be_old: false }
+        Db {
+            conn,
+            prefix,
+            shared,
+            texts: HashMap::new(),
+            epochs: None,
+            changes: None,
+            server_start: None,
+            may_be_old: false,
+        }
     }
 
     /// The engine.
@@ -103,6 +118,22 @@ impl Db {
     ) -> Result<Vec<T>> {
         let mut found = Vec::new();
         self.select(statement, |row| {
+            found.push(read(row)?);
+            Ok(())
+        })?;
+        Ok(found)
+    }
+
+    /// [`Self::all`] for what counts along a whole index: see [`Conn::query_once`].
+    pub(crate) fn tally<T>(
+        &mut self,
+        statement: &SelectStatement,
+        mut read: impl FnMut(&Row<'_>) -> Result<T>,
+    ) -> Result<Vec<T>> {
+        let (sql, values) = statement.text(self.dialect());
+        self.count(&sql);
+        let mut found = Vec::new();
+        self.conn.query_once(&sql, &values.0, &mut |row| {
             found.push(read(row)?);
             Ok(())
         })?;

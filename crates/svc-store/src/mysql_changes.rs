@@ -11,7 +11,8 @@
 //! memory, of microseconds. Until then, and so on a server that is written to all the time, nothing is kept.
 //!
 //! *After a restart the numbers can begin again lower*, so the moment of the server's start goes with them, and its name:
-//! a proxy may lead to several servers, each with numbers of its own. Both are read in the transaction that they are for.
+//! a proxy may lead to several servers, each with numbers of its own. A restart ends the connections, so the start is read
+//! once for each; and again a second later, since a proxy's connections may outlive its servers.
 //!
 //! *Other engines do not number*, so all tables must be InnoDB's, which is asked once for each state.
 //!
@@ -19,19 +20,29 @@
 //! transaction *began* (MariaDB), so that a long one can commit unseen; the position in the log (MySQL) is told late.
 //! A server that does not tell its number (MySQL, TiDB, Vitess) is asked anew each time.
 
-use std::sync::{Mutex, PoisonError};
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::db::Db;
 use crate::error::Result;
-use crate::schema::TABLES;
+use crate::schema::{EPOCHS, TABLES};
 
 /// How long a number must have been the highest before anything is kept under it. Tests need not wait that long.
 pub(crate) const SETTLE: Duration = if cfg!(test) { Duration::from_millis(20) } else { Duration::from_secs(1) };
 
-/// The highest number of a transaction, when the server started (the difference of the two times), and its name.
-const STAMP: &str = "SELECT VARIABLE_VALUE, UNIX_TIMESTAMP(), @@hostname, @@port FROM information_schema.GLOBAL_STATUS \
-                     WHERE VARIABLE_NAME IN ('INNODB_MAX_TRX_ID', 'UPTIME') ORDER BY VARIABLE_NAME";
+/// How long a server's start is taken to be the same on one connection.
+const START_HOLDS: Duration = Duration::from_secs(1);
+
+/// The highest number of a transaction, and the server's name. One variable by its name: a list of them takes the server
+/// more than twice as long.
+const HIGHEST: &str = "SELECT VARIABLE_VALUE, @@hostname, @@port FROM information_schema.GLOBAL_STATUS \
+                       WHERE VARIABLE_NAME = 'INNODB_MAX_TRX_ID'";
+
+/// When the server started, in seconds since the epoch.
+const START: &str = "SELECT CAST(UNIX_TIMESTAMP() - VARIABLE_VALUE AS SIGNED) FROM information_schema.GLOBAL_STATUS \
+                     WHERE VARIABLE_NAME = 'UPTIME'";
 
 /// A state of a server: two that are equal hold the same rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,18 +58,24 @@ struct Stamp {
 impl Stamp {
     /// That of the server now; `None` when it does not tell.
     fn read(db: &mut Db) -> Result<Option<Self>> {
-        let mut values = Vec::with_capacity(2);
-        db.count(STAMP);
-        db.conn.query(STAMP, &[], &mut |row| {
-            values.push((row.int(0)?, row.int(1)?, row.text(2)?, row.int(3)?));
+        let started = match db.server_start {
+            Some((read, started)) if read.elapsed() < START_HOLDS => Some(started),
+            _ => {
+                let mut started = None;
+                db.count(START);
+                db.conn.query(START, &[], &mut |row| row.int(0).map(|at| started = Some(at)))?;
+                db.server_start = started.map(|at| (Instant::now(), at));
+                started
+            }
+        };
+        let Some(started) = started else { return Ok(None) };
+        let mut stamp = None;
+        db.count(HIGHEST);
+        db.conn.query(HIGHEST, &[], &mut |row| {
+            stamp = Some(Stamp { highest: row.int(0)?, started, server: (row.text(1)?, row.int(2)?) });
             Ok(())
         })?;
-        Ok(match &values[..] {
-            [(highest, ..), (uptime, now, name, port)] => {
-                Some(Stamp { highest: *highest, started: now - uptime, server: (name.clone(), *port) })
-            }
-            _ => None,
-        })
+        Ok(stamp)
     }
 }
 
@@ -72,17 +89,55 @@ struct Seen {
     whole: Option<bool>,
 }
 
-/// What is known of the changes on a server; by default nothing.
-#[derive(Default)]
+/// What is known of the changes on a server.
 pub(crate) struct Changes {
+    /// Whether the server tells its number.
     told: bool,
     seen: Mutex<Option<Seen>>,
+    /// How old totals may be, as configured.
+    staleness: Duration,
+    start: Instant,
+    /// Writes of this process.
+    n_writes: AtomicI64,
 }
 
 impl Changes {
     /// Asks once whether this server tells its number.
-    pub(crate) fn of(db: &mut Db) -> Self {
-        Changes { told: matches!(Stamp::read(db), Ok(Some(_))), seen: Mutex::new(None) }
+    pub(crate) fn of(db: &mut Db, staleness: Duration) -> Self {
+        Changes {
+            told: matches!(Stamp::read(db), Ok(Some(_))),
+            seen: Mutex::new(None),
+            staleness,
+            start: Instant::now(),
+            n_writes: AtomicI64::new(0),
+        }
+    }
+
+    /// Notes a write of this process.
+    pub(crate) fn wrote(&self) {
+        self.n_writes.fetch_add(1, Ordering::Release);
+    }
+
+    /// What stands for the counts of changes in a transaction that was begun after `begun`.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub(crate) fn epochs(&self, db: &mut Db, begun: Instant) -> Result<Option<Arc<HashMap<String, i64>>>> {
+        let version = self.version(db, begun)?;
+        // Options and users decide what is permitted: how old they may be is no setting.
+        let of = |family: &str| match family {
+            "options" | "users" => version,
+            _ => self.step().or(version),
+        };
+        let counts: HashMap<_, _> = EPOCHS.iter().filter_map(|f| Some(((*f).to_owned(), of(f)?))).collect();
+        Ok((!counts.is_empty()).then(|| Arc::new(counts)))
+    }
+
+    /// The time in steps of the staleness and the writes of this process, when totals may be old.
+    fn step(&self) -> Option<i64> {
+        let step = Some(self.staleness.as_millis()).filter(|step| *step > 0)?;
+        let time = i64::try_from(self.start.elapsed().as_millis() / step).unwrap_or(i64::MAX);
+        Some(time.wrapping_mul(1_000_003).wrapping_add(self.n_writes.load(Ordering::Acquire)))
     }
 
     /// A number for the state that a transaction sees which was begun after `begun`; another for each state. `None` when

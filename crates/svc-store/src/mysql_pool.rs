@@ -4,9 +4,7 @@
 //! reads is told by the server itself ([`crate::mysql_changes`]); totals also as long as the settings allow
 //! ([`StoreConfig::staleness`]).
 
-use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -16,7 +14,7 @@ use crate::db::{Db, Tx};
 use crate::engine::mysql::{MySql, Server};
 use crate::error::{Result, StoreError};
 use crate::mysql_changes::Changes;
-use crate::schema::{self, EPOCHS};
+use crate::schema;
 
 /// How often a transaction is run when the server asks for it again.
 const TRIES: u32 = 8;
@@ -40,9 +38,8 @@ pub(crate) struct MySqlPool {
     read_limit: Option<Duration>,
     staleness: Duration,
     start: Instant,
-    /// Writes of this process.
-    n_writes: AtomicI64,
-    changes: Changes,
+    /// What is known of the server's changes; until it was asked nothing.
+    changes: Option<Arc<Changes>>,
 }
 
 impl MySqlPool {
@@ -60,11 +57,10 @@ impl MySqlPool {
             read_limit: config.read_limit,
             staleness: config.staleness,
             start: Instant::now(),
-            n_writes: AtomicI64::new(0),
-            changes: Changes::default(),
+            changes: None,
         };
-        let changes = Changes::of(pool.take()?.db()?);
-        pool.changes = changes;
+        let changes = Changes::of(pool.take()?.db()?, pool.staleness);
+        pool.changes = Some(Arc::new(changes));
         Ok(pool)
     }
 
@@ -82,10 +78,10 @@ impl MySqlPool {
         let begun = Instant::now();
         let mut lease = self.begin(BEGIN)?;
         let db = lease.db()?;
-        db.epochs = self.epochs(db, begun)?;
+        db.changes = self.changes.clone().map(|changes| (changes, begun));
         db.may_be_old = !self.staleness.is_zero();
         let answer = f(db);
-        db.epochs = None;
+        (db.epochs, db.changes) = (None, None);
         lease.end("COMMIT");
         answer
     }
@@ -95,7 +91,7 @@ impl MySqlPool {
         let begun = Instant::now();
         let db = self.state.lock().unwrap_or_else(PoisonError::into_inner).idle.pop()?;
         let mut lease = Lease { pool: self, db: Some(db), fresh: false, begun: false };
-        self.changes.version(lease.db().ok()?, begun).ok()?
+        self.changes.as_ref()?.version(lease.db().ok()?, begun).ok()?
     }
 
     /// Runs a transaction, again when the server asks for that.
@@ -122,7 +118,7 @@ impl MySqlPool {
                 lease.end("ROLLBACK");
             } else {
                 lease.begun = false;
-                self.n_writes.fetch_add(1, Ordering::Release);
+                self.wrote();
             }
             drop(lease);
             if !(failed && again && tries < TRIES) {
@@ -154,27 +150,14 @@ impl MySqlPool {
                 let _ = tx.conn.query(&format!("ANALYZE TABLE {name}"), &[], &mut |_| Ok(()));
             }
         }
-        self.n_writes.fetch_add(1, Ordering::Release);
+        self.wrote();
         done
     }
 
-    /// What stands for the counts of changes in a transaction that was begun after `begun`.
-    fn epochs(&self, db: &mut Db, begun: Instant) -> Result<Option<Arc<HashMap<String, i64>>>> {
-        let version = self.changes.version(db, begun)?;
-        // Options and users decide what is permitted: how old they may be is no setting.
-        let of = |family: &str| match family {
-            "options" | "users" => version,
-            _ => self.step().or(version),
-        };
-        let counts: HashMap<_, _> = EPOCHS.iter().filter_map(|f| Some(((*f).to_owned(), of(f)?))).collect();
-        Ok((!counts.is_empty()).then(|| Arc::new(counts)))
-    }
-
-    /// The time in steps of the staleness and the writes of this process, when totals may be old.
-    fn step(&self) -> Option<i64> {
-        let step = Some(self.staleness.as_millis()).filter(|step| *step > 0)?;
-        let time = i64::try_from(self.start.elapsed().as_millis() / step).unwrap_or(i64::MAX);
-        Some(time.wrapping_mul(1_000_003).wrapping_add(self.n_writes.load(Ordering::Acquire)))
+    fn wrote(&self) {
+        if let Some(changes) = &self.changes {
+            changes.wrote();
+        }
     }
 
     fn connect(&self, limit: Option<Duration>) -> Result<Db> {

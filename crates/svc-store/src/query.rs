@@ -66,7 +66,7 @@ fn counted(
     kept(db, &key, &mut |db| {
         let mut n = 0;
         db.count(&sql);
-        db.conn.query(&sql, &values.0, &mut |row| {
+        db.conn.query_once(&sql, &values.0, &mut |row| {
             n = u64::try_from(row.int(0)?).unwrap_or(0);
             Ok(())
         })?;

@@ -23,6 +23,13 @@ pub(crate) trait Conn: Send {
     fn dialect(&self) -> Dialect;
     /// Runs a statement and calls `each` for every row.
     fn query(&mut self, sql: &str, params: &[Value], each: &mut dyn FnMut(&Row<'_>) -> Result<()>) -> Result<()>;
+    /// [`Self::query`] for what walks a whole index: the engine plans it for this once, and forgets it.
+    ///
+    /// A prepared statement of MariaDB that is run again, after another one used the same table in another way, no longer
+    /// finds all it needs in the index, and walks the table instead: at a million posts 2 s in place of 0.15 s.
+    fn query_once(&mut self, sql: &str, params: &[Value], each: &mut dyn FnMut(&Row<'_>) -> Result<()>) -> Result<()> {
+        self.query(sql, params, each)
+    }
     /// Runs a statement that returns no rows.
     fn execute(&mut self, sql: &str, params: &[Value]) -> Result<Done>;
     /// Whether the connection is of no more use.

@@ -168,6 +168,15 @@ impl Conn for MySql {
         })
     }
 
+    fn query_once(&mut self, sql: &str, params: &[Bound], each: &mut dyn FnMut(&Row<'_>) -> Result<()>) -> Result<()> {
+        let done = self.query(sql, params, each);
+        if !params.is_empty() && !self.broken {
+            let forgotten = self.raw.prep(sql).and_then(|statement| self.raw.close(statement));
+            forgotten.map_err(|e| self.note(&e))?;
+        }
+        done
+    }
+
     fn execute(&mut self, sql: &str, params: &[Bound]) -> Result<Done> {
         let done = if params.is_empty() { self.raw.query_drop(sql) } else { self.raw.exec_drop(sql, bound(params)) };
         done.map_err(|e| self.note(&e))?;

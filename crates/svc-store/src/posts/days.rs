@@ -19,7 +19,7 @@ pub fn published_days(db: &mut Db, post_type: &str) -> Result<Vec<(NaiveDate, u6
     s.expr(day()).expr(Expr::cust("COUNT(*)")).from(db.table("posts"));
     s.and_where(Expr::col("post_type").eq(post_type)).and_where(Expr::col("post_status").eq("publish"));
     s.add_group_by([day()]).order_by_expr(day(), Order::Desc).limit(MAX_DAYS);
-    let rows = db.all(&s, |row| Ok((row.text(0)?, row.int(1)?)))?;
+    let rows = db.tally(&s, |row| Ok((row.text(0)?, row.int(1)?)))?;
     let read = |(day, count): (String, i64)| Some((day.parse().ok()?, u64::try_from(count).ok()?));
     Ok(rows.into_iter().filter_map(read).collect())
 }

@@ -215,7 +215,7 @@ pub fn months(db: &mut Db, post_type: &str, limit: u64) -> Result<Vec<(u32, u32,
     s.expr_as(part(1, 7), "month").expr(Expr::cust("COUNT(*)")).from(db.table("posts"));
     s.and_where(Expr::col("post_type").eq(post_type)).and_where(Expr::col("post_status").eq("publish"));
     s.group_by_col("month").order_by("month", sea_query::Order::Desc).limit(limit);
-    let rows = db.all(&s, |row| Ok((row.text(0)?, u64::try_from(row.int(1)?).unwrap_or(0))))?;
+    let rows = db.tally(&s, |row| Ok((row.text(0)?, u64::try_from(row.int(1)?).unwrap_or(0))))?;
     let parsed = |(month, n): (String, u64)| {
         let (year, month) = month.split_once('-')?;
         Some((year.parse().ok()?, month.parse().ok()?, n))
@@ -231,7 +231,7 @@ pub fn counts(db: &mut Db, post_type: &str) -> Result<indexmap::IndexMap<String,
     let mut s = Query::select();
     s.column("post_status").expr(Expr::cust("COUNT(*)")).from(db.table("posts"));
     s.and_where(Expr::col("post_type").eq(post_type)).group_by_col("post_status");
-    let rows = db.all(&s, |row| Ok((row.text(0)?, u64::try_from(row.int(1)?).unwrap_or(0))))?;
+    let rows = db.tally(&s, |row| Ok((row.text(0)?, u64::try_from(row.int(1)?).unwrap_or(0))))?;
     Ok(rows.into_iter().collect())
 }
 

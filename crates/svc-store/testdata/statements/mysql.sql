@@ -25,6 +25,7 @@ INSERT INTO `term_taxonomy` (`term_id`, `taxonomy`, `description`, `parent`, `co
 INSERT INTO `terms` (`name`, `slug`, `term_group`) VALUES (?)
 INSERT INTO `usermeta` (`user_id`, `meta_key`, `meta_value`) VALUES (?)
 INSERT INTO `users` (`user_login`, `user_pass`, `user_nicename`, `user_email`, `user_url`, `user_registered`, `user_activation_key`, `user_status`, `display_name`) VALUES (?)
+SELECT CAST(UNIX_TIMESTAMP() - VARIABLE_VALUE AS SIGNED) FROM information_schema.GLOBAL_STATUS WHERE VARIABLE_NAME = 'UPTIME'
 SELECT COUNT(*) FROM `comments` AS `c` WHERE `c`.`comment_approved` IN (?)
 SELECT COUNT(*) FROM `comments` AS `c` WHERE `c`.`comment_approved` IN (?) AND `c`.`comment_type` IN (?) AND `c`.`comment_type` NOT IN (?)
 SELECT COUNT(*) FROM `comments` AS `c` WHERE `c`.`comment_approved` IN (?) AND `c`.`comment_type` IN (?) AND `c`.`comment_type` NOT IN (?) AND `c`.`comment_date` > ?
@@ -70,7 +71,7 @@ SELECT DISTINCT `comment_parent` FROM `comments` WHERE `comment_parent` IN (?) A
 SELECT DISTINCT `post_author` FROM `posts` WHERE `post_author` IN (?) AND ((`post_status` = ? AND `post_type` IN (?)))
 SELECT DISTINCT `post_author` FROM `posts` WHERE `post_author` IN (?) AND (`post_status` = ? AND `post_type` IN (?))
 SELECT DISTINCT `term_taxonomy_id` FROM `term_relationships` WHERE `object_id` IN (?)
-SELECT VARIABLE_VALUE, UNIX_TIMESTAMP(), @@hostname, @@port FROM information_schema.GLOBAL_STATUS WHERE VARIABLE_NAME IN ('INNODB_MAX_TRX_ID', 'UPTIME') ORDER BY VARIABLE_NAME
+SELECT VARIABLE_VALUE, @@hostname, @@port FROM information_schema.GLOBAL_STATUS WHERE VARIABLE_NAME = 'INNODB_MAX_TRX_ID'
 SELECT `ID` FROM `posts` WHERE `post_author` = ? AND `post_type` IN (?) ORDER BY `ID` ASC
 SELECT `ID` FROM `posts` WHERE `post_parent` = ? AND `post_type` = ?
 SELECT `ID` FROM `posts` WHERE `post_type` IN (?) AND `post_status` = ? AND `post_date_gmt` <> ? AND `post_date_gmt` <= ? ORDER BY `post_date_gmt` ASC, `ID` ASC LIMIT ?
