@@ -17,8 +17,6 @@ use svc_http::RestLayer;
 use svc_routing::{Registry, Server};
 use svc_store::{DatabaseUrl, Store, StoreConfig};
 
-pub(crate) use authenticate::{APPLICATION_PASSWORDS, IN_USE};
-
 use crate::{
     active_theme,
     config::{Config, Environment, SiteUrl},
