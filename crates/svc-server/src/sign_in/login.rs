@@ -151,7 +151,9 @@ impl Pages {
                     .map(|p: Answer| p.header(header::RETRY_AFTER, "5"));
             }
         }
-        let Some(user) = found.map(|s| s.user.clone()) else { return refused(StatusCode::OK, "There is no such user.") };
+        let Some(user) = found.map(|s| s.user.clone()) else {
+            return refused(StatusCode::OK, "There is no such user.");
+        };
         let remembered = !form.get("rememberme").is_empty();
         let cookies = self.begin(asked, user, typed, remembered).await?;
         let sites = [settings.option("siteurl"), settings.option("home")];
