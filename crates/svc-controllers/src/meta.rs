@@ -301,7 +301,11 @@ impl MetaField {
     /// no truth value: the peer refuses to take such a value away.
     fn is_intact(&self, stored: &[String]) -> bool {
         if stored.is_empty() && !self.has_default {
-            return !matches!(self.kind(), "integer" | "number" | "boolean");
+            return match self.kind() {
+                "integer" | "number" | "boolean" => false,
+                "string" => !self.value_of("").is_null(),
+                _ => true,
+            };
         }
         stored.iter().all(|text| !self.value_of(text).is_null())
     }
@@ -323,38 +327,58 @@ impl MetaRegistry {
         rights: &MetaRights<'_>,
         caller: &Caller,
     ) -> Result<Vec<MetaChange>, Error> {
-        let mut changes = Vec::new();
+        let (mut changes, mut refused) = (Vec::new(), Error::empty());
         let Value::Object(wanted) = wanted else { return Ok(changes) };
         for field in self.fields(kind, subtype) {
             let Some(value) = wanted.get(&field.name) else { continue };
-            let now = stored.all(&field.key);
             let may = |by_key: &dyn Fn(&str) -> bool| field.guard_allows(caller).unwrap_or_else(|| by_key(&field.key));
-            if value.is_null() || (!field.single && value.as_array().is_some_and(Vec::is_empty)) {
-                if value.is_null() && field.single && !field.is_intact(now) {
-                    return Err(errors::invalid_stored_meta(&field.name));
-                }
-                if !may(rights.delete) {
-                    return Err(errors::cannot_delete_meta(&field.name));
-                }
-                if !now.is_empty() {
-                    changes.push(MetaChange { key: field.key.clone(), values: Vec::new(), single: field.single });
-                }
-                continue;
+            match field.change(value, stored.all(&field.key), may, rights) {
+                Ok(change) => changes.extend(change),
+                Err(error) => refused.merge(error),
             }
-            let values = field.texts_of(value)?;
-            if values == now {
-                continue;
-            }
-            if !may(rights.edit) {
-                return Err(errors::cannot_update_meta(&field.name));
-            }
-            changes.push(MetaChange { key: field.key.clone(), values, single: field.single });
         }
-        Ok(changes)
+        if refused.is_empty() { Ok(changes) } else { Err(refused) }
     }
 }
 
 impl MetaField {
+    /// What a member of the request changes of the stored values; nothing when they are the same.
+    fn change(
+        &self,
+        value: &Value,
+        now: &[String],
+        may: impl Fn(&dyn Fn(&str) -> bool) -> bool,
+        rights: &MetaRights<'_>,
+    ) -> Result<Option<MetaChange>, Error> {
+        let change = |values| Some(MetaChange { key: self.key.clone(), values, single: self.single });
+        if value.is_null() || (!self.single && value.as_array().is_some_and(Vec::is_empty)) {
+            if value.is_null() && self.single && !self.is_intact(now) {
+                return Err(errors::invalid_stored_meta(&self.name));
+            }
+            if !may(rights.delete) {
+                return Err(errors::cannot_delete_meta(&self.name));
+            }
+            return Ok(if now.is_empty() { None } else { change(Vec::new()) });
+        }
+        let has_null = match value {
+            Value::Array(values) => values.iter().any(Value::is_null),
+            Value::Object(members) => members.values().any(Value::is_null),
+            _ => false,
+        };
+        if !self.single && has_null {
+            // Null takes values away, and a list cannot say which.
+            return Err(errors::invalid_stored_meta(&self.name));
+        }
+        let values = self.texts_of(value)?;
+        if values == now {
+            return Ok(None);
+        }
+        if !may(rights.edit) {
+            return Err(errors::cannot_update_meta(&self.name));
+        }
+        Ok(change(values))
+    }
+
     /// The stored texts of a member of the request.
     fn texts_of(&self, value: &Value) -> Result<Vec<String>, Error> {
         let param = format!("meta.{}", self.name);

@@ -37,6 +37,8 @@ pub(crate) struct PostItem {
     pub page: Arc<Mutex<Page>>,
     /// What counts in the content counts twice.
     pub content_counts_twice: bool,
+    /// The address in the interface of the post above it; empty when it has none, or the plan reads no links.
+    pub up: String,
     /// The slug that its title would give; empty when the plan does not read it.
     pub generated_slug: String,
     /// The caller may read content that a password guards.

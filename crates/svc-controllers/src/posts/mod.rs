@@ -150,6 +150,7 @@ impl Controller for Posts {
                 .endpoint(
                     on(EDITABLE, Self::update, Self::can_update)
                         .args(self.fields.args(MethodKind::Editable))
+                        .accept(checks::kept_status(&self.site))
                         .validate(checks::template(&self.site, &self.post_type)),
                 )
                 .endpoint(on(DELETABLE, Self::delete, Self::can_delete).args(Args::from([("force", force)]))),

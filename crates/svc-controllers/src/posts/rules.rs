@@ -42,7 +42,7 @@ pub(crate) fn apply(
 
     texts(&mut post, draft, writer);
     if let Some(status) = draft.status.as_ref().filter(|s| Some(*s) != was.as_ref()) {
-        if matches!(status.as_str(), "private" | "publish" | "future") && !writer.publishes {
+        if refuses_status(draft, was.as_deref(), writer) {
             return Err(errors::cannot_publish());
         }
         post.status.clone_from(status);
@@ -92,6 +92,12 @@ pub(crate) fn apply(
     }
     slug(&mut post, draft, writer);
     Ok(post)
+}
+
+/// Whether a draft gives a post a status, other than the one that it had, that takes the right to publish.
+pub(crate) fn refuses_status(draft: &PostDraft, was: Option<&str>, writer: &Writer) -> bool {
+    let given = draft.status.as_deref().filter(|status| Some(*status) != was);
+    matches!(given, Some("private" | "publish" | "future")) && !writer.publishes
 }
 
 fn blank(post_type: &PostType, settings: &Settings, writer: &Writer) -> Post {

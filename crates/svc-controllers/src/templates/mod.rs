@@ -8,6 +8,7 @@ mod hierarchy;
 mod history;
 pub(crate) mod kinds;
 mod load;
+mod named;
 mod write;
 
 use std::{collections::HashMap, sync::Arc};
