@@ -157,11 +157,19 @@ fn dates(post: &mut Post, existing: Option<&Post>, draft: &PostDraft, settings: 
     let local_now = settings.zone.to_local(now);
     let mut dated = false;
     match (&draft.date, &draft.date_gmt) {
-        (Some(Some(text)), _) => dated = put(post, settings.zone.pair(text, false)),
-        (_, Some(Some(text))) => dated = put(post, settings.zone.pair(text, true)),
+        // Null counts more than a date beside it.
         (Some(None), _) | (_, Some(None)) => {
             post.date = None;
             post.date_gmt = None;
+        }
+        // A date that the post has already changes nothing, though its local time may name two moments.
+        (Some(Some(text)), _) => {
+            let given = settings.zone.pair(text, false).filter(|(local, _)| post.date != Some(*local));
+            dated = put(post, given);
+        }
+        (_, Some(Some(text))) => {
+            let given = settings.zone.pair(text, true).filter(|(_, utc)| post.date_gmt != Some(*utc));
+            dated = put(post, given);
         }
         (None, None) => {}
     }
