@@ -272,9 +272,27 @@ pub(crate) struct MetaRights<'a> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct MetaChange {
     key: String,
-    values: Vec<String>,
-    /// One row is kept, not a list of rows.
-    single: bool,
+    what: What,
+}
+
+/// What becomes of the rows of a key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum What {
+    /// They go.
+    Cleared,
+    /// There is one.
+    Set(String),
+    /// Those with the first texts go, and rows with the others come; what is in neither stays in its place.
+    Rows(Vec<String>, Vec<String>),
+}
+
+impl What {
+    /// From these stored rows to the wanted ones. A value that one row has, is that row, however often it is wanted.
+    fn rows(now: &[String], wanted: Vec<String>) -> Self {
+        let stays = |text: &String| now.iter().filter(|stored| *stored == text).count() == 1;
+        let gone = now.iter().filter(|text| !(wanted.contains(text) && stays(text))).cloned().collect();
+        What::Rows(gone, wanted.into_iter().filter(|text| !stays(text)).collect())
+    }
 }
 
 impl MetaField {
@@ -350,7 +368,7 @@ impl MetaField {
         may: impl Fn(&dyn Fn(&str) -> bool) -> bool,
         rights: &MetaRights<'_>,
     ) -> Result<Option<MetaChange>, Error> {
-        let change = |values| Some(MetaChange { key: self.key.clone(), values, single: self.single });
+        let change = |what| Some(MetaChange { key: self.key.clone(), what });
         if value.is_null() || (!self.single && value.as_array().is_some_and(Vec::is_empty)) {
             if value.is_null() && self.single && !self.is_intact(now) {
                 return Err(errors::invalid_stored_meta(&self.name));
@@ -358,7 +376,7 @@ impl MetaField {
             if !may(rights.delete) {
                 return Err(errors::cannot_delete_meta(&self.name));
             }
-            return Ok(if now.is_empty() { None } else { change(Vec::new()) });
+            return Ok(if now.is_empty() { None } else { change(What::Cleared) });
         }
         let has_null = match value {
             Value::Array(values) => values.iter().any(Value::is_null),
@@ -369,14 +387,20 @@ impl MetaField {
             // Null takes values away, and a list cannot say which.
             return Err(errors::invalid_stored_meta(&self.name));
         }
-        let values = self.texts_of(value)?;
+        let mut values = self.texts_of(value)?;
         if values == now {
             return Ok(None);
         }
         if !may(rights.edit) {
             return Err(errors::cannot_update_meta(&self.name));
         }
-        Ok(change(values))
+        Ok(match values.pop() {
+            Some(value) if self.single => change(What::Set(value)),
+            last => {
+                values.extend(last);
+                change(What::rows(now, values))
+            }
+        })
     }
 
     /// The stored texts of a member of the request.
@@ -398,18 +422,22 @@ impl MetaField {
 
 /// Stores changes of an object's meta: of lists only what differs, so that rows that stay keep their place.
 pub(crate) fn store(tx: &mut Tx, kind: MetaKind, id: i64, changes: &[MetaChange]) -> Stored<()> {
-    for change in changes {
-        match change.values.as_slice() {
-            [] => {
-                svc_store::meta::delete(tx, kind, id, &change.key, None)?;
+    for MetaChange { key, what } in changes {
+        match what {
+            What::Cleared => {
+                svc_store::meta::delete(tx, kind, id, key, None)?;
             }
-            [one] if change.single => {
-                svc_store::meta::update(tx, kind, id, &change.key, one)?;
+            What::Set(value) => {
+                svc_store::meta::update(tx, kind, id, key, value)?;
             }
-            several => {
-                let rows: Vec<(&str, &str)> = several.iter().map(|v| (change.key.as_str(), v.as_str())).collect();
-                svc_store::meta::delete(tx, kind, id, &change.key, None)?;
-                svc_store::meta::add_many(tx, kind, id, &rows)?;
+            What::Rows(gone, added) => {
+                for value in gone {
+                    svc_store::meta::delete(tx, kind, id, key, Some(value))?;
+                }
+                if !added.is_empty() {
+                    let rows: Vec<(&str, &str)> = added.iter().map(|v| (key.as_str(), v.as_str())).collect();
+                    svc_store::meta::add_many(tx, kind, id, &rows)?;
+                }
             }
         }
     }

@@ -7,7 +7,10 @@ use svc_routing::{Request, Result};
 use svc_schema::build::{array, string};
 use svc_store::{MetaKind, meta, posts};
 
-use crate::{Access, Site, caller, errors, media};
+use crate::{
+    Access, Site, caller, errors, media,
+    templates::{Kind, Lookup},
+};
 
 /// A list asks only for statuses that the caller may list.
 pub(crate) fn statuses(site: &Arc<Site>, post_type: &Arc<PostType>) -> impl Fn(&Request) -> Result<bool> + use<> {
@@ -62,7 +65,14 @@ pub(crate) fn template(site: &Arc<Site>, post_type: &Arc<PostType>) -> impl Fn(&
         if template.is_empty() {
             return Ok(true);
         }
-        if site.theme(&*site.settings()?).offers(&template, &kind.name) {
+        let settings = site.settings()?;
+        if site.theme(&settings).offers(&template, &kind.name) {
+            return Ok(true);
+        }
+        let lookup = Lookup::new(&site, &settings);
+        let id = format!("{}//{template}", lookup.theme.name);
+        let found = site.read(|db| lookup.find(db, Kind::Template, &id))?;
+        if found.is_some_and(|found| found.is_offered_to(&kind.name)) {
             return Ok(true);
         }
         let id = req.param("id").map_or(0, svc_php::cast::to_int);

@@ -448,7 +448,7 @@ impl Posts {
         let force: bool = req.arg("force")?.unwrap_or(false);
         let post = granted.post;
         if force {
-            let previous = self.show(&req, post.clone(), View::whole("edit").without_links()).await?;
+            let previous = self.show(&req, post.clone(), respond::previous_view(&req, "edit")).await?;
             let id = post.id;
             self.site.write(move |tx| removal::erase(tx, id)).await?;
             return Ok(Response::new(json!({"deleted": true, "previous": previous.data})));

@@ -134,8 +134,9 @@ fn guard_password(post: &mut Post, draft: &PostDraft, settings: &Settings) -> Re
         return Err(errors::sticky_and_password());
     }
     if let Some(password) = &draft.password {
-        let sticky_after = draft.sticky.unwrap_or_else(|| settings.sticky.contains(&post.id));
-        if !password.is_empty() && (draft.sticky == Some(true) || (!post.id.is_none() && sticky_after)) {
+        // Also when the same request makes it no longer sticky.
+        let is_sticky = !post.id.is_none() && settings.sticky.contains(&post.id);
+        if !password.is_empty() && (draft.sticky == Some(true) || is_sticky) {
             return Err(errors::sticky_and_password());
         }
         post.password.clone_from(password);

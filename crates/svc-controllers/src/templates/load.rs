@@ -101,6 +101,11 @@ impl Template {
         format!("{}//{}", self.theme, self.slug)
     }
 
+    /// Whether posts of this type may choose it.
+    pub(crate) fn is_offered_to(&self, post_type: &str) -> bool {
+        self.is_custom && self.post_types.as_ref().is_none_or(|all| all.iter().any(|name| name == post_type))
+    }
+
     /// Where its content is from: `theme` or `custom`.
     pub fn source(&self) -> &'static str {
         if self.post.is_some() { "custom" } else { "theme" }
