@@ -148,7 +148,10 @@ impl<'a> Access<'a> {
 
     /// Whether everybody, or this caller, may read a post (and the post that it hangs on).
     pub fn can_read(&self, caller: &Caller, post: &Post) -> bool {
-        self.can_read_at(caller, post, 8)
+        if self.is_for_readers(post) {
+            return self.can_read_at(caller, post, 8);
+        }
+        caller.is_logged_in() && caller.can_post(svc_auth::caps::PostCap::Read, post, self)
     }
 
     /// Whether the caller sees a post within the content of another. Published patterns are there for that.
@@ -164,7 +167,7 @@ impl<'a> Access<'a> {
 
     /// `depth` bounds chains of attachments of attachments.
     fn can_read_at(&self, caller: &Caller, post: &Post, depth: u8) -> bool {
-        if self.is_for_readers(post) && self.site.statuses.get(&post.status).is_some_and(|s| s.public) {
+        if self.site.statuses.get(&post.status).is_some_and(|s| s.public) {
             return true;
         }
         if caller.is_logged_in() && caller.can_post(svc_auth::caps::PostCap::Read, post, self) {
@@ -173,7 +176,9 @@ impl<'a> Access<'a> {
         match (post.status.as_str(), depth.checked_sub(1)) {
             ("inherit", _) if post.parent.is_none() => true,
             ("inherit", Some(depth)) => {
-                self.posts.posts.get(&post.parent).is_none_or(|parent| self.can_read_at(caller, parent, depth))
+                let is_shown = |post: &Post| self.site.types.get(&post.post_type).is_some_and(|t| t.show_in_rest);
+                let parent = self.posts.posts.get(&post.parent);
+                parent.is_none_or(|parent| is_shown(parent) && self.can_read_at(caller, parent, depth))
             }
             _ => false,
         }

@@ -37,6 +37,8 @@ pub(crate) struct PostItem {
     pub page: Arc<Mutex<Page>>,
     /// What counts in the content counts twice.
     pub content_counts_twice: bool,
+    /// The address in the interface of the post above it; empty when it has none, or the plan reads no links.
+    pub up: String,
     /// The slug that its title would give; empty when the plan does not read it.
     pub generated_slug: String,
     /// The caller may read content that a password guards.
@@ -68,27 +70,27 @@ pub struct Place {
     pub parent: Option<String>,
 }
 
-/// The wire form of a stored moment.
-fn wire(stamp: Stamp) -> Value {
-    stamp.map_or(Value::Null, |s| s.format("%Y-%m-%dT%H:%M:%S").to_string().into())
-}
-
 impl PostItem {
+    /// The wire form of a stored moment.
+    fn wire(&self, stamp: Stamp) -> Value {
+        stamp.map_or(Value::Null, |s| self.settings.zone.shown(s).into())
+    }
+
     pub(crate) fn date(&self) -> Value {
-        wire(self.post.date)
+        self.wire(self.post.date)
     }
 
     /// Drafts are stored without it: their date is then converted.
     pub(crate) fn date_gmt(&self) -> Value {
-        wire(self.post.date_gmt.or_else(|| self.post.date.map(|d| self.settings.zone.to_utc(d))))
+        self.wire(self.post.date_gmt.or_else(|| self.post.date.map(|d| self.settings.zone.to_utc(d))))
     }
 
     pub(crate) fn modified(&self) -> Value {
-        wire(self.post.modified)
+        self.wire(self.post.modified)
     }
 
     pub(crate) fn modified_gmt(&self) -> Value {
-        wire(self.post.modified_gmt.or_else(|| self.post.modified.map(|d| self.settings.zone.to_utc(d))))
+        self.wire(self.post.modified_gmt.or_else(|| self.post.modified.map(|d| self.settings.zone.to_utc(d))))
     }
 
     pub(crate) fn link(&self) -> String {

@@ -150,6 +150,7 @@ impl Controller for Posts {
                 .endpoint(
                     on(EDITABLE, Self::update, Self::can_update)
                         .args(self.fields.args(MethodKind::Editable))
+                        .accept(checks::kept_status(&self.site))
                         .validate(checks::template(&self.site, &self.post_type)),
                 )
                 .endpoint(on(DELETABLE, Self::delete, Self::can_delete).args(Args::from([("force", force)]))),
@@ -457,7 +458,7 @@ impl Posts {
         let force: bool = req.arg("force")?.unwrap_or(false);
         let post = granted.post;
         if force {
-            let previous = self.show(&req, post.clone(), View::whole("edit").without_links()).await?;
+            let previous = self.show(&req, post.clone(), respond::previous_view(&req, "edit")).await?;
             let id = post.id;
             self.site.write(move |tx| removal::erase(tx, id)).await?;
             return Ok(Response::new(json!({"deleted": true, "previous": previous.data})));

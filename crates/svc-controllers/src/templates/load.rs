@@ -15,7 +15,7 @@ use svc_store::{
     terms, users,
 };
 
-use super::kinds;
+use super::{kinds, named};
 use crate::{ActiveTheme, Settings, Site, Stored, patterns};
 
 /// The taxonomy that says which theme a template is for.
@@ -99,6 +99,11 @@ impl Template {
     /// Its id in the interface: `theme//slug`.
     pub fn id(&self) -> String {
         format!("{}//{}", self.theme, self.slug)
+    }
+
+    /// Whether posts of this type may choose it.
+    pub(crate) fn is_offered_to(&self, post_type: &str) -> bool {
+        self.is_custom && self.post_types.as_ref().is_none_or(|all| all.iter().any(|name| name == post_type))
     }
 
     /// Where its content is from: `theme` or `custom`.
@@ -198,7 +203,8 @@ impl<'a> Templates<'a> {
     pub fn closest(&self, db: &mut Db, slugs: &[&str]) -> Stored<Option<Template>> {
         let mut saved = self.saved(db, Kind::Template, &self.theme.name, Some(slugs))?;
         for slug in slugs {
-            if let Some(at) = saved.iter().position(|t| t.slug == *slug) {
+            let wanted = svc_text::sanitize_title(slug);
+            if let Some(at) = saved.iter().position(|t| t.slug == wanted) {
                 return Ok(Some(saved.swap_remove(at)));
             }
             if let Some(file) = self.files(Kind::Template).iter().find(|f| f.slug == *slug) {
@@ -249,7 +255,9 @@ impl<'a> Templates<'a> {
             let of_post = terms.get(&post.id).map_or(&[][..], Vec::as_slice);
             self.post(kind, post.clone(), of_post, &meta.remove(&post.id.0).unwrap_or_default(), &names)
         };
-        Ok(rows.into_iter().map(built).collect())
+        let mut built: Vec<Template> = rows.into_iter().map(built).collect();
+        named::name(db, self.site, &mut built)?;
+        Ok(built)
     }
 
     fn post(&self, kind: Kind, post: Post, terms: &[Term], meta: &Meta, names: &HashMap<UserId, String>) -> Template {

@@ -131,7 +131,11 @@ impl Terms {
 
     /// A response that shows one term as this request may see it.
     pub(crate) async fn show(&self, req: &Request, term: Term, context: &str) -> Result<Response> {
-        let view = View { context: context.to_owned(), ..respond::view(req) };
+        self.show_in(req, term, View { context: context.to_owned(), ..respond::view(req) }).await
+    }
+
+    /// A response that shows one term in a view.
+    pub(crate) async fn show_in(&self, req: &Request, term: Term, view: View) -> Result<Response> {
         let caller = caller(req);
         let plan = self.fields.plan(&view);
         let loaded = self.site.read(|db| {
@@ -283,7 +287,7 @@ impl Terms {
             return Err(trash_not_supported());
         }
         let id = term.id;
-        let previous = self.show(&req, term, "edit").await?.data;
+        let previous = self.show_in(&req, term, respond::previous_view(&req, "edit")).await?.data;
         self.remove(id).await?;
         Ok(Response::new(json!({"deleted": true, "previous": previous})))
     }

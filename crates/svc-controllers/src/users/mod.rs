@@ -340,7 +340,7 @@ impl Users {
         if heir == Some(id) {
             return Err(errors::invalid_reassign());
         }
-        let previous = self.show(&req, granted.user, View::whole("edit").without_links()).await?.data;
+        let previous = self.show(&req, granted.user, respond::previous_view(&req, "edit")).await?.data;
         self.remove(id, heir, caller(&req).id).await?;
         Ok(Response::new(json!({"deleted": true, "previous": previous})))
     }
