@@ -9,7 +9,7 @@ use std::{
 use serde_json::{Map, Value};
 use svc_content::{
     RenderContext,
-    blocks::{Block, BlockType, BlockTypes, DynamicBlocks, Renderer},
+    blocks::{Block, BlockType, BlockTypes, DynamicBlocks, Renderer, Root},
     display::{self, TextBlocks, standard_shortcodes},
 };
 use svc_model::{CommentId, PostId, TermId};
@@ -300,7 +300,7 @@ impl<'c> Call<'c> {
     }
 
     /// Content that stands elsewhere, as that of a post; nothing when it stands in itself.
-    pub(crate) fn content_of(&self, name: String, run: impl FnOnce(&RenderContext<'_>) -> String) -> String {
+    pub(crate) fn content_of(&self, name: String, run: impl FnOnce(&mut RenderContext<'_>) -> String) -> String {
         let facts = self.data().facts();
         self.blocks.once(name, || {
             let mut context = RenderContext::new(self.renderer.clone(), standard_shortcodes());
@@ -308,7 +308,7 @@ impl<'c> Call<'c> {
             context.smilies_url = &facts.smilies_url;
             context.own_host = &facts.own_host;
             context.images = self.data().images();
-            run(&context)
+            run(&mut context)
         })
     }
 
@@ -316,15 +316,21 @@ impl<'c> Call<'c> {
     pub(crate) fn post_content(&self, post: &PostView) -> String {
         self.content_of(format!("post {}", post.post.id), |context| {
             context.page.post.set(u64::try_from(post.post.id.0).unwrap_or_default());
+            context.root = Some(root_of(post));
             let run = || display::render_content(&post.post.content, context);
             self.blocks.within_post(post.post.id, &post.post.post_type, run)
         })
     }
 
     /// Blocks that stand elsewhere, rendered without the rules of content.
-    pub(crate) fn blocks_of(&self, name: String, content: &str) -> String {
-        self.content_of(name, |context| context.renderer.render(&svc_content::blocks::parse(content)))
+    pub(crate) fn blocks_of(&self, name: String, content: &str, root: Option<&Root>) -> String {
+        self.content_of(name, |context| context.renderer.render(&context.renderer.parse(content, root)))
     }
+}
+
+/// What the content of a post stands in.
+pub(crate) fn root_of(post: &PostView) -> Root {
+    Root::of(&post.post.post_type, &post.ignored_hooks)
 }
 
 /// The blocks as renderers take them: with those that need nothing but their own text.

@@ -78,6 +78,8 @@ pub struct PostView {
     pub classes: Vec<String>,
     /// Its footnotes, as stored.
     pub footnotes: String,
+    /// The blocks that are not put into its content, as stored.
+    pub ignored_hooks: String,
 }
 
 /// A page of posts.
@@ -309,6 +311,8 @@ pub struct PartView {
     pub content: String,
     /// Where it stands: `header`, `footer`, `uncategorized`.
     pub area: String,
+    /// The blocks that are not put into it, as stored.
+    pub ignored_hooks: String,
 }
 
 /// An item of a feed.

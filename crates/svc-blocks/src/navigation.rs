@@ -7,7 +7,10 @@ use svc_content::{
 use svc_model::PostId;
 use svc_text::{esc_attr, esc_url, strip_all_tags};
 
-use crate::{core::Call, posts::classes};
+use crate::{
+    core::{Call, root_of},
+    posts::classes,
+};
 
 /// What the script of menus needs on an item with items below it, before and after what pointers do.
 const BEHAVIOUR: [&str; 2] = [
@@ -276,7 +279,7 @@ pub(crate) fn navigation(call: &Call<'_>) -> String {
         }
         let Some(stored) = &stored else { return String::new() };
         call.content_of(format!("menu {}", stored.post.id), |context| {
-            let blocks = svc_content::blocks::parse(&stored.post.content);
+            let blocks = context.renderer.parse(&stored.post.content, Some(&root_of(stored)));
             menu.list(blocks.iter().filter(|b| b.name.is_some()), &context.renderer)
         })
     });

@@ -12,7 +12,8 @@ use std::{
 use serde_json::{Map, Value};
 
 use super::{
-    Block, BlockType, BlockTypes, Chunk, FluidSizes, MAX_DEPTH, bindings, features, layout, stored, styles::Styles,
+    Block, BlockType, BlockTypes, Chunk, FluidSizes, MAX_DEPTH, Root, bindings, features, layout, parse, stored,
+    styles::Styles,
 };
 use crate::tags::{self, Changes, Tag, Tags};
 
@@ -144,6 +145,11 @@ impl<'r> Renderer<'r> {
     /// What of the theme shows in blocks.
     pub fn theme(&self) -> &'r Theme {
         self.theme
+    }
+
+    /// Reads content into blocks, with those that want to stand in it.
+    pub fn parse<'c>(&self, content: &'c str, root: Option<&Root>) -> Vec<Block<'c>> {
+        self.dynamic.types().hooks().shown(parse(content), root)
     }
 
     /// Renders the content of a post, whose images are told later when to load.
