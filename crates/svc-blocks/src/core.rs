@@ -129,8 +129,8 @@ impl DynamicBlocks for CoreBlocks<'_> {
         if let Some(render) = &block_type.render {
             return Some(render(&attrs, content));
         }
-        let chosen = renderer.chosen_classes();
-        make.map(|make| make(&Call { blocks: self, renderer, block, block_type, attrs, content, chosen }))
+        let (chosen, child) = (renderer.chosen_classes(), renderer.child_class());
+        make.map(|make| make(&Call { blocks: self, renderer, block, block_type, attrs, content, chosen, child }))
     }
 
     fn renders_inner_blocks(&self, name: &str) -> bool {
@@ -172,6 +172,7 @@ pub(crate) struct Call<'c> {
     /// The stored markup with inner blocks rendered.
     pub(crate) content: &'c str,
     chosen: Vec<String>,
+    child: Option<String>,
 }
 
 impl<'c> Call<'c> {
@@ -279,8 +280,8 @@ impl<'c> Call<'c> {
         self.data().image(id, &ImageWish { loading, ..wish })
     }
 
-    /// The blocks inside, rendered now.
-    pub(crate) fn inside(&self) -> String {
+    /// The blocks inside, rendered now for an item of a list.
+    pub(crate) fn item(&self) -> String {
         let mut out = String::new();
         for chunk in self.block.chunks() {
             match chunk {
@@ -288,7 +289,7 @@ impl<'c> Call<'c> {
                 svc_content::blocks::Chunk::Block(block) => out.push_str(&self.renderer.render_block(block)),
             }
         }
-        out
+        self.renderer.item(out, self.block, &self.chosen, self.child.as_ref())
     }
 
     /// Runs with what this block tells those inside, and these values.

@@ -361,6 +361,10 @@ pub trait BlockData {
         let query = TermsQuery { taxonomy: taxonomy.to_owned(), ..TermsQuery::default() };
         self.terms(&query).iter().find(|term| term.term.id == id).cloned()
     }
+    /// The name of a post type, and the address of the list of its posts, where it has one.
+    fn archive(&self, _post_type: &str) -> Option<(String, String)> {
+        None
+    }
     /// A value of a post that is kept beside it under a key: only those that the interface shows to everybody.
     fn post_meta(&self, _post: PostId, _key: &str) -> Option<String> {
         None

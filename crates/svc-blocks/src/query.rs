@@ -175,7 +175,7 @@ pub(crate) fn post_template(call: &Call<'_>) -> String {
         .iter()
         .map(|post| {
             let values = [("postId", Value::from(post.post.id.0)), ("postType", post.post.post_type.as_str().into())];
-            let inside = call.within(values, || call.inside());
+            let inside = call.within(values, || call.item());
             let key = match in_place {
                 true => format!("data-wp-key=\"post-template-item-{}\" ", post.post.id),
                 false => String::new(),
@@ -401,7 +401,7 @@ pub(crate) fn term_template(call: &Call<'_>) -> String {
                 ("taxonomy", row.taxonomy.as_str().into()),
                 ("inTermList", true.into()),
             ];
-            let inside = call.within(values, || call.inside());
+            let inside = call.within(values, || call.item());
             let class = esc_attr(&format!("wp-block-term term-{} {} taxonomy-{}", row.id, row.taxonomy, row.taxonomy));
             format!("<li class=\"{class}\">{inside}</li>")
         })

@@ -118,6 +118,8 @@ struct Page {
     contents: Cell<usize>,
     /// Classes of the block being rendered that stand beside its own choice.
     chosen: RefCell<Vec<String>>,
+    /// That of how it sits in its container.
+    child: RefCell<Option<String>>,
 }
 
 /// Renders blocks under a theme without settings of its own. Source: `do_blocks`.
@@ -181,6 +183,23 @@ impl<'r> Renderer<'r> {
         self.page.chosen.borrow().clone()
     }
 
+    /// For code of dynamic blocks, when it begins: the class that says how the block sits in its container.
+    pub fn child_class(&self) -> Option<String> {
+        self.page.child.borrow().clone()
+    }
+
+    /// For code of dynamic blocks that render what is inside once for each item: an item's HTML, which the reference
+    /// dresses as a block with the attributes of the whole. `chosen` and `child` are the classes as the code began.
+    pub fn item(&self, html: String, block: &Block<'_>, chosen: &[String], child: Option<&String>) -> String {
+        let html = if svc_php::cast::truthy(&block["fitText"]) { stored::fit_text(html) } else { html };
+        let is_css = |class: &&String| class.starts_with(features::CSS_CLASS);
+        let mut classes: Vec<String> = chosen.iter().filter(|class| !is_css(class)).chain(child).cloned().collect();
+        for css in chosen.iter().filter(is_css) {
+            classes.extend(["has-custom-css".to_owned(), css.clone()]);
+        }
+        add_to(html, |_, _| true, &classes)
+    }
+
     /// The HTML of blocks, one after the other.
     ///
     /// Dynamic blocks may call this again; beyond the depth of [`MAX_DEPTH`] there is nothing more.
@@ -236,23 +255,22 @@ impl<'r> Renderer<'r> {
         if let Some(block_type) = block_type {
             content = bound.iter().fold(content, |html, (name, value)| bindings::put(html, block_type, name, value));
         }
-        let css = features::css_class(block, block_type);
         let chosen: Vec<String> = [&variation, &elements].into_iter().flatten().cloned().collect();
+        let css = features::css_class(block, block_type, &chosen);
         self.page.chosen.replace(chosen.iter().chain(&css).cloned().collect());
+        let child = layout::child_class(block, parent).filter(|_| block_type.is_some());
+        self.page.child.replace(child.clone());
         let mut html = match self.dynamic.render(self, block, &content) {
             Some(html) => html,
             None => {
-                let around = stored::Around {
-                    block,
-                    block_type,
-                    parent,
-                    id: &|| self.next_id(),
-                    gallery: &|| next(&self.page.n_galleries),
-                };
+                let around =
+                    stored::Around { block, parent, id: &|| self.next_id(), gallery: &|| next(&self.page.n_galleries) };
                 stored::mend(name, content, &around)
             }
         };
-        let child = layout::child_class(block, parent).filter(|_| block_type.is_some());
+        if svc_php::cast::truthy(&block["fitText"]) {
+            html = stored::fit_text(html);
+        }
         let mut styles = self.page.styles.borrow_mut();
         if let Some(styles) = &mut *styles {
             let given = |block: &'_ Block<'_>| block["layout"].as_object().cloned();

@@ -560,6 +560,11 @@ impl BlockData for SiteBlocks<'_> {
         self.site.icons.svg(name).map(str::to_owned)
     }
 
+    fn archive(&self, post_type: &str) -> Option<(String, String)> {
+        let kind = self.site.types.get(post_type)?;
+        Some((kind.label.clone(), self.settings.urls.archive(kind)?))
+    }
+
     fn post_meta(&self, id: PostId, key: &str) -> Option<String> {
         if key.starts_with('_') {
             return None;
