@@ -389,7 +389,8 @@ pub(crate) fn term_template(call: &Call<'_>) -> String {
     };
     let terms = call.data().terms(&query);
     let mut shown: Vec<_> = terms.iter().filter(|t| ids.is_empty() || ids.contains(&t.term.id.0)).collect();
-    if given["order"] == "desc" && query.order == TermsOrder::Name {
+    let ascends = given["order"].as_str().is_some_and(|order| order.eq_ignore_ascii_case("asc"));
+    if ascends == (query.order == TermsOrder::Count) {
         shown.reverse();
     }
     let items: String = shown

@@ -89,7 +89,7 @@ pub(super) fn background(html: String, block: &Block<'_>, block_type: &BlockType
     let gradient = gradient.filter(|text| !text.contains("url("));
     // A picture covers its block unless it is told otherwise, and one that is contained stands in the middle.
     let size = word("backgroundSize").or(picture.is_some().then_some("cover"));
-    let middle = (size == Some("contain")).then_some("50% 50%");
+    let middle = (size == Some("contain") && picture.is_some()).then_some("50% 50%");
     let images = [gradient.map(str::to_owned), picture].into_iter().flatten().collect::<Vec<_>>().join(", ");
     let rows = [
         ("background-image", Some(images.as_str()).filter(|images| !images.is_empty())),

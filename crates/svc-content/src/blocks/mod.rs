@@ -12,6 +12,7 @@ mod parse;
 mod render;
 pub(crate) mod scan;
 mod serialize;
+mod states;
 mod stored;
 mod styles;
 pub mod types;

@@ -12,8 +12,8 @@ use std::{
 use serde_json::{Map, Value};
 
 use super::{
-    Block, BlockType, BlockTypes, Chunk, FluidSizes, MAX_DEPTH, Root, bindings, features, layout, parse, stored,
-    styles::Styles,
+    Block, BlockType, BlockTypes, Chunk, FluidSizes, MAX_DEPTH, Root, bindings, features, layout, parse, states,
+    stored, styles::Styles,
 };
 use crate::tags::{self, Changes, Tag, Tags};
 
@@ -292,6 +292,12 @@ impl<'r> Renderer<'r> {
             wrapper.is_none_or(|wrapper| tag.value(html, "class").is_some_and(|class| class.contains(wrapper)))
         };
         html = add_to(html, is_wrapper, &classes);
+        if let Some(states) = states::of(block, block_type) {
+            if let Some(styles) = &mut *styles {
+                styles.states(&states.css);
+            }
+            html = add_to(html, |_, _| true, &[states.class]);
+        }
         if let Some(block_type) = block_type {
             html = features::ratio(html, block, block_type);
             html = features::position(html, block, block_type, self.theme, styles.as_mut(), || self.next_id());
