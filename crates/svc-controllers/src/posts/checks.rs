@@ -7,7 +7,7 @@ use svc_routing::{Request, Result};
 use svc_schema::build::{array, string};
 use svc_store::{MetaKind, meta};
 
-use crate::{Access, Site, caller, errors, media};
+use crate::{Access, Site, caller, errors, media, templates::Lookup};
 
 /// A list asks only for statuses that the caller may list.
 pub(crate) fn statuses(site: &Arc<Site>, post_type: &Arc<PostType>) -> impl Fn(&Request) -> Result<bool> + use<> {
@@ -49,11 +49,13 @@ pub(crate) fn template(site: &Arc<Site>, post_type: &Arc<PostType>) -> impl Fn(&
         if template.is_empty() {
             return Ok(true);
         }
-        if site.theme(&*site.settings()?).offers(&template, &kind.name) {
-            return Ok(true);
-        }
         let id = req.param("id").map_or(0, svc_php::cast::to_int);
-        let current = site.read(|db| Ok(meta::get(db, MetaKind::Post, id, "_wp_page_template")?))?;
-        if current.as_deref() == Some(template.as_str()) { Ok(true) } else { Err(errors::unknown_template()) }
+        let settings = site.settings()?;
+        let fits = site.read(|db| {
+            let current = meta::get(db, MetaKind::Post, id, "_wp_page_template")?;
+            Ok(current.as_deref() == Some(template.as_str())
+                || Lookup::new(&site, &settings).may_choose(db, &template, &kind)?)
+        })?;
+        if fits { Ok(true) } else { Err(errors::unknown_template()) }
     }
 }

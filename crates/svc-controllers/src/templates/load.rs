@@ -6,7 +6,7 @@
 use std::{collections::HashMap, sync::Arc};
 
 use svc_content::blocks::{self, Block};
-use svc_model::{Post, PostId, Term, TermId, UserId};
+use svc_model::{Post, PostId, PostType, Term, TermId, UserId};
 use svc_packages::theme::TemplateFile;
 use svc_store::{
     Db, Meta,
@@ -170,6 +170,20 @@ impl<'a> Templates<'a> {
             .collect();
         all.extend(files);
         Ok(all)
+    }
+
+    /// Whether a post of this type can name this template as its own: one that is there for no kind of page by its name,
+    /// whether the theme has it or somebody has made it.
+    ///
+    /// # Errors
+    /// Those of the store.
+    pub fn may_choose(&self, db: &mut Db, slug: &str, post_type: &PostType) -> Stored<bool> {
+        if self.theme.theme.as_ref().is_some_and(|theme| theme.has_page_template(slug, &post_type.name)) {
+            return Ok(true);
+        }
+        let fits = |t: &Template| t.post_types.as_ref().is_none_or(|types| types.contains(&post_type.name));
+        let all = if post_type.public { self.all(db, Kind::Template)? } else { Vec::new() };
+        Ok(all.iter().any(|t| t.slug == slug && t.is_custom && fits(t)))
     }
 
     /// The one of this id, saved or not.
