@@ -159,10 +159,13 @@ function equal(a, b, what) {
   if (JSON.stringify(a) !== JSON.stringify(b)) fault(`${what}: ${JSON.stringify(a)} and not ${JSON.stringify(b)}`);
 }
 
-/** A small picture, as a file of this name. */
+/** A picture of one point. */
+const DOT = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR42mP4z8AAAAMBAQD3A0FDAAAAAElFTkSuQmCC';
+
+/** It, as a file of this name. */
 function picture(name) {
   const file = path.join(fs.mkdtempSync(path.join(os.tmpdir(), 'svc-editor-')), name);
-  fs.writeFileSync(file, Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR42mP4z8AAAAMBAQD3A0FDAAAAAElFTkSuQmCC', 'base64'));
+  fs.writeFileSync(file, Buffer.from(DOT, 'base64'));
   return file;
 }
 
@@ -231,6 +234,46 @@ const steps = {
     equal((await save(page, { date: null, status: 'draft' })).status, 'draft', 'the draft');
     equal((await save(page, { status: 'publish' })).status, 'publish', 'the post, published again');
   },
+  async 'a gallery is made of uploaded pictures'(page) {
+    const made = await page.evaluate(async names => {
+      const bytes = Uint8Array.from(atob(names.shift()), c => c.charCodeAt(0));
+      const filesList = names.map(name => new File([bytes], name, { type: 'image/png' }));
+      const upload = wp.data.select('core/block-editor').getSettings().mediaUpload;
+      const done = await new Promise((resolve, reject) => upload({ filesList, allowedTypes: ['image'], onFileChange: all => all.every(one => one && one.id) && resolve(all), onError: reject }));
+      const images = done.map(({ id, url }) => wp.blocks.createBlock('core/image', { id, url, linkTo: 'none' }));
+      wp.data.dispatch('core/block-editor').insertBlocks([wp.blocks.createBlock('core/gallery', { linkTo: 'none' }, images), wp.blocks.createBlock('core/media-text', { mediaId: done[0].id, mediaType: 'image' }), wp.blocks.createBlock('core/cover', { id: done[0].id, url: done[0].url })]);
+      return done.length;
+    }, [DOT, 'one.png', 'two.png']);
+    equal(made, 2, 'pictures of the gallery');
+    await idle(page, 1500);
+    equal((await save(page, {})).content.raw.includes('wp-block-gallery'), true, 'the gallery is saved');
+  },
+  async 'pictures, links and addresses are looked for'(page) {
+    await openPost(page, '/wp-admin/post-new.php');
+    await page.evaluate(async () => {
+      const settings = wp.data.select('core/block-editor').getSettings();
+      for (const media_type of ['image', 'video', 'audio']) await wp.data.resolveSelect('core').getEntityRecords('postType', 'attachment', { media_type, per_page: 20, search: 'dot', orderby: 'date' });
+      for (const options of [{ perPage: 20 }, { isInitialSuggestions: true, initialSuggestionsSearchOptions: { type: 'post', subtype: 'page', perPage: 3 } }, { type: 'taxonomy', subtype: 'category' }, { type: 'attachment' }, { type: 'post-format' }]) await settings.__experimentalFetchLinkSuggestions(options.perPage ? 'e' : '', options);
+      await settings.__experimentalFetchRichUrlData(window.location.origin + '/').catch(() => null);
+    });
+    await page.locator('.editor-document-tools__inserter-toggle').click();
+    await idle(page, 1000);
+    for (const tab of ['Patterns', 'Media']) {
+      await page.locator(`.block-editor-inserter__menu [role=tab]:has-text("${tab}")`).first().click();
+      await idle(page, 1000);
+    }
+  },
+  async 'a post takes a template that was made for it'(page) {
+    await openPost(page, '/wp-admin/post-new.php');
+    const slug = `own-${Date.now()}`;
+    const template = await record(page, 'postType', 'wp_template', { slug, title: 'Own', content: '<!-- wp:post-content /-->', status: 'publish' });
+    const saved = await save(page, { title: 'Drawn by its own', status: 'publish', template: slug });
+    equal(saved.template, slug, 'the template of the post');
+    await page.evaluate(() => { wp.data.dispatch('core/editor').setRenderingMode('template-locked'); });
+    await idle(page, 1000);
+    await remove(page, 'postType', 'post', saved.id);
+    await remove(page, 'postType', 'wp_template', template.id);
+  },
   async 'it is saved by itself, and opened again'(page) {
     await page.evaluate(() => { wp.data.dispatch('core/editor').editPost({ title: 'Not saved yet' }); wp.data.dispatch('core/editor').autosave(); });
     await idle(page, 1500);
@@ -294,6 +337,48 @@ const steps = {
     await record(page, 'root', 'globalStyles', { id, styles: { color: { background: '#fafafa' }, css: '.a{color:red}' }, settings: { color: { palette: { custom: [{ slug: 'mine', name: 'Mine', color: '#123456' }] } } } });
     await page.evaluate(id => wp.apiFetch({ path: `/wp/v2/global-styles/${id}/revisions?context=edit` }).then(() => null), id);
     await record(page, 'root', 'globalStyles', { id, ...before });
+  },
+  async 'fonts are installed and removed'(page) {
+    await page.goto(`${site}/wp-admin/font-library.php`);
+    await page.waitForFunction(() => window.wp && wp.apiFetch);
+    await idle(page, 1500);
+    await open(page, '/wp-admin/site-editor.php?p=/styles&section=/typography');
+    await page.evaluate(async slug => {
+      const post = (path, name, value) => {
+        const body = new FormData();
+        body.append(name, JSON.stringify(value));
+        return wp.apiFetch({ path, method: 'POST', body });
+      };
+      const settings = { name: 'A font', slug, fontFamily: '"A font", serif' };
+      const family = await post('/wp/v2/font-families', 'font_family_settings', settings);
+      const face = { fontFamily: settings.fontFamily, fontStyle: 'normal', fontWeight: '400', src: 'https://example.org/a.woff2' };
+      await post(`/wp/v2/font-families/${family.id}/font-faces`, 'font_face_settings', face);
+      await wp.apiFetch({ path: `/wp/v2/font-families?slug=${slug}&_embed=true` });
+      await wp.apiFetch({ path: '/wp/v2/font-collections' });
+      await wp.apiFetch({ path: `/wp/v2/font-families/${family.id}?force=true`, method: 'DELETE' });
+    }, `a-font-${Date.now()}`);
+  },
+  async 'widgets are put into a sidebar and taken out'(page) {
+    await page.goto(`${site}/wp-admin/widgets.php`);
+    // The theme may have no sidebars.
+    if (!(await page.evaluate(() => Boolean(window.wp && wp.data && wp.data.select('core/edit-widgets'))))) return;
+    await page.waitForFunction(() => wp.data.select('core/edit-widgets').getWidgetAreas().length && !wp.data.select('core/edit-widgets').isSavingWidgetAreas());
+    await idle(page, 1500);
+    const changed = await page.evaluate(async () => {
+      const { select, dispatch } = wp.data;
+      const area = select('core/block-editor').getBlocks().find(block => block.name === 'core/widget-area');
+      const block = wp.blocks.createBlock('core/paragraph', { content: 'In a sidebar' });
+      const blocks = () => select('core/block-editor').getBlocks(area.clientId).length;
+      const counts = [blocks()];
+      dispatch('core/block-editor').insertBlock(block, 0, area.clientId);
+      await dispatch('core/edit-widgets').saveEditedWidgetAreas();
+      counts.push(blocks());
+      dispatch('core/block-editor').removeBlock(block.clientId);
+      await dispatch('core/edit-widgets').saveEditedWidgetAreas();
+      return counts[1] - counts[0];
+    });
+    equal(changed, 1, 'widgets that were added');
+    await idle(page);
   },
   async 'templates are changed and cleared'(page) {
     await open(page, '/wp-admin/site-editor.php?p=/template');
