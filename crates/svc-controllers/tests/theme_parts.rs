@@ -165,9 +165,8 @@ async fn every_kind_of_widget_is_shown_and_edited() {
             assert!(html.contains(">Mine<"), "{kind} {html}");
         }
         // What the editor of widgets sends before anybody has typed.
-        let given = json!({"instance": shown.body["instance"], "number": 7, "form_data": null});
-        let again = h.json(ADMIN, Method::POST, &route, given).await;
-        assert_eq!((again.status, &again.body["instance"]), (200, &shown.body["instance"]), "{kind} {:?}", again.body);
+        let again = h.json(ADMIN, Method::POST, &route, json!({"number": 7, "form_data": null})).await;
+        assert_eq!(again.status, 200, "{kind} {:?}", again.body);
         assert!(again.body["form"].as_str().is_some_and(|form| form.contains(&format!("widget-{kind}[7]"))), "{kind}");
     }
 }
