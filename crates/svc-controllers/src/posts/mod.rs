@@ -417,6 +417,10 @@ impl Posts {
     }
 
     async fn create(self: Arc<Self>, req: Request) -> Result<Response> {
+        // A post that exists was refused before; an empty number names none, and is not left out.
+        if req.param("id").is_some() {
+            return Err(errors::post_not_found());
+        }
         let id = self.save(&req, None).await?;
         let post = self.saved(id)?;
         let route = format!("{}/{id}", self.site.route_of_type(&self.post_type));

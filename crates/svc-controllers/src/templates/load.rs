@@ -6,7 +6,7 @@
 use std::{collections::HashMap, sync::Arc};
 
 use svc_content::blocks::{self, Block, Root};
-use svc_model::{Post, PostId, Term, TermId, UserId};
+use svc_model::{Post, PostId, PostType, Term, TermId, UserId};
 use svc_packages::theme::TemplateFile;
 use svc_store::{
     Db, Meta,
@@ -183,6 +183,22 @@ impl<'a> Templates<'a> {
             .collect();
         all.extend(files);
         Ok(all)
+    }
+
+    /// Whether a post of this type can name this template as its own: one that is there for no kind of page by its name,
+    /// whether the theme has it or somebody has made it.
+    ///
+    /// # Errors
+    /// Those of the store.
+    pub fn may_choose(&self, db: &mut Db, slug: &str, post_type: &PostType) -> Stored<bool> {
+        if self.theme.theme.as_ref().is_some_and(|theme| theme.has_page_template(slug, &post_type.name)) {
+            return Ok(true);
+        }
+        if !post_type.public {
+            return Ok(false);
+        }
+        let found = self.find(db, Kind::Template, &format!("{}//{slug}", self.theme.name))?;
+        Ok(found.is_some_and(|found| found.is_offered_to(&post_type.name)))
     }
 
     /// The one of this id, saved or not.
