@@ -4,7 +4,7 @@
 //! [`crate::mysql_changes`] tells instead), which are those of the reader's snapshot. So no entry is ever older than the
 //! snapshot, whoever wrote.
 
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -58,6 +58,8 @@ pub(crate) struct Shared {
     rough: quick_cache::sync::Cache<String, (Instant, u64)>,
     options: Mutex<Option<(i64, Arc<Options>)>>,
     pub(crate) statements: AtomicU64,
+    /// The columns of posts hold no characters beyond the basic plane (`utf8mb3`).
+    pub(crate) narrow: AtomicBool,
 }
 
 impl Shared {
@@ -67,6 +69,7 @@ impl Shared {
             rough: quick_cache::sync::Cache::new(64),
             options: Mutex::new(None),
             statements: AtomicU64::new(0),
+            narrow: AtomicBool::new(false),
         }
     }
 }

@@ -5,6 +5,7 @@
 //! ([`StoreConfig::staleness`]).
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -59,7 +60,12 @@ impl MySqlPool {
             start: Instant::now(),
             changes: None,
         };
-        let changes = Changes::of(pool.take()?.db()?, pool.staleness);
+        let mut lease = pool.take()?;
+        let db = lease.db()?;
+        let changes = Changes::of(db, pool.staleness);
+        let narrow = is_narrow(db)?;
+        pool.shared.narrow.store(narrow, Ordering::Relaxed);
+        drop(lease);
         pool.changes = Some(Arc::new(changes));
         Ok(pool)
     }
@@ -203,6 +209,18 @@ impl MySqlPool {
             state = self.freed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
         }
     }
+}
+
+/// Whether the columns of posts are of the encoding with at most three bytes for a character, as in sites that were made
+/// before 2015.
+fn is_narrow(db: &mut Db) -> Result<bool> {
+    const SQL: &str = "SELECT COUNT(*) FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = ? \
+                       AND COLUMN_NAME = 'post_content' AND CHARACTER_SET_NAME IN ('utf8', 'utf8mb3')";
+    let mut n = 0;
+    let table = format!("{}posts", db.prefix());
+    db.count(SQL);
+    db.conn.query(SQL, &[table.into()], &mut |row| row.int(0).map(|found| n = found))?;
+    Ok(n > 0)
 }
 
 /// A connection out of the pool. One with a transaction that was not ended, or that is broken, is closed.

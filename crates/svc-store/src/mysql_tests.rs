@@ -10,7 +10,7 @@ use crate::engine::Conn as _;
 use crate::engine::mysql::{MySql, Server};
 use crate::import::{ImportError, ImportOptions};
 use crate::mysql_changes::SETTLE;
-use crate::{DatabaseUrl, Family, Store, StoreConfig, StoreError, fixture, options};
+use crate::{DatabaseUrl, Family, Store, StoreConfig, StoreError, fixture, options, posts};
 
 /// An empty site on a server, and how to reach it otherwise.
 fn site() -> Option<(Store, StoreConfig, String)> {
@@ -315,6 +315,25 @@ fn a_state_is_told_while_nobody_writes_and_another_after_each_write() {
         assert_eq!(store.state(), None, "not yet");
         last = state.get();
     }
+}
+
+#[test]
+fn columns_of_old_sites_have_references_to_emoji() {
+    let Some((_, config, _)) = site() else { return };
+    let mut other = Other::of(&config);
+    other.run("ALTER TABLE wp_posts CONVERT TO CHARACTER SET utf8mb3 COLLATE utf8mb3_unicode_520_ci");
+    let store = Store::open(&config).unwrap();
+    let post =
+        svc_model::Post { title: "Größe 🎉".to_owned(), content: "👍🏽".to_owned(), ..Default::default() };
+    let stored = store.write_blocking(move |tx| {
+        let id = posts::insert(tx, &post)?;
+        let again = svc_model::Post { id, excerpt: "🎉".to_owned(), ..post.clone() };
+        posts::update(tx, &again)?;
+        posts::get(tx, id)
+    });
+    let stored = stored.unwrap().unwrap();
+    let texts = [stored.title.as_str(), &stored.content, &stored.excerpt];
+    assert_eq!(texts, ["Größe &#x1f389;", "&#x1f44d;&#x1f3fd;", "&#x1f389;"]);
 }
 
 #[test]

@@ -6,6 +6,7 @@
 
 mod accents;
 mod email;
+mod emoji;
 mod entities;
 mod escape;
 mod file_name;
@@ -23,6 +24,7 @@ mod url_parts;
 
 pub use accents::{remove_accents, remove_accents_from_bytes};
 pub use email::{is_email, sanitize_email};
+pub use emoji::encode_emoji;
 pub use entities::{Quotes, convert_invalid_entities, decode_references, normalize_entities, specialchars_decode};
 pub use escape::{esc_attr, esc_html, esc_js, esc_textarea, esc_xml};
 pub use file_name::{MimeTypes, basename, check_filetype, sanitize_file_name};

@@ -1,9 +1,11 @@
 //! Writing posts: rows, unique slugs, and what goes with a post when it is deleted.
 
 use std::collections::{BTreeSet, HashMap};
+use std::sync::atomic::Ordering;
 
 use sea_query::{Expr, ExprTrait as _, Query, SelectStatement};
 use svc_model::{Post, PostId, TermTaxonomyId};
+use svc_text::encode_emoji;
 
 use crate::db::{Db, Tx};
 use crate::error::{Result, StoreError};
@@ -17,14 +19,19 @@ const MAX_SLUG: usize = 200;
 /// Names of feeds, which no post may take.
 const FEEDS: [&str; 6] = ["feed", "rdf", "rss", "rss2", "atom", "embed"];
 
-fn values(post: &Post) -> [(&'static str, Expr); 19] {
+/// The columns of a row. Where they hold no emoji, texts have references to them instead.
+fn values(db: &Db, post: &Post) -> [(&'static str, Expr); 19] {
+    let fit = |text: &str| match db.shared.narrow.load(Ordering::Relaxed) {
+        true => Expr::from(encode_emoji(text).into_owned()),
+        false => text.into(),
+    };
     [
         ("post_author", post.author.0.into()),
         ("post_date", stamp::format(post.date).into()),
         ("post_date_gmt", stamp::format(post.date_gmt).into()),
-        ("post_content", post.content.as_str().into()),
-        ("post_title", post.title.as_str().into()),
-        ("post_excerpt", post.excerpt.as_str().into()),
+        ("post_content", fit(&post.content)),
+        ("post_title", fit(&post.title)),
+        ("post_excerpt", fit(&post.excerpt)),
         ("post_status", post.status.as_str().into()),
         ("comment_status", post.comment_status.as_str().into()),
         ("ping_status", post.ping_status.as_str().into()),
@@ -58,7 +65,7 @@ pub fn insert_with_id(tx: &mut Tx, post: &Post) -> Result<PostId> {
 }
 
 fn insert_row(tx: &mut Tx, post: &Post, id: Option<PostId>) -> Result<PostId> {
-    let (mut columns, mut row): (Vec<&str>, Vec<Expr>) = values(post).into_iter().unzip();
+    let (mut columns, mut row): (Vec<&str>, Vec<Expr>) = values(tx, post).into_iter().unzip();
     // MySQL has no defaults for long texts.
     for column in ["to_ping", "pinged", "post_content_filtered"] {
         columns.push(column);
@@ -81,7 +88,7 @@ fn insert_row(tx: &mut Tx, post: &Post, id: Option<PostId>) -> Result<PostId> {
 /// Those of the database.
 pub fn update(tx: &mut Tx, post: &Post) -> Result<bool> {
     let mut update = Query::update();
-    update.table(tx.table("posts")).values(values(post)).and_where(Expr::col("ID").eq(post.id.0));
+    update.table(tx.table("posts")).values(values(tx, post)).and_where(Expr::col("ID").eq(post.id.0));
     Ok(tx.execute(&update)?.rows > 0)
 }
 

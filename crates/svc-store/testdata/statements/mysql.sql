@@ -66,6 +66,7 @@ SELECT COUNT(*) FROM `posts` AS `p` WHERE `p`.`post_type` IN (?) AND `p`.`post_s
 SELECT COUNT(*) FROM `posts` AS `p` WHERE `p`.`post_type` IN (?) AND `p`.`post_status` = ? AND `p`.`post_password` = ? AND (`p`.`post_title` LIKE ? ESCAPE '\\' AND `p`.`post_excerpt` LIKE ? ESCAPE '\\' AND `p`.`post_content` LIKE ? ESCAPE '\\')
 SELECT COUNT(*) FROM `terms` AS `t` INNER JOIN `term_taxonomy` AS `tt` ON `tt`.`term_id` = `t`.`term_id` WHERE `tt`.`taxonomy` IN (?) AND (`t`.`name` LIKE ? ESCAPE '\\' AND `t`.`slug` LIKE ? ESCAPE '\\')
 SELECT COUNT(*) FROM `terms` AS `t` INNER JOIN `term_taxonomy` AS `tt` ON `tt`.`term_id` = `t`.`term_id` WHERE `tt`.`taxonomy` IN (?) AND `tt`.`count` > ?
+SELECT COUNT(*) FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = ? AND COLUMN_NAME = 'post_content' AND CHARACTER_SET_NAME IN ('utf8', 'utf8mb3')
 SELECT COUNT(*) FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME IN (?) AND ENGINE = 'InnoDB'
 SELECT DISTINCT `comment_parent` FROM `comments` WHERE `comment_parent` IN (?) AND `comment_approved` IN (?)
 SELECT DISTINCT `post_author` FROM `posts` WHERE `post_author` IN (?) AND ((`post_status` = ? AND `post_type` IN (?)))

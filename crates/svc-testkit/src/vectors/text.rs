@@ -63,6 +63,7 @@ fn with_switches(vector: &Vector) -> Option<Outcome> {
         vector.arg(1).as_array().map(|list| list.iter().filter_map(Value::as_str).collect());
     let protocols = protocols.as_deref().unwrap_or(svc_text::ALLOWED_PROTOCOLS);
     Some(match vector.function.as_str() {
+        "wp_encode_emoji" => svc_text::encode_emoji(text).into_owned().into(),
         "wp_strip_all_tags" => svc_text::strip_all_tags(text, vector.arg(1) == &Value::Bool(true)).into(),
         "sanitize_url" | "esc_url_raw" => svc_text::sanitize_url_with(text, protocols).into(),
         "esc_url" => svc_text::esc_url_with(text, protocols).into(),
