@@ -152,7 +152,7 @@ fn archive(site: &Site, settings: &Settings, pointer: &Pointer, objects: &Object
     Target {
         label: "Post Type Archive".to_owned(),
         title: title.unwrap_or_default(),
-        url: kind.map_or_else(|| Some(String::new()), |kind| address(kind)),
+        url: kind.map_or_else(|| Some(String::new()), address),
         invalid: kind.is_none(),
         ..Target::default()
     }
