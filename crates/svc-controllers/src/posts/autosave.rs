@@ -11,7 +11,9 @@ use svc_store::{
 
 use super::{Granted, Posts, draft::PostDraft, rules};
 use crate::{
-    Stored, caller, respond,
+    Stored,
+    blocks::{is_edited, kept},
+    caller, respond,
     revisions::keep::{self, Editor, Typed},
 };
 
@@ -44,7 +46,11 @@ impl Posts {
             // What is typed of an item of a menu goes into none of the texts that an autosave has: they are empty.
             RestController::MenuItems => Typed::nothing(draft.meta),
             _ if spoilt => Typed::default(),
-            _ => Typed { title: draft.title, content: draft.content, excerpt: draft.excerpt, meta: draft.meta },
+            _ => {
+                let kept = |text: String| kept(&self.site, &settings, &self.post_type.name, &text).content;
+                let content = if is_edited(&self.post_type.name) { draft.content.map(kept) } else { draft.content };
+                Typed { title: draft.title, content, excerpt: draft.excerpt, meta: draft.meta }
+            }
         };
         let writer = job.writer;
         let site = self.site.clone();

@@ -7,10 +7,7 @@ use svc_routing::{Request, Result};
 use svc_schema::build::{array, string};
 use svc_store::{MetaKind, meta, posts};
 
-use crate::{
-    Access, Site, caller, errors, media,
-    templates::{Kind, Lookup},
-};
+use crate::{Access, Site, caller, errors, media, templates::Lookup};
 
 /// A list asks only for statuses that the caller may list.
 pub(crate) fn statuses(site: &Arc<Site>, post_type: &Arc<PostType>) -> impl Fn(&Request) -> Result<bool> + use<> {
@@ -57,7 +54,7 @@ pub(crate) fn kept_status(site: &Arc<Site>) -> impl Fn(&Request, &str) -> Result
     }
 }
 
-/// A template must be one that the theme offers, or the one that the post has.
+/// A template must be one that may be chosen, or the one that the post has.
 pub(crate) fn template(site: &Arc<Site>, post_type: &Arc<PostType>) -> impl Fn(&Request) -> Result<bool> + use<> {
     let (site, kind) = (Arc::clone(site), Arc::clone(post_type));
     move |req| {
@@ -65,18 +62,13 @@ pub(crate) fn template(site: &Arc<Site>, post_type: &Arc<PostType>) -> impl Fn(&
         if template.is_empty() {
             return Ok(true);
         }
-        let settings = site.settings()?;
-        if site.theme(&settings).offers(&template, &kind.name) {
-            return Ok(true);
-        }
-        let lookup = Lookup::new(&site, &settings);
-        let id = format!("{}//{template}", lookup.theme.name);
-        let found = site.read(|db| lookup.find(db, Kind::Template, &id))?;
-        if found.is_some_and(|found| found.is_offered_to(&kind.name)) {
-            return Ok(true);
-        }
         let id = req.param("id").map_or(0, svc_php::cast::to_int);
-        let current = site.read(|db| Ok(meta::get(db, MetaKind::Post, id, "_wp_page_template")?))?;
-        if current.as_deref() == Some(template.as_str()) { Ok(true) } else { Err(errors::unknown_template()) }
+        let settings = site.settings()?;
+        let fits = site.read(|db| {
+            let current = meta::get(db, MetaKind::Post, id, "_wp_page_template")?;
+            Ok(current.as_deref() == Some(template.as_str())
+                || Lookup::new(&site, &settings).may_choose(db, &template, &kind)?)
+        })?;
+        if fits { Ok(true) } else { Err(errors::unknown_template()) }
     }
 }

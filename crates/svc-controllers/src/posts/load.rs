@@ -31,10 +31,6 @@ use crate::{
     render::With,
 };
 
-/// Types whose content the peer renders once more in context `edit`, when blocks have been put into it: what counts over
-/// an answer, such as galleries, then has counted once already.
-const TWICE: [&str; 4] = ["post", "page", "wp_block", "wp_navigation"];
-
 /// What a request may see of the posts that it loads.
 pub(crate) struct Loading<'a> {
     pub site: &'a Arc<Site>,
@@ -73,8 +69,14 @@ impl Loading<'_> {
             self.site.taxonomies.of_type(&self.post_type.name).filter(|t| t.show_in_rest).collect();
 
         let is_attachment = self.post_type.name == "attachment";
-        let wants_meta =
-            wants_links || is_attachment || plan.wants_any(&["meta", "featured_media", "template", "class_list"]);
+        let edit = self.view.context == "edit";
+        let edited_with =
+            (edit && blocks::is_edited(&self.post_type.name)).then(|| self.site.block_types(self.settings));
+        let has_hooks = edited_with.as_ref().is_some_and(|types| !types.hooks().is_empty());
+        let wants_meta = wants_links
+            || is_attachment
+            || has_hooks && plan.wants("content.raw")
+            || plan.wants_any(&["meta", "featured_media", "template", "class_list"]);
         let mut meta = if wants_meta { meta::load(db, MetaKind::Post, &numbers)? } else { HashMap::new() };
         let wants_addresses = plan.wants_any(&["link", "permalink_template"]);
         let mut attached = match is_attachment {
@@ -112,7 +114,6 @@ impl Loading<'_> {
             blocks::rendered(self.site, self.settings, reader, db, &rows, wanted, &With::new(&images, &page))?
                 .into_iter();
 
-        let edit = self.view.context == "edit";
         Ok(rows
             .into_iter()
             .map(|post| {
@@ -129,7 +130,7 @@ impl Loading<'_> {
                     attached,
                     images: Arc::clone(&images),
                     page: Arc::clone(&page),
-                    content_counts_twice: edit && TWICE.contains(&self.post_type.name.as_str()),
+                    edited_with: edited_with.clone(),
                     stored_meta: meta.remove(&id.0).unwrap_or_default(),
                     terms: terms.remove(&id).unwrap_or_default(),
                     place,

@@ -172,7 +172,7 @@ impl RevisionTable {
             attached: None,
             images: Arc::clone(&images),
             page: Arc::clone(&page),
-            content_counts_twice: false,
+            edited_with: None,
             stored_meta: meta.remove(&post.id.0).unwrap_or_default(),
             post,
             post_type: Arc::clone(&self.post_type),

@@ -5,8 +5,8 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use svc_content::blocks::{self, Block};
-use svc_model::{Post, PostId, Term, TermId, UserId};
+use svc_content::blocks::{self, Block, Root};
+use svc_model::{Post, PostId, PostType, Term, TermId, UserId};
 use svc_packages::theme::TemplateFile;
 use svc_store::{
     Db, Meta,
@@ -16,7 +16,7 @@ use svc_store::{
 };
 
 use super::{kinds, named};
-use crate::{ActiveTheme, Settings, Site, Stored, patterns};
+use crate::{ActiveTheme, Settings, Site, Stored, blocks::IGNORED_HOOKS, patterns};
 
 /// The taxonomy that says which theme a template is for.
 pub(crate) const THEME: &str = "wp_theme";
@@ -41,6 +41,12 @@ impl Kind {
             Kind::Template => "wp_template",
             Kind::Part => "wp_template_part",
         }
+    }
+
+    /// What their blocks stand in: those of whole pages stand in nothing. `ignored` names the blocks that are not put
+    /// there, as stored.
+    pub(crate) fn root(self, ignored: &str) -> Option<Root> {
+        (self == Kind::Part).then(|| Root::of(self.post_type(), ignored))
     }
 }
 
@@ -91,6 +97,8 @@ pub struct Template {
     pub post_types: Option<Vec<String>>,
     /// The place that a part is for.
     pub area: String,
+    /// The blocks that are not put into it, as stored.
+    pub(crate) ignored_hooks: String,
     /// The name of who made it, for people.
     pub(crate) maker_name: String,
 }
@@ -175,6 +183,22 @@ impl<'a> Templates<'a> {
             .collect();
         all.extend(files);
         Ok(all)
+    }
+
+    /// Whether a post of this type can name this template as its own: one that is there for no kind of page by its name,
+    /// whether the theme has it or somebody has made it.
+    ///
+    /// # Errors
+    /// Those of the store.
+    pub fn may_choose(&self, db: &mut Db, slug: &str, post_type: &PostType) -> Stored<bool> {
+        if self.theme.theme.as_ref().is_some_and(|theme| theme.has_page_template(slug, &post_type.name)) {
+            return Ok(true);
+        }
+        if !post_type.public {
+            return Ok(false);
+        }
+        let found = self.find(db, Kind::Template, &format!("{}//{slug}", self.theme.name))?;
+        Ok(found.is_some_and(|found| found.is_offered_to(&post_type.name)))
     }
 
     /// The one of this id, saved or not.
@@ -283,6 +307,7 @@ impl<'a> Templates<'a> {
             is_custom: !suggested && !by_name,
             post_types: self.offered(kind, &post.slug).and_then(|(_, types)| types).filter(|_| has_theme_file),
             area: term(AREA).unwrap_or_else(|| kinds::ANYWHERE.to_owned()),
+            ignored_hooks: meta.first(IGNORED_HOOKS).unwrap_or_default().to_owned(),
             maker_name,
             theme,
             post: Some(post),
@@ -310,6 +335,7 @@ impl<'a> Templates<'a> {
             is_custom: by_name.is_none(),
             post_types: offered.and_then(|(_, types)| types),
             area: kinds::area(part.and_then(|(_, _, area)| area).unwrap_or_default()).to_owned(),
+            ignored_hooks: String::new(),
             maker_name: self.theme_name(&self.theme.name),
         }
     }
@@ -327,6 +353,14 @@ impl<'a> Templates<'a> {
             Some(theme) if theme.stylesheet == stylesheet => theme.about.name.clone(),
             _ => stylesheet.to_owned(),
         }
+    }
+
+    /// A template's blocks as editors get them: with the patterns in place that they name, and the blocks that want to
+    /// stand there.
+    pub(crate) fn edited(&self, template: &Template) -> String {
+        let root = template.kind.root(&template.ignored_hooks);
+        let types = self.site.block_types(self.settings);
+        types.hooks().edited(&self.with_patterns(&template.content), root.as_ref())
     }
 
     /// Content with the patterns in place that it names.

@@ -100,7 +100,7 @@ impl Templates {
         let plan = self.fields.plan(view);
         if plan.wants("content") {
             let lookup = Lookup::new(&self.site, settings);
-            items.iter_mut().for_each(|t| t.content = lookup.with_patterns(&t.content));
+            items.iter_mut().for_each(|t| t.content = lookup.edited(t));
         }
         let revisions = if view.wants_links() {
             let ids: Vec<PostId> = items.iter().filter_map(|t| Some(t.post.as_ref()?.id)).collect();

@@ -22,7 +22,7 @@ use svc_schema::{
     Args, MethodKind, Schema,
     build::{boolean, integer},
 };
-use svc_store::{Db, posts, terms};
+use svc_store::{Db, moment, posts, terms};
 
 use self::{
     fields::TermFields,
@@ -103,16 +103,19 @@ impl Controller for Terms {
 impl Terms {
     /// A term of this taxonomy that `judge` lets through, or 404.
     fn granted(&self, req: &Request, judge: impl FnOnce(TermRights) -> Result<()>) -> Result<Term> {
-        self.site.read(|db| {
-            let id = respond::number(req, "id");
-            let found = if id > 0 { terms::get(db, TermId(id), Some(&self.taxonomy.name))? } else { None };
-            let term = found.ok_or_else(errors::not_found)?;
-            let settings = self.site.settings_in(db)?;
-            let access = load::access(&self.site, &settings, std::slice::from_ref(&term));
-            judge(TermRights::of(&caller(req), &access, &term))?;
-            drop(access);
-            Ok(term)
-        })
+        let id = respond::number(req, "id");
+        // Read once for the request: the permissions of all methods are asked for `Allow`.
+        let found = moment::once_of(self, id, || {
+            self.site.read(|db| {
+                let found = if id > 0 { terms::get(db, TermId(id), Some(&self.taxonomy.name))? } else { None };
+                let term = found.ok_or_else(errors::not_found)?;
+                Ok(Arc::new((term, self.site.settings_in(db)?)))
+            })
+        })?;
+        let (term, settings) = &*found;
+        let access = load::access(&self.site, settings, std::slice::from_ref(term));
+        judge(TermRights::of(&caller(req), &access, term))?;
+        Ok(term.clone())
     }
 
     /// Whether the caller has one of the taxonomy's capabilities.
