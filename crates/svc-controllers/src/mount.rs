@@ -64,7 +64,7 @@ fn facts(site: &Site, settings: &Settings) -> Map {
     // An option that is not there is told as such.
     let text = |name: &str| settings.stored(name).map_or(Value::Bool(false), Value::from);
     let offset = match settings.option("timezone_string") {
-        "" => text("gmt_offset"),
+        "" | "0" => text("gmt_offset"),
         _ => svc_php::cast::float_value(settings.zone.hours_at(site.now())),
     };
     let facts = json!({

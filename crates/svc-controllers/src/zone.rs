@@ -1,6 +1,6 @@
 //! The site's time zone.
 
-use chrono::NaiveDateTime;
+use chrono::{Datelike as _, NaiveDateTime};
 use svc_schema::dates::{SiteZone, date_with_gmt};
 
 /// Turns stored moments of the site's zone into UTC and back.
@@ -45,7 +45,8 @@ impl Zone {
     /// helpers"). `None` when it is no date.
     pub fn pair(&self, text: &str, is_utc: bool) -> Option<(NaiveDateTime, NaiveDateTime)> {
         let (local, utc) = date_with_gmt(text, is_utc, &self.0)?;
-        let read = |stored: &str| NaiveDateTime::parse_from_str(stored, STORED).ok();
+        // Years of more digits have no place in the columns.
+        let read = |stored: &str| NaiveDateTime::parse_from_str(stored, STORED).ok().filter(|d| d.year() <= 9999);
         Some((read(&local)?, read(&utc)?))
     }
 }

@@ -201,11 +201,8 @@ impl ApplicationPasswords {
     /// A response that shows one record.
     async fn show(&self, req: &Request, owner: &Owner, item: Item, view: &View) -> Result<Response> {
         let members = self.members(req, &item, view).await?;
-        let mut response = Response::new(Value::Object(members));
-        if view.wants_links() {
-            response.links = self.links(owner, &item.record, &caller(req));
-        }
-        Ok(response)
+        let links = view.wants_links().then(|| self.links(owner, &item.record, &caller(req)));
+        Ok(respond::single(members, links))
     }
 
     async fn set_extra(&self, req: &Request, record: &ApplicationPassword) -> Result<()> {

@@ -33,7 +33,7 @@ use svc_schema::{
 use svc_store::{
     MetaKind, Tx,
     meta::{self, Meta},
-    posts,
+    options, posts,
 };
 use svc_text::MimeTypes;
 
@@ -444,8 +444,18 @@ pub(crate) fn remove(tx: &mut Tx, id: PostId) -> Stored<Vec<String>> {
     let files = Attached::new(&meta::load_one(tx, MetaKind::Post, id.0)?).files();
     meta::delete_everywhere(tx, MetaKind::Post, "_thumbnail_id", Some(&id.to_string()))?;
     menus::post_gone(tx, id)?;
+    logo_gone(tx, id)?;
     posts::delete(tx, id)?;
     Ok(files)
+}
+
+/// The site has no logo any more when this was it; its icon stays named, as on the peer.
+fn logo_gone(tx: &mut Tx, id: PostId) -> Stored<()> {
+    const LOGO: &str = "site_logo";
+    if options::get(tx, LOGO)?.is_some_and(|logo| logo == id.to_string()) {
+        options::delete(tx, LOGO)?;
+    }
+    Ok(())
 }
 
 /// Adds sizes to the metadata as it is now.

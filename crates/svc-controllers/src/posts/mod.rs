@@ -272,9 +272,7 @@ impl Posts {
         media::measure(&self.site, &mut loaded, &plan).await?;
         let Some(Loaded { item, links }) = loaded.pop() else { return Err(errors::post_not_found()) };
         let data = plan.prepare(&item);
-        let mut response = Response::new(Value::Object(self.finish(item.post.id, data, req, &view).await?));
-        response.links = links.unwrap_or_default();
-        Ok(response)
+        Ok(respond::single(self.finish(item.post.id, data, req, &view).await?, links))
     }
 
     // List
@@ -481,7 +479,8 @@ impl Posts {
 fn lift_sync_status(item: &mut svc_routing::Map, view: &View) {
     const STATUS: &str = "wp_pattern_sync_status";
     let kept = item.get_mut("meta").and_then(Value::as_object_mut).and_then(|meta| meta.shift_remove(STATUS));
-    if view.includes(STATUS) {
+    // What is shown beside the meta needs the meta alone; what was not asked for goes from the answer as a whole.
+    if view.includes(STATUS) || kept.is_some() {
         item.insert(STATUS.to_owned(), kept.filter(|status| !status.is_null()).unwrap_or_else(|| json!("")));
     }
 }
