@@ -62,6 +62,10 @@ async fn items_follow_what_they_lead_to() {
     let h = themed();
     let made = h.json(ADMIN, Method::POST, MENUS, json!({"name": "New", "locations": ["footer"]})).await;
     assert_eq!((made.status, &made.body["locations"]), (201, &json!(["footer"])), "{:?}", made.body);
+    for places in [json!({"a": "footer"}), json!([null]), json!(["nowhere"])] {
+        let refused = h.json(ADMIN, Method::POST, MENUS, json!({"name": "Other", "locations": places})).await;
+        assert_eq!((refused.status, refused.code()), (400, "rest_invalid_param"), "{places}");
+    }
     let menu = made.body["id"].clone();
     #[rustfmt::skip]
     let rows = [

@@ -8,7 +8,7 @@ use svc_routing::{Request, Result};
 use svc_store::{
     Tx,
     meta::{self, MetaKind},
-    posts, terms,
+    posts, terms, users,
 };
 
 use super::{
@@ -49,6 +49,13 @@ impl Templates {
         let theme = self.site.theme(settings).name.clone();
         if existing.is_none() && draft.theme.as_ref().is_some_and(|wanted| *wanted != theme) && !is_empty(&draft) {
             return Err(other_theme());
+        }
+        if let Some(author) = draft.author.map(UserId)
+            && !author.is_none()
+            && author != caller.id
+            && self.site.read(|db| Ok(users::get(db, author)?))?.is_none()
+        {
+            return Err(errors::invalid_author());
         }
         let filtered = !Access::new(&self.site, settings).can(&caller, "unfiltered_html");
         let is_new = existing.as_ref().is_none_or(|t| t.post.is_none());
