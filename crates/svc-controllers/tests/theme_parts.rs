@@ -136,6 +136,9 @@ async fn widgets_stand_where_they_are_put() {
     let made = h.json(ADMIN, Method::POST, "/svc/v2/widgets", made).await;
     let id = made.body["id"].as_str().unwrap().to_owned();
     assert_eq!((made.status, &made.body["instance"]["raw"]["text"]), (201, &json!("<b>x</b>")), "{:?}", made.body);
+    let odd = json!({"id": "abc", "id_base": "text", "instance": {"raw": {}}});
+    let odd = h.json(ADMIN, Method::POST, "/svc/v2/widgets", odd).await;
+    assert_eq!((odd.status, odd.code()), (400, "rest_invalid_widget"));
     let filled = json!({"widgets": [id, "nosuch-1"]});
     let main = h.json(ADMIN, Method::PUT, "/svc/v2/sidebars/sidebar-main", filled).await;
     assert_eq!(main.body["widgets"], json!([id]));
