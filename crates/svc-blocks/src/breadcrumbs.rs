@@ -1,7 +1,7 @@
 //! The way from the front page to a post: the pages or terms above it.
 
 use svc_model::{PostId, TermId};
-use svc_text::{esc_attr, esc_url};
+use svc_text::{esc_attr, esc_html, esc_url};
 
 use crate::{core::Call, data::PostView};
 
@@ -53,6 +53,9 @@ pub(crate) fn breadcrumbs(call: &Call<'_>) -> String {
     let mut steps = Vec::new();
     if is_on("showHomeItem") {
         steps.push(link(&format!("{}/", facts.home), "Home"));
+    }
+    if let Some((name, address)) = call.data().archive(&post.post.post_type) {
+        steps.push(link(&address, &esc_html(&name)));
     }
     let pages = above(call, &post);
     let wants_terms = pages.is_empty() || call.is("prefersTaxonomy");

@@ -204,7 +204,7 @@ impl Thread<'_> {
         let class = self.class(comment, depth);
         let id = comment.comment.id;
         let call = self.call;
-        let inside = call.within([("commentId", id.0.into())], || call.inside());
+        let inside = call.within([("commentId", id.0.into())], || call.item());
         let answers = if depth < self.depth { self.tree.get(&id).cloned().unwrap_or_default() } else { Vec::new() };
         let mut below: String = answers.into_iter().map(|answer| self.item(answer, depth + 1)).collect();
         if !below.is_empty() {

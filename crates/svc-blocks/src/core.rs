@@ -9,7 +9,7 @@ use std::{
 use serde_json::{Map, Value};
 use svc_content::{
     RenderContext,
-    blocks::{Block, BlockType, BlockTypes, DynamicBlocks, Renderer},
+    blocks::{Block, BlockType, BlockTypes, DynamicBlocks, Renderer, Root},
     display::{self, TextBlocks, standard_shortcodes},
 };
 use svc_model::{CommentId, PostId, TermId};
@@ -129,8 +129,8 @@ impl DynamicBlocks for CoreBlocks<'_> {
         if let Some(render) = &block_type.render {
             return Some(render(&attrs, content));
         }
-        let chosen = renderer.chosen_classes();
-        make.map(|make| make(&Call { blocks: self, renderer, block, block_type, attrs, content, chosen }))
+        let (chosen, child) = (renderer.chosen_classes(), renderer.child_class());
+        make.map(|make| make(&Call { blocks: self, renderer, block, block_type, attrs, content, chosen, child }))
     }
 
     fn renders_inner_blocks(&self, name: &str) -> bool {
@@ -172,6 +172,7 @@ pub(crate) struct Call<'c> {
     /// The stored markup with inner blocks rendered.
     pub(crate) content: &'c str,
     chosen: Vec<String>,
+    child: Option<String>,
 }
 
 impl<'c> Call<'c> {
@@ -279,8 +280,8 @@ impl<'c> Call<'c> {
         self.data().image(id, &ImageWish { loading, ..wish })
     }
 
-    /// The blocks inside, rendered now.
-    pub(crate) fn inside(&self) -> String {
+    /// The blocks inside, rendered now for an item of a list.
+    pub(crate) fn item(&self) -> String {
         let mut out = String::new();
         for chunk in self.block.chunks() {
             match chunk {
@@ -288,7 +289,7 @@ impl<'c> Call<'c> {
                 svc_content::blocks::Chunk::Block(block) => out.push_str(&self.renderer.render_block(block)),
             }
         }
-        out
+        self.renderer.item(out, self.block, &self.chosen, self.child.as_ref())
     }
 
     /// Runs with what this block tells those inside, and these values.
@@ -300,7 +301,7 @@ impl<'c> Call<'c> {
     }
 
     /// Content that stands elsewhere, as that of a post; nothing when it stands in itself.
-    pub(crate) fn content_of(&self, name: String, run: impl FnOnce(&RenderContext<'_>) -> String) -> String {
+    pub(crate) fn content_of(&self, name: String, run: impl FnOnce(&mut RenderContext<'_>) -> String) -> String {
         let facts = self.data().facts();
         self.blocks.once(name, || {
             let mut context = RenderContext::new(self.renderer.clone(), standard_shortcodes());
@@ -308,7 +309,7 @@ impl<'c> Call<'c> {
             context.smilies_url = &facts.smilies_url;
             context.own_host = &facts.own_host;
             context.images = self.data().images();
-            run(&context)
+            run(&mut context)
         })
     }
 
@@ -316,15 +317,21 @@ impl<'c> Call<'c> {
     pub(crate) fn post_content(&self, post: &PostView) -> String {
         self.content_of(format!("post {}", post.post.id), |context| {
             context.page.post.set(u64::try_from(post.post.id.0).unwrap_or_default());
+            context.root = Some(root_of(post));
             let run = || display::render_content(&post.post.content, context);
             self.blocks.within_post(post.post.id, &post.post.post_type, run)
         })
     }
 
     /// Blocks that stand elsewhere, rendered without the rules of content.
-    pub(crate) fn blocks_of(&self, name: String, content: &str) -> String {
-        self.content_of(name, |context| context.renderer.render(&svc_content::blocks::parse(content)))
+    pub(crate) fn blocks_of(&self, name: String, content: &str, root: Option<&Root>) -> String {
+        self.content_of(name, |context| context.renderer.render(&context.renderer.parse(content, root)))
     }
+}
+
+/// What the content of a post stands in.
+pub(crate) fn root_of(post: &PostView) -> Root {
+    Root::of(&post.post.post_type, &post.ignored_hooks)
 }
 
 /// The blocks as renderers take them: with those that need nothing but their own text.

@@ -78,6 +78,8 @@ pub struct PostView {
     pub classes: Vec<String>,
     /// Its footnotes, as stored.
     pub footnotes: String,
+    /// The blocks that are not put into its content, as stored.
+    pub ignored_hooks: String,
 }
 
 /// A page of posts.
@@ -309,6 +311,8 @@ pub struct PartView {
     pub content: String,
     /// Where it stands: `header`, `footer`, `uncategorized`.
     pub area: String,
+    /// The blocks that are not put into it, as stored.
+    pub ignored_hooks: String,
 }
 
 /// An item of a feed.
@@ -356,6 +360,10 @@ pub trait BlockData {
     fn term(&self, id: TermId, taxonomy: &str) -> Option<Rc<TermView>> {
         let query = TermsQuery { taxonomy: taxonomy.to_owned(), ..TermsQuery::default() };
         self.terms(&query).iter().find(|term| term.term.id == id).cloned()
+    }
+    /// The name of a post type, and the address of the list of its posts, where it has one.
+    fn archive(&self, _post_type: &str) -> Option<(String, String)> {
+        None
     }
     /// A value of a post that is kept beside it under a key: only those that the interface shows to everybody.
     fn post_meta(&self, _post: PostId, _key: &str) -> Option<String> {

@@ -7,7 +7,10 @@ use svc_content::{
 use svc_model::PostId;
 use svc_text::{esc_attr, esc_url, strip_all_tags};
 
-use crate::{core::Call, posts::classes};
+use crate::{
+    core::{Call, root_of},
+    posts::classes,
+};
 
 /// What the script of menus needs on an item with items below it, before and after what pointers do.
 const BEHAVIOUR: [&str; 2] = [
@@ -145,6 +148,7 @@ pub(crate) fn colors_around(call: &Call<'_>, over_page: bool) -> (String, String
 
 const SUBMENU_ICON: &str = "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"12\" height=\"12\" viewBox=\"0 0 12 12\" fill=\"none\" aria-hidden=\"true\" focusable=\"false\"><path d=\"M1.50002 4L6.00002 8L10.5 4\" stroke-width=\"1.5\"></path></svg>";
 const OPEN_ICON: &str = "<svg width=\"24\" height=\"24\" xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 24 24\" aria-hidden=\"true\" focusable=\"false\"><path d=\"M4 7.5h16v1.5H4z\"></path><path d=\"M4 15h16v1.5H4z\"></path></svg>";
+const OVERLAY_CLOSE_ICON: &str = "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 24 24\" width=\"24\" height=\"24\" aria-hidden=\"true\" focusable=\"false\"><path d=\"M13 11.8l6.1-6.3-1.1-1-6.1 6.2-6.1-6.2-1.1 1 6.1 6.3-6.5 6.7 1.1 1 6.5-6.6 6.5 6.6 1.1-1z\" /></svg>";
 const CLOSE_ICON: &str = "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 24 24\" width=\"24\" height=\"24\" aria-hidden=\"true\" focusable=\"false\"><path d=\"m13.06 12 6.47-6.47-1.06-1.06L12 10.94 5.53 4.47 4.47 5.53 10.94 12l-6.47 6.47 1.06 1.06L12 13.06l6.47 6.47 1.06-1.06L13.06 12Z\"></path></svg>";
 
 /// Presets of colours that a menu tells its items.
@@ -253,7 +257,7 @@ pub(crate) fn submenu(call: &Call<'_>) -> String {
 
 pub(crate) fn overlay_close(call: &Call<'_>) -> String {
     let text = if call.text("text").is_empty() { "Close" } else { call.text("text") };
-    let icon = CLOSE_ICON;
+    let icon = OVERLAY_CLOSE_ICON;
     let (inside, label) = match call.text("displayMode") {
         "text" => (kses::post(text), String::new()),
         "both" => (
@@ -276,7 +280,7 @@ pub(crate) fn navigation(call: &Call<'_>) -> String {
         }
         let Some(stored) = &stored else { return String::new() };
         call.content_of(format!("menu {}", stored.post.id), |context| {
-            let blocks = svc_content::blocks::parse(&stored.post.content);
+            let blocks = context.renderer.parse(&stored.post.content, Some(&root_of(stored)));
             menu.list(blocks.iter().filter(|b| b.name.is_some()), &context.renderer)
         })
     });

@@ -1,11 +1,15 @@
 //! Blocks that bring in what stands elsewhere: synced patterns, patterns, template parts, feeds, footnotes.
 
 use serde_json::Value;
-use svc_content::kses;
+use svc_content::{blocks::Root, kses};
 use svc_model::PostId;
 use svc_text::{esc_attr, esc_html, esc_url};
 
-use crate::{core::Call, date, posts::classes};
+use crate::{
+    core::{Call, root_of},
+    date,
+    posts::classes,
+};
 
 /// Items of a feed that are shown at most.
 const MAX_ITEMS: i64 = 20;
@@ -18,13 +22,15 @@ pub(crate) fn synced(call: &Call<'_>) -> String {
         return String::new();
     }
     let content = call.attr("content").clone();
-    call.within([("pattern/overrides", content)], || call.blocks_of(format!("post {id}"), &post.post.content))
+    call.within([("pattern/overrides", content)], || {
+        call.blocks_of(format!("post {id}"), &post.post.content, Some(&root_of(&post)))
+    })
 }
 
 pub(crate) fn pattern(call: &Call<'_>) -> String {
     let slug = call.text("slug");
     match call.data().pattern(slug) {
-        Some(content) => call.blocks_of(format!("pattern {slug}"), &content),
+        Some(content) => call.blocks_of(format!("pattern {slug}"), &content, None),
         None => String::new(),
     }
 }
@@ -36,7 +42,8 @@ pub(crate) fn template_part(call: &Call<'_>) -> String {
     let Some(part) = (!slug.is_empty()).then(|| call.data().template_part(slug, theme)).flatten() else {
         return String::new();
     };
-    let inside = call.blocks_of(format!("part {theme}//{slug}"), &part.content);
+    let root = Root::of("wp_template_part", &part.ignored_hooks);
+    let inside = call.blocks_of(format!("part {theme}//{slug}"), &part.content, Some(&root));
     let tag = match (call.text("tagName"), part.area.as_str()) {
         ("", "header") => "header",
         ("", "footer") => "footer",

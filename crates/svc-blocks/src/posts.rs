@@ -296,6 +296,8 @@ pub(crate) fn time_to_read(call: &Call<'_>) -> String {
     let words = n_words(&strip_all_tags(&post.post.content, false));
     let text = if call.text("displayMode") == "words" {
         if words == 1 { "1 word".to_owned() } else { format!("{} words", svc_text::number_format(words as f64, 0)) }
+    } else if call.text("displayMode") != "time" {
+        String::new()
     } else {
         let minutes = |per_minute: f64| (words as f64 / per_minute).round().max(1.0) as i64;
         let plural = |n: i64| if n == 1 { "minute" } else { "minutes" };

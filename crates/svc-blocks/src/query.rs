@@ -175,7 +175,7 @@ pub(crate) fn post_template(call: &Call<'_>) -> String {
         .iter()
         .map(|post| {
             let values = [("postId", Value::from(post.post.id.0)), ("postType", post.post.post_type.as_str().into())];
-            let inside = call.within(values, || call.inside());
+            let inside = call.within(values, || call.item());
             let key = match in_place {
                 true => format!("data-wp-key=\"post-template-item-{}\" ", post.post.id),
                 false => String::new(),
@@ -389,7 +389,8 @@ pub(crate) fn term_template(call: &Call<'_>) -> String {
     };
     let terms = call.data().terms(&query);
     let mut shown: Vec<_> = terms.iter().filter(|t| ids.is_empty() || ids.contains(&t.term.id.0)).collect();
-    if given["order"] == "desc" && query.order == TermsOrder::Name {
+    let ascends = given["order"].as_str().is_some_and(|order| order.eq_ignore_ascii_case("asc"));
+    if ascends == (query.order == TermsOrder::Count) {
         shown.reverse();
     }
     let items: String = shown
@@ -401,7 +402,7 @@ pub(crate) fn term_template(call: &Call<'_>) -> String {
                 ("taxonomy", row.taxonomy.as_str().into()),
                 ("inTermList", true.into()),
             ];
-            let inside = call.within(values, || call.inside());
+            let inside = call.within(values, || call.item());
             let class = esc_attr(&format!("wp-block-term term-{} {} taxonomy-{}", row.id, row.taxonomy, row.taxonomy));
             format!("<li class=\"{class}\">{inside}</li>")
         })

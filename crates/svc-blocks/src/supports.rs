@@ -121,7 +121,9 @@ pub(crate) fn colors(block_type: &BlockType, attrs: &Map<String, Value>) -> Look
     for (is_on, part, attribute, property, class, ending) in parts {
         let custom = at(style, &["color", part]);
         let kind = if part == "gradient" { "gradient" } else { "color" };
-        let preset = word(attrs, attribute).or_else(|| preset_of(custom, kind));
+        // One that is named counts, even by an empty name.
+        let named = attrs.get(attribute).and_then(Value::as_str);
+        let preset = named.or_else(|| preset_of(custom, kind));
         let hidden = block_type.shows_itself("color", if part == "gradient" { "gradients" } else { part });
         if !is_on || hidden || (preset.is_none() && !svc_php::cast::truthy(custom)) {
             continue;
@@ -130,6 +132,7 @@ pub(crate) fn colors(block_type: &BlockType, attrs: &Map<String, Value>) -> Look
             look.class(class);
         }
         match preset {
+            Some("") => {}
             Some(preset) => look.class(format!("has-{}-{ending}", kebab_case(preset))),
             None => look.declare(property, custom),
         }
@@ -189,11 +192,12 @@ pub(crate) fn border(block_type: &BlockType, attrs: &Map<String, Value>) -> Look
         let all = block_type.support(&[feature]) == Some(&Value::Bool(true));
         (all || block_type.has_support(&[feature, part], false)) && !block_type.shows_itself(feature, part)
     };
-    let preset = word(attrs, "borderColor").or_else(|| preset_of(&border["color"], "color")).filter(|_| on("color"));
+    let named = attrs.get("borderColor").and_then(Value::as_str);
+    let preset = named.or_else(|| preset_of(&border["color"], "color")).filter(|_| on("color"));
     if on("color") && (preset.is_some() || svc_php::cast::truthy(&border["color"])) {
         look.class("has-border-color");
     }
-    if let Some(preset) = preset {
+    if let Some(preset) = preset.filter(|preset| !preset.is_empty()) {
         look.class(format!("has-{}-border-color", kebab_case(preset)));
     }
     if on("color") && preset.is_none() {

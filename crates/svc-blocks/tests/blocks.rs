@@ -154,7 +154,7 @@ impl BlockData for SmallSite {
     }
     fn template_part(&self, slug: &str, _: &str) -> Option<PartView> {
         let content = "<p>part</p><!-- wp:template-part {\"slug\":\"head\"} /-->".to_owned();
-        (slug == "head").then(|| PartView { content, area: "header".to_owned() })
+        (slug == "head").then(|| PartView { content, area: "header".to_owned(), ..PartView::default() })
     }
     fn pattern(&self, name: &str) -> Option<String> {
         (name == "a/b").then(|| "<!-- wp:pattern {\"slug\":\"a/b\"} /-->x".to_owned())
@@ -345,4 +345,40 @@ fn features_show_as_recorded() {
         }
     }
     assert!(rows.len() > 500 && failed.is_empty(), "{} of {}:\n{}", failed.len(), rows.len(), failed.join("\n"));
+}
+
+#[test]
+fn blocks_that_want_to_stand_somewhere_are_shown_there() {
+    let mut types = BlockTypes::default();
+    for (name, anchor, place) in [
+        ("my/first", "core/post-content", "firstChild"),
+        ("my/pattern", "core/block", "lastChild"),
+        ("my/part", "core/template-part", "firstChild"),
+        ("my/item", "core/post-template", "lastChild"),
+    ] {
+        let file = json!({"name": name, "blockHooks": {anchor: place}});
+        types.register(BlockType::from_json(&file).unwrap().rendered_by(move |_, _| format!("[{name}]")));
+    }
+    for (content, html) in [
+        (r#"<!-- wp:block {"ref":4} /-->"#, "<p>in</p>[my/pattern]"),
+        (
+            r#"<!-- wp:template-part {"slug":"head"} /-->"#,
+            r#"<header class="wp-block-template-part"><p>part</p>[my/part]<header class="wp-block-template-part"></header></header>"#,
+        ),
+        (
+            r#"<!-- wp:query {"query":{"perPage":1,"inherit":false,"sticky":"ignore"}} --><div><!-- wp:post-template --><!-- wp:post-content /--><!-- /wp:post-template --></div><!-- /wp:query -->"#,
+            r#"<div class="is-layout-flow wp-block-query-is-layout-flow"><ul class="wp-block-post-template is-layout-flow wp-block-post-template-is-layout-flow"><li class="wp-block-post post-1"><div class="entry-content wp-block-post-content is-layout-flow wp-block-post-content-is-layout-flow">[my/first]<p>Text</p></div>[my/item]</li></ul></div>"#,
+        ),
+    ] {
+        assert_eq!(render_hooked(&types, content), html, "{content}");
+    }
+}
+
+/// As a page renders its template.
+fn render_hooked(types: &BlockTypes, content: &str) -> String {
+    let site = small_site();
+    let blocks = CoreBlocks::new(types, &site);
+    let (theme, dynamic) = (Theme::default(), with_text(&blocks));
+    let renderer = Renderer::new(&theme, &dynamic);
+    renderer.render(&renderer.parse(content, None))
 }

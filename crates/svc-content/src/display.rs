@@ -5,7 +5,7 @@ use std::{cell::Cell, fmt, sync::LazyLock};
 use crate::{
     autop::autop,
     balance::balance_tags,
-    blocks::{self, Block, BlockTypes, DynamicBlocks, Renderer, StaticOnly, Theme, has_blocks},
+    blocks::{self, Block, BlockTypes, DynamicBlocks, Renderer, Root, StaticOnly, Theme, has_blocks},
     clickable::{LinkRel, make_clickable},
     embeds::{Known, autoembed, embed_shortcodes},
     excerpt::trim_excerpt,
@@ -35,6 +35,8 @@ pub struct RenderContext<'r> {
     pub images: Option<&'r dyn Images>,
     /// What stands before the content, such as the element of an attachment's file. It may have shortcodes.
     pub before: Option<&'r str>,
+    /// What the content stands in, for blocks that want to stand in it.
+    pub root: Option<Root>,
     /// HTML kept for addresses of other sites.
     pub embeds: Known<'r>,
     depth: Cell<usize>,
@@ -61,6 +63,7 @@ impl<'r> RenderContext<'r> {
             own_host: "",
             images: None,
             before: None,
+            root: None,
             embeds: None,
             depth: Cell::new(0),
         }
@@ -150,8 +153,9 @@ pub(crate) fn content_filters(content: &str, context: &RenderContext<'_>, whole:
     let mut html = with_embeds(content, context);
     let mut is_blocks = false;
     if whole {
-        is_blocks = has_blocks(&html);
-        html = context.renderer.content(&blocks::parse(&html));
+        let parsed = context.renderer.parse(&html, context.root.as_ref());
+        is_blocks = has_blocks(&html) || parsed.iter().any(|block| block.name.is_some());
+        html = context.renderer.content(&parsed);
     }
     formatted(&html, context, whole, !is_blocks)
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use svc_content::blocks::{self, Renderer};
+use svc_content::blocks::Renderer;
 use svc_model::{Post, PostId, TermId};
 use svc_packages::theme::ThemeJson;
 use svc_store::{
@@ -88,7 +88,7 @@ pub fn draw(site: &Site, settings: &Settings, db: &mut Db, slugs: &[String], sce
     let (html, css) = with_page(site, settings, &reader, db, scene.list, |core| {
         let dynamic = svc_blocks::with_text(core);
         let renderer = Renderer::new(&theme.blocks, &dynamic).collecting_styles();
-        let template = || renderer.render(&blocks::parse(&content));
+        let template = || renderer.render(&renderer.parse(&content, None));
         let of_term = || match &scene.term {
             Some((term, taxonomy)) => core.within_term(*term, taxonomy, template),
             None => template(),

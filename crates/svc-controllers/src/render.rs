@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 
 use svc_content::{
     RenderContext,
-    blocks::{DynamicBlocks, Renderer, StaticOnly},
+    blocks::{DynamicBlocks, Renderer, Root, StaticOnly},
     display::{self, TextBlocks, standard_shortcodes},
     images::Images,
     links, save,
@@ -36,12 +36,14 @@ pub struct With<'a> {
     pub page: &'a Mutex<Page>,
     /// The blocks that ask the store, where there are such; texts without them are rendered once and kept.
     pub dynamic: Option<&'a dyn DynamicBlocks>,
+    /// What the content stands in, where blocks want to stand in it.
+    pub root: Option<Root>,
 }
 
 impl<'a> With<'a> {
     /// With these images, and blocks as far as their own text goes.
     pub fn new(images: &'a SiteImages, page: &'a Mutex<Page>) -> Self {
-        With { images, before: None, page, dynamic: None }
+        With { images, before: None, page, dynamic: None, root: None }
     }
 }
 
@@ -103,6 +105,7 @@ fn with_context<T>(
     context.page.post.set(u64::try_from(post.id.0).unwrap_or_default());
     context.images = Some(images);
     context.before = with.before.as_deref();
+    context.root.clone_from(&with.root);
     with_options(context, settings, |context| {
         let out = run(context);
         *page = std::mem::take(&mut context.page);

@@ -89,7 +89,7 @@ pub(super) fn background(html: String, block: &Block<'_>, block_type: &BlockType
     let gradient = gradient.filter(|text| !text.contains("url("));
     // A picture covers its block unless it is told otherwise, and one that is contained stands in the middle.
     let size = word("backgroundSize").or(picture.is_some().then_some("cover"));
-    let middle = (size == Some("contain")).then_some("50% 50%");
+    let middle = (size == Some("contain") && picture.is_some()).then_some("50% 50%");
     let images = [gradient.map(str::to_owned), picture].into_iter().flatten().collect::<Vec<_>>().join(", ");
     let rows = [
         ("background-image", Some(images.as_str()).filter(|images| !images.is_empty())),
@@ -143,11 +143,11 @@ pub(super) fn visibility(
     styles: Option<&mut Styles>,
 ) -> String {
     let wish = &block["metadata"]["blockVisibility"];
-    if !block_type.has_support(&["visibility"], true) {
-        return html;
-    }
     if wish == &Value::Bool(false) {
         return String::new();
+    }
+    if !block_type.has_support(&["visibility"], true) {
+        return html;
     }
     let hidden = |window: &&str| wish["viewport"][*window] == Value::Bool(false);
     if let Some(styles) = styles {
@@ -163,13 +163,22 @@ pub(super) fn visibility(
     crate::tags::set_image_priority(&add(html, "", &names), "auto")
 }
 
-/// The class for CSS that a block brings for itself alone.
-pub(super) fn css_class(block: &Block<'_>, block_type: Option<&BlockType>) -> Option<String> {
+/// How classes for CSS begin that a block brings for itself alone.
+pub(super) const CSS_CLASS: &str = "wp-custom-css-";
+
+/// The class for CSS that a block brings for itself alone. `chosen` are the classes that were made for it before.
+pub(super) fn css_class(block: &Block<'_>, block_type: Option<&BlockType>, chosen: &[String]) -> Option<String> {
     let css = style(block, &["css"]).as_str()?;
     if css.trim().is_empty() || css.contains('<') || block_type.is_some_and(|t| !t.has_support(&["customCSS"], true)) {
         return None;
     }
-    Some(format!("wp-custom-css-{}", layout::hash(shown(block))))
+    let mut told = shown(block);
+    if !chosen.is_empty() {
+        let own = block["className"].as_str().filter(|class| !class.is_empty());
+        let classes: Vec<&str> = own.into_iter().chain(chosen.iter().map(String::as_str)).collect();
+        told["attrs"]["className"] = classes.join(" ").into();
+    }
+    Some(format!("{CSS_CLASS}{}", layout::hash(told)))
 }
 
 /// A block as values, in the form in which it is told apart from others.

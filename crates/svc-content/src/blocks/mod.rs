@@ -6,11 +6,13 @@
 mod bindings;
 mod features;
 mod fluid;
+mod hooks;
 mod layout;
 mod parse;
 mod render;
 pub(crate) mod scan;
 mod serialize;
+mod states;
 mod stored;
 mod styles;
 pub mod types;
@@ -20,6 +22,7 @@ use std::borrow::Cow;
 use serde_json::{Map, Value};
 
 pub use fluid::FluidSizes;
+pub use hooks::{Hooks, Kept, Root};
 pub use parse::{MAX_DEPTH, parse};
 pub use render::{DynamicBlocks, Renderer, StaticOnly, Theme, excerpt_remove_blocks, render};
 pub use serialize::{comment_delimited, serialize_attributes, serialize_block, serialize_blocks};

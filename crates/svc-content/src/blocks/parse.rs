@@ -28,6 +28,20 @@ pub fn parse(content: &str) -> Vec<Block<'_>> {
     parser.output
 }
 
+/// How many blocks are never closed.
+pub(super) fn n_unclosed(content: &str) -> usize {
+    let (mut scanner, mut open) = (Scanner::new(content), 0_usize);
+    while let Some(delimiter) = scanner.next() {
+        match delimiter.kind {
+            Kind::Opener => open += 1,
+            Kind::Void => {}
+            Kind::Closer if open == 0 => break,
+            Kind::Closer => open -= 1,
+        }
+    }
+    open
+}
+
 /// A block whose closer is still to come.
 struct Open<'a> {
     block: Block<'a>,

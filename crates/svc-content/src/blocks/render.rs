@@ -12,7 +12,8 @@ use std::{
 use serde_json::{Map, Value};
 
 use super::{
-    Block, BlockType, BlockTypes, Chunk, FluidSizes, MAX_DEPTH, bindings, features, layout, stored, styles::Styles,
+    Block, BlockType, BlockTypes, Chunk, FluidSizes, MAX_DEPTH, Root, bindings, features, layout, parse, states,
+    stored, styles::Styles,
 };
 use crate::tags::{self, Changes, Tag, Tags};
 
@@ -117,6 +118,8 @@ struct Page {
     contents: Cell<usize>,
     /// Classes of the block being rendered that stand beside its own choice.
     chosen: RefCell<Vec<String>>,
+    /// That of how it sits in its container.
+    child: RefCell<Option<String>>,
 }
 
 /// Renders blocks under a theme without settings of its own. Source: `do_blocks`.
@@ -146,6 +149,11 @@ impl<'r> Renderer<'r> {
         self.theme
     }
 
+    /// Reads content into blocks, with those that want to stand in it.
+    pub fn parse<'c>(&self, content: &'c str, root: Option<&Root>) -> Vec<Block<'c>> {
+        self.dynamic.types().hooks().shown(parse(content), root)
+    }
+
     /// Renders the content of a post, whose images are told later when to load.
     pub fn content(&self, blocks: &[Block<'_>]) -> String {
         let contents = &self.page.contents;
@@ -173,6 +181,23 @@ impl<'r> Renderer<'r> {
     /// For code of dynamic blocks, when it begins: classes that go with those which the block chose itself.
     pub fn chosen_classes(&self) -> Vec<String> {
         self.page.chosen.borrow().clone()
+    }
+
+    /// For code of dynamic blocks, when it begins: the class that says how the block sits in its container.
+    pub fn child_class(&self) -> Option<String> {
+        self.page.child.borrow().clone()
+    }
+
+    /// For code of dynamic blocks that render what is inside once for each item: an item's HTML, which the reference
+    /// dresses as a block with the attributes of the whole. `chosen` and `child` are the classes as the code began.
+    pub fn item(&self, html: String, block: &Block<'_>, chosen: &[String], child: Option<&String>) -> String {
+        let html = if svc_php::cast::truthy(&block["fitText"]) { stored::fit_text(html) } else { html };
+        let is_css = |class: &&String| class.starts_with(features::CSS_CLASS);
+        let mut classes: Vec<String> = chosen.iter().filter(|class| !is_css(class)).chain(child).cloned().collect();
+        for css in chosen.iter().filter(is_css) {
+            classes.extend(["has-custom-css".to_owned(), css.clone()]);
+        }
+        add_to(html, |_, _| true, &classes)
     }
 
     /// The HTML of blocks, one after the other.
@@ -230,23 +255,22 @@ impl<'r> Renderer<'r> {
         if let Some(block_type) = block_type {
             content = bound.iter().fold(content, |html, (name, value)| bindings::put(html, block_type, name, value));
         }
-        let css = features::css_class(block, block_type);
         let chosen: Vec<String> = [&variation, &elements].into_iter().flatten().cloned().collect();
+        let css = features::css_class(block, block_type, &chosen);
         self.page.chosen.replace(chosen.iter().chain(&css).cloned().collect());
+        let child = layout::child_class(block, parent).filter(|_| block_type.is_some());
+        self.page.child.replace(child.clone());
         let mut html = match self.dynamic.render(self, block, &content) {
             Some(html) => html,
             None => {
-                let around = stored::Around {
-                    block,
-                    block_type,
-                    parent,
-                    id: &|| self.next_id(),
-                    gallery: &|| next(&self.page.n_galleries),
-                };
+                let around =
+                    stored::Around { block, parent, id: &|| self.next_id(), gallery: &|| next(&self.page.n_galleries) };
                 stored::mend(name, content, &around)
             }
         };
-        let child = layout::child_class(block, parent).filter(|_| block_type.is_some());
+        if svc_php::cast::truthy(&block["fitText"]) {
+            html = stored::fit_text(html);
+        }
         let mut styles = self.page.styles.borrow_mut();
         if let Some(styles) = &mut *styles {
             let given = |block: &'_ Block<'_>| block["layout"].as_object().cloned();
@@ -268,6 +292,12 @@ impl<'r> Renderer<'r> {
             wrapper.is_none_or(|wrapper| tag.value(html, "class").is_some_and(|class| class.contains(wrapper)))
         };
         html = add_to(html, is_wrapper, &classes);
+        if let Some(states) = states::of(block, block_type) {
+            if let Some(styles) = &mut *styles {
+                styles.states(&states.css);
+            }
+            html = add_to(html, |_, _| true, &[states.class]);
+        }
         if let Some(block_type) = block_type {
             html = features::ratio(html, block, block_type);
             html = features::position(html, block, block_type, self.theme, styles.as_mut(), || self.next_id());

@@ -5,7 +5,7 @@
 
 use serde_json::Value;
 
-use super::{Block, BlockType};
+use super::Block;
 use crate::{
     kses,
     tags::{Changes, Tag, Tags},
@@ -14,7 +14,6 @@ use crate::{
 /// What the code of a block knows besides its markup.
 pub(super) struct Around<'a> {
     pub(super) block: &'a Block<'a>,
-    pub(super) block_type: Option<&'a BlockType>,
     pub(super) parent: Option<&'a Block<'a>>,
     /// The next number for ids of elements.
     pub(super) id: &'a dyn Fn() -> u64,
@@ -37,7 +36,7 @@ const HEADINGS: [&str; 6] = ["h1", "h2", "h3", "h4", "h5", "h6"];
 
 /// The markup as it is shown.
 pub(super) fn mend(name: &str, html: String, around: &Around<'_>) -> String {
-    let html = match name {
+    match name {
         "core/heading" => {
             add_class(html, |html, tag| HEADINGS.iter().any(|name| tag.is(html, name)), "wp-block-heading")
         }
@@ -49,10 +48,7 @@ pub(super) fn mend(name: &str, html: String, around: &Around<'_>) -> String {
         "core/accordion" => accordion(html, around),
         "core/accordion-item" => accordion_item(html, around),
         _ => html,
-    };
-    let fits = around.block["fitText"] == true
-        && around.block_type.is_some_and(|t| t.has_support(&["typography", "fitText"], false));
-    if fits { fit_text(html) } else { html }
+    }
 }
 
 fn add_class(html: String, wanted: impl Fn(&str, &Tag) -> bool, class: &str) -> String {
@@ -205,7 +201,14 @@ fn accordion(html: String, around: &Around<'_>) -> String {
 /// A heading that folds the panel below it, or opens it.
 fn accordion_item(html: String, around: &Around<'_>) -> String {
     let with_class = |class: &str| Tags::new(&html).find(|tag| tag.has_class(&html, class));
-    let Some(item) = with_class("wp-block-accordion-item") else { return html };
+    // A heading without a panel folds nothing.
+    let (Some(item), Some(toggle), Some(panel)) = (
+        with_class("wp-block-accordion-item"),
+        with_class("wp-block-accordion-heading__toggle"),
+        with_class("wp-block-accordion-panel"),
+    ) else {
+        return html;
+    };
     let is_open = around.block["openByDefault"] == true;
     let id = format!("accordion-item-{}", (around.id)());
     let panel_id = format!("{id}-panel");
@@ -218,31 +221,25 @@ fn accordion_item(html: String, around: &Around<'_>) -> String {
         ("data-wp-on-window--hashchange", "callbacks.hashChange"),
     ];
     set_all(&mut changes, &item, &of_item);
-    if let Some(toggle) = with_class("wp-block-accordion-heading__toggle") {
-        // The reference adds this one when all others are in place, so that it comes first.
-        let expanded = format!(" aria-expanded=\"{is_open}\" aria-controls=\"{panel_id}\"");
-        changes.insert_first(&toggle, expanded);
-        let of_toggle = [
-            ("data-wp-bind--aria-expanded", "state.isOpen"),
-            ("data-wp-on--click", "actions.toggle"),
-            ("id", id.as_str()),
-        ];
-        set_all(&mut changes, &toggle, &of_toggle);
-    }
-    if let Some(panel) = with_class("wp-block-accordion-panel") {
-        let of_panel = [
-            ("aria-labelledby", id.as_str()),
-            ("data-wp-bind--hidden", "state.isHidden"),
-            ("data-wp-on--beforematch", "actions.handleBeforeMatch"),
-            ("id", &panel_id),
-        ];
-        set_all(&mut changes, &panel, &of_panel);
-    }
+    // Only an accordion knows what is open. The reference adds it when all others are in place, so that it comes first.
+    let is_known = around.parent.is_some_and(|parent| parent.name.as_deref() == Some("core/accordion"));
+    let expanded = if is_known { format!(" aria-expanded=\"{is_open}\"") } else { String::new() };
+    changes.insert_first(&toggle, format!("{expanded} aria-controls=\"{panel_id}\""));
+    let of_toggle =
+        [("data-wp-bind--aria-expanded", "state.isOpen"), ("data-wp-on--click", "actions.toggle"), ("id", id.as_str())];
+    set_all(&mut changes, &toggle, &of_toggle);
+    let of_panel = [
+        ("aria-labelledby", id.as_str()),
+        ("data-wp-bind--hidden", "state.isHidden"),
+        ("data-wp-on--beforematch", "actions.handleBeforeMatch"),
+        ("id", &panel_id),
+    ];
+    set_all(&mut changes, &panel, &of_panel);
     changes.apply()
 }
 
 /// Text that a script makes as large as its place.
-fn fit_text(html: String) -> String {
+pub(super) fn fit_text(html: String) -> String {
     set_first(
         html,
         &[

@@ -97,23 +97,12 @@ impl Styles {
 
     /// Colours of links, buttons and headings in a block of this class.
     pub(super) fn elements(&mut self, class: &str, elements: &Value) {
-        const HEADINGS: [&str; 6] = ["h1", "h2", "h3", "h4", "h5", "h6"];
-        let within =
-            |names: &[&str]| names.iter().map(|name| format!(".{class} {name}")).collect::<Vec<_>>().join(", ");
-        let link = format!(".{class} a:where(:not(.wp-element-button))");
-        let mut css = String::new();
-        for (name, selector) in [
-            ("button", within(&[".wp-element-button", ".wp-block-button__link"])),
-            ("link", link.clone()),
-            ("heading", within(&HEADINGS)),
-        ] {
-            css.push_str(&colors(&elements[name]).of(&selector));
-        }
-        css.push_str(&colors(&elements["link"][":hover"]).of(&format!("{link}:hover")));
-        for name in HEADINGS {
-            css.push_str(&colors(&elements[name]).of(&within(&[name])));
-        }
-        self.add(css);
+        self.add(elements_of(class, elements, "").concat());
+    }
+
+    /// Looks of a block at times.
+    pub(super) fn states(&mut self, css: &str) {
+        self.add(css.to_owned());
     }
 
     /// Where a block of this class stays when its page is moved.
@@ -150,19 +139,41 @@ impl Styles {
     }
 }
 
+/// The rules for colours of links, buttons and headings in a block of this class; `mark` ends each declaration.
+pub(super) fn elements_of(class: &str, elements: &Value, mark: &str) -> Vec<String> {
+    const HEADINGS: [&str; 6] = ["h1", "h2", "h3", "h4", "h5", "h6"];
+    let within = |names: &[&str]| names.iter().map(|name| format!(".{class} {name}")).collect::<Vec<_>>().join(", ");
+    let link = format!(".{class} a:where(:not(.wp-element-button))");
+    let hover = format!("{link}:hover");
+    let mut rows = vec![
+        (&elements["button"], within(&[".wp-element-button", ".wp-block-button__link"])),
+        (&elements["link"], link),
+        (&elements["heading"], within(&HEADINGS)),
+        (&elements["link"][":hover"], hover),
+    ];
+    rows.extend(HEADINGS.iter().map(|name| (&elements[*name], within(&[*name]))));
+    let rules = rows.iter().map(|(element, selector)| colors(element, mark).of(selector));
+    rules.filter(|rule| !rule.is_empty()).collect()
+}
+
 /// Declarations of one rule.
 #[derive(Default)]
-struct Rules(String);
+pub(super) struct Rules(String);
 
 impl Rules {
     fn declare(&mut self, property: &str, value: Option<String>) {
+        self.declare_with(property, value, "");
+    }
+
+    /// A declaration with a mark at its end, such as ` !important`.
+    pub(super) fn declare_with(&mut self, property: &str, value: Option<String>, mark: &str) {
         if let Some(value) = value.filter(|value| is_safe(value)) {
-            let _ = write!(self.0, "{property}:{value};");
+            let _ = write!(self.0, "{property}:{value}{mark};");
         }
     }
 
     /// The rule, unless it says nothing.
-    fn of(&self, selector: &str) -> String {
+    pub(super) fn of(&self, selector: &str) -> String {
         if self.0.is_empty() { String::new() } else { format!("{selector}{{{}}}", self.0) }
     }
 }
@@ -176,7 +187,7 @@ fn is_safe(value: &str) -> bool {
 }
 
 /// A value as CSS: `var:preset|spacing|50` is a custom property.
-fn css_value(value: &Value) -> Option<String> {
+pub(super) fn css_value(value: &Value) -> Option<String> {
     let text = match value {
         Value::String(text) => text.clone(),
         Value::Number(number) => number.to_string(),
@@ -306,10 +317,10 @@ fn grid(class: &str, layout: &Map<String, Value>, gap: &Value) -> String {
     rules.of(&format!(".{class}"))
 }
 
-fn colors(element: &Value) -> Rules {
+fn colors(element: &Value, mark: &str) -> Rules {
     let mut rules = Rules::default();
     for (property, name) in [("color", "text"), ("background-color", "background"), ("background", "gradient")] {
-        rules.declare(property, css_value(&element["color"][name]));
+        rules.declare_with(property, css_value(&element["color"][name]), mark);
     }
     rules
 }

@@ -4,10 +4,15 @@
 //! more: `dynamic`. What the reference derives from such a file (attributes that supports bring, names of scripts) is
 //! derived here. Reads no files.
 
-use std::{fmt, sync::Arc, sync::LazyLock};
+use std::{
+    fmt,
+    sync::{Arc, LazyLock, OnceLock},
+};
 
 use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
+
+use super::Hooks;
 
 /// Makes the HTML of a block: its attributes, completed, and its content with inner blocks rendered.
 pub type RenderBlock = dyn Fn(&Map<String, Value>, &str) -> String + Send + Sync;
@@ -274,12 +279,17 @@ fn place_of_hook((anchor, place): (String, Value)) -> Option<(String, Value)> {
 /// The block types of a site, in the order of the interface: those that code registers, then those of the core, then
 /// those that come with plugins and themes.
 #[derive(Clone, Debug)]
-pub struct BlockTypes(IndexMap<String, Arc<BlockType>>);
+pub struct BlockTypes {
+    by_name: IndexMap<String, Arc<BlockType>>,
+    /// Found out when they are first asked for.
+    hooks: OnceLock<Hooks>,
+}
 
 static CORE: LazyLock<BlockTypes> = LazyLock::new(|| {
     let files: Vec<Value> = serde_json::from_str(include_str!("core.json")).unwrap_or_default();
     let types = files.iter().filter_map(BlockType::from_json);
-    BlockTypes(types.map(|made| (made.name.clone(), Arc::new(made))).collect())
+    let by_name = types.map(|made| (made.name.clone(), Arc::new(made))).collect();
+    BlockTypes { by_name, hooks: OnceLock::new() }
 });
 
 impl BlockTypes {
@@ -290,35 +300,43 @@ impl BlockTypes {
 
     /// Registers a type by code, before those of the core; one of the same name gives way.
     pub fn register(&mut self, block_type: BlockType) {
-        let place = self.0.keys().take_while(|name| !name.starts_with("core/")).count();
-        match self.0.get_mut(&block_type.name) {
+        self.hooks.take();
+        let place = self.by_name.keys().take_while(|name| !name.starts_with("core/")).count();
+        match self.by_name.get_mut(&block_type.name) {
             Some(known) => *known = Arc::new(block_type),
             None => {
-                self.0.shift_insert(place, block_type.name.clone(), Arc::new(block_type));
+                self.by_name.shift_insert(place, block_type.name.clone(), Arc::new(block_type));
             }
         }
     }
 
     /// Adds a type that was found in a file, unless its name is taken.
     pub fn add_found(&mut self, block_type: BlockType) {
-        self.0.entry(block_type.name.clone()).or_insert_with(|| Arc::new(block_type));
+        self.hooks.take();
+        self.by_name.entry(block_type.name.clone()).or_insert_with(|| Arc::new(block_type));
     }
 
     /// Changes a type that is registered, such as by adding a style.
     pub fn change(&mut self, name: &str, change: impl FnOnce(&mut BlockType)) {
-        if let Some(known) = self.0.get_mut(name) {
+        self.hooks.take();
+        if let Some(known) = self.by_name.get_mut(name) {
             change(Arc::make_mut(known));
         }
     }
 
     /// The type with this name.
     pub fn get(&self, name: &str) -> Option<&Arc<BlockType>> {
-        self.0.get(name)
+        self.by_name.get(name)
+    }
+
+    /// Which of them want to stand by others.
+    pub fn hooks(&self) -> &Hooks {
+        self.hooks.get_or_init(|| Hooks::of(self))
     }
 
     /// All types, in order.
     pub fn iter(&self) -> impl Iterator<Item = &Arc<BlockType>> {
-        self.0.values()
+        self.by_name.values()
     }
 }
 

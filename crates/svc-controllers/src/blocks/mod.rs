@@ -5,15 +5,21 @@ pub mod renderer;
 mod site_blocks;
 pub mod types;
 
-use std::sync::{Arc, Mutex};
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex},
+};
 
 use svc_blocks::CoreBlocks;
-use svc_content::blocks::BlockTypes;
-use svc_model::Post;
+use svc_content::blocks::{BlockTypes, Kept, Root};
+use svc_model::{Post, PostId};
 use svc_packages::blocks::find;
 use svc_routing::Request;
 use svc_schema::Error;
-use svc_store::Db;
+use svc_store::{
+    Db, Tx,
+    meta::{self, MetaKind},
+};
 
 use crate::{Settings, Site, Stored, caller, media::images_of, page::SceneList, posts::Rendered, render};
 pub use site_blocks::Reader;
@@ -76,6 +82,34 @@ impl Reader {
             caller,
         }
     }
+}
+
+/// Meta that says which blocks that want to stand in a post's content are not put there.
+pub(crate) const IGNORED_HOOKS: &str = "_wp_ignored_hooked_blocks";
+
+/// Types whose content editors get with the blocks that want to stand in it, and in one spelling, which a change stores.
+const EDITED: [&str; 4] = ["post", "page", "wp_block", "wp_navigation"];
+
+/// Whether editors get the content of posts of this type with the blocks that want to stand in it.
+pub(crate) fn is_edited(post_type: &str) -> bool {
+    EDITED.contains(&post_type)
+}
+
+/// Content as a change of a post stores it, and the blocks that its post is to remember ([`remember`]).
+pub(crate) fn kept(site: &Site, settings: &Settings, post_type: &str, content: &str) -> Kept {
+    site.block_types(settings).hooks().kept(content, Some(&Root::of(post_type, "")))
+}
+
+/// Remembers blocks that a post's content need not be shown with again, beside those it remembers already.
+pub(crate) fn remember(tx: &mut Tx, post: PostId, names: &[String]) -> Stored<()> {
+    if names.is_empty() {
+        return Ok(());
+    }
+    let stored = meta::get(tx, MetaKind::Post, post.0, IGNORED_HOOKS)?.unwrap_or_default();
+    let mut all: Vec<String> = serde_json::from_str(&stored).unwrap_or_default();
+    all.extend(names.iter().filter(|name| !all.contains(name)).cloned().collect::<Vec<_>>());
+    meta::update(tx, MetaKind::Post, post.0, IGNORED_HOOKS, &svc_php::json::encode(&all.into()))?;
+    Ok(())
 }
 
 /// The action that logging out is.
@@ -148,16 +182,23 @@ pub(crate) fn rendered(
         return Ok(nothing());
     }
     let types = site.block_types(settings);
-    let is_live: Vec<bool> = rows.iter().map(|post| has_dynamic(&types, &post.content)).collect();
+    let has_hooks = !types.hooks().is_empty();
+    let is_live: Vec<bool> = rows.iter().map(|post| has_hooks || has_dynamic(&types, &post.content)).collect();
     if !is_live.contains(&true) {
         return Ok(nothing());
+    }
+    let mut meta = HashMap::new();
+    if has_hooks {
+        meta = meta::load(db, MetaKind::Post, &rows.iter().map(|post| post.id.0).collect::<Vec<_>>())?;
     }
     with_blocks(site, settings, &reader(), db, |blocks| {
         let texts = |(post, is_live): (&Post, &bool)| {
             if !is_live {
                 return Rendered::default();
             }
-            let with = render::With { dynamic: Some(blocks), ..render::With::new(with.images, with.page) };
+            let ignored = meta.get(&post.id.0).and_then(|stored| stored.first(IGNORED_HOOKS)).unwrap_or_default();
+            let root = has_hooks.then(|| Root::of(&post.post_type, ignored));
+            let with = render::With { dynamic: Some(blocks), root, ..render::With::new(with.images, with.page) };
             blocks.within_post(post.id, &post.post_type, || Rendered {
                 content: wanted.content.then(|| render::content(site, settings, post, &with)),
                 excerpt: wanted.excerpt.then(|| render::excerpt(site, settings, post, &with, wanted.words)),
@@ -187,7 +228,8 @@ pub fn on_page(
             None => render::content(site, settings, post, &with),
         })
     };
-    if !has_dynamic(&site.block_types(settings), &post.content) {
+    let types = site.block_types(settings);
+    if types.hooks().is_empty() && !has_dynamic(&types, &post.content) {
         return Ok(plain(None));
     }
     let reader = || Reader { address: address.to_owned(), ..Reader::default() };

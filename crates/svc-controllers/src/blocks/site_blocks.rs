@@ -27,7 +27,7 @@ use svc_store::{
     users,
 };
 
-use super::images;
+use super::{IGNORED_HOOKS, images};
 use crate::{
     Access, Fail, Settings, Site, Stored, addresses, avatars,
     feeds::{self, Missing},
@@ -200,7 +200,8 @@ impl<'a> SiteBlocks<'a> {
                     None => Vec::new(),
                 };
                 self.terms_of.borrow_mut().insert(post.id, of_post);
-                let footnotes = stored.first("footnotes").unwrap_or_default().to_owned();
+                let text = |name: &str| stored.first(name).unwrap_or_default().to_owned();
+                let (footnotes, ignored_hooks) = (text("footnotes"), text(IGNORED_HOOKS));
                 self.post_meta.borrow_mut().insert(post.id, stored);
                 views.push(Rc::new(PostView {
                     link: links.remove(&post.id).unwrap_or_default(),
@@ -208,6 +209,7 @@ impl<'a> SiteBlocks<'a> {
                     thumbnail: PostId(thumbnail),
                     locked: !post.password.is_empty(),
                     footnotes,
+                    ignored_hooks,
                     classes,
                     post,
                 }));
@@ -558,6 +560,11 @@ impl BlockData for SiteBlocks<'_> {
         self.site.icons.svg(name).map(str::to_owned)
     }
 
+    fn archive(&self, post_type: &str) -> Option<(String, String)> {
+        let kind = self.site.types.get(post_type)?;
+        Some((kind.label.clone(), self.settings.urls.archive(kind)?))
+    }
+
     fn post_meta(&self, id: PostId, key: &str) -> Option<String> {
         if key.starts_with('_') {
             return None;
@@ -646,7 +653,8 @@ impl BlockData for SiteBlocks<'_> {
         self.once(&self.parts, &id, || {
             let lookup = Lookup::for_pages(self.site, self.settings);
             let part = self.ask(|db| lookup.find(db, Kind::Part, &id))?;
-            Some(PartView { content: lookup.with_patterns(&part.content), area: part.area })
+            let content = lookup.with_patterns(&part.content);
+            Some(PartView { content, area: part.area, ignored_hooks: part.ignored_hooks })
         })
     }
 

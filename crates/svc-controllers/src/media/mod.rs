@@ -329,7 +329,7 @@ impl Media {
             return Err(errors::no_trash());
         }
         let id = granted.post.id;
-        let view = View::whole("edit").without_links();
+        let view = respond::previous_view(&req, "edit");
         let previous = self.posts.show(&req, granted.post, view).await?;
         let files = self.site.write(move |tx| remove(tx, id)).await?;
         self.site.uploads.delete(files).await;

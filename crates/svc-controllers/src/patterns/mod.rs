@@ -8,7 +8,7 @@ mod registry;
 use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
-use svc_content::blocks::{self, Block};
+use svc_content::blocks::{self, Block, BlockTypes};
 pub use svc_packages::theme::Pattern;
 use svc_resource::Fields;
 use svc_routing::{Controller, ExtraFields, Request, Response, Result, Route, forbidden, get};
@@ -53,10 +53,10 @@ pub(crate) fn expand(site: &Site, theme: &ActiveTheme, content: &str) -> String 
 }
 
 /// The blocks of a pattern as the interface shows them.
-fn shown(site: &Site, theme: &ActiveTheme, pattern: &Pattern) -> String {
+fn shown(site: &Site, types: &BlockTypes, theme: &ActiveTheme, pattern: &Pattern) -> String {
     let mut parsed = blocks::parse(&pattern.content);
     name_theme(&mut parsed, &theme.name);
-    with_patterns(site, theme, parsed)
+    types.hooks().edited(&with_patterns(site, theme, parsed), None)
 }
 
 fn with_patterns(site: &Site, theme: &ActiveTheme, blocks: Vec<Block<'_>>) -> String {
@@ -225,12 +225,13 @@ impl Patterns {
 
     async fn list(self: Arc<Self>, req: Request) -> Result<Response> {
         let settings = self.site.settings()?;
-        let theme = self.site.theme(&settings);
+        let (theme, types) = (self.site.theme(&settings), self.site.block_types(&settings));
         let view = respond::view(&req);
         let plan = self.fields.plan(&view);
         let mut items = Vec::new();
         for pattern in all(&self.site, &theme) {
-            let content = if plan.wants("content") { shown(&self.site, &theme, pattern) } else { String::new() };
+            let content =
+                if plan.wants("content") { shown(&self.site, &types, &theme, pattern) } else { String::new() };
             let mut data = plan.prepare(&PatternItem { pattern: pattern.clone(), content });
             // What a pattern does not say is not shown.
             data.retain(|_, value| !value.is_null());

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use svc_model::PostType;
+use svc_model::{PostId, PostType};
 use svc_routing::{Request, Result};
 use svc_schema::build::{array, string};
-use svc_store::{MetaKind, meta};
+use svc_store::{MetaKind, meta, posts};
 
 use crate::{Access, Site, caller, errors, media, templates::Lookup};
 
@@ -41,7 +41,20 @@ pub(crate) fn statuses(site: &Arc<Site>, post_type: &Arc<PostType>) -> impl Fn(&
     }
 }
 
-/// A template must be one that the theme offers, or the one that the post has.
+/// A post may keep its status, also one that no request can give.
+pub(crate) fn kept_status(site: &Arc<Site>) -> impl Fn(&Request, &str) -> Result<bool> + use<> {
+    let site = Arc::clone(site);
+    move |req, name| {
+        if name != "status" {
+            return Ok(false);
+        }
+        let id = PostId(req.param("id").map_or(0, svc_php::cast::to_int));
+        let post = site.read(|db| Ok(posts::get(db, id)?))?;
+        Ok(post.is_some_and(|post| req.param(name).and_then(|v| v.as_str()) == Some(post.status.as_str())))
+    }
+}
+
+/// A template must be one that may be chosen, or the one that the post has.
 pub(crate) fn template(site: &Arc<Site>, post_type: &Arc<PostType>) -> impl Fn(&Request) -> Result<bool> + use<> {
     let (site, kind) = (Arc::clone(site), Arc::clone(post_type));
     move |req| {

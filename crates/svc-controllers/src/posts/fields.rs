@@ -88,7 +88,7 @@ pub(crate) fn fields(site: &Arc<Site>, post_type: &PostType) -> PostFields {
     }
     if has("editor") {
         let content = f.add("content", object(NOTHING).describe("The post's content.").context(VIEW_EDIT));
-        raw(content, "The content as stored.").get(|p| p.post.content.clone());
+        raw(content, "The content as stored.").get(PostItem::content_raw);
         content.member("rendered", string().describe("The content as HTML.").context(VIEW_EDIT).readonly()).get(PostItem::content_rendered);
         content.member("block_version", integer().describe("Version of the block format of the content.").context(EDIT).readonly()).get(PostItem::block_version);
         protected(content, "Whether a password guards the content.");

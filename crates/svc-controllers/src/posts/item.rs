@@ -3,12 +3,16 @@
 use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
-use svc_content::shortcodes::Page;
+use svc_content::{
+    blocks::{BlockTypes, Root},
+    shortcodes::Page,
+};
 use svc_model::{Post, PostType, Stamp, Term};
 use svc_store::Meta;
 
 use crate::{
     Settings, Site,
+    blocks::IGNORED_HOOKS,
     media::{Attached, SiteImages},
     render,
 };
@@ -35,8 +39,11 @@ pub(crate) struct PostItem {
     pub images: Arc<SiteImages>,
     /// What is counted over all texts of the answer.
     pub page: Arc<Mutex<Page>>,
-    /// What counts in the content counts twice.
-    pub content_counts_twice: bool,
+    /// The address in the interface of the post above it; empty when it has none, or the plan reads no links.
+    pub up: String,
+    /// The types of blocks, where editors get the content: with the blocks that want to stand in it. The peer renders
+    /// it once more then, so that what counts over an answer, such as galleries, counts twice.
+    pub edited_with: Option<Arc<BlockTypes>>,
     /// The slug that its title would give; empty when the plan does not read it.
     pub generated_slug: String,
     /// The caller may read content that a password guards.
@@ -68,27 +75,27 @@ pub struct Place {
     pub parent: Option<String>,
 }
 
-/// The wire form of a stored moment.
-fn wire(stamp: Stamp) -> Value {
-    stamp.map_or(Value::Null, |s| s.format("%Y-%m-%dT%H:%M:%S").to_string().into())
-}
-
 impl PostItem {
+    /// The wire form of a stored moment.
+    fn wire(&self, stamp: Stamp) -> Value {
+        stamp.map_or(Value::Null, |s| self.settings.zone.shown(s).into())
+    }
+
     pub(crate) fn date(&self) -> Value {
-        wire(self.post.date)
+        self.wire(self.post.date)
     }
 
     /// Drafts are stored without it: their date is then converted.
     pub(crate) fn date_gmt(&self) -> Value {
-        wire(self.post.date_gmt.or_else(|| self.post.date.map(|d| self.settings.zone.to_utc(d))))
+        self.wire(self.post.date_gmt.or_else(|| self.post.date.map(|d| self.settings.zone.to_utc(d))))
     }
 
     pub(crate) fn modified(&self) -> Value {
-        wire(self.post.modified)
+        self.wire(self.post.modified)
     }
 
     pub(crate) fn modified_gmt(&self) -> Value {
-        wire(self.post.modified_gmt.or_else(|| self.post.modified.map(|d| self.settings.zone.to_utc(d))))
+        self.wire(self.post.modified_gmt.or_else(|| self.post.modified.map(|d| self.settings.zone.to_utc(d))))
     }
 
     pub(crate) fn link(&self) -> String {
@@ -108,6 +115,13 @@ impl PostItem {
         render::title(&self.post.title)
     }
 
+    /// The content as stored, or as editors get it.
+    pub(crate) fn content_raw(&self) -> String {
+        let Some(types) = &self.edited_with else { return self.post.content.clone() };
+        let ignored = self.stored_meta.first(IGNORED_HOOKS).unwrap_or_default();
+        types.hooks().edited(&self.post.content, Some(&Root::of(&self.post.post_type, ignored)))
+    }
+
     pub(crate) fn content_rendered(&self) -> String {
         if self.locked() {
             return String::new();
@@ -116,7 +130,7 @@ impl PostItem {
             return content.clone();
         }
         let render = || render::content(&self.site, &self.settings, &self.post, &self.with());
-        if self.content_counts_twice && self.post.content.contains('[') {
+        if self.edited_with.is_some() && self.post.content.contains('[') {
             render();
         }
         render()

@@ -24,16 +24,12 @@ use super::{
     slugs,
 };
 use crate::{
-    Access, Settings, Site, Stored,
+    Access, Settings, Site, Stored, addresses,
     blocks::{self, Reader},
     feeds::Missing,
     media::{self, SiteImages},
     render::With,
 };
-
-/// Types whose content the peer renders once more in context `edit`, when blocks have been put into it: what counts over
-/// an answer, such as galleries, then has counted once already.
-const TWICE: [&str; 4] = ["post", "page", "wp_block", "wp_navigation"];
 
 /// What a request may see of the posts that it loads.
 pub(crate) struct Loading<'a> {
@@ -73,8 +69,14 @@ impl Loading<'_> {
             self.site.taxonomies.of_type(&self.post_type.name).filter(|t| t.show_in_rest).collect();
 
         let is_attachment = self.post_type.name == "attachment";
-        let wants_meta =
-            wants_links || is_attachment || plan.wants_any(&["meta", "featured_media", "template", "class_list"]);
+        let edit = self.view.context == "edit";
+        let edited_with =
+            (edit && blocks::is_edited(&self.post_type.name)).then(|| self.site.block_types(self.settings));
+        let has_hooks = edited_with.as_ref().is_some_and(|types| !types.hooks().is_empty());
+        let wants_meta = wants_links
+            || is_attachment
+            || has_hooks && plan.wants("content.raw")
+            || plan.wants_any(&["meta", "featured_media", "template", "class_list"]);
         let mut meta = if wants_meta { meta::load(db, MetaKind::Post, &numbers)? } else { HashMap::new() };
         let wants_addresses = plan.wants_any(&["link", "permalink_template"]);
         let mut attached = match is_attachment {
@@ -95,6 +97,8 @@ impl Loading<'_> {
         } else {
             HashMap::new()
         };
+        let mut above =
+            if wants_links && self.post_type.hierarchical { self.above(db, &rows)? } else { HashMap::new() };
         let slugs = if plan.wants("generated_slug") { self.generated_slugs(db, &rows)? } else { HashMap::new() };
 
         let wanted = blocks::Wanted {
@@ -110,7 +114,6 @@ impl Loading<'_> {
             blocks::rendered(self.site, self.settings, reader, db, &rows, wanted, &With::new(&images, &page))?
                 .into_iter();
 
-        let edit = self.view.context == "edit";
         Ok(rows
             .into_iter()
             .map(|post| {
@@ -120,17 +123,18 @@ impl Loading<'_> {
                 });
                 let given = !self.password.is_empty() && super::same_secret(&self.password, &post.password);
                 let unlocked = given || (edit && rights.as_ref().is_some_and(PostRights::may_edit));
-                let (attached, above) = attached.remove(&id).unzip();
+                let (attached, page_above) = attached.remove(&id).unzip();
                 let mut place = places.remove(&id).unwrap_or_default();
-                place.parent = above.flatten();
+                place.parent = page_above.flatten();
                 let item = PostItem {
                     attached,
                     images: Arc::clone(&images),
                     page: Arc::clone(&page),
-                    content_counts_twice: edit && TWICE.contains(&self.post_type.name.as_str()),
+                    edited_with: edited_with.clone(),
                     stored_meta: meta.remove(&id.0).unwrap_or_default(),
                     terms: terms.remove(&id).unwrap_or_default(),
                     place,
+                    up: above.remove(&id).unwrap_or_default(),
                     generated_slug: slugs.get(&id).cloned().unwrap_or_default(),
                     post,
                     post_type: Arc::clone(self.post_type),
@@ -176,6 +180,23 @@ impl Loading<'_> {
             }
         }
         Ok(places)
+    }
+
+    /// The addresses in the interface of what stands above these posts, which may be of another type; one query.
+    fn above(&self, db: &mut Db, rows: &[Post]) -> Stored<HashMap<PostId, String>> {
+        let mut parents: Vec<PostId> = rows.iter().map(|p| p.parent).filter(|id| !id.is_none()).collect();
+        parents.sort_unstable();
+        parents.dedup();
+        if parents.is_empty() {
+            return Ok(HashMap::new());
+        }
+        let found = posts::get_many(db, &parents)?;
+        let address = |post: &Post| {
+            let parent = found.iter().find(|p| p.id == post.parent);
+            let route = parent.map(|p| addresses::route(self.site, p)).unwrap_or_default();
+            (post.id, self.settings.urls.rest(&route))
+        };
+        Ok(rows.iter().filter(|p| !p.parent.is_none()).map(address).collect())
     }
 
     /// The slugs that the titles would give, each made unique among the other posts.

@@ -16,7 +16,13 @@ use svc_store::{
 
 use super::{Posts, draft::PostDraft, former, item::Place, load, rules, slugs};
 use crate::{
-    Access, Settings, Site, Stored, caller, errors, media::ALT, menus, meta::MetaRights, respond,
+    Access, Settings, Site, Stored,
+    blocks::{is_edited, kept, remember},
+    caller, errors,
+    media::ALT,
+    menus,
+    meta::MetaRights,
+    respond,
     revisions::keep::revise,
 };
 
@@ -36,6 +42,8 @@ pub(crate) struct Job {
     existing: Option<PostId>,
     /// What the post was is kept as a revision.
     revises: bool,
+    /// The blocks that editors need not be shown again.
+    ignored_hooks: Vec<String>,
 }
 
 impl Posts {
@@ -131,14 +139,21 @@ impl Posts {
     pub(crate) fn job(
         &self,
         caller: Caller,
-        draft: PostDraft,
+        mut draft: PostDraft,
         existing: Option<PostId>,
         settings: Arc<Settings>,
     ) -> Job {
         let access = Access::new(&self.site, &settings);
         let [unfiltered_html, publishes] =
             ["unfiltered_html", &self.post_type.caps.publish_posts].map(|cap| access.can(&caller, cap));
+        let mut ignored_hooks = Vec::new();
+        if let Some(content) = draft.content.as_mut().filter(|_| existing.is_some() && is_edited(&self.post_type.name))
+        {
+            let kept = kept(&self.site, &settings, &self.post_type.name, content);
+            (*content, ignored_hooks) = (kept.content, kept.names);
+        }
         Job {
+            ignored_hooks,
             writer: rules::Writer { id: caller.id, unfiltered_html, publishes, now: self.site.now() },
             site: Arc::clone(&self.site),
             post_type: Arc::clone(&self.post_type),
@@ -306,6 +321,7 @@ impl Job {
     /// Everything about a post that is not in its row.
     fn members(&self, tx: &mut Tx, row: &Post) -> Stored<()> {
         let (draft, id) = (&self.draft, row.id);
+        remember(tx, id, &self.ignored_hooks)?;
         if self.existing.is_some() {
             self.default_terms(tx, row)?;
         }

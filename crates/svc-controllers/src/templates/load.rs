@@ -5,7 +5,7 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use svc_content::blocks::{self, Block};
+use svc_content::blocks::{self, Block, Root};
 use svc_model::{Post, PostId, PostType, Term, TermId, UserId};
 use svc_packages::theme::TemplateFile;
 use svc_store::{
@@ -15,8 +15,8 @@ use svc_store::{
     terms, users,
 };
 
-use super::kinds;
-use crate::{ActiveTheme, Settings, Site, Stored, patterns};
+use super::{kinds, named};
+use crate::{ActiveTheme, Settings, Site, Stored, blocks::IGNORED_HOOKS, patterns};
 
 /// The taxonomy that says which theme a template is for.
 pub(crate) const THEME: &str = "wp_theme";
@@ -41,6 +41,12 @@ impl Kind {
             Kind::Template => "wp_template",
             Kind::Part => "wp_template_part",
         }
+    }
+
+    /// What their blocks stand in: those of whole pages stand in nothing. `ignored` names the blocks that are not put
+    /// there, as stored.
+    pub(crate) fn root(self, ignored: &str) -> Option<Root> {
+        (self == Kind::Part).then(|| Root::of(self.post_type(), ignored))
     }
 }
 
@@ -91,6 +97,8 @@ pub struct Template {
     pub post_types: Option<Vec<String>>,
     /// The place that a part is for.
     pub area: String,
+    /// The blocks that are not put into it, as stored.
+    pub(crate) ignored_hooks: String,
     /// The name of who made it, for people.
     pub(crate) maker_name: String,
 }
@@ -99,6 +107,11 @@ impl Template {
     /// Its id in the interface: `theme//slug`.
     pub fn id(&self) -> String {
         format!("{}//{}", self.theme, self.slug)
+    }
+
+    /// Whether posts of this type may choose it.
+    pub(crate) fn is_offered_to(&self, post_type: &str) -> bool {
+        self.is_custom && self.post_types.as_ref().is_none_or(|all| all.iter().any(|name| name == post_type))
     }
 
     /// Where its content is from: `theme` or `custom`.
@@ -181,9 +194,11 @@ impl<'a> Templates<'a> {
         if self.theme.theme.as_ref().is_some_and(|theme| theme.has_page_template(slug, &post_type.name)) {
             return Ok(true);
         }
-        let fits = |t: &Template| t.post_types.as_ref().is_none_or(|types| types.contains(&post_type.name));
-        let all = if post_type.public { self.all(db, Kind::Template)? } else { Vec::new() };
-        Ok(all.iter().any(|t| t.slug == slug && t.is_custom && fits(t)))
+        if !post_type.public {
+            return Ok(false);
+        }
+        let found = self.find(db, Kind::Template, &format!("{}//{slug}", self.theme.name))?;
+        Ok(found.is_some_and(|found| found.is_offered_to(&post_type.name)))
     }
 
     /// The one of this id, saved or not.
@@ -212,7 +227,8 @@ impl<'a> Templates<'a> {
     pub fn closest(&self, db: &mut Db, slugs: &[&str]) -> Stored<Option<Template>> {
         let mut saved = self.saved(db, Kind::Template, &self.theme.name, Some(slugs))?;
         for slug in slugs {
-            if let Some(at) = saved.iter().position(|t| t.slug == *slug) {
+            let wanted = svc_text::sanitize_title(slug);
+            if let Some(at) = saved.iter().position(|t| t.slug == wanted) {
                 return Ok(Some(saved.swap_remove(at)));
             }
             if let Some(file) = self.files(Kind::Template).iter().find(|f| f.slug == *slug) {
@@ -263,7 +279,9 @@ impl<'a> Templates<'a> {
             let of_post = terms.get(&post.id).map_or(&[][..], Vec::as_slice);
             self.post(kind, post.clone(), of_post, &meta.remove(&post.id.0).unwrap_or_default(), &names)
         };
-        Ok(rows.into_iter().map(built).collect())
+        let mut built: Vec<Template> = rows.into_iter().map(built).collect();
+        named::name(db, self.site, &mut built)?;
+        Ok(built)
     }
 
     fn post(&self, kind: Kind, post: Post, terms: &[Term], meta: &Meta, names: &HashMap<UserId, String>) -> Template {
@@ -289,6 +307,7 @@ impl<'a> Templates<'a> {
             is_custom: !suggested && !by_name,
             post_types: self.offered(kind, &post.slug).and_then(|(_, types)| types).filter(|_| has_theme_file),
             area: term(AREA).unwrap_or_else(|| kinds::ANYWHERE.to_owned()),
+            ignored_hooks: meta.first(IGNORED_HOOKS).unwrap_or_default().to_owned(),
             maker_name,
             theme,
             post: Some(post),
@@ -316,6 +335,7 @@ impl<'a> Templates<'a> {
             is_custom: by_name.is_none(),
             post_types: offered.and_then(|(_, types)| types),
             area: kinds::area(part.and_then(|(_, _, area)| area).unwrap_or_default()).to_owned(),
+            ignored_hooks: String::new(),
             maker_name: self.theme_name(&self.theme.name),
         }
     }
@@ -333,6 +353,14 @@ impl<'a> Templates<'a> {
             Some(theme) if theme.stylesheet == stylesheet => theme.about.name.clone(),
             _ => stylesheet.to_owned(),
         }
+    }
+
+    /// A template's blocks as editors get them: with the patterns in place that they name, and the blocks that want to
+    /// stand there.
+    pub(crate) fn edited(&self, template: &Template) -> String {
+        let root = template.kind.root(&template.ignored_hooks);
+        let types = self.site.block_types(self.settings);
+        types.hooks().edited(&self.with_patterns(&template.content), root.as_ref())
     }
 
     /// Content with the patterns in place that it names.

@@ -18,7 +18,9 @@ use super::{
     load::{AREA, Kind, THEME, Template, Templates as Lookup},
     not_found, other_theme,
 };
-use crate::{Access, Settings, Stored, caller, errors, posts::Place, render, respond, revisions::keep::revise};
+use crate::{
+    Access, Settings, Stored, blocks::remember, caller, errors, posts::Place, render, respond, revisions::keep::revise,
+};
 
 /// Slugs that are tried before one is taken that is used already.
 const MAX_TRIES: u32 = 100;
@@ -32,6 +34,8 @@ struct Change {
     area: Option<String>,
     origin: Option<String>,
     suggested: Option<String>,
+    /// The blocks that editors need not be shown again.
+    ignored_hooks: Vec<String>,
     by: UserId,
 }
 
@@ -57,10 +61,12 @@ impl Templates {
         {
             return Err(errors::invalid_author());
         }
+        let ignored_hooks = self.keep_hooks(&mut draft, settings);
         let filtered = !Access::new(&self.site, settings).can(&caller, "unfiltered_html");
         let is_new = existing.as_ref().is_none_or(|t| t.post.is_none());
         let change = Change {
             row: self.row(&draft, existing.as_ref(), settings, caller.id, filtered),
+            ignored_hooks,
             theme: is_new.then(|| existing.as_ref().map_or(theme, |t| t.theme.clone())),
             area: self.area(&draft, existing.as_ref()),
             origin: existing.as_ref().filter(|_| is_new).map(|t| t.source().to_owned()),
@@ -90,6 +96,7 @@ impl Templates {
                     let term = term(tx, AREA, area)?;
                     terms::set_object_terms(tx, change.row.id, AREA, &[term])?;
                 }
+                remember(tx, change.row.id, &change.ignored_hooks)?;
                 if let Some(suggested) = &change.suggested {
                     meta::update(tx, MetaKind::Post, change.row.id.0, "is_wp_suggestion", suggested)?;
                 }
@@ -99,6 +106,15 @@ impl Templates {
             .await?;
         let lookup = Lookup::new(&self.site, &settings);
         self.site.read(|db| lookup.of_post(db, kind, row))?.ok_or_else(not_found)
+    }
+
+    /// Lets the blocks of a draft remember those that want to stand by them; gives those that the whole remembers.
+    fn keep_hooks(&self, draft: &mut TemplateDraft, settings: &Settings) -> Vec<String> {
+        let types = self.site.block_types(settings);
+        let Some(content) = draft.content.as_mut().filter(|_| !types.hooks().is_empty()) else { return Vec::new() };
+        let kept = types.hooks().kept(content, self.kind.root("").as_ref());
+        *content = kept.content;
+        kept.names
     }
 
     /// The row that a draft makes.
@@ -128,13 +144,18 @@ impl Templates {
             row.author = UserId(author);
         }
         // What is given, what it was, nothing.
-        let text = |given: &Option<String>, was: fn(&Template) -> &String, save: fn(&str, bool) -> String| {
-            let text = given.as_deref().or_else(|| existing.map(|t| was(t).as_str()));
-            save(text.unwrap_or_default(), filtered)
+        let (title, content, excerpt) = match existing {
+            Some(Template { post: None, title, content, description, .. }) => (&**title, &**content, &**description),
+            // Not what is shown of a saved one: that may be made of its slug.
+            _ => (&*row.title, &*row.content, &*row.excerpt),
         };
-        row.title = text(&draft.title, |t| &t.title, render::save_title);
-        row.content = text(&draft.content, |t| &t.content, render::save_content);
-        row.excerpt = text(&draft.description, |t| &t.description, render::save_excerpt);
+        let text = |given: &Option<String>, was: &str, save: fn(&str, bool) -> String| {
+            save(given.as_deref().unwrap_or(was), filtered)
+        };
+        let title = text(&draft.title, title, render::save_title);
+        let content = text(&draft.content, content, render::save_content);
+        let excerpt = text(&draft.description, excerpt, render::save_excerpt);
+        (row.title, row.content, row.excerpt) = (title, content, excerpt);
         row
     }
 
