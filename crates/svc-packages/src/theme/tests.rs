@@ -66,7 +66,7 @@ fn a_theme_is_what_its_files_say() {
     let [pattern] = theme.patterns.as_slice() else { panic!("one pattern") };
     assert_eq!((pattern.keywords.len(), pattern.viewport_width, pattern.inserter), (2, Some(9), Some(false)));
     assert_eq!(pattern.content, "one");
-    assert_eq!(theme.custom_templates().next(), Some(("wide", None, vec!["post"])));
+    assert_eq!(theme.custom_templates().next(), Some(("wide", Some("Wide"), vec!["post"])));
     let merged = theme.merged_json();
     let group = &merged.styles()["blocks"]["core/group"]["variations"]["part"]["color"]["text"];
     assert_eq!(group, "red");
