@@ -223,11 +223,17 @@ async fn odd_members_of_posts() {
         let made = h.json(ADMIN, Method::POST, POSTS, json!({"title": "x", name: sent})).await;
         assert_eq!((made.status, &made.body[name]), (201, &answered), "{name}");
     }
+    // Numbers outside of what a column takes are those at its ends.
+    for (order, kept) in [(i64::MAX, i32::MAX), (i64::MIN, i32::MIN)] {
+        let made = h.json(ADMIN, Method::POST, "/svc/v2/pages", json!({"title": "x", "menu_order": order})).await;
+        assert_eq!((made.status, &made.body["menu_order"]), (201, &json!(kept)));
+    }
     let wanted = json!({"title": "x", "slug": "hello-world", "status": "draft"});
     assert_eq!(h.json(ADMIN, Method::POST, POSTS, wanted).await.body["slug"], "hello-world-2");
     for (name, sent, status, code) in [
         ("date", json!("0000-00-00T00:00:00"), 400, "invalid_date"),
         ("password", json!("x".repeat(256)), 500, "db_insert_error"),
+        ("excerpt", json!("x".repeat(65_536)), 500, "db_insert_error"),
         ("template", json!(5), 400, "rest_invalid_param"),
     ] {
         let refused = h.json(ADMIN, Method::POST, POSTS, json!({"title": "x", name: sent})).await;

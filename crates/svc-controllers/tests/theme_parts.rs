@@ -62,6 +62,10 @@ async fn items_follow_what_they_lead_to() {
     let h = themed();
     let made = h.json(ADMIN, Method::POST, MENUS, json!({"name": "New", "locations": ["footer"]})).await;
     assert_eq!((made.status, &made.body["locations"]), (201, &json!(["footer"])), "{:?}", made.body);
+    for places in [json!({"a": "footer"}), json!([null]), json!(["nowhere"])] {
+        let refused = h.json(ADMIN, Method::POST, MENUS, json!({"name": "Other", "locations": places})).await;
+        assert_eq!((refused.status, refused.code()), (400, "rest_invalid_param"), "{places}");
+    }
     let menu = made.body["id"].clone();
     #[rustfmt::skip]
     let rows = [
@@ -132,6 +136,9 @@ async fn widgets_stand_where_they_are_put() {
     let made = h.json(ADMIN, Method::POST, "/svc/v2/widgets", made).await;
     let id = made.body["id"].as_str().unwrap().to_owned();
     assert_eq!((made.status, &made.body["instance"]["raw"]["text"]), (201, &json!("<b>x</b>")), "{:?}", made.body);
+    let odd = json!({"id": "abc", "id_base": "text", "instance": {"raw": {}}});
+    let odd = h.json(ADMIN, Method::POST, "/svc/v2/widgets", odd).await;
+    assert_eq!((odd.status, odd.code()), (400, "rest_invalid_widget"));
     let filled = json!({"widgets": [id, "nosuch-1"]});
     let main = h.json(ADMIN, Method::PUT, "/svc/v2/sidebars/sidebar-main", filled).await;
     assert_eq!(main.body["widgets"], json!([id]));

@@ -139,6 +139,11 @@ async fn slugs_of_templates_are_free_within_their_theme() {
     let (first, second) = (make().await.body, make().await.body);
     assert_eq!((&first["id"], &second["id"]), (&json!("fixture//same"), &json!("fixture//same-2")));
     assert_eq!(first["area"], "uncategorized");
+    for author in [-1, 99_999] {
+        let by_nobody = json!({"slug": "x", "content": "c", "author": author});
+        let refused = h.json(ADMIN, Method::POST, "/svc/v2/templates", by_nobody).await;
+        assert_eq!((refused.status, refused.code()), (400, "rest_invalid_author"), "{author}");
+    }
     let elsewhere = json!({"slug": "x", "content": "c", "theme": "classic"});
     let refused = h.json(ADMIN, Method::POST, "/svc/v2/templates", elsewhere).await;
     assert_eq!((refused.status, refused.code()), (400, "rest_template_insert_error"));
@@ -156,6 +161,7 @@ async fn posts_choose_templates_that_are_for_no_kind_of_page() {
         ("posts", "own", 201),
         ("posts", "unlisted", 201),
         ("posts", "single", 400),
+        ("posts", "", 201),
         ("posts", "nowhere", 400),
         ("blocks", "own", 400),
     ];

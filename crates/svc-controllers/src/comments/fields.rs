@@ -158,7 +158,7 @@ pub(super) fn fields(site: &Site, with_avatars: bool) -> CommentFields {
 fn email_or_nothing(value: Value, param: &str) -> Result<Value, Error> {
     static EMAIL: LazyLock<Schema> = LazyLock::new(|| string().format("email").compile());
     let value = Value::from(svc_php::cast::to_text(&value));
-    if value != "" {
+    if svc_php::cast::truthy(&value) {
         EMAIL.validate(&value, param)?;
     }
     Ok(value)

@@ -50,9 +50,13 @@ fn fields(site: &Arc<Site>, taxonomy: &Taxonomy) -> TermFields {
 /// Refuses places that the site does not have.
 fn known_locations(site: &Arc<Site>) -> impl Fn(&Value, &str) -> Result<bool> + Send + Sync + 'static {
     let known: Vec<String> = site.menu_locations.keys().cloned().collect();
-    move |value, _| match svc_php::list::parse_text_list(value).into_iter().find(|name| !known.contains(name)) {
-        Some(name) => Err(errors::unknown_location(&name)),
-        None => Ok(true),
+    let names = array(string()).compile();
+    move |value, name| {
+        names.validate(value, name)?;
+        match svc_php::list::parse_text_list(value).into_iter().find(|name| !known.contains(name)) {
+            Some(name) => Err(errors::unknown_location(&name)),
+            None => Ok(true),
+        }
     }
 }
 

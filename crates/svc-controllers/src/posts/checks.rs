@@ -59,7 +59,7 @@ pub(crate) fn template(site: &Arc<Site>, post_type: &Arc<PostType>) -> impl Fn(&
     let (site, kind) = (Arc::clone(site), Arc::clone(post_type));
     move |req| {
         let template = req.param("template").map(|t| svc_php::cast::to_text(t).into_owned()).unwrap_or_default();
-        if template.is_empty() {
+        if matches!(template.as_str(), "" | "0") {
             return Ok(true);
         }
         let id = req.param("id").map_or(0, svc_php::cast::to_int);

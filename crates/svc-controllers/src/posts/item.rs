@@ -176,7 +176,7 @@ impl PostItem {
 
     pub(crate) fn template(&self) -> String {
         match self.stored_meta.first("_wp_page_template") {
-            None | Some("default") => String::new(),
+            None | Some("default" | "0") => String::new(),
             Some(template) => template.to_owned(),
         }
     }

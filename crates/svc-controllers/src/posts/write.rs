@@ -28,6 +28,8 @@ use crate::{
 
 /// Characters that the column of passwords takes.
 const MAX_PASSWORD: usize = 255;
+/// Longest title and excerpt that their columns take, in bytes.
+const MAX_TEXT: usize = 65_535;
 
 /// Everything that a transaction needs, so that it can be run again.
 pub(crate) struct Job {
@@ -202,7 +204,7 @@ impl Job {
         {
             self.restore_slug(tx, &mut row)?;
         }
-        if row.password.chars().count() > MAX_PASSWORD {
+        if row.password.chars().count() > MAX_PASSWORD || row.title.len().max(row.excerpt.len()) > MAX_TEXT {
             return Err(errors::not_stored(existing.is_some()).into());
         }
         // Drafts get a free slug only when they ask for one; new ones, when they ask to be drafts as well.
@@ -340,7 +342,7 @@ impl Job {
             set_format(tx, id, format)?;
         }
         if let Some(template) = &draft.template {
-            if template.is_empty() {
+            if matches!(template.as_str(), "" | "0") {
                 meta::delete(tx, MetaKind::Post, id.0, "_wp_page_template", None)?;
             } else {
                 meta::update(tx, MetaKind::Post, id.0, "_wp_page_template", template)?;

@@ -8,7 +8,7 @@ use svc_routing::{Request, Result};
 use svc_store::{
     Tx,
     meta::{self, MetaKind},
-    posts, terms,
+    posts, terms, users,
 };
 
 use super::{
@@ -53,6 +53,13 @@ impl Templates {
         let theme = self.site.theme(settings).name.clone();
         if existing.is_none() && draft.theme.as_ref().is_some_and(|wanted| *wanted != theme) && !is_empty(&draft) {
             return Err(other_theme());
+        }
+        if let Some(author) = draft.author.map(UserId)
+            && !author.is_none()
+            && author != caller.id
+            && self.site.read(|db| Ok(users::get(db, author)?))?.is_none()
+        {
+            return Err(errors::invalid_author());
         }
         let ignored_hooks = self.keep_hooks(&mut draft, settings);
         let filtered = !Access::new(&self.site, settings).can(&caller, "unfiltered_html");

@@ -159,6 +159,8 @@ fn username(value: Value, _: &str) -> Result<Value, Error> {
 
 fn password(value: Value, _: &str) -> Result<Value, Error> {
     let password = text(&value);
-    let fits = !password.is_empty() && password.len() <= svc_auth::password::MAX_LENGTH && !password.contains('\\');
+    let fits = !matches!(password.as_str(), "" | "0")
+        && password.len() <= svc_auth::password::MAX_LENGTH
+        && !password.contains('\\');
     if fits { Ok(password.into()) } else { Err(errors::invalid_password()) }
 }

@@ -175,9 +175,11 @@ impl WidgetRoutes {
 
     async fn create(self: Arc<Self>, req: Request) -> Result<Response> {
         let draft: Draft = self.fields.read(|name| respond::given(&req, name))?;
-        let named = draft.id.as_deref().and_then(parse_id).map(|(base, number)| (base.to_owned(), Some(number)));
-        let (id_base, number) = match (named, &draft.id_base) {
-            (Some(named), _) => named,
+        let (id_base, number) = match (&draft.id, &draft.id_base) {
+            (Some(id), _) => match parse_id(id) {
+                Some((id_base, number)) => (id_base.to_owned(), Some(number)),
+                None => return Err(errors::invalid("The id is none that a widget has.")),
+            },
             (None, Some(id_base)) => (id_base.clone(), None),
             (None, None) => return Err(errors::invalid("A widget needs a kind.")),
         };

@@ -19,14 +19,15 @@ const MAX_SLUG: usize = 200;
 /// Names of feeds, which no post may take.
 const FEEDS: [&str; 6] = ["feed", "rdf", "rss", "rss2", "atom", "embed"];
 
-/// The columns of a row. Where they hold no emoji, texts have references to them instead.
+/// What columns hold of a post; numbers that are outside of a column's range become the nearest inside, as in a database
+/// that is not strict. Where they hold no emoji, texts have references to them instead.
 fn values(db: &Db, post: &Post) -> [(&'static str, Expr); 19] {
     let fit = |text: &str| match db.shared.narrow.load(Ordering::Relaxed) {
         true => Expr::from(encode_emoji(text).into_owned()),
         false => text.into(),
     };
     [
-        ("post_author", post.author.0.into()),
+        ("post_author", Ord::max(post.author.0, 0).into()),
         ("post_date", stamp::format(post.date).into()),
         ("post_date_gmt", stamp::format(post.date_gmt).into()),
         ("post_content", fit(&post.content)),
@@ -39,9 +40,9 @@ fn values(db: &Db, post: &Post) -> [(&'static str, Expr); 19] {
         ("post_name", post.slug.as_str().into()),
         ("post_modified", stamp::format(post.modified).into()),
         ("post_modified_gmt", stamp::format(post.modified_gmt).into()),
-        ("post_parent", post.parent.0.into()),
+        ("post_parent", Ord::max(post.parent.0, 0).into()),
         ("guid", post.guid.as_str().into()),
-        ("menu_order", post.menu_order.into()),
+        ("menu_order", Ord::clamp(post.menu_order, i32::MIN.into(), i32::MAX.into()).into()),
         ("post_type", post.post_type.as_str().into()),
         ("post_mime_type", post.mime_type.as_str().into()),
         ("comment_count", post.comment_count.into()),
