@@ -167,7 +167,12 @@ pub(super) fn visibility(
 pub(super) const CSS_CLASS: &str = "wp-custom-css-";
 
 /// The class for CSS that a block brings for itself alone. `chosen` are the classes that were made for it before.
-pub(super) fn css_class(block: &Block<'_>, block_type: Option<&BlockType>, chosen: &[String]) -> Option<String> {
+pub(super) fn css_class(
+    block: &Block<'_>,
+    block_type: Option<&BlockType>,
+    parent: Option<&Block<'_>>,
+    chosen: &[String],
+) -> Option<String> {
     let css = style(block, &["css"]).as_str()?;
     if css.trim().is_empty() || css.contains('<') || block_type.is_some_and(|t| !t.has_support(&["customCSS"], true)) {
         return None;
@@ -177,6 +182,9 @@ pub(super) fn css_class(block: &Block<'_>, block_type: Option<&BlockType>, chose
         let own = block["className"].as_str().filter(|class| !class.is_empty());
         let classes: Vec<&str> = own.into_iter().chain(chosen.iter().map(String::as_str)).collect();
         told["attrs"]["className"] = classes.join(" ").into();
+    }
+    if let Some(layout) = parent.and_then(|parent| parent.attrs.get("layout")).filter(|layout| !layout.is_null()) {
+        told["parentLayout"] = layout.clone();
     }
     Some(format!("{CSS_CLASS}{}", layout::hash(told)))
 }

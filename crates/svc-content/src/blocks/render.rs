@@ -256,7 +256,7 @@ impl<'r> Renderer<'r> {
             content = bound.iter().fold(content, |html, (name, value)| bindings::put(html, block_type, name, value));
         }
         let chosen: Vec<String> = [&variation, &elements].into_iter().flatten().cloned().collect();
-        let css = features::css_class(block, block_type, &chosen);
+        let css = features::css_class(block, block_type, parent, &chosen);
         self.page.chosen.replace(chosen.iter().chain(&css).cloned().collect());
         let child = layout::child_class(block, parent).filter(|_| block_type.is_some());
         self.page.child.replace(child.clone());
@@ -284,7 +284,7 @@ impl<'r> Renderer<'r> {
                 styles.own(class, text);
             }
         }
-        let first: Vec<String> = chosen.into_iter().chain(child).collect();
+        let first: Vec<String> = elements.into_iter().chain(child).chain(variation).collect();
         html = add_to(html, |_, _| true, &first);
         let classes = layout::container_classes(block, block_type, self.theme, styles.as_mut());
         let wrapper = layout::wrapper_class(block);
@@ -312,6 +312,7 @@ impl<'r> Renderer<'r> {
             "core/paragraph" => add_to(html, |html, tag| tag.is(html, "p"), &["wp-block-paragraph".to_owned()]),
             // What is folded away need not be fetched first.
             "core/details" if block["showContent"] != true => tags::set_image_priority(&html, "low"),
+            "core/accordion-item" if block["openByDefault"] != true => tags::set_image_priority(&html, "low"),
             _ => html,
         }
     }
