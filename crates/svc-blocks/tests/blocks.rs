@@ -17,7 +17,7 @@ use svc_blocks::{
 };
 use svc_content::{
     RenderContext,
-    blocks::{BlockType, BlockTypes, FluidSizes, Renderer, Theme, parse},
+    blocks::{BlockType, BlockTypes, Duotone, FluidSizes, Renderer, Theme, parse},
     display::standard_shortcodes,
     render_content,
 };
@@ -332,7 +332,7 @@ fn recorded_theme() -> Theme {
         block_gap: Some("24px".to_owned()),
         fluid: FluidSizes::of(&settings),
         positions: vec!["sticky".to_owned()],
-        duotones: vec!["blue-orange".to_owned()],
+        duotones: vec![Duotone { slug: "blue-orange".to_owned(), ..Duotone::default() }],
         ..Theme::default()
     }
 }

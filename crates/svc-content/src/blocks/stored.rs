@@ -256,7 +256,7 @@ fn tabs(html: String, around: &Around<'_>) -> String {
         .filter(|tag| tag.has_class(&html, "wp-block-tab-panel") && is_new(tag, "data-wp-bind--hidden"))
         .enumerate()
         .map(|(index, tag)| {
-            let own = tag.value(&html, "id").filter(|own| !own.is_empty()).map(|own| own.to_string());
+            let own = tag.value(&html, "id").filter(|own| !own.is_empty()).map(ToOwned::to_owned);
             (tag, own.unwrap_or_else(|| format!("{id}-tab-{index}")))
         })
         .collect();
