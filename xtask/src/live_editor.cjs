@@ -16,6 +16,9 @@ const log = process.env.SVC_EDITOR_LOG;
 
 let step = 'log-in';
 let requests = 0;
+/** Requests of the browser's that are not answered yet, and when one was last asked or answered. */
+let pending = 0;
+let latest = 0;
 /** What was wrong, each once. */
 const faults = new Set();
 const fault = text => faults.add(`    ${text}`);
@@ -75,6 +78,9 @@ function differences(mine, theirs) {
 }
 
 const proxy = http.createServer(async (req, res) => {
+  pending += 1;
+  latest = Date.now();
+  res.once('close', () => { pending -= 1; latest = Date.now(); });
   const parts = [];
   for await (const part of req) parts.push(part);
   const body = Buffer.concat(parts);
@@ -116,8 +122,11 @@ const proxy = http.createServer(async (req, res) => {
 
 const pause = ms => new Promise(done => setTimeout(done, ms));
 
+/** Waits until the browser has asked nothing for a while. */
 async function idle(page, ms = 500) {
-  await page.waitForLoadState('networkidle', { timeout: 30000 }).catch(() => {});
+  await page.waitForLoadState('load').catch(() => {});
+  const end = Date.now() + 30000;
+  do await pause(100); while ((pending || Date.now() - latest < 500) && Date.now() < end);
   await pause(ms);
 }
 
@@ -146,10 +155,15 @@ async function save(page, edits) {
   await page.evaluate(() => { wp.data.dispatch('core/editor').savePost(); });
   await page.waitForFunction(() => { const s = wp.data.select('core/editor'); return !s.isSavingPost() && (s.didPostSaveRequestSucceed() || s.didPostSaveRequestFail()); });
   await idle(page);
-  const { failed, post } = await page.evaluate(() => { const s = wp.data.select('core/editor'); return { failed: s.didPostSaveRequestFail(), post: s.getCurrentPost() }; });
-  if (failed) fault('saving failed');
-  return post;
+  if (await page.evaluate(() => wp.data.select('core/editor').didPostSaveRequestFail())) fault('saving failed');
+  return current(page);
 }
+
+/** The post in the editor as it is stored: `getCurrentPost` may have texts in place of what the interface answered. */
+const current = page => page.evaluate(() => {
+  const { getCurrentPostType, getCurrentPostId } = wp.data.select('core/editor');
+  return wp.data.select('core').getEntityRecord('postType', getCurrentPostType(), getCurrentPostId());
+});
 
 /** A record of any kind through the editor's own store. */
 const record = (page, kind, name, value) => page.evaluate(([kind, name, value]) => wp.data.dispatch('core').saveEntityRecord(kind, name, value, { throwOnError: true }).then(made => ({ id: made.id, status: made.status })), [kind, name, value]);
@@ -159,10 +173,13 @@ function equal(a, b, what) {
   if (JSON.stringify(a) !== JSON.stringify(b)) fault(`${what}: ${JSON.stringify(a)} and not ${JSON.stringify(b)}`);
 }
 
-/** A small picture, as a file of this name. */
+/** A picture of one point. */
+const DOT = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR42mP4z8AAAAMBAQD3A0FDAAAAAElFTkSuQmCC';
+
+/** It, as a file of this name. */
 function picture(name) {
   const file = path.join(fs.mkdtempSync(path.join(os.tmpdir(), 'svc-editor-')), name);
-  fs.writeFileSync(file, Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR42mP4z8AAAAMBAQD3A0FDAAAAAElFTkSuQmCC', 'base64'));
+  fs.writeFileSync(file, Buffer.from(DOT, 'base64'));
   return file;
 }
 
@@ -231,12 +248,26 @@ const steps = {
     equal((await save(page, { date: null, status: 'draft' })).status, 'draft', 'the draft');
     equal((await save(page, { status: 'publish' })).status, 'publish', 'the post, published again');
   },
+  async 'a gallery is made of uploaded pictures'(page) {
+    const made = await page.evaluate(async names => {
+      const bytes = Uint8Array.from(atob(names.shift()), c => c.charCodeAt(0));
+      const filesList = names.map(name => new File([bytes], name, { type: 'image/png' }));
+      const upload = wp.data.select('core/block-editor').getSettings().mediaUpload;
+      const done = await new Promise((resolve, reject) => upload({ filesList, allowedTypes: ['image'], onFileChange: all => all.every(one => one && one.id) && resolve(all), onError: reject }));
+      const images = done.map(({ id, url }) => wp.blocks.createBlock('core/image', { id, url, linkTo: 'none' }));
+      wp.data.dispatch('core/block-editor').insertBlocks([wp.blocks.createBlock('core/gallery', { linkTo: 'none' }, images), wp.blocks.createBlock('core/media-text', { mediaId: done[0].id, mediaType: 'image' }), wp.blocks.createBlock('core/cover', { id: done[0].id, url: done[0].url })]);
+      return done.length;
+    }, [DOT, 'one.png', 'two.png']);
+    equal(made, 2, 'pictures of the gallery');
+    await idle(page, 1500);
+    equal((await save(page, {})).content.raw.includes('wp-block-gallery'), true, 'the gallery is saved');
+  },
   async 'it is saved by itself, and opened again'(page) {
     await page.evaluate(() => { wp.data.dispatch('core/editor').editPost({ title: 'Not saved yet' }); wp.data.dispatch('core/editor').autosave(); });
     await idle(page, 1500);
     await openPost(page, `/wp-admin/post.php?post=${post}&action=edit`);
-    const shown = await page.evaluate(() => [wp.data.select('core/editor').getCurrentPost().title.raw, wp.data.select('core/block-editor').getBlocks().filter(b => !b.isValid).length]);
-    equal(shown, ['Changed in the editor', 0], 'title, and blocks that are not valid');
+    const broken = await page.evaluate(() => wp.data.select('core/block-editor').getBlocks().filter(b => !b.isValid).length);
+    equal([(await current(page)).title.raw, broken], ['Changed in the editor', 0], 'title, and blocks that are not valid');
     equal(await page.evaluate(() => wp.data.select('core/notices').getNotices().some(n => n.id === 'autosave-exists')), true, 'the editor offers the autosave');
   },
   async 'its revisions are shown'(page) {
@@ -273,6 +304,32 @@ const steps = {
     await page.waitForURL(/edit\.php/, { timeout: 30000 }).catch(() => {});
     await idle(page);
   },
+  async 'pictures, links and addresses are looked for'(page) {
+    await openPost(page, '/wp-admin/post-new.php');
+    await page.evaluate(async () => {
+      const settings = wp.data.select('core/block-editor').getSettings();
+      for (const media_type of ['image', 'video', 'audio']) await wp.data.resolveSelect('core').getEntityRecords('postType', 'attachment', { media_type, per_page: 20, search: 'dot', orderby: 'date' });
+      for (const options of [{ perPage: 20 }, { isInitialSuggestions: true, initialSuggestionsSearchOptions: { type: 'post', subtype: 'page', perPage: 3 } }, { type: 'taxonomy', subtype: 'category' }, { type: 'attachment' }, { type: 'post-format' }]) await settings.__experimentalFetchLinkSuggestions(options.perPage ? 'e' : '', options);
+      await settings.__experimentalFetchRichUrlData(window.location.origin + '/').catch(() => null);
+    });
+    await page.locator('.editor-document-tools__inserter-toggle').click();
+    await idle(page, 1000);
+    for (const tab of ['Patterns', 'Media']) {
+      await page.locator(`.block-editor-inserter__menu [role=tab]:has-text("${tab}")`).first().click();
+      await idle(page, 1000);
+    }
+  },
+  async 'a post takes a template that was made for it'(page) {
+    await openPost(page, '/wp-admin/post-new.php');
+    const slug = `own-${Date.now()}`;
+    const template = await record(page, 'postType', 'wp_template', { slug, title: 'Own', content: '<!-- wp:post-content /-->', status: 'publish' });
+    const saved = await save(page, { title: 'Drawn by its own', status: 'publish', template: slug });
+    equal(saved.template, slug, 'the template of the post');
+    await page.evaluate(() => { wp.data.dispatch('core/editor').setRenderingMode('template-locked'); });
+    await idle(page, 1000);
+    await remove(page, 'postType', 'post', saved.id);
+    await remove(page, 'postType', 'wp_template', template.id);
+  },
   async 'a page has a parent and a template'(page) {
     await openPost(page, '/wp-admin/post-new.php?post_type=page');
     const parent = await record(page, 'postType', 'page', { title: 'Above', status: 'publish' });
@@ -295,6 +352,48 @@ const steps = {
     await page.evaluate(id => wp.apiFetch({ path: `/wp/v2/global-styles/${id}/revisions?context=edit` }).then(() => null), id);
     await record(page, 'root', 'globalStyles', { id, ...before });
   },
+  async 'fonts are installed and removed'(page) {
+    await page.goto(`${site}/wp-admin/font-library.php`);
+    await page.waitForFunction(() => window.wp && wp.apiFetch);
+    await idle(page, 1500);
+    await open(page, '/wp-admin/site-editor.php?p=/styles&section=/typography');
+    await page.evaluate(async slug => {
+      const post = (path, name, value) => {
+        const body = new FormData();
+        body.append(name, JSON.stringify(value));
+        return wp.apiFetch({ path, method: 'POST', body });
+      };
+      const settings = { name: 'A font', slug, fontFamily: '"A font", serif' };
+      const family = await post('/wp/v2/font-families', 'font_family_settings', settings);
+      const face = { fontFamily: settings.fontFamily, fontStyle: 'normal', fontWeight: '400', src: 'https://example.org/a.woff2' };
+      await post(`/wp/v2/font-families/${family.id}/font-faces`, 'font_face_settings', face);
+      await wp.apiFetch({ path: `/wp/v2/font-families?slug=${slug}&_embed=true` });
+      await wp.apiFetch({ path: '/wp/v2/font-collections' });
+      await wp.apiFetch({ path: `/wp/v2/font-families/${family.id}?force=true`, method: 'DELETE' });
+    }, `a-font-${Date.now()}`);
+  },
+  async 'widgets are put into a sidebar and taken out'(page) {
+    await page.goto(`${site}/wp-admin/widgets.php`);
+    // The theme may have no sidebars.
+    if (!(await page.evaluate(() => Boolean(window.wp && wp.data && wp.data.select('core/edit-widgets'))))) return;
+    await page.waitForFunction(() => wp.data.select('core/edit-widgets').getWidgetAreas()?.length && !wp.data.select('core/edit-widgets').isSavingWidgetAreas());
+    await idle(page, 1500);
+    const changed = await page.evaluate(async () => {
+      const { select, dispatch } = wp.data;
+      const area = select('core/block-editor').getBlocks().find(block => block.name === 'core/widget-area');
+      const block = wp.blocks.createBlock('core/paragraph', { content: 'In a sidebar' });
+      const blocks = () => select('core/block-editor').getBlocks(area.clientId).length;
+      const counts = [blocks()];
+      dispatch('core/block-editor').insertBlock(block, 0, area.clientId);
+      await dispatch('core/edit-widgets').saveEditedWidgetAreas();
+      counts.push(blocks());
+      dispatch('core/block-editor').removeBlock(block.clientId);
+      await dispatch('core/edit-widgets').saveEditedWidgetAreas();
+      return counts[1] - counts[0];
+    });
+    equal(changed, 1, 'widgets that were added');
+    await idle(page);
+  },
   async 'templates are changed and cleared'(page) {
     await open(page, '/wp-admin/site-editor.php?p=/template');
     const theme = await page.evaluate(() => wp.data.resolveSelect('core').getCurrentTheme().then(theme => theme.stylesheet));
@@ -313,7 +412,8 @@ const steps = {
   const browser = await require(playwright).chromium.launch({ executablePath: chromium, args: ['--no-sandbox', '--disable-dev-shm-usage'], proxy: { server, bypass: '<-loopback>' } });
   const page = await (await browser.newContext({ viewport: { width: 1300, height: 900 } })).newPage();
   page.setDefaultTimeout(60000);
-  page.on('pageerror', error => fault(`an error on the page: ${error.stack || error}`));
+  // A font at an address that nobody answers at is such an error.
+  page.on('pageerror', error => /NetworkError/.test(error) || fault(`an error on the page: ${error.stack || error}`));
   page.on('dialog', dialog => dialog.accept());
   await page.goto(`${site}/wp-login.php`);
   await page.fill('#user_login', login);

@@ -11,6 +11,9 @@ use crate::{AuthError, NoRandomness, Secret, password, secret::random_text, stor
 /// User meta that holds the list.
 pub const META_KEY: &str = "_application_passwords";
 
+/// Option that says whether anybody ever made an application password: without it none need be looked for.
+pub const IN_USE_OPTION: &str = "using_application_passwords";
+
 /// Characters of a generated password.
 pub const LENGTH: usize = 24;
 

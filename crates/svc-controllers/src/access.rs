@@ -49,34 +49,24 @@ pub(crate) fn only_reads(req: &Request) -> bool {
 pub struct Access<'a> {
     site: &'a Site,
     settings: &'a Settings,
-    posts: HashMap<PostId, Post>,
-    before_trash: HashMap<PostId, String>,
+    posts: PostsAsked,
     comment_posts: HashMap<CommentId, PostId>,
     term_taxonomies: HashMap<TermId, String>,
     users: Vec<UserId>,
 }
 
-impl<'a> Access<'a> {
-    /// Nothing loaded: for capabilities without an object.
-    pub fn new(site: &'a Site, settings: &'a Settings) -> Self {
-        Access {
-            site,
-            settings,
-            posts: HashMap::new(),
-            before_trash: HashMap::new(),
-            comment_posts: HashMap::new(),
-            term_taxonomies: HashMap::new(),
-            users: Vec::new(),
-        }
-    }
+/// What the rules ask about posts.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct PostsAsked {
+    posts: HashMap<PostId, Post>,
+    before_trash: HashMap<PostId, String>,
+}
 
-    /// With what the rules ask about these posts: the parents of those that inherit, the former status of those in the
-    /// trash. At most two queries, and none for posts that need neither.
-    ///
-    /// # Errors
-    /// Those of the store.
-    pub fn of_posts(site: &'a Site, settings: &'a Settings, db: &mut Db, about: &[Post]) -> Stored<Self> {
-        let mut access = Self::new(site, settings);
+impl PostsAsked {
+    /// What the rules ask about these posts: the parents of those that inherit, the former status of those in the trash. At
+    /// most two queries, and none for posts that need neither.
+    pub(crate) fn load(db: &mut Db, about: &[Post]) -> Stored<Self> {
+        let mut asked = PostsAsked::default();
         let mut parents: Vec<PostId> = about
             .iter()
             .filter(|p| !p.parent.is_none() && (p.status == "inherit" || p.post_type == "revision"))
@@ -90,20 +80,47 @@ impl<'a> Access<'a> {
                 if parent.status == "trash" {
                     trashed.push(parent.id.0);
                 }
-                access.posts.insert(parent.id, parent);
+                asked.posts.insert(parent.id, parent);
             }
         }
         if !trashed.is_empty() {
             for (id, meta) in meta::load(db, MetaKind::Post, &trashed)? {
                 if let Some(status) = meta.first("_wp_trash_meta_status") {
-                    access.before_trash.insert(PostId(id), status.to_owned());
+                    asked.before_trash.insert(PostId(id), status.to_owned());
                 }
             }
         }
         for post in about {
-            access.posts.entry(post.id).or_insert_with(|| facts_only(post));
+            asked.posts.entry(post.id).or_insert_with(|| facts_only(post));
         }
-        Ok(access)
+        Ok(asked)
+    }
+}
+
+impl<'a> Access<'a> {
+    /// Nothing loaded: for capabilities without an object.
+    pub fn new(site: &'a Site, settings: &'a Settings) -> Self {
+        Access {
+            site,
+            settings,
+            posts: PostsAsked::default(),
+            comment_posts: HashMap::new(),
+            term_taxonomies: HashMap::new(),
+            users: Vec::new(),
+        }
+    }
+
+    /// With what the rules ask about these posts: at most two queries.
+    ///
+    /// # Errors
+    /// Those of the store.
+    pub fn of_posts(site: &'a Site, settings: &'a Settings, db: &mut Db, about: &[Post]) -> Stored<Self> {
+        Ok(Self::about(site, settings, PostsAsked::load(db, about)?))
+    }
+
+    /// With what was loaded of posts.
+    pub(crate) fn about(site: &'a Site, settings: &'a Settings, posts: PostsAsked) -> Self {
+        Access { posts, ..Self::new(site, settings) }
     }
 
     /// Adds the taxonomies of terms.
@@ -131,7 +148,10 @@ impl<'a> Access<'a> {
 
     /// Whether everybody, or this caller, may read a post (and the post that it hangs on).
     pub fn can_read(&self, caller: &Caller, post: &Post) -> bool {
-        self.can_read_at(caller, post, 8)
+        if self.is_for_readers(post) {
+            return self.can_read_at(caller, post, 8);
+        }
+        caller.is_logged_in() && caller.can_post(svc_auth::caps::PostCap::Read, post, self)
     }
 
     /// Whether the caller sees a post within the content of another. Published patterns are there for that.
@@ -147,7 +167,7 @@ impl<'a> Access<'a> {
 
     /// `depth` bounds chains of attachments of attachments.
     fn can_read_at(&self, caller: &Caller, post: &Post, depth: u8) -> bool {
-        if self.is_for_readers(post) && self.site.statuses.get(&post.status).is_some_and(|s| s.public) {
+        if self.site.statuses.get(&post.status).is_some_and(|s| s.public) {
             return true;
         }
         if caller.is_logged_in() && caller.can_post(svc_auth::caps::PostCap::Read, post, self) {
@@ -156,7 +176,9 @@ impl<'a> Access<'a> {
         match (post.status.as_str(), depth.checked_sub(1)) {
             ("inherit", _) if post.parent.is_none() => true,
             ("inherit", Some(depth)) => {
-                self.posts.get(&post.parent).is_none_or(|parent| self.can_read_at(caller, parent, depth))
+                let is_shown = |post: &Post| self.site.types.get(&post.post_type).is_some_and(|t| t.show_in_rest);
+                let parent = self.posts.posts.get(&post.parent);
+                parent.is_none_or(|parent| is_shown(parent) && self.can_read_at(caller, parent, depth))
             }
             _ => false,
         }
@@ -199,11 +221,11 @@ impl CapContext for Access<'_> {
     }
 
     fn post(&self, id: PostId) -> Option<PostFacts<'_>> {
-        self.posts.get(&id).map(PostFacts::from)
+        self.posts.posts.get(&id).map(PostFacts::from)
     }
 
     fn status_before_trash(&self, id: PostId) -> Option<Cow<'_, str>> {
-        self.before_trash.get(&id).map(|s| Cow::Borrowed(s.as_str()))
+        self.posts.before_trash.get(&id).map(|s| Cow::Borrowed(s.as_str()))
     }
 
     fn comment_post(&self, id: CommentId) -> Option<PostId> {

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use svc_model::{Post, PostId, Term};
+use svc_model::{Post, PostId, PostType, Term};
 use svc_store::{Db, posts, terms, users};
 
 use crate::{Settings, Site, Stored, posts::Place, terms::slug_paths};
@@ -25,8 +25,11 @@ pub(crate) fn of_posts(
     parents.dedup();
     let mut above = HashMap::new();
     if !parents.is_empty() {
-        let is_public = |p: &Post| site.statuses.get(&p.status).is_some_and(|s| s.public);
-        let found: Vec<Post> = posts::get_many(db, &parents)?.into_iter().filter(is_public).collect();
+        let has_page = |p: &Post| {
+            let is_public = site.statuses.get(&p.status).is_some_and(|s| s.public);
+            is_public && site.types.get(&p.post_type).is_some_and(PostType::is_viewable)
+        };
+        let found: Vec<Post> = posts::get_many(db, &parents)?.into_iter().filter(has_page).collect();
         let places = places(db, site, settings, &found)?;
         above = addresses(site, settings, &found, &places);
     }
@@ -35,6 +38,12 @@ pub(crate) fn of_posts(
         places.entry(post.id).or_default().parent = above.get(&post.parent).cloned();
     }
     Ok(addresses(site, settings, rows, &places))
+}
+
+/// The route of a post, whatever its type; empty for types that the interface does not show.
+pub(crate) fn route(site: &Site, post: &Post) -> String {
+    let shown = site.types.get(&post.post_type).filter(|kind| kind.show_in_rest);
+    shown.map_or_else(String::new, |kind| format!("{}/{}", site.route_of_type(kind), post.id))
 }
 
 fn addresses(

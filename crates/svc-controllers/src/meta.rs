@@ -272,9 +272,27 @@ pub(crate) struct MetaRights<'a> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct MetaChange {
     key: String,
-    values: Vec<String>,
-    /// One row is kept, not a list of rows.
-    single: bool,
+    what: What,
+}
+
+/// What becomes of the rows of a key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum What {
+    /// They go.
+    Cleared,
+    /// There is one.
+    Set(String),
+    /// Those with the first texts go, and rows with the others come; what is in neither stays in its place.
+    Rows(Vec<String>, Vec<String>),
+}
+
+impl What {
+    /// From these stored rows to the wanted ones. A value that one row has, is that row, however often it is wanted.
+    fn rows(now: &[String], wanted: Vec<String>) -> Self {
+        let stays = |text: &String| now.iter().filter(|stored| *stored == text).count() == 1;
+        let gone = now.iter().filter(|text| !(wanted.contains(text) && stays(text))).cloned().collect();
+        What::Rows(gone, wanted.into_iter().filter(|text| !stays(text)).collect())
+    }
 }
 
 impl MetaField {
@@ -301,7 +319,11 @@ impl MetaField {
     /// no truth value: the peer refuses to take such a value away.
     fn is_intact(&self, stored: &[String]) -> bool {
         if stored.is_empty() && !self.has_default {
-            return !matches!(self.kind(), "integer" | "number" | "boolean");
+            return match self.kind() {
+                "integer" | "number" | "boolean" => false,
+                "string" => !self.value_of("").is_null(),
+                _ => true,
+            };
         }
         stored.iter().all(|text| !self.value_of(text).is_null())
     }
@@ -323,38 +345,64 @@ impl MetaRegistry {
         rights: &MetaRights<'_>,
         caller: &Caller,
     ) -> Result<Vec<MetaChange>, Error> {
-        let mut changes = Vec::new();
+        let (mut changes, mut refused) = (Vec::new(), Error::empty());
         let Value::Object(wanted) = wanted else { return Ok(changes) };
         for field in self.fields(kind, subtype) {
             let Some(value) = wanted.get(&field.name) else { continue };
-            let now = stored.all(&field.key);
             let may = |by_key: &dyn Fn(&str) -> bool| field.guard_allows(caller).unwrap_or_else(|| by_key(&field.key));
-            if value.is_null() || (!field.single && value.as_array().is_some_and(Vec::is_empty)) {
-                if value.is_null() && field.single && !field.is_intact(now) {
-                    return Err(errors::invalid_stored_meta(&field.name));
-                }
-                if !may(rights.delete) {
-                    return Err(errors::cannot_delete_meta(&field.name));
-                }
-                if !now.is_empty() {
-                    changes.push(MetaChange { key: field.key.clone(), values: Vec::new(), single: field.single });
-                }
-                continue;
+            match field.change(value, stored.all(&field.key), may, rights) {
+                Ok(change) => changes.extend(change),
+                Err(error) => refused.merge(error),
             }
-            let values = field.texts_of(value)?;
-            if values == now {
-                continue;
-            }
-            if !may(rights.edit) {
-                return Err(errors::cannot_update_meta(&field.name));
-            }
-            changes.push(MetaChange { key: field.key.clone(), values, single: field.single });
         }
-        Ok(changes)
+        if refused.is_empty() { Ok(changes) } else { Err(refused) }
     }
 }
 
 impl MetaField {
+    /// What a member of the request changes of the stored values; nothing when they are the same.
+    fn change(
+        &self,
+        value: &Value,
+        now: &[String],
+        may: impl Fn(&dyn Fn(&str) -> bool) -> bool,
+        rights: &MetaRights<'_>,
+    ) -> Result<Option<MetaChange>, Error> {
+        let change = |what| Some(MetaChange { key: self.key.clone(), what });
+        if value.is_null() || (!self.single && value.as_array().is_some_and(Vec::is_empty)) {
+            if value.is_null() && self.single && !self.is_intact(now) {
+                return Err(errors::invalid_stored_meta(&self.name));
+            }
+            if !may(rights.delete) {
+                return Err(errors::cannot_delete_meta(&self.name));
+            }
+            return Ok(if now.is_empty() { None } else { change(What::Cleared) });
+        }
+        let has_null = match value {
+            Value::Array(values) => values.iter().any(Value::is_null),
+            Value::Object(members) => members.values().any(Value::is_null),
+            _ => false,
+        };
+        if !self.single && has_null {
+            // Null takes values away, and a list cannot say which.
+            return Err(errors::invalid_stored_meta(&self.name));
+        }
+        let mut values = self.texts_of(value)?;
+        if values == now {
+            return Ok(None);
+        }
+        if !may(rights.edit) {
+            return Err(errors::cannot_update_meta(&self.name));
+        }
+        Ok(match values.pop() {
+            Some(value) if self.single => change(What::Set(value)),
+            last => {
+                values.extend(last);
+                change(What::rows(now, values))
+            }
+        })
+    }
+
     /// The stored texts of a member of the request.
     fn texts_of(&self, value: &Value) -> Result<Vec<String>, Error> {
         let param = format!("meta.{}", self.name);
@@ -374,18 +422,22 @@ impl MetaField {
 
 /// Stores changes of an object's meta: of lists only what differs, so that rows that stay keep their place.
 pub(crate) fn store(tx: &mut Tx, kind: MetaKind, id: i64, changes: &[MetaChange]) -> Stored<()> {
-    for change in changes {
-        match change.values.as_slice() {
-            [] => {
-                svc_store::meta::delete(tx, kind, id, &change.key, None)?;
+    for MetaChange { key, what } in changes {
+        match what {
+            What::Cleared => {
+                svc_store::meta::delete(tx, kind, id, key, None)?;
             }
-            [one] if change.single => {
-                svc_store::meta::update(tx, kind, id, &change.key, one)?;
+            What::Set(value) => {
+                svc_store::meta::update(tx, kind, id, key, value)?;
             }
-            several => {
-                let rows: Vec<(&str, &str)> = several.iter().map(|v| (change.key.as_str(), v.as_str())).collect();
-                svc_store::meta::delete(tx, kind, id, &change.key, None)?;
-                svc_store::meta::add_many(tx, kind, id, &rows)?;
+            What::Rows(gone, added) => {
+                for value in gone {
+                    svc_store::meta::delete(tx, kind, id, key, Some(value))?;
+                }
+                if !added.is_empty() {
+                    let rows: Vec<(&str, &str)> = added.iter().map(|v| (key.as_str(), v.as_str())).collect();
+                    svc_store::meta::add_many(tx, kind, id, &rows)?;
+                }
             }
         }
     }

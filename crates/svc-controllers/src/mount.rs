@@ -3,14 +3,15 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use svc_model::{PostType, RestController};
+use svc_model::{PostId, PostType, RestController};
 use svc_routing::{Link, Map, ParamOrder, Registry, Request, Response, SiteInfo};
 use svc_schema::Error;
-use svc_store::{MetaKind, meta};
+use svc_store::{MetaKind, meta, posts};
 
 use crate::{
     Access, LINK_RELATION, Settings, Site,
     abilities::AbilityRoutes,
+    addresses,
     application_passwords::ApplicationPasswords,
     block_directory::BlockDirectory,
     blocks, caller,
@@ -60,14 +61,18 @@ pub fn site_info(site: &Arc<Site>) -> Result<SiteInfo, Error> {
 }
 
 fn facts(site: &Site, settings: &Settings) -> Map {
-    let text = |name: &str| Value::from(settings.option(name));
-    let offset = settings.zone.hours_at(site.now());
+    // An option that is not there is told as such.
+    let text = |name: &str| settings.stored(name).map_or(Value::Bool(false), Value::from);
+    let offset = match settings.option("timezone_string") {
+        "" => text("gmt_offset"),
+        _ => svc_php::cast::float_value(settings.zone.hours_at(site.now())),
+    };
     let facts = json!({
         "name": text("blogname"),
         "description": text("blogdescription"),
         "url": settings.option("siteurl").trim_end_matches('/'),
         "home": settings.option("home").trim_end_matches('/'),
-        "gmt_offset": svc_php::cast::float_value(offset),
+        "gmt_offset": offset,
         "timezone_string": text("timezone_string"),
         "page_for_posts": settings.number("page_for_posts"),
         "page_on_front": settings.number("page_on_front"),
@@ -260,12 +265,15 @@ fn complete_index(mut response: Response, req: &Request, site: &Site, app_passwo
     }
     // The links come with the members that they are about, whether or not `_links` is asked for.
     let wanted = |names: &[&str]| names.iter().any(|name| req.wants(name));
-    for (kind, id, asked) in [
-        ("site_logo", logo, wants_links || wanted(&["site_logo"])),
-        ("site_icon", icon, wants_links || wanted(&["site_icon", "site_icon_url"])),
-    ] {
-        if id > 0 && asked {
-            let href = settings.urls.rest(&format!("/{}/media/{id}", site.brand.namespace()));
+    let mut pictures =
+        vec![("site_logo", logo, &["site_logo"][..]), ("site_icon", icon, &["site_icon", "site_icon_url"])];
+    pictures.retain(|(_, id, members)| *id > 0 && (wants_links || wanted(members)));
+    if !pictures.is_empty() {
+        let ids: Vec<PostId> = pictures.iter().map(|(_, id, _)| PostId(*id)).collect();
+        let known = site.read(|db| Ok(posts::get_many(db, &ids)?)).unwrap_or_default();
+        for (kind, id, _) in pictures {
+            let post = known.iter().find(|post| post.id.0 == id);
+            let href = settings.urls.rest(&post.map(|post| addresses::route(site, post)).unwrap_or_default());
             let link = Link::new(href).embeddable().attr("type", kind);
             response.links.add(format!("{LINK_RELATION}featuredmedia"), link);
         }

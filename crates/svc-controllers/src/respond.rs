@@ -3,6 +3,7 @@
 use serde_json::Value;
 use svc_resource::View;
 use svc_routing::{ExtraField, ExtraFields, Links, Map, Request, Response, Result};
+use svc_schema::FieldSet;
 
 /// What this request wants to see of items.
 pub(crate) fn view(req: &Request) -> View {
@@ -17,6 +18,17 @@ pub(crate) fn view(req: &Request) -> View {
 /// [`view`] in context `edit`: what a request that writes is answered.
 pub(crate) fn edit_view(req: &Request) -> View {
     View { context: "edit".to_owned(), ..view(req) }
+}
+
+/// What an answer to a deletion shows of what is gone: what the request asks for, and the number in any case. Of that, the
+/// answer lets through what the request asks for of `previous`.
+pub(crate) fn previous_view(req: &Request, context: &str) -> View {
+    let with_id = |fields: &FieldSet| {
+        let names = fields.names().iter().map(String::as_str);
+        FieldSet::parse(&names.chain(["id"]).collect::<Vec<_>>().into())
+    };
+    let fields = req.fields().filter(|fields| !fields.is_everything()).map(with_id);
+    View { context: context.to_owned(), fields, embed: false, links: false }
 }
 
 /// A parameter as the request gives it: null counts, absence does not.

@@ -67,7 +67,12 @@ impl Settings {
 
     /// An option as stored; empty when there is none.
     pub fn option(&self, name: &str) -> &str {
-        self.options.get(name).map_or("", String::as_str)
+        self.stored(name).unwrap_or_default()
+    }
+
+    /// An option's text, when it is stored.
+    pub fn stored(&self, name: &str) -> Option<&str> {
+        self.options.get(name).map(String::as_str)
     }
 
     /// Address of the folder of uploads, without slash at the end.

@@ -16,7 +16,7 @@ use svc_media::{Size, Storage};
 use svc_model::{PostStatuses, PostType, PostTypes, Taxonomies, Taxonomy};
 use svc_routing::Request;
 use svc_schema::Error;
-use svc_store::{Db, Store, Tx, options};
+use svc_store::{Db, Store, Tx, moment, options};
 use tokio::sync::{Notify, Semaphore};
 
 use crate::{
@@ -109,7 +109,7 @@ pub struct Site {
     /// What the options were understood as, beside the options as they were read.
     settings: ArcSwapOption<(Arc<options::Options>, Arc<Settings>)>,
     /// The settings of the latest state of the store that was seen.
-    settings_now: ArcSwapOption<(i64, Arc<Settings>)>,
+    last_settings: ArcSwapOption<(i64, Arc<Settings>)>,
     address: Option<String>,
     theme: ThemeCache,
     spare: ThemeCache,
@@ -155,7 +155,7 @@ impl Site {
             extensions: Vec::new(),
             clock: || Utc::now().naive_utc(),
             settings: ArcSwapOption::empty(),
-            settings_now: ArcSwapOption::empty(),
+            last_settings: ArcSwapOption::empty(),
             address: None,
             theme: ThemeCache::default(),
             spare: ThemeCache::default(),
@@ -274,19 +274,23 @@ impl Site {
         Ok(settings)
     }
 
-    /// [`Self::settings_in`] a snapshot of its own, or as they are known to be without one.
+    /// [`Self::settings_in`] a snapshot of its own, or as they are known to be without one; read once for a request.
     ///
     /// # Errors
     /// Those of the store.
     pub fn settings(&self) -> Result<Arc<Settings>, Error> {
+        moment::once(self, || self.settings_now())
+    }
+
+    fn settings_now(&self) -> Result<Arc<Settings>, Error> {
         let Some(state) = self.store.state() else { return self.read(|db| self.settings_in(db)) };
-        if let Some(known) = &*self.settings_now.load()
+        if let Some(known) = &*self.last_settings.load()
             && known.0 == state
         {
             return Ok(Arc::clone(&known.1));
         }
         let settings = self.read(|db| self.settings_in(db))?;
-        self.settings_now.store(Some(Arc::new((state, Arc::clone(&settings)))));
+        self.last_settings.store(Some(Arc::new((state, Arc::clone(&settings)))));
         Ok(settings)
     }
 

@@ -135,12 +135,17 @@ fn email(value: Value) -> Option<Value> {
 
 fn zone(value: Value) -> Option<Value> {
     let name = as_text(&value);
-    (name.is_empty() || name.parse::<chrono_tz::Tz>().is_ok()).then(|| name.into())
+    (matches!(&*name, "" | "0") || name.parse::<chrono_tz::Tz>().is_ok()).then(|| name.into())
 }
 
 /// Texts of the site are in English here: no other language is installed.
 fn language(value: Value) -> Option<Value> {
-    matches!(value.as_str(), Some("" | "en_US")).then(|| "".into())
+    match value.as_str() {
+        // What PHP calls empty is stored as it is.
+        Some("0") => Some(value),
+        Some("" | "en_US") => Some("".into()),
+        _ => None,
+    }
 }
 
 fn natural(value: Value) -> Option<Value> {

@@ -34,11 +34,6 @@ impl ActiveTheme {
         ActiveTheme { name: name.to_owned(), blocks: in_blocks(&json), theme, json }
     }
 
-    /// Whether a post of this type can name this template.
-    pub fn offers(&self, template: &str, post_type: &str) -> bool {
-        self.theme.as_ref().is_some_and(|theme| theme.offers(template, post_type))
-    }
-
     /// Whether its pages are drawn from templates made of blocks.
     pub fn is_block_theme(&self) -> bool {
         self.theme.as_ref().is_some_and(|theme| theme.is_block_theme)

@@ -25,6 +25,17 @@ impl Zone {
         moment(self.0.to_local(utc.and_utc().timestamp()))
     }
 
+    /// A date of the interface on the zone's clock; a time that the clock skips counts on from before the jump.
+    pub fn moment(&self, text: &str) -> Option<NaiveDateTime> {
+        self.pair(text, false).map(|(_, utc)| self.to_local(utc))
+    }
+
+    /// A stored moment as the interface shows it: on the zone's clock, which skips an hour when summer time begins. Times of
+    /// UTC are shown so too, as on the peer.
+    pub fn shown(&self, stored: NaiveDateTime) -> String {
+        self.to_local(self.to_utc(stored)).format("%Y-%m-%dT%H:%M:%S").to_string()
+    }
+
     /// How many hours the zone is ahead of UTC at a moment in UTC.
     pub fn hours_at(&self, utc: NaiveDateTime) -> f64 {
         self.0.offset_at(utc.and_utc().timestamp()) as f64 / 3600.0

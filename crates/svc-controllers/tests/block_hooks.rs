@@ -18,7 +18,7 @@ fn harness() -> Harness {
             ("my/link", "core/navigation", "firstChild"),
         ] {
             let file = json!({"name": name, "blockHooks": {anchor: place}});
-            let made = BlockType::from_json(&file).expect("it has a name");
+            let made = BlockType::from_json(&file).expect("a block type");
             site.blocks.register(made.rendered_by(move |_, _| format!("[{name}]")));
         }
     })

@@ -301,13 +301,14 @@ async fn nothing_is_fetched_from_inside() {
     let rows = [
         ("http://10.0.0.1/a.png", "rest_invalid_param"), ("http://127.0.0.2/a.png", "rest_invalid_param"),
         ("http://[::1]/a.png", "rest_invalid_param"),
-        // What is no address of the web is no address at all.
-        ("file:///a.png", "rest_upload_no_content_disposition"),
-        ("http://10.0.0.1/a.txt", "rest_invalid_url"), ("http://10.0.0.1/", "rest_invalid_url"),
+        ("file:///a.png", "rest_invalid_param"), ("a.png", "rest_invalid_param"), ("", "rest_invalid_param"),
+        ("http://10.0.0.1/a.txt", "rest_invalid_param"), ("http://10.0.0.1/", "rest_invalid_param"),
     ];
     for (url, code) in rows {
         let answer = h.json(ADMIN, Method::POST, MEDIA, json!({"url": url})).await;
         assert_eq!((answer.status, answer.code()), (400, code), "{url}");
     }
+    let none = h.json(ADMIN, Method::POST, MEDIA, json!({"url": null})).await;
+    assert_eq!((none.status, none.code()), (400, "rest_upload_no_content_disposition"));
     assert!(files(dir.path()).is_empty());
 }

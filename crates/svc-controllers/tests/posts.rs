@@ -132,6 +132,7 @@ async fn refusals_tell_who_is_not_signed_in_from_who_may_not() {
         (ADMIN, Method::POST, POSTS.to_owned(), json!({}), 400, "empty_content"),
         (ADMIN, Method::POST, POSTS.to_owned(), json!({"title": "x", "author": 9999}), 400, "rest_invalid_author"),
         (ADMIN, Method::POST, POSTS.to_owned(), json!({"id": 5, "title": "x"}), 400, "rest_post_exists"),
+        (ADMIN, Method::POST, POSTS.to_owned(), json!({"id": 0, "title": "x"}), 404, "rest_post_invalid_id"),
     ];
     for (user, method, route, body, status, code) in rows {
         let answer = h.json(user, method.clone(), &route, body.clone()).await;

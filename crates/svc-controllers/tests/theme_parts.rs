@@ -164,6 +164,10 @@ async fn every_kind_of_widget_is_shown_and_edited() {
         if !matches!(kind, "block" | "media_gallery") {
             assert!(html.contains(">Mine<"), "{kind} {html}");
         }
+        // What the editor of widgets sends before anybody has typed.
+        let again = h.json(ADMIN, Method::POST, &route, json!({"number": 7, "form_data": null})).await;
+        assert_eq!(again.status, 200, "{kind} {:?}", again.body);
+        assert!(again.body["form"].as_str().is_some_and(|form| form.contains(&format!("widget-{kind}[7]"))), "{kind}");
     }
 }
 

@@ -145,6 +145,31 @@ async fn slugs_of_templates_are_free_within_their_theme() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn posts_choose_templates_that_are_for_no_kind_of_page() {
+    let (folder, h) = site();
+    fs::write(folder.path().join("themes/fixture/templates/unlisted.html"), "x").unwrap();
+    let own = json!({"slug": "own", "title": "Own", "content": "x"});
+    assert_eq!(h.json(ADMIN, Method::POST, "/svc/v2/templates", own).await.status, 201);
+    let rows = [
+        ("pages", "wide", 201),
+        ("posts", "wide", 400),
+        ("posts", "own", 201),
+        ("posts", "unlisted", 201),
+        ("posts", "single", 400),
+        ("posts", "nowhere", 400),
+        ("blocks", "own", 400),
+    ];
+    for (base, template, status) in rows {
+        let post = json!({"title": "x", "content": "x", "template": template});
+        let answer = h.json(ADMIN, Method::POST, &format!("/svc/v2/{base}"), post).await;
+        assert_eq!(answer.status, status, "{base} {template} {}", answer.body);
+        if status == 201 {
+            assert_eq!(answer.body["template"], template);
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn patterns_stand_where_they_are_named_and_never_in_themselves() {
     let (_folder, h) = site();
     let single = h.get(ADMIN, "/svc/v2/templates/fixture//single", "").await.body;

@@ -323,6 +323,7 @@ impl Default for PostTypes {
         ]);
         post.supports.insert("editor".to_owned(), json!([{"notes": true}]));
         post.menu_icon = icon("post");
+        post.labels.insert("archives".to_owned(), "Post Archives".to_owned());
         post.rewrite_slug = None;
         post.delete_with_user = Some(true);
 
@@ -339,6 +340,7 @@ impl Default for PostTypes {
         ]);
         page.supports.insert("editor".to_owned(), json!([{"notes": true}]));
         page.menu_icon = icon("page");
+        page.labels.insert("archives".to_owned(), "Page Archives".to_owned());
         page.publicly_queryable = false;
         page.hierarchical = true;
         page.caps = PostTypeCaps::of("page", "pages");

@@ -14,6 +14,9 @@ use crate::{Map, Request, Response, Result, public};
 /// Validation of a request as a whole.
 type Check = Arc<dyn Fn(&Request) -> Result<bool> + Send + Sync>;
 
+/// Whether a parameter of a request is taken though its schema refuses it.
+type Acceptance = Arc<dyn Fn(&Request, &str) -> Result<bool> + Send + Sync>;
+
 /// A handler group: methods, callback, permission, arguments. `C` is the controller whose methods it names.
 pub struct Endpoint<C = ()> {
     pub(crate) methods: Vec<Method>,
@@ -21,6 +24,7 @@ pub struct Endpoint<C = ()> {
     pub(crate) has_permission: bool,
     pub(crate) args: Args,
     pub(crate) check: Option<Check>,
+    pub(crate) accepts: Option<Acceptance>,
     pub(crate) show_in_index: bool,
     pub(crate) allow_batch: Option<bool>,
     pub(crate) cacheable: bool,
@@ -44,6 +48,7 @@ where
         has_permission: true,
         args: Args::default(),
         check: None,
+        accepts: None,
         show_in_index: true,
         allow_batch: None,
         cacheable: false,
@@ -86,6 +91,13 @@ impl<C> Endpoint<C> {
         self
     }
 
+    /// Takes values of parameters, by name, that their schemas refuse: asked only when something is refused.
+    #[must_use]
+    pub fn accept(mut self, accepts: impl Fn(&Request, &str) -> Result<bool> + Send + Sync + 'static) -> Self {
+        self.accepts = Some(Arc::new(accepts));
+        self
+    }
+
     /// Keeps the group out of the index and of `OPTIONS`.
     #[must_use]
     pub fn hidden(mut self) -> Self {
@@ -118,6 +130,7 @@ pub struct Bound {
     pub(crate) args: Args,
     pub(crate) defaults: Map,
     pub(crate) check: Option<Check>,
+    pub(crate) accepts: Option<Acceptance>,
     pub(crate) show_in_index: bool,
     pub(crate) allow_batch: bool,
     pub(crate) cacheable: bool,
@@ -185,6 +198,7 @@ impl<C: Send + Sync + 'static> Endpoint<C> {
             args,
             defaults,
             check: self.check,
+            accepts: self.accepts,
             show_in_index: self.show_in_index,
             allow_batch: allow_batch.unwrap_or(false),
             cacheable: self.cacheable,

@@ -42,7 +42,16 @@ fn collect_notices(req: &Request, endpoint: &Bound) {
 
 fn checked(req: &Request, endpoint: &Bound) -> Result<(), Error> {
     req.check_json()?;
-    endpoint.args.validate(|name| req.param(name))?;
+    if let Err(refused) = endpoint.args.validate(|name| req.param(name)) {
+        let Some(accepts) = &endpoint.accepts else { return Err(refused) };
+        let mut taken = Vec::new();
+        for (name, _) in endpoint.args.iter() {
+            if req.param(name).is_some() && accepts(req, name)? {
+                taken.push(name);
+            }
+        }
+        endpoint.args.validate(|name| req.param(name).filter(|_| !taken.contains(&name)))?;
+    }
     match &endpoint.check {
         Some(check) if !check(req)? => Err(invalid_request()),
         _ => Ok(()),

@@ -2,7 +2,7 @@
 //!
 //! Source: specification, "Date helpers". It reads no clock.
 
-use chrono::{DateTime, NaiveDateTime, Offset, TimeZone};
+use chrono::{DateTime, MappedLocalTime, NaiveDateTime, Offset, TimeZone};
 use chrono_tz::Tz;
 
 const MINUTE: i64 = 60;
@@ -49,16 +49,21 @@ impl SiteZone {
         timestamp.saturating_add(self.offset_at(timestamp))
     }
 
-    /// The moment of a local time. Of two, the first; a time that the clock skips counts on from before the jump.
+    /// The moment of a local time. Of two, the one whose offset holds when the clock of UTC shows that time: the first west
+    /// of Greenwich, the second east of it, as the reference reads such times. A time that the clock skips counts on from before the jump.
     pub fn to_utc(&self, local: i64) -> i64 {
         let offset = match self {
             SiteZone::Offset(seconds) => i64::from(*seconds),
             SiteZone::Named(zone) => {
                 let found = naive(local).map(|time| zone.offset_from_local_datetime(&time));
-                match found.and_then(chrono::MappedLocalTime::earliest) {
-                    Some(offset) => i64::from(offset.fix().local_minus_utc()),
+                match found {
+                    Some(MappedLocalTime::Single(offset)) => i64::from(offset.fix().local_minus_utc()),
+                    Some(MappedLocalTime::Ambiguous(first, second)) => {
+                        let [first, second] = [first, second].map(|offset| i64::from(offset.fix().local_minus_utc()));
+                        if self.offset_at(local) == second { second } else { first }
+                    }
                     // In a gap: more than a day earlier (the longest jump is a day) the old offset still held.
-                    None => self.offset_at(local.saturating_sub(DAY + 3 * HOUR)),
+                    Some(MappedLocalTime::None) | None => self.offset_at(local.saturating_sub(DAY + 3 * HOUR)),
                 }
             }
         };

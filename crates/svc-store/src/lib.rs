@@ -30,8 +30,8 @@ pub mod authors;
 pub mod comment_threads;
 pub mod comments;
 pub mod import;
-
 pub mod meta;
+pub mod moment;
 pub mod options;
 pub mod posts;
 pub mod schema;

@@ -1,11 +1,13 @@
 //! The store itself: a handle that hands out snapshots for reading and runs transactions.
 
+use std::convert::Infallible;
 use std::path::Path;
 use std::sync::Arc;
 
 use crate::config::{DatabaseUrl, StoreConfig};
 use crate::db::{Db, Tx};
 use crate::error::{Result, StoreError};
+use crate::moment;
 use crate::mysql_pool::MySqlPool;
 use crate::pool::SqlitePool;
 
@@ -92,7 +94,7 @@ impl Store {
         &self,
         f: impl Fn(&mut Tx) -> Result<T, E> + Send + 'static,
     ) -> Result<T, E> {
-        match &*self.0 {
+        let written = match &*self.0 {
             Backend::Sqlite(pool) => pool.write(f)?.await.unwrap_or_else(|_| Err(stopped().into())),
             Backend::MySql(_) => {
                 let store = self.clone();
@@ -102,7 +104,9 @@ impl Store {
                 });
                 write.await.unwrap_or_else(|_| Err(StoreError::Other("a transaction panicked".to_owned()).into()))
             }
-        }
+        };
+        moment::over();
+        written
     }
 
     /// [`Self::write`] for code that is not async: the command line, tests, plain threads.
@@ -110,13 +114,15 @@ impl Store {
     /// # Errors
     /// As [`Self::write`].
     pub fn write_blocking<T: Send + 'static>(&self, f: impl Fn(&mut Tx) -> Result<T> + Send + 'static) -> Result<T> {
-        match &*self.0 {
+        let written = match &*self.0 {
             Backend::Sqlite(pool) => {
                 let answer = pool.write(f)?;
                 in_place(|| answer.blocking_recv().unwrap_or_else(|_| Err(stopped())))
             }
             Backend::MySql(pool) => in_place(|| pool.write(f)),
-        }
+        };
+        moment::over();
+        written
     }
 
     /// Runs one long transaction that other writers wait for.
@@ -130,12 +136,16 @@ impl Store {
     /// A number that changes whenever something is committed to the database, in this process or another: what was read
     /// after it was told may be used as long as it stays the same. Quick enough to be asked for every request (SQLite:
     /// a look at shared memory; MariaDB: one question, about no table). `None` when it cannot be told, as on other
-    /// servers and for a moment after each write to a MariaDB.
+    /// servers and for a moment after each write to a MariaDB. Within one request ([`moment`]) it is told once.
     pub fn state(&self) -> Option<i64> {
-        match &*self.0 {
-            Backend::Sqlite(pool) => pool.state().ok(),
-            Backend::MySql(pool) => in_place(|| pool.state()),
-        }
+        let told = moment::once(&*self.0, || {
+            let state = match &*self.0 {
+                Backend::Sqlite(pool) => pool.state().ok(),
+                Backend::MySql(pool) => in_place(|| pool.state()),
+            };
+            Ok::<_, Infallible>(Arc::new(state))
+        });
+        told.map_or(None, |state| *state)
     }
 
     /// Copies the database, as of one moment, into a new file, while others read and write (SQLite).

@@ -212,8 +212,8 @@ pub struct TermQuery {
     pub posts: Vec<PostId>,
     /// Slugs.
     pub slugs: Vec<String>,
-    /// The exact name.
-    pub name: Option<String>,
+    /// Exact names, without regard to case.
+    pub names: Vec<String>,
     /// Text in name or slug.
     pub search: Option<String>,
     /// What it is ordered by.
@@ -292,8 +292,8 @@ fn conditions(db: &Db, q: &TermQuery, s: &mut SelectStatement) {
     if !q.slugs.is_empty() {
         s.and_where(Expr::col(("t", "slug")).is_in(q.slugs.iter().map(String::as_str)));
     }
-    if let Some(name) = &q.name {
-        s.and_where(Expr::col(("t", "name")).eq(name.as_str()));
+    if !q.names.is_empty() {
+        s.and_where(Expr::col(("t", "name")).is_in(q.names.iter().map(String::as_str)));
     }
     if let Some(text) = &q.search {
         let pattern = || crate::query::contains(text);

@@ -160,6 +160,8 @@ pub struct UserQuery {
     pub exclude: Vec<UserId>,
     /// Slugs.
     pub slugs: Vec<String>,
+    /// Exact display names, without regard to case.
+    pub names: Vec<String>,
     /// Text to search for; asterisks at its ends do not count.
     pub search: Option<String>,
     /// Columns that the search looks into; empty is login, web site, e-mail, slug and name.
@@ -253,6 +255,9 @@ fn conditions(db: &Db, q: &UserQuery, s: &mut SelectStatement) {
     }
     if !q.slugs.is_empty() {
         s.and_where(Expr::col(("u", "user_nicename")).is_in(q.slugs.iter().map(String::as_str)));
+    }
+    if !q.names.is_empty() {
+        s.and_where(Expr::col(("u", "display_name")).is_in(q.names.iter().map(String::as_str)));
     }
     if let Some(text) = &q.search {
         let text = text.trim_matches('*');

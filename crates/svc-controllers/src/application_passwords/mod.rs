@@ -268,7 +268,7 @@ impl ApplicationPasswords {
 
     async fn create(self: Arc<Self>, req: Request, owner: Owner) -> Result<Response> {
         let draft = self.fields.read(|name| respond::given(&req, name))?;
-        let name = draft.name.filter(|name| !name.is_empty()).ok_or_else(errors::empty_name)?;
+        let name = draft.name.filter(|name| !matches!(&**name, "" | "0")).ok_or_else(errors::empty_name)?;
         let now = self.site.now().and_utc().timestamp();
         let (record, plain) =
             ApplicationPassword::generate(&name, &draft.app_id, now).map_err(|_| errors::no_randomness())?;

@@ -1,6 +1,6 @@
 //! The list of a user's application passwords in its meta, read and changed as a whole.
 
-use svc_auth::application_password::{ApplicationPassword, META_KEY, list_from_value, list_to_value};
+use svc_auth::application_password::{ApplicationPassword, IN_USE_OPTION, META_KEY, list_from_value, list_to_value};
 use svc_model::UserId;
 use svc_store::{
     Db, Tx,
@@ -10,9 +10,6 @@ use svc_store::{
 
 use super::errors;
 use crate::Stored;
-
-/// Option that says whether anybody ever made an application password: without it none is looked for.
-const IN_USE: &str = "using_application_passwords";
 
 /// Most that one user may have: each use of one tries them in turn.
 const MAX_PER_USER: usize = 1_000;
@@ -42,8 +39,8 @@ pub(super) fn add(tx: &mut Tx, user: UserId, record: ApplicationPassword) -> Sto
     }
     list.push(record);
     put(tx, user, &list)?;
-    if options::get(tx, IN_USE)?.as_deref() != Some("1") {
-        options::set(tx, IN_USE, "1", false)?;
+    if options::get(tx, IN_USE_OPTION)?.as_deref() != Some("1") {
+        options::set(tx, IN_USE_OPTION, "1", false)?;
     }
     Ok(())
 }

@@ -62,9 +62,12 @@ pub(super) struct CommentDraft {
     pub(super) meta: Option<Value>,
 }
 
+/// What the peer makes of a moment that is stored as zero.
+const ZERO: &str = "-0001-11-30T00:00:00";
+
 /// The wire form of a stored moment.
-fn wire(stamp: Stamp) -> Value {
-    stamp.map_or(Value::Null, |s| s.format("%Y-%m-%dT%H:%M:%S").to_string().into())
+fn wire(item: &CommentItem, stamp: Stamp) -> Value {
+    stamp.map_or_else(|| ZERO.to_owned(), |s| item.settings.zone.shown(s)).into()
 }
 
 /// The type that a comment shows: rows of old have none.
@@ -128,9 +131,9 @@ pub(super) fn fields(site: &Site, with_avatars: bool) -> CommentFields {
     f.add("author_user_agent", string().describe("Program that it was sent with.").context(EDIT))
         .cleaned_by(one_line).get(|c| c.comment.agent.clone()).set(|d, v| d.author_user_agent = Some(v));
     f.add("date", string().describe("When it was written, in the site's time zone.").format("date-time").context(ALL))
-        .get(|c| wire(c.comment.date)).set(|d, v| d.date = Some(v));
+        .get(|c| wire(c, c.comment.date)).set(|d, v| d.date = Some(v));
     f.add("date_gmt", string().describe("When it was written, in UTC.").format("date-time").context(VIEW_EDIT))
-        .get(|c| wire(c.comment.date_gmt)).set(|d, v| d.date_gmt = Some(v));
+        .get(|c| wire(c, c.comment.date_gmt)).set(|d, v| d.date_gmt = Some(v));
     let content = f.add("content", object(NOTHING).describe("What it says.").context(ALL));
     content.member("raw", string().describe("The text as stored.").context(EDIT)).get(|c| c.comment.content.clone());
     content.member("rendered", string().describe("The text as HTML.").context(ALL).readonly()).get(|c| render::comment(&c.settings, &c.comment.content));

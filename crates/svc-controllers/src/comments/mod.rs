@@ -368,7 +368,7 @@ impl Comments {
     async fn delete(self: Arc<Self>, req: Request, comment: Comment) -> Result<Response> {
         let id = comment.id;
         if req.arg::<bool>("force")?.unwrap_or(false) {
-            let view = View::whole("edit").without_links();
+            let view = respond::previous_view(&req, "edit");
             let previous = self.show(&req, comment, view).await?.data;
             self.site.write(move |tx| Ok(comments::delete(tx, id)?)).await?;
             return Ok(Response::new(json!({"deleted": true, "previous": previous})));

@@ -287,6 +287,8 @@ impl Job {
             (None, None) => None,
         };
         if let Some((local, utc)) = moments {
+            // When a comment is changed, the local time alone counts: it may name two moments.
+            let utc = if row.id.is_none() { utc } else { self.settings.zone.to_utc(local) };
             (row.date, row.date_gmt) = (Some(local), Some(utc));
         }
         Ok(())

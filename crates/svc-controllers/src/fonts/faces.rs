@@ -273,7 +273,7 @@ impl FontFaces {
             return Err(trash_not_supported());
         }
         let id = granted.post.id;
-        let previous = self.show(&req, granted.post, View::whole("view").without_links()).await?;
+        let previous = self.show(&req, granted.post, respond::previous_view(&req, "view")).await?;
         let files = self.site.write(move |tx| remove(tx, &[id])).await?;
         super::remove_files(&self.site, files).await;
         Ok(Response::new(json!({"deleted": true, "previous": previous.data})))

@@ -215,7 +215,7 @@ impl FontFamilies {
             return Err(trash_not_supported());
         }
         let id = granted.post.id;
-        let previous = self.show(&req, granted.post, View::whole("view").without_links()).await?;
+        let previous = self.show(&req, granted.post, respond::previous_view(&req, "view")).await?;
         let files = self
             .site
             .write(move |tx| {

@@ -45,10 +45,14 @@ pub(super) fn unsupported_image() -> Error {
     error("rest_upload_image_type_not_supported", message, 400)
 }
 
+/// What is wrong with an address that the server does not ask.
+pub(super) fn refused_url() -> Error {
+    error("rest_invalid_url", "Only images at public addresses can be fetched.", 400)
+}
+
 /// An address that the server does not ask.
 pub(super) fn invalid_url() -> Error {
-    let why = error("rest_invalid_url", "Only images at public addresses can be fetched.", 400);
-    crate::errors::invalid_param("url", &why)
+    crate::errors::invalid_param("url", &refused_url())
 }
 
 /// An address that names no image.

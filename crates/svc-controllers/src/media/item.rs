@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use svc_model::{Post, PostId};
+use svc_model::{Post, PostId, PostType};
 use svc_resource::Plan;
 use svc_routing::Result;
 use svc_store::{Db, Meta, posts};
@@ -11,7 +11,6 @@ use super::{Attached, Parent, errors, sizes};
 use crate::{
     Settings, Site, Stored, addresses,
     posts::{Loaded, draft::PostDraft, item::PostItem},
-    urls::rest_base,
 };
 
 /// Files of these attachments, and the addresses of the pages that they hang on: two queries and what addresses take,
@@ -27,16 +26,16 @@ pub(crate) fn attached(
     ids.sort_unstable();
     ids.dedup();
     let found = if ids.is_empty() { Vec::new() } else { posts::get_many(db, &ids)? };
-    let pages = addresses::of_posts(db, site, settings, &found)?;
-    let namespace = site.brand.namespace();
-    let parent = |post: &Post| {
-        let kind = site.types.get(&post.post_type)?;
-        let number = u64::try_from(post.id.0).ok()?;
-        let route = settings.urls.site.route_for_post(Some((number, rest_base(kind, &namespace))));
-        let href = settings.urls.rest(&route);
-        (!route.is_empty()).then(|| Parent { id: post.id, post_type: post.post_type.clone(), href })
+    let mut pages = addresses::of_posts(db, site, settings, &found)?;
+    pages.retain(|id, _| {
+        found.iter().any(|p| p.id == *id && site.types.get(&p.post_type).is_some_and(PostType::is_viewable))
+    });
+    let parent = |post: &Post| Parent {
+        id: post.id,
+        post_type: post.post_type.clone(),
+        href: settings.urls.rest(&addresses::route(site, post)),
     };
-    let parents: HashMap<PostId, Parent> = found.iter().filter_map(|p| Some((p.id, parent(p)?))).collect();
+    let parents: HashMap<PostId, Parent> = found.iter().map(|p| (p.id, parent(p))).collect();
     let none = Meta::default();
     let one = |post: &Post| {
         let mut attached = Attached::new(meta.get(&post.id.0).unwrap_or(&none));

@@ -21,12 +21,13 @@ use std::sync::Arc;
 use chrono::Datelike;
 use serde_json::{Map, Value, json};
 use svc_auth::caps::PostCap;
+use svc_fetch::Get;
 use svc_media::{Blob, Format, Kind, Picture};
 use svc_model::{Post, PostId, PostType};
 use svc_resource::View;
 use svc_routing::{CREATABLE, Controller, DELETABLE, EDITABLE, ExtraFields, Request, Response, Result, Route, get, on};
 use svc_schema::{
-    Args, MethodKind, Schema,
+    Arg, Args, MethodKind, Sanitizer, Schema,
     build::{boolean, integer, string},
 };
 use svc_store::{
@@ -50,6 +51,7 @@ use crate::{
     Access, Settings, Site, Stored,
     access::only_reads,
     caller, errors as common, menus,
+    outgoing::own,
     posts::{Granted, Posts, checks, context_param, draft::PostDraft},
     respond,
 };
@@ -90,9 +92,21 @@ impl Media {
         args.0.extend(Args::from([
             ("generate_sub_sizes", boolean().describe("Whether sizes are made of an image.").default(true)),
             ("convert_format", boolean().describe("Whether an image may be stored in another format.").default(true)),
-            ("url", string().describe("Address to fetch the file from.").format("uri")),
         ]).0);
-        args
+        args.with("url", self.address_arg())
+    }
+
+    /// The address of an image to fetch. What cannot be asked is refused before anything else, null is no address.
+    fn address_arg(&self) -> Arg {
+        let url = string().describe("Address to fetch the file from.").format("uri").compile();
+        let (site, schema) = (Arc::clone(&self.site), url.clone());
+        let check = move |value: &Value, name: &str| {
+            schema.validate(value, name)?;
+            let own = own(&*site.settings()?);
+            let get = Get::new(value.as_str().unwrap_or_default()).allow(own);
+            if site.outgoing.is_address(&get) { Ok(true) } else { Err(errors::refused_url()) }
+        };
+        Arg { sanitize: Sanitizer::BySchema, ..Arg::new(url).validate_with(check) }
     }
 
     fn copy_args(&self) -> Args {
@@ -315,7 +329,7 @@ impl Media {
             return Err(errors::no_trash());
         }
         let id = granted.post.id;
-        let view = View::whole("edit").without_links();
+        let view = respond::previous_view(&req, "edit");
         let previous = self.posts.show(&req, granted.post, view).await?;
         let files = self.site.write(move |tx| remove(tx, id)).await?;
         self.site.uploads.delete(files).await;

@@ -125,7 +125,7 @@ impl Menus {
             return Err(errors::trash_not_supported());
         }
         let id = menu.id;
-        let previous = self.terms.show(&req, menu, "view").await?.data;
+        let previous = self.terms.show_in(&req, menu, respond::previous_view(&req, "view")).await?.data;
         self.site.write(move |tx| remove(tx, id)).await?;
         Ok(Response::new(json!({"deleted": true, "previous": previous})))
     }

@@ -9,7 +9,7 @@ use svc_store::{
     users,
 };
 
-use super::{Granted, Posts, draft::PostDraft};
+use super::{Granted, Posts, draft::PostDraft, rules};
 use crate::{
     Stored,
     blocks::{is_edited, kept},
@@ -33,21 +33,26 @@ impl Posts {
             _ => self.draft(req)?,
         };
         let now = self.site.now();
+        let job = self.job(caller.clone(), PostDraft::default(), Some(post.id), settings.clone());
+        // A status that the caller may not give spoils the rest, and the peer saves what is left: nothing.
+        let spoilt = rules::refuses_status(&draft, Some(&post.status), &job.writer);
         let is_own = matches!(post.status.as_str(), "draft" | "auto-draft") && post.author == caller.id;
         if is_own && !self.site.read(|db| is_open_elsewhere(db, &post, &caller, now.and_utc().timestamp()))? {
-            let job = self.job(caller, in_row(draft), Some(post.id), settings).without_revision();
+            let draft = if spoilt { PostDraft::default() } else { in_row(draft) };
+            let job = self.job(caller, draft, Some(post.id), settings).without_revision();
             return self.site.write(move |tx| job.run(tx)).await;
         }
         let typed = match self.post_type.rest_controller {
             // What is typed of an item of a menu goes into none of the texts that an autosave has: they are empty.
             RestController::MenuItems => Typed::nothing(draft.meta),
+            _ if spoilt => Typed::default(),
             _ => {
                 let kept = |text: String| kept(&self.site, &settings, &self.post_type.name, &text).content;
                 let content = if is_edited(&self.post_type.name) { draft.content.map(kept) } else { draft.content };
                 Typed { title: draft.title, content, excerpt: draft.excerpt, meta: draft.meta }
             }
         };
-        let writer = self.job(caller.clone(), PostDraft::default(), Some(post.id), settings.clone()).writer;
+        let writer = job.writer;
         let site = self.site.clone();
         let write = move |tx: &mut svc_store::Tx| {
             let editor = Editor { caller: &caller, unfiltered_html: writer.unfiltered_html, now };

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use svc_model::PostType;
+use svc_model::{PostId, PostType};
 use svc_routing::{Request, Result};
 use svc_schema::build::{array, string};
-use svc_store::{MetaKind, meta};
+use svc_store::{MetaKind, meta, posts};
 
-use crate::{Access, Site, caller, errors, media};
+use crate::{Access, Site, caller, errors, media, templates::Lookup};
 
 /// A list asks only for statuses that the caller may list.
 pub(crate) fn statuses(site: &Arc<Site>, post_type: &Arc<PostType>) -> impl Fn(&Request) -> Result<bool> + use<> {
@@ -41,7 +41,20 @@ pub(crate) fn statuses(site: &Arc<Site>, post_type: &Arc<PostType>) -> impl Fn(&
     }
 }
 
-/// A template must be one that the theme offers, or the one that the post has.
+/// A post may keep its status, also one that no request can give.
+pub(crate) fn kept_status(site: &Arc<Site>) -> impl Fn(&Request, &str) -> Result<bool> + use<> {
+    let site = Arc::clone(site);
+    move |req, name| {
+        if name != "status" {
+            return Ok(false);
+        }
+        let id = PostId(req.param("id").map_or(0, svc_php::cast::to_int));
+        let post = site.read(|db| Ok(posts::get(db, id)?))?;
+        Ok(post.is_some_and(|post| req.param(name).and_then(|v| v.as_str()) == Some(post.status.as_str())))
+    }
+}
+
+/// A template must be one that may be chosen, or the one that the post has.
 pub(crate) fn template(site: &Arc<Site>, post_type: &Arc<PostType>) -> impl Fn(&Request) -> Result<bool> + use<> {
     let (site, kind) = (Arc::clone(site), Arc::clone(post_type));
     move |req| {
@@ -49,11 +62,13 @@ pub(crate) fn template(site: &Arc<Site>, post_type: &Arc<PostType>) -> impl Fn(&
         if template.is_empty() {
             return Ok(true);
         }
-        if site.theme(&*site.settings()?).offers(&template, &kind.name) {
-            return Ok(true);
-        }
         let id = req.param("id").map_or(0, svc_php::cast::to_int);
-        let current = site.read(|db| Ok(meta::get(db, MetaKind::Post, id, "_wp_page_template")?))?;
-        if current.as_deref() == Some(template.as_str()) { Ok(true) } else { Err(errors::unknown_template()) }
+        let settings = site.settings()?;
+        let fits = site.read(|db| {
+            let current = meta::get(db, MetaKind::Post, id, "_wp_page_template")?;
+            Ok(current.as_deref() == Some(template.as_str())
+                || Lookup::new(&site, &settings).may_choose(db, &template, &kind)?)
+        })?;
+        if fits { Ok(true) } else { Err(errors::unknown_template()) }
     }
 }

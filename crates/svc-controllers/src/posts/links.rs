@@ -46,8 +46,8 @@ pub(crate) fn links(item: &PostItem, rights: &PostRights, revisions: Revisions, 
             links.add("predecessor-version", Link::new(href).attr("id", latest.0));
         }
     }
-    if kind.hierarchical && !post.parent.is_none() {
-        links.add("up", Link::new(format!("{collection}/{}", post.parent)).embeddable());
+    if !item.up.is_empty() {
+        links.add("up", Link::new(&item.up).embeddable());
     }
     let relation = |name: &str| format!("{LINK_RELATION}{name}");
     if item.featured_media() > 0 {

@@ -24,7 +24,7 @@ use super::{
     slugs,
 };
 use crate::{
-    Access, Settings, Site, Stored,
+    Access, Settings, Site, Stored, addresses,
     blocks::{self, Reader},
     feeds::Missing,
     media::{self, SiteImages},
@@ -97,6 +97,8 @@ impl Loading<'_> {
         } else {
             HashMap::new()
         };
+        let mut above =
+            if wants_links && self.post_type.hierarchical { self.above(db, &rows)? } else { HashMap::new() };
         let slugs = if plan.wants("generated_slug") { self.generated_slugs(db, &rows)? } else { HashMap::new() };
 
         let wanted = blocks::Wanted {
@@ -121,9 +123,9 @@ impl Loading<'_> {
                 });
                 let given = !self.password.is_empty() && super::same_secret(&self.password, &post.password);
                 let unlocked = given || (edit && rights.as_ref().is_some_and(PostRights::may_edit));
-                let (attached, above) = attached.remove(&id).unzip();
+                let (attached, page_above) = attached.remove(&id).unzip();
                 let mut place = places.remove(&id).unwrap_or_default();
-                place.parent = above.flatten();
+                place.parent = page_above.flatten();
                 let item = PostItem {
                     attached,
                     images: Arc::clone(&images),
@@ -132,6 +134,7 @@ impl Loading<'_> {
                     stored_meta: meta.remove(&id.0).unwrap_or_default(),
                     terms: terms.remove(&id).unwrap_or_default(),
                     place,
+                    up: above.remove(&id).unwrap_or_default(),
                     generated_slug: slugs.get(&id).cloned().unwrap_or_default(),
                     post,
                     post_type: Arc::clone(self.post_type),
@@ -177,6 +180,23 @@ impl Loading<'_> {
             }
         }
         Ok(places)
+    }
+
+    /// The addresses in the interface of what stands above these posts, which may be of another type; one query.
+    fn above(&self, db: &mut Db, rows: &[Post]) -> Stored<HashMap<PostId, String>> {
+        let mut parents: Vec<PostId> = rows.iter().map(|p| p.parent).filter(|id| !id.is_none()).collect();
+        parents.sort_unstable();
+        parents.dedup();
+        if parents.is_empty() {
+            return Ok(HashMap::new());
+        }
+        let found = posts::get_many(db, &parents)?;
+        let address = |post: &Post| {
+            let parent = found.iter().find(|p| p.id == post.parent);
+            let route = parent.map(|p| addresses::route(self.site, p)).unwrap_or_default();
+            (post.id, self.settings.urls.rest(&route))
+        };
+        Ok(rows.iter().filter(|p| !p.parent.is_none()).map(address).collect())
     }
 
     /// The slugs that the titles would give, each made unique among the other posts.

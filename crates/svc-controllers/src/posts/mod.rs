@@ -31,7 +31,7 @@ use svc_schema::{
     build::{SchemaBuilder, boolean, integer, string},
 };
 use svc_store::{
-    Db,
+    Db, moment,
     posts::{self, PostQuery},
 };
 
@@ -45,7 +45,7 @@ pub(crate) use rights::PostRights;
 use self::{fields::PostFields, load::Loading, params::PostList};
 use crate::{
     Access, Settings, Site, Stored,
-    access::only_reads,
+    access::{PostsAsked, only_reads},
     caller, errors,
     feeds::{Missing, with_feeds},
     media, respond,
@@ -150,11 +150,19 @@ impl Controller for Posts {
                 .endpoint(
                     on(EDITABLE, Self::update, Self::can_update)
                         .args(self.fields.args(MethodKind::Editable))
+                        .accept(checks::kept_status(&self.site))
                         .validate(checks::template(&self.site, &self.post_type)),
                 )
                 .endpoint(on(DELETABLE, Self::delete, Self::can_delete).args(Args::from([("force", force)]))),
         ]
     }
+}
+
+/// A post, the site's options at that moment, and what permissions ask about it.
+struct Found {
+    post: Post,
+    settings: Arc<Settings>,
+    asked: PostsAsked,
 }
 
 /// A post that a permission has let through, with what it was judged by.
@@ -174,13 +182,20 @@ pub(crate) struct ListPage<T> {
 }
 
 impl Posts {
-    /// A post of this type, or 404.
-    fn find(&self, db: &mut Db, req: &Request) -> Stored<Post> {
+    /// A post of this type, or 404. Read once for the request: the permissions of all methods are asked for `Allow`.
+    fn find(&self, req: &Request) -> Result<Arc<Found>> {
         // Routes of autosaves name the post without an argument of their own, so that it may still be text.
         let id = req.param("id").map_or(0, svc_php::cast::to_int);
-        posts::get(db, PostId(id))?
-            .filter(|post| id > 0 && post.post_type == self.post_type.name)
-            .ok_or_else(|| errors::post_not_found().into())
+        let found = moment::once_of(&*self.site, id, || {
+            self.site.read(|db| {
+                let found = if id > 0 { posts::get(db, PostId(id))? } else { None };
+                let post = found.ok_or_else(errors::post_not_found)?;
+                let settings = self.site.settings_in(db)?;
+                let asked = PostsAsked::load(db, std::slice::from_ref(&post))?;
+                Ok(Arc::new(Found { post, settings, asked }))
+            })
+        })?;
+        if found.post.post_type == self.post_type.name { Ok(found) } else { Err(errors::post_not_found()) }
     }
 
     /// A post that `judge` lets through.
@@ -189,14 +204,10 @@ impl Posts {
         req: &Request,
         judge: impl FnOnce(&Caller, &Access<'_>, &Post) -> Result<()>,
     ) -> Result<Granted> {
-        self.site.read(|db| {
-            let post = self.find(db, req)?;
-            let settings = self.site.settings_in(db)?;
-            let access = Access::of_posts(&self.site, &settings, db, std::slice::from_ref(&post))?;
-            judge(&caller(req), &access, &post)?;
-            drop(access);
-            Ok(Granted { post, settings })
-        })
+        let found = self.find(req)?;
+        let Found { post, settings, asked } = &*found;
+        judge(&caller(req), &Access::about(&self.site, settings, asked.clone()), post)?;
+        Ok(Granted { post: post.clone(), settings: Arc::clone(settings) })
     }
 
     /// Whether a caller has one of the capabilities that the type names, which may stand for another.
@@ -406,6 +417,10 @@ impl Posts {
     }
 
     async fn create(self: Arc<Self>, req: Request) -> Result<Response> {
+        // A post that exists was refused before; an empty number names none, and is not left out.
+        if req.param("id").is_some() {
+            return Err(errors::post_not_found());
+        }
         let id = self.save(&req, None).await?;
         let post = self.saved(id)?;
         let route = format!("{}/{id}", self.site.route_of_type(&self.post_type));
@@ -447,7 +462,7 @@ impl Posts {
         let force: bool = req.arg("force")?.unwrap_or(false);
         let post = granted.post;
         if force {
-            let previous = self.show(&req, post.clone(), View::whole("edit").without_links()).await?;
+            let previous = self.show(&req, post.clone(), respond::previous_view(&req, "edit")).await?;
             let id = post.id;
             self.site.write(move |tx| removal::erase(tx, id)).await?;
             return Ok(Response::new(json!({"deleted": true, "previous": previous.data})));

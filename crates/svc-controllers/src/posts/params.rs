@@ -219,8 +219,7 @@ impl PostList {
         q.search_file_names = kind.name == "attachment";
         // A search must not tell what a password guards.
         q.without_password = q.search.is_some() && !caller.is_logged_in();
-        let local =
-            |text: &Option<String>| text.as_ref().and_then(|t| settings.zone.pair(t, false)).map(|(local, _)| local);
+        let local = |text: &Option<String>| text.as_ref().and_then(|t| settings.zone.moment(t));
         [q.after, q.before, q.modified_after, q.modified_before] = [0, 1, 2, 3].map(|i| local(&self.dates[i]));
         q.statuses = statuses;
         q.own_statuses = own_statuses;

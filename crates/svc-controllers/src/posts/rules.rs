@@ -42,7 +42,7 @@ pub(crate) fn apply(
 
     texts(&mut post, draft, writer);
     if let Some(status) = draft.status.as_ref().filter(|s| Some(*s) != was.as_ref()) {
-        if matches!(status.as_str(), "private" | "publish" | "future") && !writer.publishes {
+        if refuses_status(draft, was.as_deref(), writer) {
             return Err(errors::cannot_publish());
         }
         post.status.clone_from(status);
@@ -94,6 +94,12 @@ pub(crate) fn apply(
     Ok(post)
 }
 
+/// Whether a draft gives a post a status, other than the one that it had, that takes the right to publish.
+pub(crate) fn refuses_status(draft: &PostDraft, was: Option<&str>, writer: &Writer) -> bool {
+    let given = draft.status.as_deref().filter(|status| Some(*status) != was);
+    matches!(given, Some("private" | "publish" | "future")) && !writer.publishes
+}
+
 fn blank(post_type: &PostType, settings: &Settings, writer: &Writer) -> Post {
     let open = |by_default: &str, feature: &str| {
         if post_type.name != "page" && post_type.supports(feature) { by_default } else { "closed" }.to_owned()
@@ -128,8 +134,9 @@ fn guard_password(post: &mut Post, draft: &PostDraft, settings: &Settings) -> Re
         return Err(errors::sticky_and_password());
     }
     if let Some(password) = &draft.password {
-        let sticky_after = draft.sticky.unwrap_or_else(|| settings.sticky.contains(&post.id));
-        if !password.is_empty() && (draft.sticky == Some(true) || (!post.id.is_none() && sticky_after)) {
+        // Also when the same request makes it no longer sticky.
+        let is_sticky = !post.id.is_none() && settings.sticky.contains(&post.id);
+        if !password.is_empty() && (draft.sticky == Some(true) || is_sticky) {
             return Err(errors::sticky_and_password());
         }
         post.password.clone_from(password);
@@ -151,11 +158,19 @@ fn dates(post: &mut Post, existing: Option<&Post>, draft: &PostDraft, settings: 
     let local_now = settings.zone.to_local(now);
     let mut dated = false;
     match (&draft.date, &draft.date_gmt) {
-        (Some(Some(text)), _) => dated = put(post, settings.zone.pair(text, false)),
-        (_, Some(Some(text))) => dated = put(post, settings.zone.pair(text, true)),
+        // Null counts more than a date beside it.
         (Some(None), _) | (_, Some(None)) => {
             post.date = None;
             post.date_gmt = None;
+        }
+        // A date that the post has already changes nothing, though its local time may name two moments.
+        (Some(Some(text)), _) => {
+            let given = settings.zone.pair(text, false).filter(|(local, _)| post.date != Some(*local));
+            dated = put(post, given);
+        }
+        (_, Some(Some(text))) => {
+            let given = settings.zone.pair(text, true).filter(|(_, utc)| post.date_gmt != Some(*utc));
+            dated = put(post, given);
         }
         (None, None) => {}
     }

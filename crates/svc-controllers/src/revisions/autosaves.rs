@@ -103,6 +103,7 @@ impl Controller for Autosaves {
                 .endpoint(
                     on(CREATABLE, Self::create, Self::can_create)
                         .args(self.args.clone())
+                        .accept(checks::kept_status(&self.site))
                         .validate(checks::template(&self.site, &self.post_type)),
                 ),
             Route::new(format!(r"/{base}/(?P<parent>[\d]+)/autosaves/(?P<id>[\d]+)"))

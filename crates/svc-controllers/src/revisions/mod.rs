@@ -15,7 +15,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use svc_auth::caps::PostCap;
 use svc_model::{Post, PostId, PostType};
-use svc_resource::{Params, View, total_headers};
+use svc_resource::{Params, total_headers};
 use svc_routing::{Controller, DELETABLE, ExtraFields, Request, Response, Result, Route, get, on};
 use svc_schema::{
     Args, Schema,
@@ -170,7 +170,7 @@ impl Revisions {
             return Err(errors::trash_not_supported());
         }
         let id = revision.id;
-        let view = View::whole("view").without_links();
+        let view = respond::previous_view(&req, "view");
         let previous = self.table.respond(&req, &parent.settings, revision, &view).await?;
         self.site.write(move |tx| Ok(posts::delete(tx, id).map(drop)?)).await?;
         Ok(Response::new(json!({"deleted": true, "previous": previous.data})))

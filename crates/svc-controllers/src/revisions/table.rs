@@ -180,6 +180,7 @@ impl RevisionTable {
             settings: Arc::clone(settings),
             terms: Vec::new(),
             place: Place::default(),
+            up: String::new(),
             generated_slug: String::new(),
             unlocked: true,
             excerpt_length: NO_WORDS,

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use svc_routing::{Controller, Request, Response, Result, Route, get};
+use svc_schema::Schema;
 
 pub use sizes::{Size, in_words, sizes};
 
@@ -135,6 +136,32 @@ pub async fn find_out(site: &Site, test: Test, authorization: Option<&str>) -> R
     find::find(site, test, authorization).await
 }
 
+/// The schema of what a test found out.
+fn schema() -> Value {
+    let text = |about: &str| json!({"type": "string", "description": about, "readonly": true});
+    json!({
+        "$schema": "http://json-schema.org/draft-04/schema#",
+        "title": "health-test",
+        "type": "object",
+        "properties": {
+            "test": text("Name of the test."),
+            "label": text("What was found, in a line."),
+            "status": {"type": "string", "description": "How good it is.", "enum": ["good", "recommended", "critical"], "readonly": true},
+            "badge": {
+                "type": "object",
+                "description": "What the test is about.",
+                "properties": {
+                    "label": {"type": "string", "readonly": true},
+                    "color": {"type": "string", "enum": ["blue", "orange", "red", "green", "purple", "gray"], "readonly": true},
+                },
+                "readonly": true,
+            },
+            "description": text("What was found, at more length."),
+            "actions": text("What to do about it, as HTML."),
+        },
+    })
+}
+
 /// The family of the site's health.
 pub struct SiteHealth {
     site: Arc<Site>,
@@ -166,9 +193,12 @@ impl SiteHealth {
 
 impl Controller for SiteHealth {
     fn routes(&self) -> Vec<Route<Self>> {
+        let schema = Schema::compile(schema());
         let test = |test: Test| {
             let answer = move |family: Arc<Self>, req: Request| family.test(test, req);
-            Route::new(format!("/tests/{}", test.slug())).endpoint(get(answer, Self::can_look))
+            let route = Route::new(format!("/tests/{}", test.slug())).endpoint(get(answer, Self::can_look));
+            // The youngest test tells no schema.
+            if test == Test::PageCache { route } else { route.schema(schema.clone()) }
         };
         let sizes = Route::new("/directory-sizes").endpoint(get(Self::sizes, Self::can_look));
         Test::ALL.into_iter().map(test).chain([sizes]).collect()

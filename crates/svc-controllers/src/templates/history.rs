@@ -189,7 +189,7 @@ impl TemplateHistory {
             return Err(errors::trash_not_supported());
         }
         let id = row.id;
-        let view = View::whole("view").without_links();
+        let view = respond::previous_view(&req, "view");
         let previous = self.show_one(&req, &parent, row, &view, REVISIONS).await?;
         self.site.write(move |tx| Ok(posts::delete(tx, id).map(drop)?)).await?;
         Ok(Response::new(json!({"deleted": true, "previous": previous.data})))

@@ -6,7 +6,7 @@
 use std::{collections::HashMap, sync::Arc};
 
 use svc_content::blocks::{self, Block, Root};
-use svc_model::{Post, PostId, Term, TermId, UserId};
+use svc_model::{Post, PostId, PostType, Term, TermId, UserId};
 use svc_packages::theme::TemplateFile;
 use svc_store::{
     Db, Meta,
@@ -15,7 +15,7 @@ use svc_store::{
     terms, users,
 };
 
-use super::kinds;
+use super::{kinds, named};
 use crate::{ActiveTheme, Settings, Site, Stored, blocks::IGNORED_HOOKS, patterns};
 
 /// The taxonomy that says which theme a template is for.
@@ -109,6 +109,11 @@ impl Template {
         format!("{}//{}", self.theme, self.slug)
     }
 
+    /// Whether posts of this type may choose it.
+    pub(crate) fn is_offered_to(&self, post_type: &str) -> bool {
+        self.is_custom && self.post_types.as_ref().is_none_or(|all| all.iter().any(|name| name == post_type))
+    }
+
     /// Where its content is from: `theme` or `custom`.
     pub fn source(&self) -> &'static str {
         if self.post.is_some() { "custom" } else { "theme" }
@@ -180,6 +185,22 @@ impl<'a> Templates<'a> {
         Ok(all)
     }
 
+    /// Whether a post of this type can name this template as its own: one that is there for no kind of page by its name,
+    /// whether the theme has it or somebody has made it.
+    ///
+    /// # Errors
+    /// Those of the store.
+    pub fn may_choose(&self, db: &mut Db, slug: &str, post_type: &PostType) -> Stored<bool> {
+        if self.theme.theme.as_ref().is_some_and(|theme| theme.has_page_template(slug, &post_type.name)) {
+            return Ok(true);
+        }
+        if !post_type.public {
+            return Ok(false);
+        }
+        let found = self.find(db, Kind::Template, &format!("{}//{slug}", self.theme.name))?;
+        Ok(found.is_some_and(|found| found.is_offered_to(&post_type.name)))
+    }
+
     /// The one of this id, saved or not.
     ///
     /// # Errors
@@ -206,7 +227,8 @@ impl<'a> Templates<'a> {
     pub fn closest(&self, db: &mut Db, slugs: &[&str]) -> Stored<Option<Template>> {
         let mut saved = self.saved(db, Kind::Template, &self.theme.name, Some(slugs))?;
         for slug in slugs {
-            if let Some(at) = saved.iter().position(|t| t.slug == *slug) {
+            let wanted = svc_text::sanitize_title(slug);
+            if let Some(at) = saved.iter().position(|t| t.slug == wanted) {
                 return Ok(Some(saved.swap_remove(at)));
             }
             if let Some(file) = self.files(Kind::Template).iter().find(|f| f.slug == *slug) {
@@ -257,7 +279,9 @@ impl<'a> Templates<'a> {
             let of_post = terms.get(&post.id).map_or(&[][..], Vec::as_slice);
             self.post(kind, post.clone(), of_post, &meta.remove(&post.id.0).unwrap_or_default(), &names)
         };
-        Ok(rows.into_iter().map(built).collect())
+        let mut built: Vec<Template> = rows.into_iter().map(built).collect();
+        named::name(db, self.site, &mut built)?;
+        Ok(built)
     }
 
     fn post(&self, kind: Kind, post: Post, terms: &[Term], meta: &Meta, names: &HashMap<UserId, String>) -> Template {

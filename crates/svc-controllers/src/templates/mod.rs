@@ -8,6 +8,7 @@ mod hierarchy;
 mod history;
 pub(crate) mod kinds;
 mod load;
+mod named;
 mod write;
 
 use std::{collections::HashMap, sync::Arc};
@@ -187,7 +188,7 @@ impl Templates {
                 let offers = |wanted: &String| match wanted.as_str() {
                     // Those of no type are the ones that were saved.
                     "" => t.post.is_some(),
-                    _ => t.is_custom && t.post_types.as_ref().is_none_or(|all| all.contains(wanted)),
+                    _ => t.is_offered_to(wanted),
                 };
                 list.post_type.as_ref().is_none_or(offers)
             }),
@@ -259,7 +260,7 @@ impl Templates {
         let Some(post) = &found.post else { return Err(not_deletable()) };
         if req.arg::<bool>("force")?.unwrap_or(false) {
             let id = post.id;
-            let previous = self.show(found, &req, View::whole("edit").without_links(), &settings).await?;
+            let previous = self.show(found, &req, respond::previous_view(&req, "edit"), &settings).await?;
             self.remove(id).await?;
             return Ok(Response::new(json!({"deleted": true, "previous": previous.data})));
         }

@@ -137,13 +137,18 @@ impl Templates {
             row.author = UserId(author);
         }
         // What is given, what it was, nothing.
-        let text = |given: &Option<String>, was: fn(&Template) -> &String, save: fn(&str, bool) -> String| {
-            let text = given.as_deref().or_else(|| existing.map(|t| was(t).as_str()));
-            save(text.unwrap_or_default(), filtered)
+        let (title, content, excerpt) = match existing {
+            Some(Template { post: None, title, content, description, .. }) => (&**title, &**content, &**description),
+            // Not what is shown of a saved one: that may be made of its slug.
+            _ => (&*row.title, &*row.content, &*row.excerpt),
         };
-        row.title = text(&draft.title, |t| &t.title, render::save_title);
-        row.content = text(&draft.content, |t| &t.content, render::save_content);
-        row.excerpt = text(&draft.description, |t| &t.description, render::save_excerpt);
+        let text = |given: &Option<String>, was: &str, save: fn(&str, bool) -> String| {
+            save(given.as_deref().unwrap_or(was), filtered)
+        };
+        let title = text(&draft.title, title, render::save_title);
+        let content = text(&draft.content, content, render::save_content);
+        let excerpt = text(&draft.description, excerpt, render::save_excerpt);
+        (row.title, row.content, row.excerpt) = (title, content, excerpt);
         row
     }
 

@@ -22,7 +22,7 @@ use svc_schema::{
     Args, MethodKind, Schema,
     build::{boolean, integer},
 };
-use svc_store::{Db, posts, terms};
+use svc_store::{Db, moment, posts, terms};
 
 use self::{
     fields::TermFields,
@@ -103,16 +103,19 @@ impl Controller for Terms {
 impl Terms {
     /// A term of this taxonomy that `judge` lets through, or 404.
     fn granted(&self, req: &Request, judge: impl FnOnce(TermRights) -> Result<()>) -> Result<Term> {
-        self.site.read(|db| {
-            let id = respond::number(req, "id");
-            let found = if id > 0 { terms::get(db, TermId(id), Some(&self.taxonomy.name))? } else { None };
-            let term = found.ok_or_else(errors::not_found)?;
-            let settings = self.site.settings_in(db)?;
-            let access = load::access(&self.site, &settings, std::slice::from_ref(&term));
-            judge(TermRights::of(&caller(req), &access, &term))?;
-            drop(access);
-            Ok(term)
-        })
+        let id = respond::number(req, "id");
+        // Read once for the request: the permissions of all methods are asked for `Allow`.
+        let found = moment::once_of(self, id, || {
+            self.site.read(|db| {
+                let found = if id > 0 { terms::get(db, TermId(id), Some(&self.taxonomy.name))? } else { None };
+                let term = found.ok_or_else(errors::not_found)?;
+                Ok(Arc::new((term, self.site.settings_in(db)?)))
+            })
+        })?;
+        let (term, settings) = &*found;
+        let access = load::access(&self.site, settings, std::slice::from_ref(term));
+        judge(TermRights::of(&caller(req), &access, term))?;
+        Ok(term.clone())
     }
 
     /// Whether the caller has one of the taxonomy's capabilities.
@@ -128,7 +131,11 @@ impl Terms {
 
     /// A response that shows one term as this request may see it.
     pub(crate) async fn show(&self, req: &Request, term: Term, context: &str) -> Result<Response> {
-        let view = View { context: context.to_owned(), ..respond::view(req) };
+        self.show_in(req, term, View { context: context.to_owned(), ..respond::view(req) }).await
+    }
+
+    /// A response that shows one term in a view.
+    pub(crate) async fn show_in(&self, req: &Request, term: Term, view: View) -> Result<Response> {
         let caller = caller(req);
         let plan = self.fields.plan(&view);
         let loaded = self.site.read(|db| {
@@ -280,7 +287,7 @@ impl Terms {
             return Err(trash_not_supported());
         }
         let id = term.id;
-        let previous = self.show(&req, term, "edit").await?.data;
+        let previous = self.show_in(&req, term, respond::previous_view(&req, "edit")).await?.data;
         self.remove(id).await?;
         Ok(Response::new(json!({"deleted": true, "previous": previous})))
     }

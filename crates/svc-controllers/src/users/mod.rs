@@ -24,7 +24,7 @@ use svc_schema::{
     Arg, Args, Error, MethodKind, Sanitizer, Validator,
     build::{boolean, integer},
 };
-use svc_store::users;
+use svc_store::{moment, users};
 
 pub(crate) use self::fields::preferences;
 use self::{
@@ -144,13 +144,16 @@ pub(crate) struct Granted {
 impl Users {
     /// A user by number, with what the caller may do with it; 404 when there is none.
     fn find(&self, req: &Request, id: UserId) -> Result<(User, UserRights)> {
-        self.site.read(|db| {
-            let found = if id.0 > 0 { users::get(db, id)? } else { None };
-            let user = found.ok_or_else(errors::not_found)?;
-            let settings = self.site.settings_in(db)?;
-            let rights = UserRights::of(&caller(req), &self.site, &settings, user.id);
-            Ok((user, rights))
-        })
+        // Read once for the request: the permissions of all methods are asked for `Allow`.
+        let found = moment::once_of(&*self.site, id.0, || {
+            self.site.read(|db| {
+                let found = if id.0 > 0 { users::get(db, id)? } else { None };
+                let user = found.ok_or_else(errors::not_found)?;
+                Ok(Arc::new((user, self.site.settings_in(db)?)))
+            })
+        })?;
+        let (user, settings) = &*found;
+        Ok((user.clone(), UserRights::of(&caller(req), &self.site, settings, user.id)))
     }
 
     /// The user that the route names.
@@ -337,7 +340,7 @@ impl Users {
         if heir == Some(id) {
             return Err(errors::invalid_reassign());
         }
-        let previous = self.show(&req, granted.user, View::whole("edit").without_links()).await?.data;
+        let previous = self.show(&req, granted.user, respond::previous_view(&req, "edit")).await?.data;
         self.remove(id, heir, caller(&req).id).await?;
         Ok(Response::new(json!({"deleted": true, "previous": previous})))
     }

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
+use svc_php::{cast::to_int, numeric::is_numeric};
 use svc_resource::Fields;
 use svc_routing::{Controller, ExtraFields, Link, Links, Method, Request, Response, Result, Route, get, on};
 use svc_schema::{
-    Args, Schema,
+    Arg, Args, Sanitizer, Schema,
     build::{boolean, string, untyped},
 };
 
@@ -102,15 +103,17 @@ impl WidgetTypeRoutes {
             _ => Instance::default(),
         };
         let settings = self.site.settings()?;
-        if let Some(form) = req.arg::<String>("form_data")?
-            && let Some((_, new)) = in_form(&form, kind.id_base()).into_iter().next()
+        if let Some(form) = req.param("form_data").and_then(Value::as_str)
+            && let Some((_, new)) = in_form(form, kind.id_base()).into_iter().next()
         {
             let unfiltered = Access::new(&self.site, &settings).can(&caller(&req), "unfiltered_html");
             instance = kind.update(&new, instance, unfiltered);
         }
         let preview = self.site.read(|db| show::alone(db, &self.site, &settings, &req, kind.as_ref(), &instance))?;
+        // The number of the widget whose form it is; a widget that is to be made has none yet.
+        let number = req.param("number").filter(|n| is_numeric(n)).map_or(-1, to_int);
         Ok(Response::new(json!({
-            "form": kind.form("-1", &instance),
+            "form": kind.form(&number.to_string(), &instance),
             "preview": preview,
             "instance": instance::shown(&self.site, Some(&instance)),
         })))
@@ -147,6 +150,9 @@ impl Controller for WidgetTypeRoutes {
         let schema = Schema::compile(self.fields.item_schema());
         let id = || ("id", string().describe("The kind's name for programs."));
         let settings = || ("instance", untyped().keyword("type", "object").describe("How the widget is set."));
+        // Taken as it is: the editor sends null before anybody has typed into a form.
+        let form = string().describe("The form that edits the widget, as it is sent.");
+        let form = Arg { sanitize: Sanitizer::None, ..Arg::new(form) };
         vec![
             Route::new("/widget-types")
                 .schema(schema.clone())
@@ -156,10 +162,7 @@ impl Controller for WidgetTypeRoutes {
                 .args(Args::from([id()]))
                 .endpoint(get(Self::fetch, Self::can_fetch).args(Args::from([("context", context_param())]))),
             Route::new("/widget-types/(?P<id>[a-zA-Z0-9_-]+)/encode")
-                .args(Args::from([
-                    ("id", id().1.required()), settings(),
-                    ("form_data", string().describe("The form that edits the widget, as it is sent.")),
-                ]))
+                .args(Args::from([("id", id().1.required()), settings()]).with("form_data", form))
                 .endpoint(on(Method::POST, Self::encode, Self::can_fetch)),
             Route::new("/widget-types/(?P<id>[a-zA-Z0-9_-]+)/render")
                 .args(Args::from([("id", id().1.required()), settings()]))

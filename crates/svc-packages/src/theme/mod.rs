@@ -235,10 +235,9 @@ impl Theme {
         all.filter_map(|part| Some((part["name"].as_str()?, part["title"].as_str(), part["area"].as_str())))
     }
 
-    /// Templates that a post of this type can name in its member `template`.
-    pub fn offers(&self, template: &str, post_type: &str) -> bool {
-        self.custom_templates().any(|(name, _, types)| name == template && types.contains(&post_type))
-            || self.page_templates.iter().any(|t| t.name == template && t.post_types.iter().any(|p| p == post_type))
+    /// Whether a post of this type can name this PHP file of the theme in its member `template`.
+    pub fn has_page_template(&self, name: &str, post_type: &str) -> bool {
+        self.page_templates.iter().any(|t| t.name == name && t.post_types.iter().any(|p| p == post_type))
     }
 
     /// The server's defaults with this theme over them.

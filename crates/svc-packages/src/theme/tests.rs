@@ -66,7 +66,7 @@ fn a_theme_is_what_its_files_say() {
     let [pattern] = theme.patterns.as_slice() else { panic!("one pattern") };
     assert_eq!((pattern.keywords.len(), pattern.viewport_width, pattern.inserter), (2, Some(9), Some(false)));
     assert_eq!(pattern.content, "one");
-    assert!(theme.offers("wide", "post") && !theme.offers("wide", "page"));
+    assert_eq!(theme.custom_templates().next(), Some(("wide", Some("Wide"), vec!["post"])));
     let merged = theme.merged_json();
     let group = &merged.styles()["blocks"]["core/group"]["variations"]["part"]["color"]["text"];
     assert_eq!(group, "red");
@@ -85,7 +85,7 @@ fn a_child_theme_has_what_its_parent_has() {
         [Some("Kid's".into())]
     );
     assert_eq!(theme.screenshot.as_deref(), Some("screenshot.jpg"));
-    assert!(theme.is_block_theme && theme.offers("wide", "post"));
+    assert!(theme.is_block_theme && theme.custom_templates().count() == 1);
 }
 
 #[test]
@@ -95,7 +95,7 @@ fn themes_that_cannot_work_are_none() {
         assert!(Theme::read(folder.path(), name, "").is_none(), "{name}");
     }
     let classic = Theme::read(folder.path(), "classic", "").expect("a theme");
-    assert!(!classic.is_block_theme && classic.offers("pages/wide.php", "page"));
+    assert!(!classic.is_block_theme && classic.has_page_template("pages/wide.php", "page"));
 }
 
 #[test]

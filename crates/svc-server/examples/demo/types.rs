@@ -92,7 +92,7 @@ fn taxonomies(site: &mut Site) {
     "Kinds of books.".clone_into(&mut genre.description);
     genre.show_admin_column = true;
     site.taxonomies.register(genre);
-    site.taxonomies.register(Taxonomy::new("shelf", &["book"]).labelled("Shelves", "Tag"));
+    site.taxonomies.register(Taxonomy::new("shelf", &["book"]).labelled("Shelves", "Shelves"));
 }
 
 fn post_types(site: &mut Site) {
@@ -129,7 +129,7 @@ fn post_meta(site: &mut Site) {
         any("fx_editonly", "string").schema(json!({"type": "string", "context": ["edit"]})),
         any("_fx_protected", "string"),
         any("_fx_admin", "string").guarded_by("manage_options"),
-        any("fx_clean", "string").sanitized_by(svc_text::sanitize_title),
+        any("fx_clean", "string").sanitized_by(title_or_key),
     ];
     for field in fields {
         site.meta.register("post", "post", field);
@@ -207,4 +207,10 @@ fn n_words(text: &str) -> usize {
     let in_word = |c: char| c.is_ascii_alphabetic() || matches!(c, '\'' | '-');
     let text = text.trim_start_matches(['\'', '-']).trim_end_matches('-');
     text.split(|c| !in_word(c)).filter(|run| !run.is_empty()).count()
+}
+
+/// Cleans a text as a slug. The peer's own cleaning gets the key too, and takes it where nothing is left.
+fn title_or_key(text: &str) -> String {
+    let slug = svc_text::sanitize_title(text);
+    if slug.is_empty() { "fx_clean".to_owned() } else { slug }
 }

@@ -5,7 +5,7 @@ use clap::{Arg, ArgMatches, Command};
 use serde_json::Value;
 use svc_auth::{
     Secret,
-    application_password::{self, ApplicationPassword},
+    application_password::{self, ApplicationPassword, IN_USE_OPTION, META_KEY},
     password, random_text,
     roles::Roles,
 };
@@ -22,7 +22,7 @@ use crate::{
     error::{Error, Result},
     first_run,
     sign_in::{SESSIONS, unserialized},
-    site::{APPLICATION_PASSWORDS, IN_USE, open_store},
+    site::open_store,
 };
 
 /// Letters in a generated password.
@@ -252,13 +252,13 @@ pub(super) fn app_password(config: &Config, args: &ArgMatches) -> Result {
 }
 
 fn stored(db: &mut Db, user: UserId) -> std::result::Result<Vec<ApplicationPassword>, StoreError> {
-    let value = meta::get(db, MetaKind::User, user.0, APPLICATION_PASSWORDS)?;
+    let value = meta::get(db, MetaKind::User, user.0, META_KEY)?;
     Ok(value.map(|v| application_password::list_from_value(&unserialized(&v))).unwrap_or_default())
 }
 
 fn put(tx: &mut Tx, user: UserId, list: &[ApplicationPassword]) -> std::result::Result<(), StoreError> {
     let value = serialized(application_password::list_to_value(list));
-    meta::update(tx, MetaKind::User, user.0, APPLICATION_PASSWORDS, &value).map(drop)
+    meta::update(tx, MetaKind::User, user.0, META_KEY, &value).map(drop)
 }
 
 fn create_app_password(store: &Store, user: UserId, name: &str) -> Result {
@@ -274,7 +274,7 @@ fn create_app_password(store: &Store, user: UserId, name: &str) -> Result {
         }
         list.push(item.clone());
         put(tx, user, &list)?;
-        options::set(tx, IN_USE, "1", false)?;
+        options::set(tx, IN_USE_OPTION, "1", false)?;
         Ok(true)
     });
     if !made.map_err(Error::store("cannot make the application password"))? {

@@ -2,15 +2,17 @@
 
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, OnceLock, PoisonError},
 };
 
 use arc_swap::ArcSwapOption;
 use chrono::Utc;
 use http::{HeaderMap, header};
+use quick_cache::sync::Cache;
 use serde_json::Value;
 use svc_auth::{
     Caller, Keys, Scheme,
+    application_password::IN_USE_OPTION,
     cookie::{self, AuthCookie, CookieNames},
     nonce::{self, Bearer},
     nonce_check::CookieStatus,
@@ -19,10 +21,13 @@ use svc_auth::{
 use svc_controllers::{Settings, Site, Stored};
 use svc_model::{User, UserId};
 use svc_php::serialize;
-use svc_store::{Db, Meta, MetaKind, StoreError, meta, users};
+use svc_store::{Db, Family, Meta, MetaKind, StoreError, meta, options, users};
 
 /// User meta that holds the sessions.
 pub(crate) const SESSIONS: &str = "session_tokens";
+
+/// Users that are kept in memory.
+const MOST_SUBJECTS: usize = 1_000;
 
 /// Kinds of stored capabilities whose meaning is kept: sites have hardly more of them than roles.
 const MOST_KINDS: usize = 64;
@@ -38,6 +43,17 @@ pub(crate) struct Identities {
     pub(crate) keys: Keys,
     /// What was last understood of the options.
     known: ArcSwapOption<Known>,
+    /// Users that were found, with the state of all users ([`Family::Users`]) that they are of.
+    subjects: Cache<(By, String), (i64, Arc<Subject>)>,
+}
+
+/// What a user is looked for by.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum By {
+    /// The login alone.
+    Login,
+    /// The login, or else the address of e-mail.
+    Name,
 }
 
 /// What the options say, understood once per change of them.
@@ -46,6 +62,8 @@ pub(crate) struct Known {
     pub(crate) cookies: CookieNames,
     /// Users by their stored capabilities; most have those of a role.
     granted: Mutex<HashMap<String, Caller>>,
+    /// Whether anybody ever made an application password: without it none is looked for.
+    passwords_in_use: OnceLock<bool>,
 }
 
 /// A user with the stored values that authentication asks for.
@@ -62,6 +80,15 @@ impl Subject {
 }
 
 impl Known {
+    /// Whether anybody ever made an application password.
+    pub(crate) fn passwords_in_use(&self, db: &mut Db) -> Result<bool, StoreError> {
+        if let Some(known) = self.passwords_in_use.get() {
+            return Ok(*known);
+        }
+        let in_use = options::get(db, IN_USE_OPTION)?.is_some_and(|v| !matches!(v.as_str(), "" | "0"));
+        Ok(*self.passwords_in_use.get_or_init(|| in_use))
+    }
+
     /// The user as the interface's permissions ask for him. What stored capabilities come to is worked out once.
     pub(crate) fn caller(&self, subject: &Subject, prefix: &str) -> Caller {
         let stored = subject.meta.first(&format!("{prefix}capabilities")).unwrap_or_default();
@@ -81,7 +108,7 @@ impl Known {
 
 impl Identities {
     pub(crate) fn new(site: Arc<Site>, keys: Keys) -> Self {
-        Identities { site, keys, known: ArcSwapOption::empty() }
+        Identities { site, keys, known: ArcSwapOption::empty(), subjects: Cache::new(MOST_SUBJECTS) }
     }
 
     /// What the options say, as of this snapshot.
@@ -95,6 +122,7 @@ impl Identities {
         let known = Arc::new(Known {
             cookies: CookieNames::new(&self.site.brand, settings.option("siteurl")),
             granted: Mutex::default(),
+            passwords_in_use: OnceLock::new(),
             settings,
         });
         self.known.store(Some(Arc::clone(&known)));
@@ -109,16 +137,51 @@ impl Identities {
         value: &str,
         scheme: Scheme,
         grace: bool,
-    ) -> Result<(CookieStatus, Option<Subject>), StoreError> {
+    ) -> Result<(CookieStatus, Option<Arc<Subject>>), StoreError> {
         let now = Utc::now().timestamp();
         let Ok(parsed) = AuthCookie::parse(value) else { return Ok((CookieStatus::Absent, None)) };
-        let subject = if parsed.current(now, grace).is_ok() { find(db, parsed.login)? } else { None };
-        let sessions = subject.as_ref().map(Subject::sessions).unwrap_or_default();
+        let subject = if parsed.current(now, grace).is_ok() { self.by_login(db, parsed.login)? } else { None };
+        let sessions = subject.as_deref().map(Subject::sessions).unwrap_or_default();
         let account = subject.as_ref().map(|s| cookie::Account { password: &s.user.pass, sessions: &sessions });
         Ok(match parsed.validate(&self.keys, scheme, account, now, grace) {
             Ok(_) => (CookieStatus::Valid, subject),
             Err(failure) => (CookieStatus::Failed(failure), None),
         })
+    }
+
+    /// The user of this login.
+    fn by_login(&self, db: &mut Db, login: &str) -> Result<Option<Arc<Subject>>, StoreError> {
+        self.kept(db, (By::Login, login), |db| find(db, login))
+    }
+
+    /// The user of this login, or of this address of e-mail.
+    pub(crate) fn by_name(&self, db: &mut Db, name: &str) -> Result<Option<Arc<Subject>>, StoreError> {
+        self.kept(db, (By::Name, name), |db| match find(db, &svc_text::sanitize_user(name, false))? {
+            None if svc_text::is_email(name) => users::by_email(db, name)?.map(|user| with_meta(db, user)).transpose(),
+            found => Ok(found),
+        })
+    }
+
+    /// Looks somebody up unless no user has changed since that was done before. Who is not found is not kept: strangers
+    /// can ask for any number of names.
+    fn kept(
+        &self,
+        db: &mut Db,
+        (by, name): (By, &str),
+        look_up: impl FnOnce(&mut Db) -> Result<Option<Subject>, StoreError>,
+    ) -> Result<Option<Arc<Subject>>, StoreError> {
+        let version = db.version(Family::Users);
+        let key = (by, name.to_owned());
+        if let (Some(version), Some((of, subject))) = (version, self.subjects.get(&key))
+            && of == version
+        {
+            return Ok(Some(subject));
+        }
+        let found = look_up(db)?.map(Arc::new);
+        if let (Some(version), Some(subject)) = (version, &found) {
+            self.subjects.insert(key, (version, Arc::clone(subject)));
+        }
+        Ok(found)
     }
 
     /// The nonce of an action for this bearer, at this moment.
@@ -139,17 +202,9 @@ pub(crate) fn token_of(value: &str) -> &str {
     AuthCookie::parse(value).map_or("", |cookie| cookie.token)
 }
 
-/// The user of this login.
-pub(crate) fn find(db: &mut Db, login: &str) -> Result<Option<Subject>, StoreError> {
+/// The user of this login, as stored.
+fn find(db: &mut Db, login: &str) -> Result<Option<Subject>, StoreError> {
     users::by_login(db, login)?.map(|user| with_meta(db, user)).transpose()
-}
-
-/// The user of this login, or of this address of e-mail.
-pub(crate) fn find_by_name(db: &mut Db, name: &str) -> Result<Option<Subject>, StoreError> {
-    match find(db, &svc_text::sanitize_user(name, false))? {
-        None if svc_text::is_email(name) => users::by_email(db, name)?.map(|user| with_meta(db, user)).transpose(),
-        found => Ok(found),
-    }
 }
 
 fn with_meta(db: &mut Db, user: User) -> Result<Subject, StoreError> {

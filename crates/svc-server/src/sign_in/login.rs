@@ -26,7 +26,7 @@ use super::{
     answer::Answer,
     cookies::{self, Begun},
     form::{self, Form},
-    identity::{cookie_value, find_by_name, unserialized},
+    identity::{cookie_value, unserialized},
     respond,
     view::{self, Frame, Hidden, hidden},
 };
@@ -141,7 +141,7 @@ impl Pages {
             return refused(StatusCode::TOO_MANY_REQUESTS, page)
                 .map(|p: Answer| p.header(header::RETRY_AFTER, seconds(wait)));
         }
-        let found = self.identities.site.read(|db| Ok(find_by_name(db, &name)?))?;
+        let found = self.identities.site.read(|db| Ok(self.identities.by_name(db, &name)?))?;
         let stored = found.as_ref().map(|s| s.user.pass.clone());
         match hashing::verify(stored, Secret::new(typed)).await {
             Ok(true) => {}
@@ -151,7 +151,9 @@ impl Pages {
                     .map(|p: Answer| p.header(header::RETRY_AFTER, "5"));
             }
         }
-        let Some(user) = found.map(|s| s.user) else { return refused(StatusCode::OK, "There is no such user.") };
+        let Some(user) = found.map(|s| s.user.clone()) else {
+            return refused(StatusCode::OK, "There is no such user.");
+        };
         let remembered = !form.get("rememberme").is_empty();
         let cookies = self.begin(asked, user, typed, remembered).await?;
         let sites = [settings.option("siteurl"), settings.option("home")];

@@ -144,16 +144,16 @@ impl Pages {
             };
             let Some(value) = cookie_value(&asked.headers, name) else { return Ok(None) };
             let (_, subject) = self.identities.of_cookie(db, &value, scheme, false)?;
-            Ok(subject.map(|subject| self.as_signed_in(subject, &value, &known, db.prefix())))
+            Ok(subject.map(|subject| self.as_signed_in(&subject, &value, &known, db.prefix())))
         })
     }
 
-    fn as_signed_in(&self, subject: identity::Subject, value: &str, known: &Known, prefix: &str) -> SignedIn {
+    fn as_signed_in(&self, subject: &identity::Subject, value: &str, known: &Known, prefix: &str) -> SignedIn {
         SignedIn {
-            caller: known.caller(&subject, prefix),
+            caller: known.caller(subject, prefix),
             token: token_of(value).to_owned(),
             settings: Arc::clone(&known.settings),
-            user: subject.user,
+            user: subject.user.clone(),
         }
     }
 

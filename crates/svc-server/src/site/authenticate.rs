@@ -9,7 +9,7 @@ use chrono::Utc;
 use http::{HeaderMap, Method, header};
 use svc_auth::{
     AuthError, Caller, Scheme, Secret,
-    application_password::{self, Account, AppPasswordOutcome, ApplicationPassword},
+    application_password::{self, Account, AppPasswordOutcome, ApplicationPassword, META_KEY},
     basic,
     nonce::{self, Bearer},
     nonce_check::{self, CookieStatus, Decision, NonceCheck},
@@ -19,22 +19,16 @@ use svc_http::{Authenticator, Credentials, Outcome};
 use svc_model::UserId;
 use svc_routing::BoxFuture;
 use svc_schema::Error;
-use svc_store::{Db, Meta, MetaKind, StoreError, meta, options};
+use svc_store::{Db, Meta, MetaKind, meta};
 use tokio::task::JoinHandle;
 
 use crate::{
     serving::FORWARDED_FOR,
     sign_in::{
         Attempts,
-        identity::{Identities, Known, NOBODY, cookie_value, find_by_name, token_of, unserialized},
+        identity::{Identities, Known, NOBODY, cookie_value, token_of, unserialized},
     },
 };
-
-/// User meta that holds the application passwords.
-pub(crate) const APPLICATION_PASSWORDS: &str = "_application_passwords";
-
-/// Option that says whether anybody ever made an application password: without it none is looked for.
-pub(crate) const IN_USE: &str = "using_application_passwords";
 
 /// The stage itself.
 pub(super) struct SignIn {
@@ -61,7 +55,7 @@ impl SignIn {
             // counts nothing: servers in front of a site have passwords of their own, which browsers send here too.
             if let Some(sent) = basic_credentials(&credentials.headers)
                 && self.passwords_available
-                && in_use(db)?
+                && known.passwords_in_use(db)?
             {
                 let address = client_address(&credentials.headers).map(|client| client.0);
                 if let Some(wait) = address.and_then(|a| self.attempts.refuses_program(a)) {
@@ -93,7 +87,7 @@ impl SignIn {
         noting: &mut Option<JoinHandle<()>>,
     ) -> Stored<Option<Outcome>> {
         let is_email = svc_text::is_email(&sent.login);
-        let subject = find_by_name(db, &sent.login)?;
+        let subject = self.identities.by_name(db, &sent.login)?;
         let passwords = subject.as_ref().map(|s| passwords_of(&s.meta)).unwrap_or_default();
         let account = subject.as_ref().map(|s| Account { id: s.user.id, passwords: &passwords, allowed: true });
         let outcome = AppPasswordOutcome::authenticate(account, sent.password.expose(), is_email);
@@ -126,13 +120,13 @@ impl SignIn {
         let (store, uuid) = (self.identities.site.store.clone(), uuid.to_owned());
         Some(tokio::spawn(async move {
             let written = store.write(move |tx| {
-                let Some(stored) = meta::get(tx, MetaKind::User, user.0, APPLICATION_PASSWORDS)? else { return Ok(()) };
+                let Some(stored) = meta::get(tx, MetaKind::User, user.0, META_KEY)? else { return Ok(()) };
                 let mut list = application_password::list_from_value(&unserialized(&stored));
                 for item in list.iter_mut().filter(|p| p.uuid == uuid) {
                     item.record_use(now, &ip);
                 }
                 let value = crate::accounts::serialized(application_password::list_to_value(&list));
-                meta::update(tx, MetaKind::User, user.0, APPLICATION_PASSWORDS, &value).map(drop)
+                meta::update(tx, MetaKind::User, user.0, META_KEY, &value).map(drop)
             });
             if let Err(error) = written.await {
                 tracing::warn!("the use of an application password was not noted: {error}");
@@ -216,12 +210,8 @@ fn basic_credentials(headers: &HeaderMap) -> Option<basic::Credentials> {
     basic::parse(headers.get(header::AUTHORIZATION)?.to_str().ok()?)
 }
 
-fn in_use(db: &mut Db) -> Result<bool, StoreError> {
-    Ok(options::get(db, IN_USE)?.is_some_and(|v| !matches!(v.as_str(), "" | "0")))
-}
-
 fn passwords_of(meta: &Meta) -> Vec<ApplicationPassword> {
-    let stored = meta.first(APPLICATION_PASSWORDS);
+    let stored = meta.first(META_KEY);
     stored.map(|s| application_password::list_from_value(&unserialized(s))).unwrap_or_default()
 }
 

@@ -9,15 +9,17 @@ mod rest;
 
 use std::{process::ExitCode, sync::Arc};
 
-use axum::Router;
+use axum::{
+    Router,
+    extract::Request,
+    middleware::{Next, from_fn},
+};
 use chrono::Utc;
 use svc_auth::Scheme;
 use svc_controllers::{Extension, Outgoing, Site};
 use svc_http::RestLayer;
 use svc_routing::{Registry, Server};
-use svc_store::{DatabaseUrl, Store, StoreConfig};
-
-pub(crate) use authenticate::{APPLICATION_PASSWORDS, IN_USE};
+use svc_store::{DatabaseUrl, Store, StoreConfig, moment};
 
 use crate::{
     active_theme,
@@ -263,6 +265,9 @@ impl OpenSite {
         let accounts = sign_in::router(Arc::clone(&self.people), &self.installed_at);
         let inner = Router::new().merge(files).merge(accounts).fallback_service(pages);
         let with_rest = tower::Layer::layer(&RestLayer::new(service), inner);
-        serving::surround(Router::new().fallback_service(with_rest), &self.config)
+        let whole = Router::new()
+            .fallback_service(with_rest)
+            .layer(from_fn(|request: Request, next: Next| moment::scope(next.run(request))));
+        serving::surround(whole, &self.config)
     }
 }

@@ -59,16 +59,13 @@ pub fn trash(tx: &mut Tx, id: PostId, now: (NaiveDateTime, NaiveDateTime)) -> Re
     Ok(Some(post))
 }
 
-/// Takes what the trash kept of a post out of its meta: the slug that it had. Comments get their states back. The row
-/// itself is the caller's to write.
+/// Takes what the trash kept of a post out of its meta: the slug that it had. Comments stay hidden, as on the peer, where
+/// a change of the status does not bring them back. The row itself is the caller's to write.
 ///
 /// # Errors
 /// Those of the database.
 pub fn leave_trash(tx: &mut Tx, id: PostId) -> Result<Option<String>> {
     let kept = meta::load_one(tx, MetaKind::Post, id.0)?;
-    if let Some(states) = kept.first("_wp_trash_meta_comments_status") {
-        release_comments(tx, id, states)?;
-    }
     for name in KEPT {
         if kept.has(name) {
             meta::delete(tx, MetaKind::Post, id.0, name, None)?;
@@ -93,26 +90,4 @@ fn hold_comments(tx: &mut Tx, id: PostId) -> Result<Option<String>> {
     let map = states.into_iter().map(|(id, state)| (svc_php::Key::Int(id), svc_php::Php::from(state.as_str())));
     let text = svc_php::serialize::serialize(&svc_php::Php::Array(map.collect()));
     Ok(Some(String::from_utf8_lossy(&text).into_owned()))
-}
-
-fn release_comments(tx: &mut Tx, id: PostId, states: &str) -> Result<()> {
-    let value: serde_json::Value = svc_php::serialize::from_stored(states.as_bytes()).into();
-    let mut by_state: std::collections::HashMap<String, Vec<i64>> = std::collections::HashMap::new();
-    let pairs: Vec<(i64, String)> = match &value {
-        serde_json::Value::Object(map) => map
-            .iter()
-            .filter_map(|(id, state)| Some((id.parse().ok()?, svc_php::cast::to_text(state).into_owned())))
-            .collect(),
-        _ => Vec::new(),
-    };
-    for (comment, state) in pairs {
-        by_state.entry(state).or_default().push(comment);
-    }
-    for (state, comments) in by_state {
-        let mut show = Query::update();
-        show.table(tx.table("comments")).value("comment_approved", state);
-        show.and_where(Expr::col("comment_post_ID").eq(id.0)).and_where(Expr::col("comment_ID").is_in(comments));
-        tx.execute(&show)?;
-    }
-    Ok(())
 }

@@ -101,7 +101,7 @@ impl Linking<'_> {
             _ => "taxonomy",
         };
         if !item.target.route.is_empty() {
-            let object = Link::new(urls.rest(&item.target.route)).attr(named, item.text("_menu_item_object"));
+            let object = Link::new(urls.rest(&item.target.route)).attr(named, item.target.object.as_str());
             links.add(format!("{LINK_RELATION}menu-item-object"), object.embeddable());
         }
         Some(links)

@@ -177,7 +177,7 @@ impl MenuItems {
             return Err(trash_not_supported());
         }
         let id = granted.post.id;
-        let previous = self.show(&req, granted.post, View::whole("view").without_links()).await?;
+        let previous = self.show(&req, granted.post, respond::previous_view(&req, "view")).await?;
         self.site.write(move |tx| Ok(stored_posts::delete(tx, id)?)).await?;
         Ok(Response::new(json!({"deleted": true, "previous": previous.data})))
     }

@@ -2,15 +2,11 @@
 
 use std::collections::{HashMap, HashSet};
 
-use svc_model::{Post, PostId, Term, TermId};
+use svc_model::{Post, PostId, PostType, Term, TermId};
 use svc_store::{Db, posts, terms};
 
 use super::fields::Kind;
-use crate::{
-    Settings, Site, Stored, addresses,
-    terms::slug_paths,
-    urls::{rest_base, taxonomy_rest_base},
-};
+use crate::{Settings, Site, Stored, addresses, terms::slug_paths};
 
 /// What an item leads to, as its members show it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -25,6 +21,8 @@ pub(super) struct Target {
     pub(super) invalid: bool,
     /// Its route; empty without one.
     pub(super) route: String,
+    /// The post type or taxonomy that it is of, whatever the item says; empty when it is not there.
+    pub(super) object: String,
 }
 
 /// What an item says of where it leads.
@@ -58,7 +56,10 @@ fn objects(db: &mut Db, site: &Site, settings: &Settings, pointers: &[Pointer]) 
         wanted.into_iter().collect()
     };
     let mut objects = Objects::default();
-    let wanted: Vec<PostId> = numbers(Kind::PostType).into_iter().map(PostId).collect();
+    let mut wanted: Vec<PostId> = numbers(Kind::PostType).into_iter().map(PostId).collect();
+    if pointers.iter().any(|p| p.kind == Kind::Archive && p.object == "post") {
+        wanted.extend(page_of_posts(settings));
+    }
     if !wanted.is_empty() {
         let rows = posts::get_many(db, &wanted)?;
         objects.addresses = addresses::of_posts(db, site, settings, &rows)?;
@@ -81,9 +82,9 @@ fn objects(db: &mut Db, site: &Site, settings: &Settings, pointers: &[Pointer]) 
 fn target(site: &Site, settings: &Settings, pointer: &Pointer, objects: &Objects) -> Target {
     match pointer.kind {
         Kind::Custom => Target { label: "Custom Link".to_owned(), url: Some(pointer.url.clone()), ..Target::default() },
-        Kind::PostType => post(site, settings, pointer, objects),
+        Kind::PostType => post(site, pointer, objects),
         Kind::Taxonomy => term(site, settings, pointer, objects),
-        Kind::Archive => archive(site, settings, pointer),
+        Kind::Archive => archive(site, settings, pointer, objects),
     }
 }
 
@@ -92,20 +93,17 @@ fn untitled(pointer: &Pointer) -> String {
     format!("#{} (no title)", pointer.object_id)
 }
 
-fn post(site: &Site, settings: &Settings, pointer: &Pointer, objects: &Objects) -> Target {
+fn post(site: &Site, pointer: &Pointer, objects: &Objects) -> Target {
     let kind = site.types.get(&pointer.object);
     let found = objects.posts.get(&PostId(pointer.object_id));
-    let namespace = site.brand.namespace();
-    let route = found.and_then(|post| {
-        let base = rest_base(site.types.get(&post.post_type)?, &namespace);
-        Some(settings.urls.site.route_for_post(Some((u64::try_from(post.id.0).ok()?, base))))
-    });
+    let route = found.map(|post| addresses::route(site, post));
     Target {
         label: kind.map_or_else(|| pointer.object.clone(), |kind| kind.singular_label.clone()),
         title: found.map(|p| p.title.clone()).filter(|t| !t.is_empty()).unwrap_or_else(|| untitled(pointer)),
         url: Some(found.and_then(|p| objects.addresses.get(&p.id).cloned()).unwrap_or_default()),
         invalid: kind.is_none() || found.is_none_or(|p| p.status == "trash"),
         route: route.unwrap_or_default(),
+        object: found.map(|p| p.post_type.clone()).unwrap_or_default(),
     }
 }
 
@@ -117,10 +115,15 @@ fn term(site: &Site, settings: &Settings, pointer: &Pointer, objects: &Objects) 
         let above: Vec<&str> = path.iter().map(String::as_str).collect();
         settings.urls.term(term, taxonomy, &above)
     });
-    let namespace = site.brand.namespace();
-    let route = found.and_then(|(term, taxonomy)| {
-        let base = taxonomy_rest_base(taxonomy, &namespace);
-        Some(settings.urls.site.route_for_term(Some((u64::try_from(term.id.0).ok()?, base))))
+    // The term of this number in whichever taxonomy has it.
+    let of_number = || {
+        let others = site.taxonomies.iter().map(|t| (TermId(pointer.object_id), t.name.clone()));
+        others.filter_map(|key| objects.terms.get(&key)).min_by_key(|term| term.taxonomy_id)
+    };
+    let anywhere = found.map(|(term, _)| term).or_else(of_number);
+    let route = anywhere.and_then(|term| {
+        let taxonomy = site.taxonomies.get(&term.taxonomy).filter(|t| t.show_in_rest)?;
+        Some(format!("{}/{}", site.route_of_taxonomy(taxonomy), term.id))
     });
     Target {
         label: taxonomy.map_or_else(|| pointer.object.clone(), |t| t.singular_label.clone()),
@@ -128,17 +131,29 @@ fn term(site: &Site, settings: &Settings, pointer: &Pointer, objects: &Objects) 
         url: Some(url.unwrap_or_default()),
         invalid: found.is_none(),
         route: route.unwrap_or_default(),
+        object: anywhere.map(|term| term.taxonomy.clone()).unwrap_or_default(),
     }
 }
 
-fn archive(site: &Site, settings: &Settings, pointer: &Pointer) -> Target {
+/// The page that lists the posts, when the front page does not.
+fn page_of_posts(settings: &Settings) -> Option<PostId> {
+    let page = PostId(settings.number("page_for_posts"));
+    (settings.option("show_on_front") == "page" && !page.is_none()).then_some(page)
+}
+
+fn archive(site: &Site, settings: &Settings, pointer: &Pointer, objects: &Objects) -> Target {
     let kind = site.types.get(&pointer.object);
+    let of_posts = || match page_of_posts(settings) {
+        Some(page) => objects.addresses.get(&page).cloned(),
+        None => Some(settings.urls.site.home_url("")),
+    };
+    let address = |kind: &PostType| if kind.name == "post" { of_posts() } else { settings.urls.archive(kind) };
     let title = kind.map(|kind| kind.labels.get("archives").unwrap_or(&kind.label).clone());
     Target {
         label: "Post Type Archive".to_owned(),
         title: title.unwrap_or_default(),
-        url: kind.map_or_else(|| Some(String::new()), |kind| settings.urls.archive(kind)),
+        url: kind.map_or_else(|| Some(String::new()), address),
         invalid: kind.is_none(),
-        route: String::new(),
+        ..Target::default()
     }
 }
