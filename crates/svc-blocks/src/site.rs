@@ -91,8 +91,10 @@ fn resized(image: &str, width: i64) -> String {
     let (Some(w), Some(h)) = (number(" width").or_else(|| number("width")), number(" height")) else {
         return image.to_owned();
     };
-    let height = if w.2 > 0 { (h.2 as f64 * width as f64 / w.2 as f64).round() as i64 } else { h.2 };
-    format!("{}{width}{}{height}{}", &image[..w.0], &image[w.1..h.0], &image[h.1..])
+    let height = if w.2 > 0 { h.2.saturating_mul(width) / w.2 } else { h.2 };
+    let sizes = |width: i64| format!("(max-width: {width}px) 100vw, {width}px");
+    let rest = image[h.1..].replacen(&sizes(w.2), &sizes(width), 1);
+    format!("{}{width}{}{height}{rest}", &image[..w.0], &image[w.1..h.0])
 }
 
 pub(crate) fn home_link(call: &Call<'_>) -> String {

@@ -17,7 +17,7 @@ use svc_blocks::{
 };
 use svc_content::{
     RenderContext,
-    blocks::{BlockType, BlockTypes, FluidSizes, Renderer, Theme, parse},
+    blocks::{BlockType, BlockTypes, Duotone, FluidSizes, Renderer, Theme, parse},
     display::standard_shortcodes,
     render_content,
 };
@@ -252,6 +252,21 @@ fn loops_show_their_page() {
     );
 }
 
+/// What is chosen for a list of posts goes for the first element of each item as well.
+#[test]
+fn items_are_dressed_as_their_list() {
+    let style = r##"{"style":{"elements":{"link":{"color":{"text":"#111"}}},"css":"color:red"}}"##;
+    let query = r#"{"query":{"perPage":2,"inherit":false,"sticky":"ignore"}}"#;
+    let html = render(
+        BlockTypes::core(),
+        &format!(
+            "<!-- wp:query {query} --><!-- wp:post-template {style} -->t<i>x</i><!-- /wp:post-template --><!-- /wp:query -->"
+        ),
+    );
+    let dressed = html.matches(r#"t<i class="wp-elements-1 has-custom-css wp-custom-css-"#).count();
+    assert_eq!((dressed, html.matches("wp-elements-1").count()), (2, 3), "{html}");
+}
+
 #[test]
 fn comments_stand_below_those_that_they_answer() {
     check(
@@ -317,7 +332,7 @@ fn recorded_theme() -> Theme {
         block_gap: Some("24px".to_owned()),
         fluid: FluidSizes::of(&settings),
         positions: vec!["sticky".to_owned()],
-        duotones: vec!["blue-orange".to_owned()],
+        duotones: vec![Duotone { slug: "blue-orange".to_owned(), ..Duotone::default() }],
         ..Theme::default()
     }
 }

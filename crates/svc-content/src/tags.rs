@@ -230,7 +230,8 @@ pub fn inside(html: &str, tag: &Tag) -> Option<Range<usize>> {
 #[derive(Debug)]
 pub struct Changes<'h> {
     html: &'h str,
-    made: Vec<(Range<usize>, String)>,
+    /// Places, whether what is put there comes behind what is to be first, texts.
+    made: Vec<(Range<usize>, bool, String)>,
 }
 
 impl<'h> Changes<'h> {
@@ -242,8 +243,8 @@ impl<'h> Changes<'h> {
     /// Puts an attribute in the place of one of the same name, or right behind the tag's name.
     fn put(&mut self, tag: &Tag, name: &str, text: String) {
         match tag.attribute(self.html, name) {
-            Some(old) => self.made.push((old.whole.clone(), text)),
-            None => self.made.push((tag.name.end..tag.name.end, format!(" {text}"))),
+            Some(old) => self.made.push((old.whole.clone(), true, text)),
+            None => self.made.push((tag.name.end..tag.name.end, true, format!(" {text}"))),
         }
     }
 
@@ -265,7 +266,7 @@ impl<'h> Changes<'h> {
     /// Takes an attribute away.
     pub fn remove(&mut self, tag: &Tag, name: &str) {
         if let Some(old) = tag.attribute(self.html, name) {
-            self.made.push((old.whole.clone(), String::new()));
+            self.made.push((old.whole.clone(), true, String::new()));
         }
     }
 
@@ -298,26 +299,28 @@ impl<'h> Changes<'h> {
 
     /// Puts attributes, as text that begins with a space, in front of all others of a tag.
     pub fn insert_first(&mut self, tag: &Tag, text: impl Into<String>) {
-        self.made.push((tag.name.end..tag.name.end, text.into()));
+        self.made.push((tag.name.end..tag.name.end, false, text.into()));
     }
 
     /// Puts text at a place outside tags.
     pub fn insert(&mut self, at: usize, text: impl Into<String>) {
-        self.made.push((at..at, text.into()));
+        self.made.push((at..at, true, text.into()));
     }
 
     /// Puts text in the place of other text.
     pub fn replace(&mut self, place: Range<usize>, text: impl Into<String>) {
-        self.made.push((place, text.into()));
+        self.made.push((place, true, text.into()));
     }
 
     /// The changed text. Attributes that are new in a tag come in the order of their names; of changes that overlap, the
     /// first counts.
     pub fn apply(mut self) -> String {
-        self.made.sort_by(|(a, text_a), (b, text_b)| (a.start, text_a).cmp(&(b.start, text_b)));
+        self.made.sort_by(|(a, rank_a, text_a), (b, rank_b, text_b)| {
+            (a.start, rank_a, text_a).cmp(&(b.start, rank_b, text_b))
+        });
         let mut out = String::with_capacity(self.html.len() + 64 * self.made.len());
         let mut copied = 0;
-        for (place, text) in &self.made {
+        for (place, _, text) in &self.made {
             if place.start < copied {
                 continue;
             }

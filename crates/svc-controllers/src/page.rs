@@ -97,7 +97,7 @@ pub fn draw(site: &Site, settings: &Settings, db: &mut Db, slugs: &[String], sce
             Some(post) => core.within_post(post.id, &post.post_type, of_term),
             None => of_term(),
         };
-        (html, renderer.styles())
+        (html + &renderer.filters(), renderer.styles())
     })?;
     Ok(Some(Drawn { html, css, theme, styles }))
 }

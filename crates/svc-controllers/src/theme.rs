@@ -7,7 +7,7 @@ use std::{
 };
 
 use serde_json::Value;
-use svc_content::blocks;
+use svc_content::blocks::{self, Duotone};
 use svc_packages::theme::{Origin, Theme, ThemeJson};
 
 /// How long a theme is used without a look at its files.
@@ -58,8 +58,13 @@ fn in_blocks(json: &ThemeJson) -> blocks::Theme {
             .collect(),
         fluid: blocks::FluidSizes::of(settings),
         positions: of_position(settings),
-        duotones: presets(settings, "color", "duotone").filter_map(|p| Some(p["slug"].as_str()?.to_owned())).collect(),
+        duotones: presets(settings, "color", "duotone").filter_map(duotone).collect(),
     }
+}
+
+fn duotone(preset: &Value) -> Option<Duotone> {
+    let colors = preset["colors"].as_array()?.iter().filter_map(|color| Some(color.as_str()?.to_owned())).collect();
+    Some(Duotone { slug: preset["slug"].as_str()?.to_owned(), colors })
 }
 
 /// Presets of a kind, of all origins.

@@ -1,4 +1,4 @@
-//! What features of a block add to its HTML once that is made, whoever made it: pictures behind it, duotones, its place on
+//! What features of a block add to its HTML once that is made, whoever made it: pictures behind it, its place on
 //! the page, where it is hidden, CSS of its own.
 
 use serde_json::{Value, json};
@@ -102,39 +102,6 @@ pub(super) fn background(html: String, block: &Block<'_>, block_type: &BlockType
     if css.is_empty() { html } else { add(html, &css, &["has-background"]) }
 }
 
-/// Two colours in which pictures are shown. Source: the duotone support.
-pub(super) fn duotone(
-    html: String,
-    block: &Block<'_>,
-    block_type: &BlockType,
-    theme: &Theme,
-    id: impl Fn() -> u64,
-) -> String {
-    let has = block_type.has_support(&["filter", "duotone"], false)
-        || block_type.has_support(&["color", "__experimentalDuotone"], false);
-    let chosen = style(block, &["color", "duotone"]);
-    if !has || chosen.is_null() || html.is_empty() {
-        return html;
-    }
-    let plain = |color: &str| -> String {
-        color.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect()
-    };
-    let text = chosen.as_str().unwrap_or_default();
-    let preset = text
-        .strip_prefix("var:preset|duotone|")
-        .or_else(|| text.strip_prefix("var(--wp--preset--duotone--")?.strip_suffix(')'))
-        .filter(|slug| theme.duotones.iter().any(|known| known == slug));
-    let class = match (preset, chosen) {
-        (Some(slug), _) => format!("wp-duotone-{slug}"),
-        (None, Value::Array(colors)) => {
-            let colors: Vec<String> = colors.iter().filter_map(Value::as_str).map(plain).collect();
-            format!("wp-duotone-{}-{}", colors.join("-"), id())
-        }
-        (None, _) => format!("wp-duotone-{}-{}", plain(text), id()),
-    };
-    add(html, "", &[&class])
-}
-
 /// Blocks that are not shown, or not in windows of some widths. Source: `wp_render_block_visibility_support`.
 pub(super) fn visibility(
     html: String,
@@ -167,7 +134,12 @@ pub(super) fn visibility(
 pub(super) const CSS_CLASS: &str = "wp-custom-css-";
 
 /// The class for CSS that a block brings for itself alone. `chosen` are the classes that were made for it before.
-pub(super) fn css_class(block: &Block<'_>, block_type: Option<&BlockType>, chosen: &[String]) -> Option<String> {
+pub(super) fn css_class(
+    block: &Block<'_>,
+    block_type: Option<&BlockType>,
+    parent: Option<&Block<'_>>,
+    chosen: &[String],
+) -> Option<String> {
     let css = style(block, &["css"]).as_str()?;
     if css.trim().is_empty() || css.contains('<') || block_type.is_some_and(|t| !t.has_support(&["customCSS"], true)) {
         return None;
@@ -177,6 +149,9 @@ pub(super) fn css_class(block: &Block<'_>, block_type: Option<&BlockType>, chose
         let own = block["className"].as_str().filter(|class| !class.is_empty());
         let classes: Vec<&str> = own.into_iter().chain(chosen.iter().map(String::as_str)).collect();
         told["attrs"]["className"] = classes.join(" ").into();
+    }
+    if let Some(layout) = parent.and_then(|parent| parent.attrs.get("layout")).filter(|layout| !layout.is_null()) {
+        told["parentLayout"] = layout.clone();
     }
     Some(format!("{CSS_CLASS}{}", layout::hash(told)))
 }

@@ -4,6 +4,7 @@
 //! code makes of a block plugs in through [`DynamicBlocks`].
 
 mod bindings;
+mod duotone;
 mod features;
 mod fluid;
 mod hooks;
@@ -24,7 +25,7 @@ use serde_json::{Map, Value};
 pub use fluid::FluidSizes;
 pub use hooks::{Hooks, Kept, Root};
 pub use parse::{MAX_DEPTH, parse};
-pub use render::{DynamicBlocks, Renderer, StaticOnly, Theme, excerpt_remove_blocks, render};
+pub use render::{Duotone, DynamicBlocks, Renderer, StaticOnly, Theme, excerpt_remove_blocks, render};
 pub use serialize::{comment_delimited, serialize_attributes, serialize_block, serialize_blocks};
 pub use types::{BlockType, BlockTypes};
 

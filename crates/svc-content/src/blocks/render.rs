@@ -12,8 +12,8 @@ use std::{
 use serde_json::{Map, Value};
 
 use super::{
-    Block, BlockType, BlockTypes, Chunk, FluidSizes, MAX_DEPTH, Root, bindings, features, layout, parse, states,
-    stored, styles::Styles,
+    Block, BlockType, BlockTypes, Chunk, FluidSizes, MAX_DEPTH, Root, bindings, duotone, features, layout, parse,
+    states, stored, styles::Styles,
 };
 use crate::tags::{self, Changes, Tag, Tags};
 
@@ -72,8 +72,17 @@ pub struct Theme {
     pub fluid: FluidSizes,
     /// Places that blocks can have on the page (`settings.position`): `sticky`, `fixed`.
     pub positions: Vec<String>,
-    /// Names of the duotones that can be chosen.
-    pub duotones: Vec<String>,
+    /// The duotones that can be chosen.
+    pub duotones: Vec<Duotone>,
+}
+
+/// Colours in which pictures can be shown.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Duotone {
+    /// Its name.
+    pub slug: String,
+    /// The colours, from that of black to that of white.
+    pub colors: Vec<String>,
 }
 
 /// Styles that every theme has, by full block name.
@@ -142,6 +151,11 @@ impl<'r> Renderer<'r> {
     /// The rules that were collected so far. They cannot end the element that they stand in.
     pub fn styles(&self) -> String {
         self.page.styles.borrow().as_ref().map_or_else(String::new, |styles| styles.css().to_owned())
+    }
+
+    /// The filters that the rules name, as an element of the page; nothing when they name none.
+    pub fn filters(&self) -> String {
+        self.page.styles.borrow().as_ref().map_or_else(String::new, Styles::filters)
     }
 
     /// What of the theme shows in blocks.
@@ -256,7 +270,7 @@ impl<'r> Renderer<'r> {
             content = bound.iter().fold(content, |html, (name, value)| bindings::put(html, block_type, name, value));
         }
         let chosen: Vec<String> = [&variation, &elements].into_iter().flatten().cloned().collect();
-        let css = features::css_class(block, block_type, &chosen);
+        let css = features::css_class(block, block_type, parent, &chosen);
         self.page.chosen.replace(chosen.iter().chain(&css).cloned().collect());
         let child = layout::child_class(block, parent).filter(|_| block_type.is_some());
         self.page.child.replace(child.clone());
@@ -284,7 +298,7 @@ impl<'r> Renderer<'r> {
                 styles.own(class, text);
             }
         }
-        let first: Vec<String> = chosen.into_iter().chain(child).collect();
+        let first: Vec<String> = elements.into_iter().chain(child).chain(variation).collect();
         html = add_to(html, |_, _| true, &first);
         let classes = layout::container_classes(block, block_type, self.theme, styles.as_mut());
         let wrapper = layout::wrapper_class(block);
@@ -302,7 +316,8 @@ impl<'r> Renderer<'r> {
             html = features::ratio(html, block, block_type);
             html = features::position(html, block, block_type, self.theme, styles.as_mut(), || self.next_id());
             html = features::background(html, block, block_type);
-            html = features::duotone(html, block, block_type, self.theme, || next(&self.page.n_duotones));
+            let id = || next(&self.page.n_duotones);
+            html = duotone::add(html, block, block_type, self.theme, styles.as_mut(), id);
             html = features::visibility(html, block, block_type, styles.as_mut());
         }
         if let Some(css) = &css {
@@ -312,6 +327,7 @@ impl<'r> Renderer<'r> {
             "core/paragraph" => add_to(html, |html, tag| tag.is(html, "p"), &["wp-block-paragraph".to_owned()]),
             // What is folded away need not be fetched first.
             "core/details" if block["showContent"] != true => tags::set_image_priority(&html, "low"),
+            "core/accordion-item" if block["openByDefault"] != true => tags::set_image_priority(&html, "low"),
             _ => html,
         }
     }

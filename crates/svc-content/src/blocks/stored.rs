@@ -47,6 +47,8 @@ pub(super) fn mend(name: &str, html: String, around: &Around<'_>) -> String {
         "core/file" if around.block["displayPreview"] == true => preview(html),
         "core/accordion" => accordion(html, around),
         "core/accordion-item" => accordion_item(html, around),
+        "core/tab-list" => tab_list(html, around),
+        "core/tabs" => tabs(html, around),
         _ => html,
     }
 }
@@ -235,6 +237,62 @@ fn accordion_item(html: String, around: &Around<'_>) -> String {
         ("id", &panel_id),
     ];
     set_all(&mut changes, &panel, &of_panel);
+    changes.apply()
+}
+
+fn tab_list(html: String, around: &Around<'_>) -> String {
+    let label = around.block["ariaLabel"].as_str().filter(|label| !label.is_empty()).unwrap_or("Tabbed content");
+    set_first(html, &[("aria-label", label)])
+}
+
+/// Buttons that each open one of the panels below them.
+fn tabs(html: String, around: &Around<'_>) -> String {
+    let Some(first) = Tags::new(&html).next() else { return html };
+    let anchor = around.block["anchor"].as_str().filter(|anchor| !anchor.is_empty());
+    let id = anchor.map_or_else(|| format!("tabs_{}", (around.id)()), str::to_owned);
+    // Those of tabs inside are done.
+    let is_new = |tag: &Tag, mark: &str| tag.value(&html, mark).is_none();
+    let panels: Vec<(Tag, String)> = Tags::new(&html)
+        .filter(|tag| tag.has_class(&html, "wp-block-tab-panel") && is_new(tag, "data-wp-bind--hidden"))
+        .enumerate()
+        .map(|(index, tag)| {
+            let own = tag.value(&html, "id").filter(|own| !own.is_empty()).map(ToOwned::to_owned);
+            (tag, own.unwrap_or_else(|| format!("{id}-tab-{index}")))
+        })
+        .collect();
+    let buttons = Tags::new(&html).filter(|tag| {
+        tag.has_class(&html, "wp-block-tab") && tag.is(&html, "button") && is_new(tag, "data-wp-context")
+    });
+    let mut changes = Changes::of(&html);
+    let context =
+        serde_json::json!({"tabsId": id, "activeTabIndex": around.block["activeTabIndex"].as_i64().unwrap_or(0)});
+    let of_tabs = [
+        ("data-wp-context", context.to_string()),
+        ("data-wp-init", "callbacks.onTabsInit".to_owned()),
+        ("data-wp-interactive", "core/tabs".to_owned()),
+        ("data-wp-on--keydown", "actions.handleTabKeyDown".to_owned()),
+    ];
+    of_tabs.iter().for_each(|(name, value)| changes.set(&first, name, value));
+    for (index, (button, (_, panel))) in buttons.zip(&panels).enumerate() {
+        let (context, own) = (format!("{{\"tabIndex\":{index}}}"), format!("tab__{panel}"));
+        let of_button = [
+            ("aria-controls", panel.as_str()),
+            ("data-wp-bind--aria-selected", "state.isActiveTab"),
+            ("data-wp-bind--tabindex", "state.tabIndexAttribute"),
+            ("data-wp-context", &context),
+            ("data-wp-on--click", "actions.handleTabClick"),
+            ("data-wp-on--keydown", "actions.handleTabKeyDown"),
+            ("id", &own),
+        ];
+        set_all(&mut changes, &button, &of_button);
+    }
+    for (panel, id) in &panels {
+        let label = format!("tab__{id}");
+        changes.insert_first(panel, " hidden".to_owned());
+        let of_panel =
+            [("aria-labelledby", label.as_str()), ("data-wp-bind--hidden", "!state.isActiveTab"), ("id", id)];
+        set_all(&mut changes, panel, &of_panel);
+    }
     changes.apply()
 }
 

@@ -18,6 +18,7 @@ const GAP: &str = "24px";
 #[derive(Debug, Default)]
 pub(super) struct Styles {
     css: String,
+    filters: String,
     known: HashSet<String>,
 }
 
@@ -30,6 +31,31 @@ impl Styles {
 
     pub(super) fn css(&self) -> &str {
         &self.css
+    }
+
+    /// The filters of pictures, in an element that takes no room.
+    pub(super) fn filters(&self) -> String {
+        if self.filters.is_empty() {
+            return String::new();
+        }
+        format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 0 0\" width=\"0\" height=\"0\" focusable=\"false\" role=\"none\" style=\"visibility:hidden;position:absolute;left:-9999px;overflow:hidden\"><defs>{}</defs></svg>",
+            self.filters
+        )
+    }
+
+    /// Pictures that are shown through a filter.
+    pub(super) fn filtered(&mut self, pictures: &str, filter: &str) {
+        if !pictures.contains(['<', '{', '}', ';']) {
+            self.add(format!("{pictures}{{filter:{filter};}}"));
+        }
+    }
+
+    /// A filter of pictures, as an element.
+    pub(super) fn filter(&mut self, filter: &str) {
+        if self.filters.len() + filter.len() <= MOST && self.known.insert(filter.to_owned()) {
+            self.filters.push_str(filter);
+        }
     }
 
     /// How a container of this class arranges the blocks in it. `gap` is what the block sets, if that counts.

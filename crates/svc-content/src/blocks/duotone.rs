@@ -1,0 +1,135 @@
+//! Duotones: filters that show pictures in two colours, or in more.
+//!
+//! A block gets a class; the rule for its pictures and the filter that the rule names are for pages.
+
+use std::fmt::Write as _;
+
+use serde_json::Value;
+
+use super::{Block, Theme, features, styles::Styles, types::BlockType};
+
+/// Most colours of one filter.
+const MOST: usize = 16;
+
+/// What a block chose.
+enum Chosen<'c> {
+    /// Colours, for a filter of this name.
+    Colors(Vec<&'c str>),
+    /// No colours, whatever the theme says.
+    Unset,
+    Unknown,
+}
+
+/// Gives a block with pictures its class, and the page what goes with it. Source: the duotone support.
+pub(super) fn add(
+    html: String,
+    block: &Block<'_>,
+    block_type: &BlockType,
+    theme: &Theme,
+    styles: Option<&mut Styles>,
+    id: impl Fn() -> u64,
+) -> String {
+    let has = block_type.has_support(&["filter", "duotone"], false)
+        || block_type.has_support(&["color", "__experimentalDuotone"], false);
+    let value = &block["style"]["color"]["duotone"];
+    if !has || value.is_null() || html.is_empty() {
+        return html;
+    }
+    let text = value.as_str().unwrap_or_default();
+    let preset = text
+        .strip_prefix("var:preset|duotone|")
+        .or_else(|| text.strip_prefix("var(--wp--preset--duotone--")?.strip_suffix(')'))
+        .filter(|slug| slug.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_'))
+        .and_then(|slug| theme.duotones.iter().find(|known| known.slug == slug));
+    let (class, chosen) = match (preset, value) {
+        (Some(preset), _) => {
+            (format!("wp-duotone-{}", preset.slug), Chosen::Colors(preset.colors.iter().map(String::as_str).collect()))
+        }
+        (None, Value::Array(colors)) => {
+            let colors: Vec<&str> = colors.iter().filter_map(Value::as_str).collect();
+            let name = colors.iter().map(|color| plain(color)).collect::<Vec<_>>().join("-");
+            (format!("wp-duotone-{name}-{}", id()), Chosen::Colors(colors))
+        }
+        (None, _) => {
+            let chosen = if text == "unset" { Chosen::Unset } else { Chosen::Unknown };
+            (format!("wp-duotone-{}-{}", plain(text), id()), chosen)
+        }
+    };
+    if let Some(styles) = styles {
+        let pictures = pictures(block_type, &class);
+        match chosen {
+            Chosen::Colors(colors) => {
+                styles.filtered(&pictures, &format!("url(#{class})"));
+                styles.filter(&filter(&class, &colors));
+            }
+            Chosen::Unset => styles.filtered(&pictures, "unset"),
+            Chosen::Unknown => {}
+        }
+    }
+    features::add(html, "", &[&class])
+}
+
+fn plain(color: &str) -> String {
+    color.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect()
+}
+
+/// The pictures of a block of this class.
+fn pictures(block_type: &BlockType, class: &str) -> String {
+    let of_type = block_type.selectors.get("filter").and_then(|filter| filter["duotone"].as_str()).unwrap_or("img");
+    let own = |selector: &str| format!(".{class}{}{selector}", if selector.starts_with('.') { "" } else { " " });
+    of_type.split(',').map(|selector| own(selector.trim())).collect::<Vec<_>>().join(", ")
+}
+
+/// Shades of grey, each in the colour that stands for it.
+fn filter(id: &str, colors: &[&str]) -> String {
+    let rgb: Vec<[f64; 4]> = colors.iter().take(MOST).map(|color| channels(color)).collect();
+    let mut out = format!(
+        "<filter id=\"{id}\"><feColorMatrix color-interpolation-filters=\"sRGB\" type=\"matrix\" values=\".299 .587 .114 0 0 .299 .587 .114 0 0 .299 .587 .114 0 0 .299 .587 .114 0 0\" /><feComponentTransfer color-interpolation-filters=\"sRGB\">"
+    );
+    for (index, name) in ["R", "G", "B", "A"].into_iter().enumerate() {
+        let values: Vec<String> = rgb.iter().map(|color| format!("{:.4}", color[index])).collect();
+        let _ = write!(out, "<feFunc{name} type=\"table\" tableValues=\"{}\" />", values.join(" "));
+    }
+    out + "</feComponentTransfer><feComposite in2=\"SourceGraphic\" operator=\"in\" /></filter>"
+}
+
+/// Red, green, blue and opacity of a colour, each from 0 to 1; black when it is not written in hexadecimal digits.
+fn channels(color: &str) -> [f64; 4] {
+    const BLACK: [f64; 4] = [0.0, 0.0, 0.0, 1.0];
+    let Some(digits) = color.strip_prefix('#').filter(|text| text.bytes().all(|b| b.is_ascii_hexdigit())) else {
+        return BLACK;
+    };
+    let width = match digits.len() {
+        3 | 4 => 1,
+        6 | 8 => 2,
+        _ => return BLACK,
+    };
+    let mut out = BLACK;
+    for (channel, place) in out.iter_mut().zip((0..digits.len()).step_by(width)) {
+        let value = digits.get(place..place + width).and_then(|text| u8::from_str_radix(text, 16).ok());
+        let most = if width == 1 { 15.0 } else { 255.0 };
+        *channel = f64::from(value.unwrap_or_default()) / most;
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn colours_have_channels() {
+        for (color, expected) in [
+            ("#000", [0.0, 0.0, 0.0, 1.0]),
+            ("#ff0000", [1.0, 0.0, 0.0, 1.0]),
+            ("#0f08", [0.0, 1.0, 0.0, 8.0 / 15.0]),
+            ("#00000000", [0.0, 0.0, 0.0, 0.0]),
+            ("red", [0.0, 0.0, 0.0, 1.0]),
+            ("#12", [0.0, 0.0, 0.0, 1.0]),
+        ] {
+            assert_eq!(channels(color), expected, "{color}");
+        }
+        let made = filter("x", &["#000", "#ff0000"]);
+        assert!(made.contains(r#"<feFuncR type="table" tableValues="0.0000 1.0000" />"#), "{made}");
+    }
+}
