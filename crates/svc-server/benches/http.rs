@@ -22,6 +22,11 @@ use svc_store::{DatabaseUrl, Store, StoreConfig, posts};
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
+/// As the program has it.
+#[cfg(feature = "mimalloc")]
+#[global_allocator]
+static MEMORY: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// Posts in the site; the list shows ten of them.
 const N_POSTS: i64 = 200;
 
