@@ -49,7 +49,7 @@ pub(crate) fn only_reads(req: &Request) -> bool {
 pub struct Access<'a> {
     site: &'a Site,
     settings: &'a Settings,
-    posts: PostsAsked,
+    asked: PostsAsked,
     comment_posts: HashMap<CommentId, PostId>,
     term_taxonomies: HashMap<TermId, String>,
     users: Vec<UserId>,
@@ -103,7 +103,7 @@ impl<'a> Access<'a> {
         Access {
             site,
             settings,
-            posts: PostsAsked::default(),
+            asked: PostsAsked::default(),
             comment_posts: HashMap::new(),
             term_taxonomies: HashMap::new(),
             users: Vec::new(),
@@ -119,8 +119,8 @@ impl<'a> Access<'a> {
     }
 
     /// With what was loaded of posts.
-    pub(crate) fn about(site: &'a Site, settings: &'a Settings, posts: PostsAsked) -> Self {
-        Access { posts, ..Self::new(site, settings) }
+    pub(crate) fn about(site: &'a Site, settings: &'a Settings, asked: PostsAsked) -> Self {
+        Access { asked, ..Self::new(site, settings) }
     }
 
     /// Adds the taxonomies of terms.
@@ -177,7 +177,7 @@ impl<'a> Access<'a> {
             ("inherit", _) if post.parent.is_none() => true,
             ("inherit", Some(depth)) => {
                 let is_shown = |post: &Post| self.site.types.get(&post.post_type).is_some_and(|t| t.show_in_rest);
-                let parent = self.posts.posts.get(&post.parent);
+                let parent = self.asked.posts.get(&post.parent);
                 parent.is_none_or(|parent| is_shown(parent) && self.can_read_at(caller, parent, depth))
             }
             _ => false,
@@ -221,11 +221,11 @@ impl CapContext for Access<'_> {
     }
 
     fn post(&self, id: PostId) -> Option<PostFacts<'_>> {
-        self.posts.posts.get(&id).map(PostFacts::from)
+        self.asked.posts.get(&id).map(PostFacts::from)
     }
 
     fn status_before_trash(&self, id: PostId) -> Option<Cow<'_, str>> {
-        self.posts.before_trash.get(&id).map(|s| Cow::Borrowed(s.as_str()))
+        self.asked.before_trash.get(&id).map(|s| Cow::Borrowed(s.as_str()))
     }
 
     fn comment_post(&self, id: CommentId) -> Option<PostId> {

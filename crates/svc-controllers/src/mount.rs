@@ -263,20 +263,25 @@ fn complete_index(mut response: Response, req: &Request, site: &Site, app_passwo
         let href = settings.urls.rest(&format!("/{}/themes/{}", site.brand.namespace(), settings.option("stylesheet")));
         response.links.add(format!("{LINK_RELATION}active-theme"), Link::new(href));
     }
-    // The links come with the members that they are about, whether or not `_links` is asked for.
-    let wanted = |names: &[&str]| names.iter().any(|name| req.wants(name));
-    let mut pictures =
-        vec![("site_logo", logo, &["site_logo"][..]), ("site_icon", icon, &["site_icon", "site_icon_url"])];
-    pictures.retain(|(_, id, members)| *id > 0 && (wants_links || wanted(members)));
-    if !pictures.is_empty() {
-        let ids: Vec<PostId> = pictures.iter().map(|(_, id, _)| PostId(*id)).collect();
-        let known = site.read(|db| Ok(posts::get_many(db, &ids)?)).unwrap_or_default();
-        for (kind, id, _) in pictures {
-            let post = known.iter().find(|post| post.id.0 == id);
-            let href = settings.urls.rest(&post.map(|post| addresses::route(site, post)).unwrap_or_default());
-            let link = Link::new(href).embeddable().attr("type", kind);
-            response.links.add(format!("{LINK_RELATION}featuredmedia"), link);
-        }
-    }
+    picture_links(&mut response, req, site, &settings, wants_links);
     response
+}
+
+/// Links to the site's logo and icon: they come with the members that they are about, whether or not `_links` is asked for.
+/// Where the store does not answer there are none.
+fn picture_links(response: &mut Response, req: &Request, site: &Site, settings: &Settings, wants_links: bool) {
+    let wanted = |names: &[&str]| wants_links || names.iter().any(|name| req.wants(name));
+    let mut pictures = vec![("site_logo", &["site_logo"][..]), ("site_icon", &["site_icon", "site_icon_url"])];
+    pictures.retain(|(kind, members)| settings.number(kind) > 0 && wanted(members));
+    if pictures.is_empty() {
+        return;
+    }
+    let ids: Vec<PostId> = pictures.iter().map(|(kind, _)| PostId(settings.number(kind))).collect();
+    let Ok(known) = site.read(|db| Ok(posts::get_many(db, &ids)?)) else { return };
+    for ((kind, _), id) in pictures.into_iter().zip(ids) {
+        let post = known.iter().find(|post| post.id == id);
+        let href = settings.urls.rest(&post.map(|post| addresses::route(site, post)).unwrap_or_default());
+        let link = Link::new(href).embeddable().attr("type", kind);
+        response.links.add(format!("{LINK_RELATION}featuredmedia"), link);
+    }
 }

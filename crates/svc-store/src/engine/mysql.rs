@@ -170,11 +170,12 @@ impl Conn for MySql {
 
     fn query_once(&mut self, sql: &str, params: &[Bound], each: &mut dyn FnMut(&Row<'_>) -> Result<()>) -> Result<()> {
         let done = self.query(sql, params, each);
-        if !params.is_empty() && !self.broken {
-            let forgotten = self.raw.prep(sql).and_then(|statement| self.raw.close(statement));
-            forgotten.map_err(|e| self.note(&e))?;
+        if params.is_empty() || self.broken {
+            return done;
         }
-        done
+        let forgotten = self.raw.prep(sql).and_then(|statement| self.raw.close(statement));
+        // What went wrong first is told.
+        done.and(forgotten.map_err(|e| self.note(&e)))
     }
 
     fn execute(&mut self, sql: &str, params: &[Bound]) -> Result<Done> {
