@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result};
 
-use crate::{cargo, run, say, tidy};
+use crate::{cargo, run, say, stress, tidy};
 
 /// One check: a cargo command, or one of our own.
 pub(crate) struct Check {
@@ -36,6 +36,7 @@ const CHECKS: &[Check] = &[
         name: "doc",
         action: Action::Cargo(&["doc", "--workspace", "--no-deps"], &[("RUSTDOCFLAGS", "-D warnings")]),
     },
+    Check { name: "stress", action: Action::Own(stress::run_short) },
 ];
 
 /// The check of this name.

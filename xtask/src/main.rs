@@ -9,6 +9,7 @@ mod live_editor;
 mod live_sign_in;
 mod nonces;
 mod server;
+mod stress;
 mod tidy;
 mod vectors;
 
@@ -25,6 +26,8 @@ usage: cargo xtask TASK
   test               unit, integration and documentation tests
   test-mysql         the integration tests with their sites in a MariaDB
   doc                the documentation builds without warnings
+  stress [--long] [NAME…]
+                     attacks and parallel load against the real server: attempts, losses, slowest response, memory
   tidy               crates use only what their layer may, files keep to one idea
   vectors [--all] FILE…
                      run recorded functions, print passed and failed per function
@@ -62,6 +65,7 @@ fn task() -> Result<()> {
         "crash" => crash::run(&rest),
         "live" => live::run(&rest),
         "bench" => bench::run(&rest),
+        "stress" => stress::run(&rest),
         "live-editor" => live_editor::run(&rest),
         "live-sign-in" => live_sign_in::run(&rest),
         "test-all" => checks::run_all(),

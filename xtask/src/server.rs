@@ -45,6 +45,18 @@ impl Server {
         &self.address
     }
 
+    /// The process id.
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// The peak resident memory in bytes so far; `None` where the system does not report it (Linux does).
+    pub(crate) fn peak_memory(&self) -> Option<u64> {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.pid())).ok()?;
+        let line = status.lines().find_map(|l| l.strip_prefix("VmHWM:"))?;
+        line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok().map(|kib| kib << 10)
+    }
+
     /// Ends it at once, without a warning.
     pub(crate) fn kill(&mut self) {
         if self.child.kill().is_ok() {
