@@ -5,6 +5,7 @@
 
 mod errors;
 mod fields;
+pub mod form;
 mod links;
 mod load;
 mod moderation;
