@@ -4,6 +4,8 @@
 //! returns a [`Report`] per case. A report with a violation fails the task. The short run belongs to `test-all`; `--long`
 //! repeats the same scenarios with larger numbers.
 
+mod races;
+
 use std::time::Duration;
 
 use anyhow::{Result, bail};
@@ -18,7 +20,11 @@ struct Scenario {
 }
 
 /// All scenarios, in the order in which they run.
-const SCENARIOS: &[Scenario] = &[];
+const SCENARIOS: &[Scenario] = &[Scenario {
+    name: "races",
+    about: "writes of eight clients at once that touch the same data, on each kind of database",
+    run: races::run,
+}];
 
 /// How hard the scenarios try.
 pub(crate) struct Options {
