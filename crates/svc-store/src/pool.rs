@@ -16,6 +16,7 @@ use crate::db::{Db, Tx};
 use crate::engine::Conn;
 use crate::engine::sqlite::{self, Deadline, Mode, Sqlite};
 use crate::error::{Result, StoreError};
+use crate::file_guard::FileGuard;
 use crate::schema;
 use crate::writer::Writer;
 
@@ -52,6 +53,7 @@ impl SqlitePool {
         let durable = config.durable && !temporary;
         private(path);
         let writer = Sqlite::open(path, Mode::Write { durable }, config.wait)?;
+        let guard = FileGuard::new(path);
         if unclean {
             tracing::warn!(database = %path.display(), "the last stop was not clean: looking for damage");
             writer.check()?;
@@ -73,7 +75,7 @@ impl SqlitePool {
             idle: Mutex::new(idle),
             watch: Mutex::new(Some(Sqlite::open(path, Mode::Read, config.wait)?)),
             freed: Condvar::new(),
-            writer: Writer::start(writer),
+            writer: Writer::start(writer, guard),
             wait: config.wait,
             read_limit: config.read_limit,
             path: path.to_owned(),
