@@ -4,6 +4,8 @@
 //! returns a [`Report`] per case. A report with a violation fails the task. The short run belongs to `test-all`; `--long`
 //! repeats the same scenarios with larger numbers.
 
+mod pages;
+
 use std::time::Duration;
 
 use anyhow::{Result, bail};
@@ -18,7 +20,11 @@ struct Scenario {
 }
 
 /// All scenarios, in the order in which they run.
-const SCENARIOS: &[Scenario] = &[];
+const SCENARIOS: &[Scenario] = &[Scenario {
+    name: "pages",
+    about: "parallel readers of pages, feeds and the API, with one connection and with the default pool",
+    run: pages::run,
+}];
 
 /// How hard the scenarios try.
 pub(crate) struct Options {
