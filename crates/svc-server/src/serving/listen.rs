@@ -259,6 +259,7 @@ mod tests {
         let time = Duration::from_secs(seconds);
         Limits {
             body: 1024,
+            values: 1000,
             connections,
             connections_per_network: connections,
             header: time,
