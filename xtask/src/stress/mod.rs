@@ -4,6 +4,10 @@
 //! returns a [`Report`] per case. A report with a violation fails the task. The short run belongs to `test-all`; `--long`
 //! repeats the same scenarios with larger numbers.
 
+mod body;
+mod client;
+mod connections;
+
 use std::time::Duration;
 
 use anyhow::{Result, bail};
@@ -18,7 +22,14 @@ struct Scenario {
 }
 
 /// All scenarios, in the order in which they run.
-const SCENARIOS: &[Scenario] = &[];
+const SCENARIOS: &[Scenario] = &[
+    Scenario { name: "body", about: "request bodies that are large or hold many values", run: body::run },
+    Scenario {
+        name: "connections",
+        about: "connections that send nothing, send or read too slowly, or stay idle",
+        run: connections::run,
+    },
+];
 
 /// How hard the scenarios try.
 pub(crate) struct Options {
