@@ -181,13 +181,14 @@ impl RestService {
         let (req, logged_in, auth_headers, refused) = outcome.apply(req);
         // Another nonce or password may be let in at the same address.
         let is_personal = logged_in || refused.is_some();
+        let is_jsonp = callback.is_some();
         let form = Form { jsonp: callback, pretty: wants_lines(&req) };
         let served = match refused.or(unread) {
             Some(error) => server.serve_error(req, error).await,
             None => server.serve(req).await,
         };
 
-        let mut out = answer::common(site, callback.is_some());
+        let mut out = answer::common(site, is_jsonp);
         answer::exposed(&mut out, site);
         answer::notices(&mut out, site, &served.notices);
         for (name, value) in &auth_headers {

@@ -7,6 +7,7 @@
 mod body;
 mod client;
 mod connections;
+mod pages;
 
 use std::time::Duration;
 
@@ -28,6 +29,11 @@ const SCENARIOS: &[Scenario] = &[
         name: "connections",
         about: "connections that send nothing, send or read too slowly, or stay idle",
         run: connections::run,
+    },
+    Scenario {
+        name: "pages",
+        about: "parallel readers of pages, feeds and the API, with one connection and with the default pool",
+        run: pages::run,
     },
 ];
 

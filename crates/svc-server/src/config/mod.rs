@@ -121,6 +121,8 @@ pub struct Config {
     pub table_prefix: String,
     /// How long totals of lists may be kept without asking a MySQL server.
     pub staleness: Duration,
+    /// Database connections for reading; zero lets the store decide.
+    pub readers: usize,
     /// Folder of uploads, themes and plugins.
     pub content_dir: PathBuf,
     /// Where uploads are kept, when not in the content folder.
@@ -247,6 +249,7 @@ impl Config {
                 .unwrap_or_else(|| Secret::new(format!("sqlite:{}", data.join("site.db").display()))),
             table_prefix: read.required("table_prefix", values::table_prefix)?,
             staleness: read.required("staleness_seconds", staleness)?,
+            readers: read.required("readers", readers)?,
             content_dir: read.optional("content_dir", path)?.unwrap_or_else(|| data.join("content")),
             uploads: bucket(read)?,
             brand: read.required("brand", |text| Brand::new(text).map_err(|e| e.to_string()))?,
@@ -330,6 +333,11 @@ fn seconds(text: &str) -> Result<Duration, String> {
 fn staleness(text: &str) -> Result<Duration, String> {
     let seconds = text.parse().ok().filter(|n| *n <= 3_600);
     seconds.map(Duration::from_secs).ok_or_else(|| "must be a number from 0 to 3600".to_owned())
+}
+
+/// A number of connections; zero leaves it to the store.
+fn readers(text: &str) -> Result<usize, String> {
+    text.parse().ok().filter(|n| *n <= 1_024).ok_or_else(|| "must be a number from 0 to 1024".to_owned())
 }
 
 fn database(text: &str) -> Result<Secret, String> {
@@ -426,6 +434,7 @@ mod tests {
             ("brand", "No", "SVC_BRAND: `brand` `No` cannot be a brand: use 1 to 20 lower-case letters and digits, beginning with a letter"),
             ("environment", "test", "SVC_ENVIRONMENT: `environment` must be local or production"),
             ("database", "postgres://x", "SVC_DATABASE: `database` must begin with sqlite: or mysql:"),
+            ("readers", "many", "SVC_READERS: `readers` must be a number from 0 to 1024"),
             ("limits.connections", "0", "SVC_LIMITS_CONNECTIONS: `limits.connections` must be a number from 1 to 1000000"),
         ];
         for (key, text, message) in rows {

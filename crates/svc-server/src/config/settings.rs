@@ -67,6 +67,7 @@ pub const SETTINGS: &[Setting] = &[
     Setting { secret: true, ..row("database", "URL", None, "sqlite:FILE or mysql://USER:PASSWORD@HOST/NAME [default: site.db in the data folder]") },
     row("table_prefix", "PREFIX", Some("wp_"), "Beginning of the names of the database tables"),
     row("staleness_seconds", "N", Some("0"), "How long totals of lists may be kept while others write to the same MySQL database; what decides permission is never old"),
+    row("readers", "N", Some("0"), "Database connections for reading; 0 takes one per processor (MySQL: four per processor, 8 to 64)"),
     path("content_dir", "DIR", None, "Folder of uploads, themes and plugins [default: content in the data folder]"),
     row("uploads.bucket", "NAME", None, "Bucket of an S3-compatible store for uploads, in builds with the feature s3 [default: the folder uploads in the content folder]"),
     row("uploads.endpoint", "URL", None, "Address of that store [default: that of AWS]"),
