@@ -114,7 +114,8 @@ pub async fn serve(listener: TcpListener, router: Router, limits: Limits, stop: 
     }
     drop((listener, stopped));
     let n_busy = connections.n_busy();
-    drop(stopping.send(()));
+    // Without receivers there is nothing to stop.
+    let _sent = stopping.send(());
     let finished = async {
         tokio::select! {
             () = stopping.closed() => {}
@@ -406,7 +407,7 @@ mod tests {
         struct Guard(tokio::sync::mpsc::UnboundedSender<()>);
         impl Drop for Guard {
             fn drop(&mut self) {
-                drop(self.0.send(()));
+                let _sent = self.0.send(());
             }
         }
         // A body that reports when the server has given it up.
