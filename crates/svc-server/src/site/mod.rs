@@ -258,6 +258,7 @@ impl OpenSite {
     pub fn router(&self) -> Router {
         let limits = svc_http::Limits {
             body: usize::try_from(self.config.limits.body).unwrap_or(usize::MAX),
+            values: self.config.limits.values,
             ..svc_http::Limits::default()
         };
         let service = self.rest.service(limits, self.sign_in.clone());
