@@ -17,6 +17,7 @@ mod mysql_changes;
 mod mysql_pool;
 mod pool;
 mod query;
+mod session;
 mod store;
 mod writer;
 

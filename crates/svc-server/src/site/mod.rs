@@ -219,6 +219,7 @@ pub(crate) fn open_store(config: &Config) -> Result<Store> {
     let mut settings = StoreConfig::new(url);
     settings.table_prefix.clone_from(&config.table_prefix);
     settings.staleness = config.staleness;
+    settings.readers = config.readers;
     Store::open(&settings).map_err(opening())
 }
 
@@ -268,6 +269,7 @@ impl OpenSite {
     pub fn router(&self) -> Router {
         let limits = svc_http::Limits {
             body: usize::try_from(self.config.limits.body).unwrap_or(usize::MAX),
+            values: self.config.limits.values,
             ..svc_http::Limits::default()
         };
         let service = self.rest.service(limits, self.sign_in.clone());
