@@ -51,14 +51,24 @@ impl ConfigError {
 pub struct Limits {
     /// Largest request body in bytes.
     pub body: u64,
+    /// Most values of a JSON body.
+    pub values: usize,
     /// Connections served at a time.
     pub connections: usize,
-    /// Time to send the head of a request.
+    /// Connections of one client network (an IPv4 address, a /64 of IPv6) served at a time.
+    pub connections_per_network: usize,
+    /// Time to send the first request, and the head of each further one.
     pub header: Duration,
+    /// Time that a connection may be open without a request.
+    pub idle: Duration,
+    /// Time that a client may be behind in sending a body or reading a response.
+    pub stall: Duration,
     /// Time to answer a request.
     pub request: Duration,
-    /// Time that requests under way get when the server stops.
+    /// Time that requests in progress get when the server stops.
     pub shutdown: Duration,
+    /// Networks without a bound of their own on connections: the trusted proxies.
+    pub trusted: Vec<Network>,
 }
 
 /// A bucket of an S3-compatible store, for uploads.
@@ -229,6 +239,7 @@ impl Config {
         let read = &mut read;
         read.show(settings::DATA, data.display().to_string());
         let path = |text: &str| Ok(folder.join(text));
+        let trusted_proxies: Vec<Network> = read.required("trusted_proxies", values::list)?;
         Ok(Config {
             wp_config: read.optional(settings::WP_CONFIG, path)?,
             listen: read.required("listen", values::listen)?,
@@ -252,13 +263,18 @@ impl Config {
                 tracing_subscriber::EnvFilter::try_new(text).map(|_| text.to_owned()).map_err(|e| e.to_string())
             })?,
             log_format: read.required("log_format", str::parse)?,
-            trusted_proxies: read.required("trusted_proxies", values::list)?,
+            trusted_proxies: trusted_proxies.clone(),
             limits: Limits {
                 body: read.required("limits.body", values::size)?,
+                values: read.required("limits.values", values::count)? as usize,
                 connections: read.required("limits.connections", values::count)? as usize,
+                connections_per_network: read.required("limits.connections_per_network", values::count)? as usize,
                 header: read.required("limits.header_seconds", seconds)?,
+                idle: read.required("limits.idle_seconds", seconds)?,
+                stall: read.required("limits.stall_seconds", seconds)?,
                 request: read.required("limits.request_seconds", seconds)?,
                 shutdown: read.required("limits.shutdown_seconds", seconds)?,
+                trusted: trusted_proxies,
             },
             directory: read.optional("directory", str::parse)?,
             outgoing: Outbound {
