@@ -193,6 +193,20 @@ impl Args {
         self
     }
 
+    /// The arguments with these ones validated by their schemas in the first step, where they would be parsed in the second:
+    /// values that do not fit them are then reported without those of the second step.
+    #[must_use]
+    pub fn validate_first(mut self, names: &[&str]) -> Self {
+        for name in names {
+            if let Some(arg) = self.0.get_mut(*name)
+                && matches!(arg.sanitize, Sanitizer::Parse)
+            {
+                (arg.validate, arg.sanitize) = (Validator::BySchema, Sanitizer::BySchema);
+            }
+        }
+        self
+    }
+
     /// The argument of this name.
     pub fn get(&self, name: &str) -> Option<&Arg> {
         self.0.get(name)
@@ -225,6 +239,18 @@ impl Args {
     /// `rest_missing_callback_param` (400) names the missing ones; `rest_invalid_param` (400) holds a message for each
     /// refused one in `params`, and the errors in `details`.
     pub fn validate<'v>(&self, get: impl Fn(&str) -> Option<&'v Value>) -> Result<(), Error> {
+        self.validate_by(get, |name, arg, value| arg.check(value, name))
+    }
+
+    /// [`Self::validate`] with another check per argument: `check` gets the name, the argument and the value.
+    ///
+    /// # Errors
+    /// As [`Self::validate`].
+    pub fn validate_by<'v>(
+        &self,
+        get: impl Fn(&str) -> Option<&'v Value>,
+        check: impl Fn(&str, &Arg, &Value) -> Result<bool, Error>,
+    ) -> Result<(), Error> {
         let present = |name: &str| get(name).filter(|v| !v.is_null());
         let missing: Vec<&str> =
             self.iter().filter(|(name, arg)| arg.required && present(name).is_none()).map(|(name, _)| name).collect();
@@ -234,7 +260,7 @@ impl Args {
         let mut refused = Refused::default();
         for (name, arg) in self.iter() {
             let Some(value) = present(name) else { continue };
-            match arg.check(value, name) {
+            match check(name, arg, value) {
                 Ok(true) => {}
                 Ok(false) => refused.add(name, None),
                 Err(error) => refused.add(name, Some(&error)),
@@ -248,10 +274,34 @@ impl Args {
     /// # Errors
     /// `rest_invalid_param` (400), as above; the parameters that were refused keep their value.
     pub fn sanitize<'m>(&self, sources: impl IntoIterator<Item = &'m mut Map<String, Value>>) -> Result<(), Error> {
+        self.sanitize_by(sources, |_| None)
+    }
+
+    /// [`Self::sanitize`] with results from elsewhere: `cleaned` is called for each parameter in the order of the sources,
+    /// and the argument's own sanitizer runs where it returns `None`.
+    ///
+    /// # Errors
+    /// As [`Self::sanitize`].
+    pub fn sanitize_by<'m>(
+        &self,
+        sources: impl IntoIterator<Item = &'m mut Map<String, Value>>,
+        mut cleaned: impl FnMut(&str) -> Option<Result<Value, Error>>,
+    ) -> Result<(), Error> {
         let mut refused = Refused::default();
         for source in sources {
             for (name, value) in source.iter_mut() {
                 let Some(arg) = self.get(name) else { continue };
+                match cleaned(name) {
+                    Some(Ok(clean)) => {
+                        *value = clean;
+                        continue;
+                    }
+                    Some(Err(error)) => {
+                        refused.add(name, Some(&error));
+                        continue;
+                    }
+                    None => {}
+                }
                 if matches!(arg.sanitize, Sanitizer::None) {
                     continue;
                 }

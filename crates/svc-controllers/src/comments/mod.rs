@@ -35,7 +35,7 @@ use self::{
     rights::Reader,
 };
 use crate::{
-    Access, Fail, MetaField, Settings, Site, access::only_reads, avatars, caller, posts::context_param, respond,
+    Access, Fail, MetaField, Settings, Site, access::only_reads, avatars, caller, posts::context_arg, respond,
 };
 
 /// Most posts whose comments are listed at once.
@@ -104,21 +104,26 @@ impl Controller for Comments {
             Route::new(format!(r"/{BASE}/(?P<id>[\d]+)"))
                 .schema(schema)
                 .args(Args::from([("id", id)]))
-                .endpoint(get(Self::fetch, Self::can_fetch).cacheable().args(Args::from([("context", context_param()), ("password", password())])))
+                .endpoint(get(Self::fetch, Self::can_fetch).cacheable().args(Args::from([("context", context_arg()), ("password", password().into())])))
                 .endpoint(on(EDITABLE, Self::update, Self::can_update).args(args(MethodKind::Editable)))
                 .endpoint(on(DELETABLE, Self::delete, Self::can_delete).args(Args::from([("force", force), ("password", password())]))),
         ]
     }
 }
 
-/// The password that a request gives for posts. It opens those that the request names, or those of the comment that it
-/// names; others, which a list happens to reach, stay closed.
+/// The password that a request gives for a post. It is valid only when the request names exactly one post or comment; a
+/// list of several posts must not try one password on all of them.
 fn password(req: &Request) -> Option<String> {
-    let names = |name: &str| req.param(name).is_some_and(svc_php::cast::truthy);
-    if !names("post") && !names("id") {
+    let names_a_post = match req.param("post") {
+        Some(Value::Array(posts)) => posts.len() == 1,
+        Some(post) => svc_php::cast::truthy(post),
+        None => false,
+    };
+    if !names_a_post && !req.param("id").is_some_and(svc_php::cast::truthy) {
         return None;
     }
-    req.param("password").map(|p| svc_php::cast::to_text(p).into_owned()).filter(|p| !p.is_empty())
+    let given = req.param("password").filter(|password| svc_php::cast::truthy(password))?;
+    Some(svc_php::cast::to_text(given).into_owned())
 }
 
 /// The ids that a parameter names, be it a list (of one who reads) or a number (of one who writes). Text that was refused

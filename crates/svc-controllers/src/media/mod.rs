@@ -52,7 +52,7 @@ use crate::{
     access::only_reads,
     caller, errors as common, menus,
     outgoing::own,
-    posts::{Granted, Posts, checks, context_param, draft::PostDraft},
+    posts::{Granted, Posts, checks, context_arg, draft::PostDraft},
     respond,
 };
 
@@ -132,23 +132,25 @@ impl Controller for Media {
                     get(Self::list, Self::can_list)
                         .cacheable()
                         .args(self.posts.query_args())
-                        .validate(checks::statuses(&self.site, &self.post_type)),
+                        .sanitize_arg("status", checks::statuses(&self.site, &self.post_type)),
                 )
                 .endpoint(
                     on(CREATABLE, Self::create, Self::can_create)
                         .args(self.upload_args())
-                        .validate(checks::template(&self.site, &self.post_type)),
+                        .validate_arg("status", checks::status(&self.site, &self.post_type))
+                        .validate_arg("template", checks::template(&self.site, &self.post_type)),
                 ),
             Route::new(&item)
                 .schema(schema)
                 .args(id())
                 .endpoint(
-                    get(Self::fetch, Self::can_fetch).cacheable().args(Args::from([("context", context_param())])),
+                    get(Self::fetch, Self::can_fetch).cacheable().args(Args::from([("context", context_arg())])),
                 )
                 .endpoint(
                     on(EDITABLE, Self::update, Self::can_update)
                         .args(self.posts.fields().args(MethodKind::Editable))
-                        .validate(checks::template(&self.site, &self.post_type)),
+                        .validate_arg("status", checks::status(&self.site, &self.post_type))
+                        .validate_arg("template", checks::template(&self.site, &self.post_type)),
                 )
                 .endpoint(on(DELETABLE, Self::delete, Self::can_delete).args(Args::from([("force", force)]))),
             Route::new(format!("{item}/post-process")).args(id()).endpoint(
@@ -267,6 +269,7 @@ impl Media {
         let file = received.blob.clone();
         let head = aside(move || file.head(HEAD)).await?.map_err(|e| errors::storage(&e))?;
         let kind = svc_media::check(&name, &head, &allowed).ok_or_else(|| received.refused())?;
+        self.check_featured(draft.featured_media, &kind.mime)?;
         let folder = self.folder(draft.attached_to, &settings)?;
         let keeper = Keeper { site: &self.site, settings: &settings };
         let sized: bool = req.arg("generate_sub_sizes")?.unwrap_or(true);
@@ -292,6 +295,17 @@ impl Media {
         }
         let view = respond::edit_view(&req);
         if address.is_some() { self.made(&req, id, view).await } else { self.sent(&req, id, view).await }
+    }
+
+    /// Only audio and video files have a featured image, and only an image can be one.
+    fn check_featured(&self, featured: Option<i64>, mime: &str) -> Result<()> {
+        let Some(id) = featured else { return Ok(()) };
+        if !["audio/", "video/"].iter().any(|kind| mime.starts_with(kind)) {
+            return Err(errors::no_featured_media(mime));
+        }
+        let image = if id == 0 { None } else { self.site.read(|db| Ok(posts::get(db, PostId(id))?))? };
+        let is_image = image.is_some_and(|post| post.post_type == "attachment" && post.mime_type.starts_with("image/"));
+        if id == 0 || is_image { Ok(()) } else { Err(errors::invalid_featured_media()) }
     }
 
     /// The folder that a new file goes to: that of the month, or of the month of the post that it is attached to.

@@ -97,7 +97,7 @@ pub(crate) fn params(site: &Site, kind: &PostType) -> Params<PostList> {
     p.add("exclude", ids().describe("No posts with these numbers.")).set(|l, v| l.query.exclude = unsigned(v, PostId));
     p.add("include", ids().describe("Only posts with these numbers.")).set(|l, v| l.query.include = unsigned(v, PostId));
     if has_order(kind) {
-        p.add("menu_order", integer().describe("Only posts with this place among others.")).set(|l, n| l.query.menu_order = Some(n));
+        p.add("menu_order", integer().describe("Only posts with this place among others.")).set(|l, n: i64| l.query.menu_order = Some(n.saturating_abs()));
     }
     p.add("search_semantics", string().describe("How the search text is understood.").one_of(["exact"])).set(|l, _: String| l.exact = true);
     p.add("offset", integer().describe("Leave out this many items at the beginning.")).set(|l, n: i64| l.offset = Some(n.unsigned_abs()));
@@ -162,7 +162,7 @@ pub(crate) fn orders(kind: &PostType) -> Vec<&'static str> {
     orders
 }
 
-fn statuses(site: &Site) -> Vec<String> {
+pub(crate) fn statuses(site: &Site) -> Vec<String> {
     site.statuses.iter().map(|s| s.name.clone()).chain(["any".to_owned()]).collect()
 }
 
@@ -246,8 +246,9 @@ impl PostList {
             q.tax_also = of_formats(db, &self.formats)?;
         }
         match self.sticky {
-            Some(true) => q.sticky = Some(settings.sticky.iter().copied().collect()),
-            Some(false) => q.not_sticky = settings.sticky.iter().copied().collect(),
+            Some(true) => q.include = only_sticky(&settings.sticky_list, &q.include),
+            // `include` takes precedence over `exclude`, and so over this.
+            Some(false) => q.exclude.extend(&settings.sticky_list),
             None => {}
         }
         Ok(q)
@@ -306,6 +307,14 @@ impl PostList {
             _ => PostOrderBy::Date,
         })
     }
+}
+
+/// The ids that `sticky=true` makes of `include`: the sticky posts, in their order, that are included, and 0, which is the
+/// id of no post, when there are none. As an inclusion it takes precedence over `exclude`.
+fn only_sticky(sticky: &[PostId], include: &[PostId]) -> Vec<PostId> {
+    let mut ids = sticky.to_vec();
+    ids.retain(|id| include.is_empty() || include.contains(id));
+    if ids.is_empty() { vec![PostId(0)] } else { ids }
 }
 
 /// The statuses of a list that asks for none: what is published, and the private posts that the caller may read.
