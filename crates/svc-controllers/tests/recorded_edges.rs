@@ -73,15 +73,15 @@ fn without_groups(pattern: &str) -> String {
 /// those that are only sanitized (which may validate them) with `?`, and those that are neither with `-`.
 #[tokio::test(flavor = "multi_thread")]
 async fn arguments_are_validated_in_two_steps_in_their_order() {
-    /// Arguments that plugins and the theme of the recorded site add, and image sizes.
-    const OTHERS: [&str; 4] = ["fx_", "genres", "shelves", "book"];
-    let is_other = |name: &&str| !OTHERS.iter().any(|other| name.starts_with(other));
+    /// Arguments that plugins of the recorded site add, and one whose text the handler parses instead of a sanitizer.
+    const OTHERS: [&str; 5] = ["fx_", "genres", "shelves", "book", "form_data"];
+    let is_compared = |name: &&str| !OTHERS.iter().any(|other| name.starts_with(other));
     let recorded: HashMap<(String, String), Vec<&str>> = include_str!("data/arguments.txt")
         .lines()
         .filter_map(|line| {
             let mut words = line.split(' ');
             let key = (words.next()?.to_owned(), words.next()?.replace("/wp/", "/svc/").replace("/wp-", "/svc-"));
-            Some((key, words.filter(is_other).collect()))
+            Some((key, words.filter(is_compared).collect()))
         })
         .collect();
     let h = Harness::new();
@@ -97,10 +97,16 @@ async fn arguments_are_validated_in_two_steps_in_their_order() {
                 (false, false) => format!("{name}-"),
             };
             let found: Vec<String> = endpoint.args().iter().map(|(name, _)| step(name)).collect();
-            let found: Vec<&str> = found.iter().map(String::as_str).filter(is_other).collect();
+            let found: Vec<&str> = found.iter().map(String::as_str).filter(is_compared).collect();
             compared += 1;
             if found != *expected {
-                different.push(format!("{} {}\n  expected {}\n  found    {}", key.0, key.1, expected.join(" "), found.join(" ")));
+                different.push(format!(
+                    "{} {}\n  expected {}\n  found    {}",
+                    key.0,
+                    key.1,
+                    expected.join(" "),
+                    found.join(" ")
+                ));
             }
         }
     }
@@ -132,7 +138,11 @@ async fn several_invalid_arguments_are_reported_by_step() {
     ];
     for (route, query, expected) in lists {
         let answer = h.get(ADMIN, &format!("/svc/v2/{route}"), query).await;
-        assert_eq!((answer.status, refused(&answer.body).as_str()), (if expected.is_empty() { 200 } else { 400 }, expected), "{route}?{query}");
+        assert_eq!(
+            (answer.status, refused(&answer.body).as_str()),
+            (if expected.is_empty() { 200 } else { 400 }, expected),
+            "{route}?{query}"
+        );
     }
     #[rustfmt::skip]
     let writes = [
@@ -316,12 +326,16 @@ async fn defaults_of_registered_meta() {
         (MetaField::new("s_enumd", "string").schema(json!({"enum": ["a"], "default": "a"})), json!("a"), json!("a")),
         (MetaField::new("s_min", "integer").schema(json!({"minimum": 1})), json!(null), json!(0)),
         (
-            MetaField::new("s_obj", "object").schema(json!({"properties": {"q": {"type": "integer", "required": true}}})),
+            MetaField::new("s_obj", "object")
+                .schema(json!({"properties": {"q": {"type": "integer", "required": true}}})),
             json!(null),
             json!([]),
         ),
         (
-            MetaField::new("l_arr", "array").schema(json!({"items": {"type": "integer"}})).default(json!([1, 2])).list(),
+            MetaField::new("l_arr", "array")
+                .schema(json!({"items": {"type": "integer"}}))
+                .default(json!([1, 2]))
+                .list(),
             json!([[1, 2]]),
             json!([1, 2]),
         ),
@@ -399,13 +413,13 @@ async fn media_keep_their_status_and_images_have_no_featured_image() {
         assert_eq!(row.status, kept, "{sent}");
     }
     const PNG: &[u8] = include_bytes!("data/wide.png");
-    const MP3: &[u8] = include_bytes!("../../svc-media/tests/data/song.mp3");
+    const MP4: &[u8] = include_bytes!("../../svc-media/tests/data/film.mp4");
     for (name, bytes, featured, status, code, shown) in [
         ("a.png", PNG, 1200, 400, "rest_no_featured_media", Value::Null),
         ("a.png", PNG, 0, 400, "rest_no_featured_media", Value::Null),
-        ("a.mp3", MP3, 1200, 201, "", json!(1200)),
-        ("b.mp3", MP3, 99_999, 400, "rest_invalid_featured_media", Value::Null),
-        ("c.mp3", MP3, 1000, 400, "rest_invalid_featured_media", Value::Null),
+        ("a.mp4", MP4, 1200, 201, "", json!(1200)),
+        ("b.mp4", MP4, 99_999, 400, "rest_invalid_featured_media", Value::Null),
+        ("c.mp4", MP4, 1000, 400, "rest_invalid_featured_media", Value::Null),
     ] {
         let req = Request::new(Method::POST, "/svc/v2/media").with_query_string(&format!("featured_media={featured}"));
         let req = req.with_header("content-disposition", &format!("attachment; filename=\"{name}\"")).with_body(bytes);
@@ -438,7 +452,8 @@ async fn menu_items_link_to_what_exists() {
         let found = (answer.status, answer.code(), answer.body["object"].as_str().unwrap_or_default());
         assert_eq!(found, (status, code, object), "{body}");
     }
-    let item = h.json(ADMIN, Method::POST, route, json!({"type": "post_type", "object_id": 1000})).await.body["id"].clone();
+    let item =
+        h.json(ADMIN, Method::POST, route, json!({"type": "post_type", "object_id": 1000})).await.body["id"].clone();
     for (body, status, code) in [
         (json!({"object": "", "object_id": 0}), 400, "rest_post_invalid_id"),
         (json!({"type": "taxonomy", "object": ""}), 400, "rest_term_invalid_id"),
@@ -480,7 +495,8 @@ async fn font_settings_are_validated_and_stored_as_wordpress_does() {
         (r#"{"name":"A","slug":"0","fontFamily":"x"}"#, "rest_invalid_param"),
         (r#"{"name":"A","slug":"a","fontFamily":"x","q":1}"#, "rest_additional_properties_forbidden"),
     ] {
-        let answer = h.json(ADMIN, Method::POST, "/svc/v2/font-families", json!({"font_family_settings": family})).await;
+        let answer =
+            h.json(ADMIN, Method::POST, "/svc/v2/font-families", json!({"font_family_settings": family})).await;
         assert_eq!(refused(&answer.body), format!("font_family_settings={code}"), "{family}");
     }
     // As stored: slashes and characters outside ASCII are escaped.
@@ -546,25 +562,26 @@ async fn lists_with_sticky_and_menu_order() {
 #[tokio::test(flavor = "multi_thread")]
 async fn lists_that_name_too_much_are_refused_and_repetitions_are_not() {
     let h = Harness::new();
-    let many = |name: &str, n: usize| (0..n).map(|i| format!("{name}[]=v{i}")).collect::<Vec<_>>().join("&");
-    let repeated = |pair: &str, n: usize| vec![pair; n].join("&");
+    let many =
+        |name: &str, n: usize| format!("{name}={}", (0..n).map(|i| format!("v{i}")).collect::<Vec<_>>().join(","));
+    let repeated = |name: &str, value: &str, n: usize| format!("{name}={}", vec![value; n].join(","));
     for (route, query, status) in [
         ("users", many("roles", 2000), 400),
         ("users", many("capabilities", 2000), 400),
         ("users", many("roles", 400), 200),
         ("users", many("slug", 2000), 200),
-        ("users", format!("search=a&{}", repeated("search_columns[]=name", 2000)), 200),
+        ("users", format!("search=a&{}", repeated("search_columns", "name", 2000)), 200),
         ("posts", many("slug", 2000), 200),
         ("posts", format!("{}&orderby=include_slugs", many("slug", 5000)), 200),
         ("posts", many("slug", 40_000), 400),
-        ("posts", repeated("status[]=publish", 2000), 200),
-        ("posts", format!("search=a&{}", repeated("search_columns[]=post_title", 2000)), 200),
-        ("posts", format!("search=-a&{}", repeated("search_columns[]=post_title", 2000)), 200),
-        ("posts", repeated("categories[]=1", 2000), 200),
-        ("media", repeated("media_type[]=image", 2000), 200),
-        ("media", repeated("mime_type[]=image/png", 2000), 200),
+        ("posts", repeated("status", "publish", 2000), 200),
+        ("posts", format!("search=a&{}", repeated("search_columns", "post_title", 2000)), 200),
+        ("posts", format!("search=-a&{}", repeated("search_columns", "post_title", 2000)), 200),
+        ("posts", repeated("categories", "1", 2000), 200),
+        ("media", repeated("media_type", "image", 2000), 200),
+        ("media", repeated("mime_type", "image/png", 2000), 200),
         ("categories", many("slug", 2000), 200),
-        ("comments", repeated("post[]=1000", 900), 200),
+        ("comments", repeated("post", "1000", 900), 200),
     ] {
         let req = Request::get(format!("/svc/v2/{route}")).with_query_string(&query);
         let answer = h.send(ADMIN, req).await;

@@ -210,6 +210,13 @@ impl<I, D> Fields<I, D> {
         self.rows.last_mut().expect("just pushed")
     }
 
+    /// Sets the schema of a member; its place, and how it is read and written, stay.
+    pub fn set_schema(&mut self, name: &str, schema: impl Into<Value>) {
+        if let Some(row) = self.rows.iter_mut().find(|row| row.name == name) {
+            row.schema = schema.into();
+        }
+    }
+
     /// Adds a member of the item schema beside `properties`, such as `links`.
     pub fn keyword(&mut self, name: &str, value: Value) -> &mut Self {
         self.keywords.insert(name.to_owned(), value);

@@ -207,6 +207,21 @@ impl Args {
         self
     }
 
+    /// The arguments with these ones in this order, in the places that they have together: the order in which arguments are
+    /// validated and listed may differ from that of the resource's fields.
+    #[must_use]
+    pub fn ordered(mut self, names: &[&str]) -> Self {
+        let names: Vec<&str> = names.iter().copied().filter(|name| self.0.contains_key(*name)).collect();
+        let places: Vec<usize> =
+            (0..).zip(self.0.keys()).filter(|(_, n)| names.contains(&n.as_str())).map(|(at, _)| at).collect();
+        for (place, name) in places.into_iter().zip(names) {
+            if let Some(at) = self.0.get_index_of(name) {
+                self.0.swap_indices(place, at);
+            }
+        }
+        self
+    }
+
     /// The argument of this name.
     pub fn get(&self, name: &str) -> Option<&Arg> {
         self.0.get(name)
@@ -447,6 +462,22 @@ mod tests {
         assert_eq!(params["a"], json!("a"));
         let error = args.validate(|name| params.get(name)).unwrap_err();
         assert_eq!(error.data(), Some(&json!({"status": 400, "params": {"a": "Invalid parameter."}, "details": []})));
+    }
+
+    #[test]
+    fn arguments_are_ordered_in_their_places() {
+        let args: Args = ["a", "b", "c", "d", "e"].map(|name| (name, string())).into();
+        let names = |args: &Args| args.iter().map(|(name, _)| name.to_owned()).collect::<String>();
+        assert_eq!(names(&args.clone().ordered(&["e", "x", "b", "a"])), "ebcda");
+        assert_eq!(names(&args.ordered(&[])), "abcde");
+    }
+
+    #[test]
+    fn an_argument_that_is_validated_first_is_refused_in_the_first_step() {
+        let args = Args::from([("n", integer()), ("m", integer())]).validate_first(&["n", "x"]);
+        let params = map(json!({"n": "x", "m": "x"}));
+        let error = args.validate(|name| params.get(name)).unwrap_err();
+        assert_eq!(error.data().map(|data| data["params"].as_object().map(Map::len)), Some(Some(1)));
     }
 
     #[test]

@@ -218,9 +218,7 @@ pub fn query(db: &mut Db, q: &UserQuery) -> Result<Page<UserId>> {
 
 /// Users whose stored capabilities hold one of these names. Names in the stored text stand between double quotes.
 fn has_one_of(db: &Db, names: &[String]) -> Result<Expr> {
-    let holds = |name: &String| {
-        Expr::col(("m", "meta_value")).like(crate::query::contains(&format!("\"{name}\"")))
-    };
+    let holds = |name: &String| Expr::col(("m", "meta_value")).like(crate::query::contains(&format!("\"{name}\"")));
     let any = crate::query::any_of(names.iter().map(holds))?;
     let mut rows = Query::select();
     rows.expr(Expr::val(1)).from_as(db.table("usermeta"), "m");

@@ -87,12 +87,29 @@ impl Comments {
     }
 }
 
+/// The arguments of a request that creates or changes a comment, in WordPress's order.
+const ARGUMENTS: [&str; 13] = [
+    "author",
+    "author_email",
+    "author_ip",
+    "author_name",
+    "author_url",
+    "author_user_agent",
+    "content",
+    "date",
+    "date_gmt",
+    "parent",
+    "post",
+    "status",
+    "meta",
+];
+
 impl Controller for Comments {
     #[rustfmt::skip]
     fn routes(&self) -> Vec<Route<Self>> {
         let shown = self.site.settings().map_or(&self.without_avatars, |settings| self.fields(&settings));
         let schema = Schema::compile(shown.item_schema());
-        let args = |kind| self.with_avatars.args(kind);
+        let args = |kind| self.with_avatars.args(kind).ordered(&ARGUMENTS);
         let id = integer().describe("Number that identifies the comment.");
         let password = || string().describe("Password of the post, where one guards it.");
         let force = boolean().describe("Whether to delete for good instead of moving to the trash.").default(false);

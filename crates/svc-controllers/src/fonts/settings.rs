@@ -261,7 +261,10 @@ mod tests {
         let known = Value::from(face_schema())["properties"].clone();
         // Recorded from WordPress.
         for (content, expected) in [
-            (r#"{"fontFamily":"A","src":"http:\/\/x.example\/a.woff2"}"#, json!({"fontFamily": "A", "src": "http://x.example/a.woff2"})),
+            (
+                r#"{"fontFamily":"A","src":"http:\/\/x.example\/a.woff2"}"#,
+                json!({"fontFamily": "A", "src": "http://x.example/a.woff2"}),
+            ),
             (r#"{"fontFamily":"A","unknown":1,"src":[]}"#, json!({"fontFamily": "A", "src": []})),
             ("not JSON", json!({"fontFamily": "", "src": []})),
             ("", json!({"fontFamily": "", "src": []})),

@@ -159,15 +159,16 @@ impl Controller for IconRoutes {
             ("page", Arg::by_schema(integer().describe("Page of the list.").default(1).minimum(1))),
             ("per_page", Arg::by_schema(integer().describe("Items on a page.").default(10).range(1..=100))),
         ]).with("search", search());
-        let listed = || {
+        let only = || {
             let only = string().describe("Only icons of this collection.").pattern("^[a-z0-9]([a-z0-9_-]*[a-z0-9])?$");
-            paging().with("collection", Arg::new(only.compile()))
+            Arg::new(only.compile())
         };
         vec![
-            Route::new("/icons").schema(icon.clone()).endpoint(get(Self::list, Self::can_read).args(listed())),
+            Route::new("/icons").schema(icon.clone()).endpoint(get(Self::list, Self::can_read).args(paging().with("collection", only()))),
             Route::new(format!("/icons/(?P<collection>{SLUG})"))
                 .schema(icon.clone())
-                .endpoint(get(Self::list, Self::can_read).args(listed())),
+                .args(Args::from([("collection", only())]))
+                .endpoint(get(Self::list, Self::can_read).args(paging())),
             Route::new(format!("/icons/(?P<name>{SLUG}/{SLUG})"))
                 .schema(icon)
                 .args(Args::from([("name", string().describe("The icon's name, behind that of its collection."))]))

@@ -62,8 +62,8 @@ pub(crate) const IMAGES_AT_A_TIME: usize = 2;
 /// First bytes of a file that its type is read from.
 const HEAD: usize = 64 * 1024;
 
-/// Members that a copy of an image can be given.
-const OF_COPIES: [&str; 5] = ["title", "caption", "description", "alt_text", "post"];
+/// Fields that a copy of an image can be given, in WordPress's order.
+const OF_COPIES: [&str; 5] = ["caption", "description", "title", "post", "alt_text"];
 
 /// The family of attachments.
 pub struct Media {
@@ -88,7 +88,7 @@ impl Media {
     /// What a request may say of a file to come, beside the members.
     #[rustfmt::skip]
     fn upload_args(&self) -> Args {
-        let mut args = self.posts.fields().args(MethodKind::Creatable);
+        let mut args = self.item_args(MethodKind::Creatable);
         args.0.extend(Args::from([
             ("generate_sub_sizes", boolean().describe("Whether sizes are made of an image.").default(true)),
             ("convert_format", boolean().describe("Whether an image may be stored in another format.").default(true)),
@@ -109,11 +109,16 @@ impl Media {
         Arg { sanitize: Sanitizer::BySchema, ..Arg::new(url).validate_with(check) }
     }
 
+    /// Arguments of the attachment's fields, in WordPress's order.
+    fn item_args(&self, kind: MethodKind) -> Args {
+        self.posts.fields().args(kind).ordered(&["alt_text", "caption", "description"])
+    }
+
     fn copy_args(&self) -> Args {
         let mut args = edit::args();
         let members = self.posts.fields().args(MethodKind::Editable).0;
         args.0.extend(members.into_iter().filter(|(name, _)| OF_COPIES.contains(&name.as_str())));
-        args
+        args.ordered(&OF_COPIES)
     }
 }
 
@@ -143,12 +148,10 @@ impl Controller for Media {
             Route::new(&item)
                 .schema(schema)
                 .args(id())
-                .endpoint(
-                    get(Self::fetch, Self::can_fetch).cacheable().args(Args::from([("context", context_arg())])),
-                )
+                .endpoint(get(Self::fetch, Self::can_fetch).cacheable().args(Args::from([("context", context_arg())])))
                 .endpoint(
                     on(EDITABLE, Self::update, Self::can_update)
-                        .args(self.posts.fields().args(MethodKind::Editable))
+                        .args(self.item_args(MethodKind::Editable))
                         .validate_arg("status", checks::status(&self.site, &self.post_type))
                         .validate_arg("template", checks::template(&self.site, &self.post_type)),
                 )

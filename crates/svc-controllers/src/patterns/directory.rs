@@ -11,8 +11,8 @@ use serde_json::{Map, Value};
 use svc_auth::Caller;
 use svc_content::kses;
 use svc_fetch::{Allowed, Get};
-use svc_routing::{Controller, Request, Response, Result, Route, forbidden, get};
 use svc_resource::VALIDATED_FIRST;
+use svc_routing::{Controller, Request, Response, Result, Route, forbidden, get};
 use svc_schema::{
     Args, Error, Schema,
     build::{array, integer, string, untyped},

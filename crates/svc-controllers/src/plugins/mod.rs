@@ -263,7 +263,9 @@ fn create_args() -> Args {
 impl Controller for Plugins {
     fn routes(&self) -> Vec<Route<Self>> {
         let schema = Schema::compile(self.fields.item_schema());
-        let status = || Args::from([("status", string().describe("Whether the plugin is active.").one_of(STATES))]);
+        let status = || {
+            Args::from([("status", Arg::by_schema(string().describe("Whether the plugin is active.").one_of(STATES)))])
+        };
         let mut common = Args::from([("context", context_arg())]);
         common.insert("plugin", name_arg());
         vec![

@@ -13,7 +13,10 @@ use crate::{Access, Site, caller, errors, media, templates::Lookup};
 
 /// Sanitizes the `status` of a list: slugs, each once. Every status but the default one requires the right to edit posts;
 /// `private` is also open to those who may read private posts.
-pub(crate) fn statuses(site: &Arc<Site>, post_type: &Arc<PostType>) -> impl Fn(&Request, &Value) -> Result<Value> + use<> {
+pub(crate) fn statuses(
+    site: &Arc<Site>,
+    post_type: &Arc<PostType>,
+) -> impl Fn(&Request, &Value) -> Result<Value> + use<> {
     let (site, kind) = (Arc::clone(site), Arc::clone(post_type));
     let (default, known) = if kind.name == "attachment" {
         ("inherit", media::STATUSES.map(str::to_owned).to_vec())
@@ -59,7 +62,10 @@ pub(crate) fn status(site: &Arc<Site>, post_type: &Arc<PostType>) -> impl Fn(&Re
 }
 
 /// A template must be one that may be chosen, or the one that the post has.
-pub(crate) fn template(site: &Arc<Site>, post_type: &Arc<PostType>) -> impl Fn(&Request, &Value) -> Result<bool> + use<> {
+pub(crate) fn template(
+    site: &Arc<Site>,
+    post_type: &Arc<PostType>,
+) -> impl Fn(&Request, &Value) -> Result<bool> + use<> {
     let (site, kind) = (Arc::clone(site), Arc::clone(post_type));
     move |req, template| {
         let template = svc_php::cast::to_text(template).into_owned();

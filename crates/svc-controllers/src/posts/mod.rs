@@ -121,7 +121,7 @@ impl Posts {
         let password = ("password", Arg::from(string().describe("Password that guards the content.")));
         let length = ("excerpt_length", Arg::from(integer().describe("Words in an excerpt made of the content.")));
         let length = self.fields.has("excerpt").then_some(length);
-        [("context", context_arg()), password].into_iter().chain(length).collect()
+        [("context", context_arg())].into_iter().chain(length).chain([password]).collect()
     }
 }
 

@@ -107,13 +107,11 @@ fn params(kinds: &[String], subtypes: &[String]) -> Params<Asked> {
 impl Controller for Search {
     fn routes(&self) -> Vec<Route<Self>> {
         vec![
-            Route::new("/search")
-                .schema(Schema::compile(self.fields.item_schema()))
-                .endpoint(
-                    get(Self::list, public)
-                        .args(self.params.query_args())
-                        .sanitize_arg("subtype", sanitize_subtypes(&self.handlers, &self.params)),
-                ),
+            Route::new("/search").schema(Schema::compile(self.fields.item_schema())).endpoint(
+                get(Self::list, public)
+                    .args(self.params.query_args())
+                    .sanitize_arg("subtype", sanitize_subtypes(&self.handlers, &self.params)),
+            ),
         ]
     }
 }
@@ -169,7 +167,8 @@ fn sanitize_subtypes(
     move |req, sent| {
         let slugs = svc_php::list::parse_text_list(sent);
         let slugs = json!(slugs.iter().map(|slug| svc_text::sanitize_title(slug)).collect::<Vec<_>>());
-        let wanted = schema.as_ref().map_or_else(|| Ok(slugs.clone()), |schema| schema.parse(slugs.clone(), "subtype"))?;
+        let wanted =
+            schema.as_ref().map_or_else(|| Ok(slugs.clone()), |schema| schema.parse(slugs.clone(), "subtype"))?;
         let wanted: Vec<String> = svc_php::list::parse_text_list(&wanted);
         if wanted.iter().any(|subtype| subtype == ANY) {
             return Ok(json!([ANY]));

@@ -214,7 +214,7 @@ impl Controller for SidebarRoutes {
             Route::new("/sidebars").schema(schema.clone()).endpoint(get(Self::list, public).args(Args::from([context()]))),
             Route::new(r"/sidebars/(?P<id>[\w-]+)")
                 .schema(schema)
-                .endpoint(get(Self::fetch, Self::can_fetch).args(Args::from([context(), id])))
+                .endpoint(get(Self::fetch, Self::can_fetch).args(Args::from([id, context()])))
                 .endpoint(on(EDITABLE, Self::update, Self::can_update).args(self.fields.args(MethodKind::Editable))),
         ]
     }

@@ -11,8 +11,8 @@ use crate::db::Db;
 use crate::dialect::Dialect;
 use crate::error::Result;
 use crate::posts::plan;
-use crate::query::{any_of, each_once};
 use crate::posts::search::{SearchColumn, SearchTerms};
+use crate::query::{any_of, each_once};
 use crate::{Family, Order, Page, stamp};
 
 /// What a list of posts is ordered by.
