@@ -16,6 +16,7 @@ mod mysql_changes;
 mod mysql_pool;
 mod pool;
 mod query;
+mod session;
 mod store;
 mod writer;
 

@@ -13,6 +13,7 @@ use tokio::sync::oneshot;
 
 use crate::db::Tx;
 use crate::error::{Result, StoreError};
+use crate::session::Session;
 
 /// Writes that may wait; more are refused.
 const QUEUE: usize = 1_024;
@@ -44,7 +45,9 @@ where
 {
     fn run(&mut self, tx: &mut Tx) -> bool {
         // A panic is one request's misfortune; the writer must live on for the others.
+        let session = Session::open(tx);
         let outcome = catch_unwind(AssertUnwindSafe(|| (self.f)(tx)));
+        drop(session);
         let outcome = outcome.unwrap_or_else(|_| Err(StoreError::Other("a transaction panicked".to_owned()).into()));
         let keep = outcome.is_ok();
         self.outcome = Some(outcome);

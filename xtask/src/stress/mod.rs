@@ -4,6 +4,9 @@
 //! returns a [`Report`] per case. A report with a violation fails the task. The short run belongs to `test-all`; `--long`
 //! repeats the same scenarios with larger numbers.
 
+mod pages;
+mod races;
+
 use std::time::Duration;
 
 use anyhow::{Result, bail};
@@ -18,7 +21,18 @@ struct Scenario {
 }
 
 /// All scenarios, in the order in which they run.
-const SCENARIOS: &[Scenario] = &[];
+const SCENARIOS: &[Scenario] = &[
+    Scenario {
+        name: "pages",
+        about: "parallel readers of pages, feeds and the API, with one connection and with the default pool",
+        run: pages::run,
+    },
+    Scenario {
+        name: "races",
+        about: "writes of eight clients at once that touch the same data, on each kind of database",
+        run: races::run,
+    },
+];
 
 /// How hard the scenarios try.
 pub(crate) struct Options {

@@ -15,6 +15,7 @@ pub(super) fn serve(builder: &SiteBuilder, config: &Config) -> Result {
     for name in &config.unknown_variables {
         tracing::warn!("the variable {name} is not a setting");
     }
+    serving::raise_limit(config.limits.connections);
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()

@@ -61,6 +61,17 @@ impl Forwarding {
     }
 }
 
+/// The network of one client: an IPv4 address, or the /64 of an IPv6 address, whose owner has all the addresses in it.
+pub(crate) fn network_of(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V6(v6) => {
+            let [a, b, c, d, ..] = v6.segments();
+            IpAddr::from([a, b, c, d, 0, 0, 0, 0])
+        }
+        v4 => v4,
+    }
+}
+
 /// After [`identify`], the client's own address and nothing else.
 pub(crate) const FORWARDED_FOR: &str = "x-forwarded-for";
 const FORWARDED_PROTO: &str = "x-forwarded-proto";

@@ -17,6 +17,8 @@ use governor::{
     clock::{Clock, DefaultClock},
 };
 
+use crate::serving::network_of;
+
 /// Attempts at the form from one address: this many at once, then one in a while.
 const ADDRESS: (u32, Duration) = (20, Duration::from_secs(6));
 
@@ -59,24 +61,13 @@ impl Default for Attempts {
     }
 }
 
-/// Neighbours in a network of IPv6 are one: whoever has one such address has all of them.
-fn network(address: IpAddr) -> IpAddr {
-    match address.to_canonical() {
-        IpAddr::V6(v6) => {
-            let [a, b, c, d, ..] = v6.segments();
-            IpAddr::from([a, b, c, d, 0, 0, 0, 0])
-        }
-        v4 => v4,
-    }
-}
-
 impl Attempts {
     /// Counts an attempt at the form on an account.
     ///
     /// # Errors
     /// How long to wait, when there were too many.
     pub(crate) fn at_form(&self, address: IpAddr, account: &str) -> Result<(), Duration> {
-        let address = network(address);
+        let address = network_of(address);
         self.addresses.check_key(&address).map_err(|until| until.wait_time_from(self.clock.now()))?;
         let end = account.floor_char_boundary(NAME_LENGTH);
         let account = account[..end].to_lowercase();
@@ -96,12 +87,12 @@ impl Attempts {
         if refused.is_empty() {
             return None;
         }
-        refused.get(&network(address))?.checked_duration_since(Instant::now())
+        refused.get(&network_of(address))?.checked_duration_since(Instant::now())
     }
 
     /// Counts a wrong password of a program.
     pub(crate) fn program_failed(&self, address: IpAddr) {
-        let address = network(address);
+        let address = network_of(address);
         if self.programs.len() > MOST_KEYS {
             self.programs.retain_recent();
         }

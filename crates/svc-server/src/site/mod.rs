@@ -209,6 +209,7 @@ pub(crate) fn open_store(config: &Config) -> Result<Store> {
     let mut settings = StoreConfig::new(url);
     settings.table_prefix.clone_from(&config.table_prefix);
     settings.staleness = config.staleness;
+    settings.readers = config.readers;
     Store::open(&settings).map_err(opening())
 }
 
