@@ -301,8 +301,10 @@ impl<'a> SiteBlocks<'a> {
         let sticky = &self.settings.sticky_list;
         let mut wanted = store_query(query, &kind.name);
         match query.sticky {
-            Sticky::Only => wanted.sticky = Some(sticky.clone()),
-            Sticky::Without => wanted.not_sticky = sticky.clone(),
+            // An inclusion takes precedence over what the block excludes.
+            Sticky::Only if sticky.is_empty() => wanted.include = vec![PostId(0)],
+            Sticky::Only => wanted.include.clone_from(sticky),
+            Sticky::Without => wanted.exclude.extend(sticky),
             Sticky::First | Sticky::Ignored => {}
         }
         if !kind.hierarchical {

@@ -29,7 +29,7 @@ use svc_routing::{
     CREATABLE, Controller, DELETABLE, EDITABLE, ExtraFields, Method, Request, Response, Result, Route, get, on,
 };
 use svc_schema::{
-    Args, MethodKind, Schema,
+    Arg, Args, MethodKind, Schema,
     build::{SchemaBuilder, boolean, integer, string},
 };
 use svc_store::{
@@ -75,6 +75,11 @@ pub(crate) fn context_param() -> SchemaBuilder {
     string().describe("Which members are shown, and to whom.").one_of(CONTEXTS).default("view")
 }
 
+/// [`context_param`] as an argument of an endpoint: WordPress validates it before any argument is sanitized.
+pub(crate) fn context_arg() -> Arg {
+    Arg::by_schema(context_param())
+}
+
 /// A text as one line without markup: how the parameter `search` of lists is cleaned, and members that are plain text.
 pub(crate) fn one_line(value: Value, _: &str) -> Result<Value> {
     let is_list = value.is_array() || value.is_object();
@@ -115,10 +120,10 @@ impl Posts {
 
     /// Arguments of a request for one post.
     fn item_args(&self) -> Args {
-        let password = ("password", string().describe("Password that guards the content."));
-        let length = ("excerpt_length", integer().describe("Words in an excerpt made of the content."));
+        let password = ("password", Arg::from(string().describe("Password that guards the content.")));
+        let length = ("excerpt_length", Arg::from(integer().describe("Words in an excerpt made of the content.")));
         let length = self.fields.has("excerpt").then_some(length);
-        [("context", context_param()), password].into_iter().chain(length).collect()
+        [("context", context_arg())].into_iter().chain(length).chain([password]).collect()
     }
 }
 
@@ -137,12 +142,13 @@ impl Controller for Posts {
                     get(Self::list, Self::can_list)
                         .cacheable()
                         .args(self.query_args())
-                        .validate(checks::statuses(&self.site, &self.post_type)),
+                        .sanitize_arg("status", checks::statuses(&self.site, &self.post_type)),
                 )
                 .endpoint(
                     on(CREATABLE, Self::create, Self::can_create)
                         .args(self.fields.args(MethodKind::Creatable))
-                        .validate(checks::template(&self.site, &self.post_type)),
+                        .validate_arg("status", checks::status(&self.site, &self.post_type))
+                        .validate_arg("template", checks::template(&self.site, &self.post_type)),
                 ),
             Route::new(format!(r"/{base}/(?P<id>[\d]+)"))
                 .schema(schema)
@@ -152,8 +158,8 @@ impl Controller for Posts {
                 .endpoint(
                     on(EDITABLE, Self::update, Self::can_update)
                         .args(self.fields.args(MethodKind::Editable))
-                        .accept(checks::kept_status(&self.site))
-                        .validate(checks::template(&self.site, &self.post_type)),
+                        .validate_arg("status", checks::status(&self.site, &self.post_type))
+                        .validate_arg("template", checks::template(&self.site, &self.post_type)),
                 )
                 .endpoint(on(DELETABLE, Self::delete, Self::can_delete).args(Args::from([("force", force)]))),
         ]
