@@ -17,6 +17,7 @@ mod interface;
 mod log;
 mod loopback;
 mod pages;
+mod parallel;
 mod plugins;
 mod s3;
 mod sign_in;

@@ -7,6 +7,7 @@ mod crash;
 mod live;
 mod live_editor;
 mod live_sign_in;
+mod markdown;
 mod server;
 mod stress;
 mod tidy;
@@ -27,7 +28,7 @@ usage: cargo xtask TASK
   doc                the documentation builds without warnings
   stress [--long] [NAME…]
                      attacks and parallel load against the real server: attempts, losses, slowest response, memory
-  tidy               crates use only what their layer may, files keep to one idea
+  tidy               crates use only what their layer may, files keep to one idea, links in documentation work
   vectors [--all] FILE…
                      run recorded functions, print passed and failed per function
   conformance [--brand WORD] [--database mysql] [--shared DIR] [--all] [--release] [SCENARIO…]

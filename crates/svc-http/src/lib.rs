@@ -10,6 +10,7 @@ mod answer;
 mod auth;
 mod cors;
 mod kept;
+mod large;
 mod layer;
 mod limits;
 mod multipart;

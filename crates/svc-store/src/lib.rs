@@ -12,10 +12,12 @@ mod dialect;
 mod engine;
 mod error;
 mod export;
+mod file_guard;
 mod mysql_changes;
 mod mysql_pool;
 mod pool;
 mod query;
+mod session;
 mod store;
 mod writer;
 

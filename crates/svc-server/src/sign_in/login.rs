@@ -144,7 +144,7 @@ impl Pages {
         let found = self.identities.site.read(|db| Ok(self.identities.by_name(db, &name)?))?;
         let stored = found.as_ref().map(|s| s.user.pass.clone());
         match hashing::verify(stored, Secret::new(typed)).await {
-            Ok(true) => {}
+            Ok(true) => self.attempts.form_succeeded(asked.client, &name),
             Ok(false) => return refused(StatusCode::OK, "This name and this password do not belong together."),
             Err(HashFailure::Busy | HashFailure::TooLong | HashFailure::Unavailable) => {
                 return refused(StatusCode::SERVICE_UNAVAILABLE, "The site is busy. Try again in some seconds.")

@@ -35,6 +35,9 @@ use crate::{
 use authenticate::SignIn;
 use rest::Rest;
 
+/// Folder of the data folder with a file for each upload in progress.
+const UPLOADS_JOURNAL: &str = "uploads-in-progress";
+
 type Prepare = Arc<dyn Fn(&mut Site) + Send + Sync>;
 type Register = Arc<dyn Fn(&mut Registry, &Arc<Site>) + Send + Sync>;
 
@@ -110,10 +113,18 @@ impl SiteBuilder {
     pub fn open(&self, config: &Config, address: &SiteUrl) -> Result<OpenSite> {
         let address = config.site_url.as_ref().unwrap_or(address);
         first_run::folder(&config.data)?;
+        let _turn = first_run::turn(&config.data);
         let store = open_store(config)?;
         let created = match (first_run::has_site(&store)?, &config.wp_config) {
-            (true, _) => None,
-            (false, None) => Some(first_run::create(&store, address, Utc::now())?),
+            (true, _) => first_run::not_shown(&config.data, &store)?,
+            (false, None) => {
+                // What can fail, and what the site needs, comes before it.
+                shipped_theme::write(&config.content_dir.join(active_theme::FOLDER))?;
+                if let Some(name) = &config.theme {
+                    active_theme::require(&config.content_dir, name)?;
+                }
+                first_run::create(&config.data, &store, address, Utc::now())?
+            }
             // Nothing is made in a database that is somebody else's.
             (false, Some(file)) => return Err(no_site(file, &config.table_prefix)),
         };
@@ -135,9 +146,8 @@ impl SiteBuilder {
         if let Some(bucket) = &config.uploads {
             site.uploads = uploads::bucket(bucket)?;
         }
-        if created.is_some() {
-            shipped_theme::write(&config.content_dir.join(active_theme::FOLDER))?;
-        }
+        // The journal of uploads is this server's own, wherever the files are.
+        site.uploads = site.uploads.clone().with_journal(&config.data.join(UPLOADS_JOURNAL));
         if let Some(name) = &config.theme {
             active_theme::activate(&config.content_dir, &site.store, name)?;
         }
@@ -209,6 +219,7 @@ pub(crate) fn open_store(config: &Config) -> Result<Store> {
     let mut settings = StoreConfig::new(url);
     settings.table_prefix.clone_from(&config.table_prefix);
     settings.staleness = config.staleness;
+    settings.readers = config.readers;
     Store::open(&settings).map_err(opening())
 }
 
@@ -242,7 +253,8 @@ impl OpenSite {
         &self.home
     }
 
-    /// The administrator's name and password, when the site was made just now. Given once.
+    /// The administrator's name and password, when no start has shown them yet. Returned once; call [`Created::shown`] when
+    /// the owner has seen them, else the next start returns them again.
     pub fn take_created(&mut self) -> Option<Created> {
         self.created.take()
     }
@@ -257,6 +269,7 @@ impl OpenSite {
     pub fn router(&self) -> Router {
         let limits = svc_http::Limits {
             body: usize::try_from(self.config.limits.body).unwrap_or(usize::MAX),
+            values: self.config.limits.values,
             ..svc_http::Limits::default()
         };
         let service = self.rest.service(limits, self.sign_in.clone());
