@@ -17,6 +17,7 @@ mod mysql_pool;
 mod pool;
 mod query;
 mod store;
+mod stored_text;
 mod writer;
 
 #[cfg(test)]
@@ -48,6 +49,7 @@ pub use engine::Row;
 pub use error::{Result, StoreError};
 pub use meta::{Meta, MetaKind};
 pub use store::Store;
+pub use stored_text::{Encode, StoredText};
 
 /// A page of a list: ids in order, and how many there are in all when that was asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -31,7 +31,7 @@ use svc_schema::{
     build::{boolean, integer, string},
 };
 use svc_store::{
-    MetaKind, Tx,
+    MetaKind, StoredText, Tx,
     meta::{self, Meta},
     options, posts,
 };
@@ -442,7 +442,7 @@ fn of_original(attached: &Attached, post: &Post) -> Map<String, Value> {
 /// Those of the store.
 pub(crate) fn remove(tx: &mut Tx, id: PostId) -> Stored<Vec<String>> {
     let files = Attached::new(&meta::load_one(tx, MetaKind::Post, id.0)?).files();
-    meta::delete_everywhere(tx, MetaKind::Post, "_thumbnail_id", Some(&id.to_string()))?;
+    meta::delete_everywhere(tx, MetaKind::Post, "_thumbnail_id", Some(&StoredText::of(id.0)))?;
     menus::post_gone(tx, id)?;
     logo_gone(tx, id)?;
     posts::delete(tx, id)?;
@@ -452,7 +452,7 @@ pub(crate) fn remove(tx: &mut Tx, id: PostId) -> Stored<Vec<String>> {
 /// The site has no logo any more when this was it; its icon stays named, as on the peer.
 fn logo_gone(tx: &mut Tx, id: PostId) -> Stored<()> {
     const LOGO: &str = "site_logo";
-    if options::get(tx, LOGO)?.is_some_and(|logo| logo == id.to_string()) {
+    if options::get(tx, LOGO)?.is_some_and(|logo| logo == StoredText::of(id.0)) {
         options::delete(tx, LOGO)?;
     }
     Ok(())

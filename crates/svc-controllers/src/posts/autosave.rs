@@ -78,7 +78,7 @@ fn in_row(draft: PostDraft) -> PostDraft {
 /// Whether another user has the post open. Source: `wp_check_post_lock`.
 fn is_open_elsewhere(db: &mut Db, post: &Post, caller: &Caller, now: i64) -> Stored<bool> {
     let Some(lock) = meta::get(db, MetaKind::Post, post.id.0, LOCK)? else { return Ok(false) };
-    let Some((since, user)) = lock.split_once(':') else { return Ok(false) };
+    let Some((since, user)) = lock.text().split_once(':') else { return Ok(false) };
     let (since, user) = (svc_php::numeric::text_to_int(since), UserId(svc_php::numeric::text_to_int(user)));
     if since <= now.saturating_sub(LOCKED) || user == caller.id {
         return Ok(false);

@@ -6,7 +6,7 @@ use chrono::NaiveDateTime;
 use svc_model::{Post, PostId, Term, TermId, UserId};
 use svc_routing::{Request, Result};
 use svc_store::{
-    Tx,
+    StoredText, Tx,
     meta::{self, MetaKind},
     posts, terms, users,
 };
@@ -98,7 +98,7 @@ impl Templates {
                 }
                 remember(tx, change.row.id, &change.ignored_hooks)?;
                 if let Some(suggested) = &change.suggested {
-                    meta::update(tx, MetaKind::Post, change.row.id.0, "is_wp_suggestion", suggested)?;
+                    meta::update(tx, MetaKind::Post, change.row.id.0, "is_wp_suggestion", &StoredText::of(suggested))?;
                 }
                 terms::recount_of_post(tx, change.row.id)?;
                 Ok(change.row)
@@ -217,7 +217,7 @@ fn insert(tx: &mut Tx, change: &mut Change, kind: Kind, address: &impl Fn(&Post)
     posts::update(tx, &change.row)?;
     terms::set_object_terms(tx, change.row.id, THEME, &[theme_term])?;
     if let Some(origin) = &change.origin {
-        meta::update(tx, MetaKind::Post, change.row.id.0, "origin", origin)?;
+        meta::update(tx, MetaKind::Post, change.row.id.0, "origin", &StoredText::of(origin))?;
     }
     Ok(())
 }

@@ -6,7 +6,7 @@ use svc_model::{Post, PostId, TermId};
 use svc_php::Php;
 use svc_routing::{Request, Result};
 use svc_store::{
-    Db, Tx,
+    Db, StoredText, Tx,
     meta::{self, MetaKind},
     posts, terms,
 };
@@ -78,7 +78,7 @@ impl MenuItems {
                     meta::delete(tx, MetaKind::Post, id.0, ORPHANED, None)?;
                 }
                 None if is_new => {
-                    meta::update(tx, MetaKind::Post, id.0, ORPHANED, &now.and_utc().timestamp().to_string())?;
+                    meta::update(tx, MetaKind::Post, id.0, ORPHANED, &StoredText::of(now.and_utc().timestamp()))?;
                 }
                 None => {}
             }
@@ -165,18 +165,17 @@ pub(super) fn keep(tx: &mut Tx, id: PostId, wanted: &Wanted) -> Stored<()> {
     // A link of one's own points at itself.
     let object_id = if pointer.kind == Kind::Custom { id.0 } else { pointer.object_id };
     let classes = Php::Array(wanted.classes.iter().map(|class| Php::from(class.as_str())).collect());
-    let classes = svc_php::serialize::to_stored(classes);
     for (key, value) in [
-        ("_menu_item_type", pointer.kind.name()),
-        ("_menu_item_menu_item_parent", &wanted.parent.to_string()),
-        ("_menu_item_object_id", &object_id.to_string()),
-        ("_menu_item_object", &pointer.object),
-        ("_menu_item_target", &wanted.link_target),
-        ("_menu_item_classes", &String::from_utf8_lossy(&classes)),
-        ("_menu_item_xfn", &wanted.xfn),
-        ("_menu_item_url", &pointer.url),
+        ("_menu_item_type", StoredText::of(pointer.kind.name())),
+        ("_menu_item_menu_item_parent", StoredText::of(wanted.parent)),
+        ("_menu_item_object_id", StoredText::of(object_id)),
+        ("_menu_item_object", StoredText::of(&pointer.object)),
+        ("_menu_item_target", StoredText::of(&wanted.link_target)),
+        ("_menu_item_classes", StoredText::of(classes)),
+        ("_menu_item_xfn", StoredText::of(&wanted.xfn)),
+        ("_menu_item_url", StoredText::of(&pointer.url)),
     ] {
-        meta::update(tx, MetaKind::Post, id.0, key, value)?;
+        meta::update(tx, MetaKind::Post, id.0, key, &value)?;
     }
     Ok(())
 }
