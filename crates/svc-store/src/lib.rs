@@ -18,6 +18,7 @@ mod pool;
 mod query;
 mod store;
 mod stored_text;
+mod write_turn;
 mod writer;
 
 #[cfg(test)]

@@ -331,7 +331,11 @@ impl Media {
         let id = granted.post.id;
         let view = respond::previous_view(&req, "edit");
         let previous = self.posts.show(&req, granted.post, view).await?;
-        let files = self.site.write(move |tx| remove(tx, id)).await?;
+        let delete = move |tx: &mut Tx| {
+            posts::get(tx, id)?.ok_or_else(common::post_not_found)?;
+            remove(tx, id)
+        };
+        let files = self.site.write(delete).await?;
         self.site.uploads.delete(files).await;
         Ok(Response::new(json!({"deleted": true, "previous": previous.data})))
     }

@@ -6,14 +6,14 @@ use svc_routing::{Request, Result};
 use svc_store::{
     Db,
     meta::{self, MetaKind},
-    users,
+    posts, users,
 };
 
 use super::{Granted, Posts, draft::PostDraft, rules};
 use crate::{
     Stored,
     blocks::{is_edited, kept},
-    caller, respond,
+    caller, errors, respond,
     revisions::keep::{self, Editor, Typed},
 };
 
@@ -56,6 +56,7 @@ impl Posts {
         let site = self.site.clone();
         let write = move |tx: &mut svc_store::Tx| {
             let editor = Editor { caller: &caller, unfiltered_html: writer.unfiltered_html, now };
+            let post = posts::get(tx, post.id)?.ok_or_else(errors::post_not_found)?;
             keep::autosave(tx, &site, &settings, &post, &typed, &editor)
         };
         self.site.write(write).await

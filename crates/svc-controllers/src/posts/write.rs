@@ -168,7 +168,14 @@ impl Posts {
     /// Moves a post to the trash.
     pub(super) async fn trash(&self, id: PostId, by: UserId) -> Result<()> {
         let site = Arc::clone(&self.site);
-        self.site.write(move |tx| super::removal::trash(tx, &site, id, by)).await
+        let trash = move |tx: &mut Tx| {
+            let post = posts::get(tx, id)?.ok_or_else(errors::post_not_found)?;
+            if post.status == "trash" {
+                return Err(errors::already_trashed().into());
+            }
+            super::removal::trash(tx, &site, id, by)
+        };
+        self.site.write(trash).await
     }
 
     /// A post that this request has just written. Whoever publishes scheduled posts is told of one more.

@@ -141,7 +141,7 @@ pub(super) fn level(caps: &CapSet) -> u32 {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     use super::*;
 

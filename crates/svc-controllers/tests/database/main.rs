@@ -6,4 +6,5 @@
 mod harness;
 
 mod engines;
+mod races;
 mod stored_text;

@@ -19,6 +19,7 @@ use super::{
 };
 use crate::{
     Settings, Site, Stored, caller,
+    errors::post_not_found,
     menus::{MENU, errors},
     posts::draft::PostDraft,
     respond,
@@ -44,16 +45,8 @@ impl MenuItems {
         let mut draft = ItemDraft::default();
         self.fields.apply(&mut draft, |name| respond::given(req, name))?;
         let (site, settings) = (Arc::clone(&self.site), self.site.settings()?);
-        let id = existing.as_ref().map(|p| p.id);
-        let wanted = self.site.read(|db| {
-            let before = match existing {
-                Some(post) => load::items(db, &site, &settings, vec![post])?.pop(),
-                None => None,
-            };
-            wanted(db, &site, &settings, &draft, before.as_ref())
-        })?;
+        let id = existing.map(|p| p.id);
         let row = PostDraft {
-            title: Some(wanted.title.clone()),
             content: draft.description.take(),
             excerpt: draft.attr_title.take(),
             status: draft.status.take().map(|status| if status == "publish" { status } else { "draft".to_owned() }),
@@ -62,15 +55,25 @@ impl MenuItems {
             ..PostDraft::default()
         };
         let menu = draft.menu.map(TermId);
-        let job = self.posts.job(caller(req), row, id, settings);
+        let (family, caller) = (Arc::clone(&self.posts), caller(req));
         let (is_new, now) = (id.is_none(), self.site.now());
         let store = move |tx: &mut Tx| {
+            // Everything that the change depends on is read here, so that two changes at once are both stored.
             if let Some(menu) = menu
                 && terms::get(tx, menu, Some(MENU))?.is_none()
             {
                 return Err(errors::invalid_menu().into());
             }
-            let id = job.run(tx)?;
+            let before = match id {
+                Some(id) => {
+                    let post = posts::get(tx, id)?.ok_or_else(post_not_found)?;
+                    load::items(tx, &site, &settings, vec![post])?.pop()
+                }
+                None => None,
+            };
+            let wanted = wanted(tx, &site, &settings, &draft, before.as_ref())?;
+            let row = PostDraft { title: Some(wanted.title.clone()), ..row.clone() };
+            let id = family.job(caller.clone(), row, id, Arc::clone(&settings)).run(tx)?;
             keep(tx, id, &wanted)?;
             match menu {
                 Some(menu) => {
