@@ -78,12 +78,13 @@ pub(crate) fn execute(folder: &TempDir, sql: &str) {
     }
 }
 
-/// Settings for a site in this folder.
+/// Settings for a site in this folder. Unless set otherwise, the store has one connection for reading, so that a request
+/// that waits for a second one fails.
 pub(crate) fn config(folder: &TempDir, settings: &[(&str, &str)]) -> Config {
-    let variables = match server() {
-        Some(_) => vec![("SVC_DATABASE".to_owned(), database(folder))],
-        None => Vec::new(),
-    };
+    let mut variables = vec![("SVC_READERS".to_owned(), "1".to_owned())];
+    if server().is_some() {
+        variables.push(("SVC_DATABASE".to_owned(), database(folder)));
+    }
     let flag = |(key, value): &(&str, &str)| {
         (SETTINGS.iter().find(|s| s.key == *key).expect("a setting"), (*value).to_owned())
     };
@@ -113,7 +114,7 @@ impl Site {
         Site {
             folder,
             address: running.address(),
-            created: site.take_created(),
+            created: site.take_created().inspect(Created::shown),
             running: Some(running),
             _schedule: site.start_schedule(),
         }

@@ -7,7 +7,7 @@ mod crash;
 mod live;
 mod live_editor;
 mod live_sign_in;
-mod nonces;
+mod markdown;
 mod server;
 mod stress;
 mod tidy;
@@ -28,11 +28,14 @@ usage: cargo xtask TASK
   doc                the documentation builds without warnings
   stress [--long] [NAME…]
                      attacks and parallel load against the real server: attempts, losses, slowest response, memory
-  tidy               crates use only what their layer may, files keep to one idea
+  tidy               crates use only what their layer may, files keep to one idea, links in documentation work
   vectors [--all] FILE…
                      run recorded functions, print passed and failed per function
   conformance [--brand WORD] [--database mysql] [--shared DIR] [--all] [--release] [SCENARIO…]
-                     run the recorded HTTP scenarios against the demo server on the recorded site
+                     run the recorded HTTP scenarios of tests/conformance, and those of DIR (../shared) where it is
+                     present, against the demo server on the recorded site
+  conformance --record URL SCENARIO…
+                     record scenarios of tests/conformance from a running WordPress on the recorded site
   crash [--kills N] [--database-kills N]
                      kill the server, and the database server under it, while it is written to; count what is lost
   live-sign-in [--site DIR] [--user LOGIN:PASSWORD]

@@ -87,6 +87,12 @@ impl Answer {
         })
     }
 
+    /// The values of all headers of this name.
+    pub(crate) fn headers<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
+        let lines = self.head.lines().filter_map(|line| line.split_once(':'));
+        lines.filter(move |(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| value.trim())
+    }
+
     pub(crate) fn json(&self) -> Result<serde_json::Value> {
         serde_json::from_str(&self.body).with_context(|| format!("no JSON: {:.200}", self.body))
     }
@@ -100,17 +106,37 @@ pub(crate) fn send(
     credentials: &str,
     json: Option<&serde_json::Value>,
 ) -> Result<Answer> {
+    let body = json.map(ToString::to_string).unwrap_or_default();
+    let mut headers = Vec::new();
+    if !credentials.is_empty() {
+        headers.push(("Authorization", basic(credentials)));
+    }
+    if json.is_some() {
+        headers.push(("Content-Type", "application/json".to_owned()));
+    }
+    exchange(address, method, path, &headers, &body)
+}
+
+/// The header of Basic authentication with these credentials (`USER:PASSWORD`).
+pub(crate) fn basic(credentials: &str) -> String {
+    format!("Basic {}", STANDARD.encode(credentials))
+}
+
+/// Sends a request with these headers and this body, on a connection of its own.
+pub(crate) fn exchange(
+    address: &str,
+    method: &str,
+    path: &str,
+    headers: &[(&str, String)],
+    body: &str,
+) -> Result<Answer> {
     let host = address.trim_start_matches("http://");
     let mut stream = TcpStream::connect(host)?;
     stream.set_read_timeout(Some(PATIENCE))?;
-    let body = json.map(ToString::to_string).unwrap_or_default();
     // The older protocol, in which a body ends with its connection.
     let mut request = format!("{method} {path} HTTP/1.0\r\nHost: {host}\r\nContent-Length: {}\r\n", body.len());
-    if !credentials.is_empty() {
-        request += &format!("Authorization: Basic {}\r\n", STANDARD.encode(credentials));
-    }
-    if json.is_some() {
-        request += "Content-Type: application/json\r\n";
+    for (name, value) in headers {
+        request += &format!("{name}: {value}\r\n");
     }
     stream.write_all(format!("{request}\r\n{body}").as_bytes())?;
     let mut answer = Vec::new();

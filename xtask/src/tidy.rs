@@ -1,10 +1,10 @@
-//! `cargo xtask tidy`: the rules of `docs/architecture.md` that a compiler does not check.
+//! `cargo xtask tidy`: the rules of `docs/architecture.md` that a compiler does not check, and those of documentation.
 
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 
-use crate::root;
+use crate::{markdown, root};
 
 /// A source file that is longer holds more than one idea, in lines.
 const FILE_LIMIT: usize = 800;
@@ -70,6 +70,7 @@ pub(crate) fn run() -> Result<()> {
         let shown = file.strip_prefix(&root).unwrap_or(&file).display().to_string();
         faults.extend(file_faults(&shown, &text));
     }
+    faults.extend(markdown::faults(&root)?);
     if faults.is_empty() { Ok(()) } else { bail!("{}", faults.join("\n")) }
 }
 

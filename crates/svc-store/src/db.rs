@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::ops::{Deref, DerefMut};
-use std::sync::{Arc, atomic::Ordering};
+use std::sync::{Arc, Mutex, PoisonError, atomic::Ordering};
 use std::time::Instant;
 
 use sea_query::{Alias, DynIden, IntoIden as _, SelectStatement, Value};
@@ -12,6 +12,7 @@ use crate::dialect::{Build, Dialect};
 use crate::engine::{Conn, Done, Row};
 use crate::error::{Result, StoreError};
 use crate::mysql_changes::Changes;
+use crate::session::SharedConn;
 
 /// The most values that one statement binds; SQLite allows 32,766.
 pub(crate) const MAX_VALUES: usize = 32_000;
@@ -21,11 +22,12 @@ type Shape = (&'static str, usize);
 
 /// A connection on which all statements see one state of the database.
 pub struct Db {
-    pub(crate) conn: Box<dyn Conn>,
+    pub(crate) conn: SharedConn,
+    dialect: Dialect,
     pub(crate) prefix: Arc<str>,
     pub(crate) shared: Arc<Shared>,
-    /// Texts of statements that do not depend on their values.
-    texts: HashMap<Shape, Arc<str>>,
+    /// SQL texts of statements that do not depend on their values; all handles on the connection share them.
+    texts: Arc<Mutex<HashMap<Shape, Arc<str>>>>,
     /// Counts of changes as of this snapshot; empty when nothing may be taken from or put into the caches.
     pub(crate) epochs: Option<Arc<HashMap<String, i64>>>,
     /// Who tells these counts (MariaDB) once they are wanted, and a moment before this snapshot.
@@ -39,10 +41,11 @@ pub struct Db {
 impl Db {
     pub(crate) fn new(conn: Box<dyn Conn>, prefix: Arc<str>, shared: Arc<Shared>) -> Self {
         Db {
-            conn,
+            dialect: conn.dialect(),
+            conn: SharedConn::new(conn),
             prefix,
             shared,
-            texts: HashMap::new(),
+            texts: Arc::default(),
             epochs: None,
             changes: None,
             server_start: None,
@@ -50,9 +53,24 @@ impl Db {
         }
     }
 
+    /// A second handle on the connection and what is open on it, for nested reads of the same thread.
+    pub(crate) fn handle(&self) -> Db {
+        Db {
+            conn: self.conn.clone(),
+            dialect: self.dialect,
+            prefix: self.prefix.clone(),
+            shared: self.shared.clone(),
+            texts: self.texts.clone(),
+            epochs: self.epochs.clone(),
+            changes: self.changes.clone(),
+            server_start: self.server_start,
+            may_be_old: self.may_be_old,
+        }
+    }
+
     /// The engine.
     pub fn dialect(&self) -> Dialect {
-        self.conn.dialect()
+        self.dialect
     }
 
     /// What table names begin with (`wp_`).
@@ -149,14 +167,13 @@ impl Db {
         build: impl FnOnce(&Db) -> SelectStatement,
         mut each: impl FnMut(&Row<'_>) -> Result<()>,
     ) -> Result<()> {
-        let sql = match self.texts.get(&shape) {
-            Some(text) => text.clone(),
-            None => {
-                let text: Arc<str> = build(self).text(self.dialect()).0.into();
-                self.texts.insert(shape, text.clone());
-                text
-            }
-        };
+        let texts = self.texts.clone();
+        let known = texts.lock().unwrap_or_else(PoisonError::into_inner).get(&shape).cloned();
+        let sql = known.unwrap_or_else(|| {
+            let text: Arc<str> = build(self).text(self.dialect()).0.into();
+            texts.lock().unwrap_or_else(PoisonError::into_inner).insert(shape, text.clone());
+            text
+        });
         self.count(&sql);
         self.conn.query(&sql, values, &mut each)
     }

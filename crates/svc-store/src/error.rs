@@ -31,6 +31,9 @@ pub enum StoreError {
     /// A query asks for more at once than is allowed.
     #[error("the query names too many values")]
     TooMany,
+    /// A write was started inside a read or another write of the same thread, for which it would have to wait.
+    #[error("a write was started inside a read or a transaction")]
+    Nested,
     /// The settings of the store cannot be used.
     #[error("{0}")]
     Config(String),

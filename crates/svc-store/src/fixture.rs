@@ -33,14 +33,22 @@ pub(crate) fn store() -> (Store, tempfile::TempDir) {
     std::fs::copy(template, &path).unwrap();
     let mut config = StoreConfig::new(DatabaseUrl::Sqlite(path));
     config.durable = false;
+    config.readers = 1;
     (Store::open(&config).unwrap(), folder)
 }
 
-/// Runs a test on every engine: on SQLite, and on a private MariaDB when its program is installed.
+/// Runs a test on every engine: on SQLite, and on a private MariaDB when its program is installed. The pool has one
+/// connection, so that a read that waits for another one of its own caller fails.
 pub(crate) fn on_each(test: impl Fn(Store)) {
+    on_each_with(1, test);
+}
+
+/// [`on_each`] with so many connections (SQLite: one for reading, beside the one that writes).
+pub(crate) fn on_each_with(connections: usize, test: impl Fn(Store)) {
     let (sqlite, _folder) = store();
     test(sqlite);
-    if let Some(config) = server().map(database) {
+    if let Some(mut config) = server().map(database) {
+        config.readers = connections;
         let mysql = Store::open(&config).unwrap();
         mysql.import(&dump()[..], ImportOptions::default()).unwrap();
         test(mysql);

@@ -5,7 +5,7 @@
 //! On servers that are asked over a socket this is the difference between one question and dozens.
 
 use std::any::{Any, TypeId};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
 /// Whose value it is (the address of a thing that outlives the request), its type, and its number.
@@ -16,11 +16,13 @@ type Seen = (Key, Arc<dyn Any + Send + Sync>);
 
 tokio::task_local! {
     static SEEN: RefCell<Vec<Seen>>;
+    /// Whether the request has committed a write.
+    static HAS_WRITTEN: Cell<bool>;
 }
 
 /// Runs the whole of a request. What it hands to other tasks is outside.
 pub async fn scope<F: Future>(request: F) -> F::Output {
-    SEEN.scope(RefCell::default(), request).await
+    HAS_WRITTEN.scope(Cell::new(false), SEEN.scope(RefCell::default(), request)).await
 }
 
 /// The owner's value of this type, read unless this request did so before. Outside of [`scope`] it is always read.
@@ -41,12 +43,7 @@ pub fn once_of<O, T: Any + Send + Sync, E>(
     read: impl FnOnce() -> Result<Arc<T>, E>,
 ) -> Result<Arc<T>, E> {
     let key = (std::ptr::from_ref(owner).addr(), TypeId::of::<T>(), id);
-    let find = |seen: &RefCell<Vec<Seen>>| {
-        let seen = seen.borrow();
-        let found = seen.iter().find(|(of, _)| *of == key);
-        found.and_then(|(_, value)| Arc::clone(value).downcast::<T>().ok())
-    };
-    if let Ok(Some(value)) = SEEN.try_with(find) {
+    if let Some(value) = find(key) {
         return Ok(value);
     }
     let value = read()?;
@@ -56,8 +53,30 @@ pub fn once_of<O, T: Any + Send + Sync, E>(
     Ok(value)
 }
 
-/// Forgets what was read: this request has written.
-pub(crate) fn over() {
+/// The owner's value of this type, if this request has read it before.
+pub(crate) fn known<O, T: Any + Send + Sync>(owner: &O) -> Option<Arc<T>> {
+    find((std::ptr::from_ref(owner).addr(), TypeId::of::<T>(), 0))
+}
+
+fn find<T: Any + Send + Sync>(key: Key) -> Option<Arc<T>> {
+    let find = |seen: &RefCell<Vec<Seen>>| {
+        let seen = seen.borrow();
+        let found = seen.iter().find(|(of, _)| *of == key);
+        found.and_then(|(_, value)| Arc::clone(value).downcast::<T>().ok())
+    };
+    SEEN.try_with(find).ok().flatten()
+}
+
+/// Whether this request has committed a write: its response must not be "try again later".
+pub(crate) fn has_written() -> bool {
+    HAS_WRITTEN.try_with(Cell::get).unwrap_or(false)
+}
+
+/// Forgets what was read: this request has written, with or without success.
+pub(crate) fn over(committed: bool) {
+    if committed {
+        let _ = HAS_WRITTEN.try_with(|written| written.set(true));
+    }
     let _ = SEEN.try_with(|seen| seen.borrow_mut().clear());
 }
 
@@ -87,7 +106,8 @@ mod tests {
             tokio::task::yield_now().await;
             assert!(read(&other) && read(&other), "each owner has values of its own");
             assert_eq!(n_reads.get(), 4);
-            over();
+            over(true);
+            assert!(has_written());
             assert!(read(&owner));
             assert_eq!(n_reads.get(), 5);
         })

@@ -14,8 +14,11 @@ use crate::config::StoreConfig;
 use crate::db::{Db, Tx};
 use crate::engine::mysql::{MySql, Server};
 use crate::error::{Result, StoreError};
+use crate::moment;
 use crate::mysql_changes::Changes;
+use crate::pool::{MAX_WAITING, WAIT_AFTER_WRITE};
 use crate::schema;
+use crate::session::{self, Session};
 use crate::write_turn::{Turn, Turns, pass_gate};
 
 /// How often a transaction is run when the server asks for it again.
@@ -29,6 +32,8 @@ struct State {
     idle: Vec<Db>,
     /// Connections that exist or are being made.
     n_open: usize,
+    /// Threads that wait for a connection.
+    n_waiting: usize,
 }
 
 /// The connections to one database.
@@ -89,9 +94,13 @@ impl MySqlPool {
         f: impl FnOnce(&mut Db) -> Result<T, E>,
     ) -> Result<T, E> {
         const BEGIN: &str = "START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY";
+        if let Some(mut db) = session::current(&self.shared) {
+            return f(&mut db);
+        }
         if unlimited {
             let mut db = self.connect(None)?;
             db.conn.execute(BEGIN, &[])?;
+            let _session = Session::open(&db);
             return f(&mut db);
         }
         let begun = Instant::now();
@@ -99,7 +108,9 @@ impl MySqlPool {
         let db = lease.db()?;
         db.changes = self.changes.clone().map(|changes| (changes, begun));
         db.may_be_old = !self.staleness.is_zero();
+        let session = Session::open(db);
         let answer = f(db);
+        drop(session);
         (db.epochs, db.changes) = (None, None);
         lease.end("COMMIT");
         answer
@@ -113,6 +124,16 @@ impl MySqlPool {
         self.changes.as_ref()?.version(lease.db().ok()?, begun).ok()?
     }
 
+    /// Whether this thread has a snapshot or a transaction open.
+    pub(crate) fn in_session(&self) -> bool {
+        session::is_open(&self.shared)
+    }
+
+    /// Fails if this thread has a snapshot or a transaction open.
+    pub(crate) fn refuse_nested(&self) -> Result<()> {
+        session::refuse_nested(&self.shared)
+    }
+
     /// Waits until a writer may take a connection.
     pub(crate) async fn turn(&self) -> Result<Turn> {
         self.turns.turn().await
@@ -120,6 +141,7 @@ impl MySqlPool {
 
     /// [`Self::turn`] for threads that may block.
     pub(crate) fn turn_blocking(&self) -> Result<Turn> {
+        session::refuse_nested(&self.shared)?;
         self.turns.turn_blocking()
     }
 
@@ -129,12 +151,14 @@ impl MySqlPool {
         _turn: Turn,
         f: impl Fn(&mut Tx) -> Result<T, E>,
     ) -> Result<T, E> {
+        session::refuse_nested(&self.shared)?;
         let (begun, mut tries) = (Instant::now(), 0);
         loop {
             tries += 1;
             let mut lease = self.begin("START TRANSACTION")?;
             let Some(db) = lease.db.take() else { return Err(StoreError::Busy.into()) };
             let mut tx = Tx(db);
+            let session = Session::open(&tx);
             // As on SQLite, a panic is one caller's misfortune, and a failure of the write.
             let outcome = catch_unwind(AssertUnwindSafe(|| {
                 pass_gate(&mut tx, self.is_cluster)?;
@@ -142,6 +166,7 @@ impl MySqlPool {
             }));
             let outcome =
                 outcome.unwrap_or_else(|_| Err(StoreError::Other("a transaction panicked".to_owned()).into()));
+            drop(session);
             let done = match outcome {
                 // When the connection breaks here, nobody knows whether the commit was done; it is not acknowledged.
                 Ok(value) => tx.conn.execute("COMMIT", &[]).map(|_| value).map_err(E::from),
@@ -172,12 +197,15 @@ impl MySqlPool {
     }
 
     pub(crate) fn exclusively<T, E: From<StoreError>>(&self, f: impl FnOnce(&mut Tx) -> Result<T, E>) -> Result<T, E> {
+        session::refuse_nested(&self.shared)?;
         let mut tx = Tx(self.connect(None)?);
         tx.run("START TRANSACTION")?;
+        let session = Session::open(&tx);
         let done = f(&mut tx).and_then(|done| {
             tx.run("COMMIT")?;
             Ok(done)
         });
+        drop(session);
         if done.is_err() {
             let _ = tx.run("ROLLBACK");
         } else {
@@ -220,7 +248,8 @@ impl MySqlPool {
     }
 
     fn take(&self) -> Result<Lease<'_>> {
-        let until = Instant::now() + self.wait;
+        let must = moment::has_written();
+        let until = Instant::now() + if must { WAIT_AFTER_WRITE.max(self.wait) } else { self.wait };
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
             if let Some(db) = state.idle.pop() {
@@ -235,10 +264,12 @@ impl MySqlPool {
                 return Ok(lease);
             }
             let left = until.saturating_duration_since(Instant::now());
-            if left.is_zero() {
+            if left.is_zero() || state.n_waiting >= MAX_WAITING && !must {
                 return Err(StoreError::Busy);
             }
+            state.n_waiting += 1;
             state = self.freed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
+            state.n_waiting -= 1;
         }
     }
 }

@@ -13,10 +13,13 @@ use crate::cache::Shared;
 use crate::collation;
 use crate::config::StoreConfig;
 use crate::db::{Db, Tx};
-use crate::engine::Conn;
 use crate::engine::sqlite::{self, Deadline, Mode, Sqlite};
+use crate::engine::{Conn as _, Row};
 use crate::error::{Result, StoreError};
+use crate::file_guard::FileGuard;
+use crate::moment;
 use crate::schema;
+use crate::session::{self, Session};
 use crate::writer::Writer;
 
 /// A reader: its connection, and what it knows of the state of the database.
@@ -27,9 +30,23 @@ struct Reader {
     data_version: Option<i64>,
 }
 
+/// The most threads that wait for a connection; further reads fail as busy at once. A waiting thread is one that the async
+/// runtime cannot use, and it has 512 of them to replace blocked ones.
+pub(crate) const MAX_WAITING: usize = 256;
+
+/// How long a request waits for a connection once it has committed a write, which it must not answer with "try again".
+pub(crate) const WAIT_AFTER_WRITE: Duration = Duration::from_secs(30);
+
+/// Readers that are free, and how many threads wait for one.
+#[derive(Default)]
+struct Free {
+    readers: Vec<Reader>,
+    n_waiting: usize,
+}
+
 /// The connections to one SQLite file.
 pub(crate) struct SqlitePool {
-    idle: Mutex<Vec<Reader>>,
+    free: Mutex<Free>,
     /// Tells whether the database has changed, and nothing else.
     watch: Mutex<Option<Sqlite>>,
     freed: Condvar,
@@ -52,6 +69,7 @@ impl SqlitePool {
         let durable = config.durable && !temporary;
         private(path);
         let writer = Sqlite::open(path, Mode::Write { durable }, config.wait)?;
+        let guard = FileGuard::new(path);
         if unclean {
             tracing::warn!(database = %path.display(), "the last stop was not clean: looking for damage");
             writer.check()?;
@@ -70,10 +88,10 @@ impl SqlitePool {
             idle.push(Reader { db, deadline, data_version: None });
         }
         Ok(SqlitePool {
-            idle: Mutex::new(idle),
+            free: Mutex::new(Free { readers: idle, n_waiting: 0 }),
             watch: Mutex::new(Some(Sqlite::open(path, Mode::Read, config.wait)?)),
             freed: Condvar::new(),
-            writer: Writer::start(writer),
+            writer: Writer::start(writer, guard),
             wait: config.wait,
             read_limit: config.read_limit,
             path: path.to_owned(),
@@ -89,9 +107,14 @@ impl SqlitePool {
     pub(crate) fn state(&self) -> Result<i64> {
         // Only the versions that one connection tells can be compared.
         match &mut *self.watch.lock().unwrap_or_else(PoisonError::into_inner) {
-            Some(watch) => data_version(watch),
+            Some(watch) => data_version(|sql, each| watch.query(sql, &[], each)),
             None => Err(StoreError::Unavailable("the store is closing".to_owned())),
         }
+    }
+
+    /// Whether this thread has a snapshot or a transaction open.
+    pub(crate) fn in_session(&self) -> bool {
+        session::is_open(&self.shared)
     }
 
     /// Takes a reader, opens a snapshot, runs `f`, gives the reader back.
@@ -100,28 +123,36 @@ impl SqlitePool {
         unlimited: bool,
         f: impl FnOnce(&mut Db) -> Result<T, E>,
     ) -> Result<T, E> {
+        if let Some(mut db) = session::current(&self.shared) {
+            return f(&mut db);
+        }
         let mut lease = Lease { pool: self, reader: Some(self.take()?) };
         let Some(reader) = &mut lease.reader else { return Err(StoreError::Busy.into()) };
         reader.deadline.set(self.read_limit.filter(|_| !unlimited));
         reader.begin()?;
+        let session = Session::open(&reader.db);
         let answer = f(&mut reader.db);
+        drop(session);
         reader.deadline.set(None);
         reader.end();
         answer
     }
 
     fn take(&self) -> Result<Reader> {
-        let until = Instant::now() + self.wait;
-        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        let must = moment::has_written();
+        let until = Instant::now() + if must { WAIT_AFTER_WRITE.max(self.wait) } else { self.wait };
+        let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
-            if let Some(reader) = idle.pop() {
+            if let Some(reader) = free.readers.pop() {
                 return Ok(reader);
             }
             let left = until.saturating_duration_since(Instant::now());
-            if left.is_zero() {
+            if left.is_zero() || free.n_waiting >= MAX_WAITING && !must {
                 return Err(StoreError::Busy);
             }
-            idle = self.freed.wait_timeout(idle, left).unwrap_or_else(PoisonError::into_inner).0;
+            free.n_waiting += 1;
+            free = self.freed.wait_timeout(free, left).unwrap_or_else(PoisonError::into_inner).0;
+            free.n_waiting -= 1;
         }
     }
 
@@ -130,6 +161,7 @@ impl SqlitePool {
         &self,
         f: impl Fn(&mut Tx) -> Result<T, E> + Send + 'static,
     ) -> Result<oneshot::Receiver<Result<T, E>>> {
+        session::refuse_nested(&self.shared)?;
         self.writer.send(f)
     }
 
@@ -162,10 +194,12 @@ impl SqlitePool {
 
     /// Runs one long transaction on a connection of its own; other writers wait meanwhile.
     pub(crate) fn exclusively<T, E: From<StoreError>>(&self, f: impl FnOnce(&mut Tx) -> Result<T, E>) -> Result<T, E> {
+        session::refuse_nested(&self.shared)?;
         let conn = Sqlite::open(&self.path, Mode::Write { durable: self.durable }, self.wait)?;
         conn.raw.pragma_update(None, "cache_size", -128_000).map_err(sqlite::error)?;
         let mut tx = Tx(Db::new(Box::new(conn), self.prefix.clone(), self.shared.clone()));
         tx.run("BEGIN IMMEDIATE")?;
+        let session = Session::open(&tx);
         let done = f(&mut tx).and_then(|done| {
             tx.run("COMMIT")?;
             Ok(done)
@@ -226,7 +260,7 @@ impl Drop for Lease<'_> {
                 reader.deadline.set(None);
                 reader.end();
             }
-            self.pool.idle.lock().unwrap_or_else(PoisonError::into_inner).push(reader);
+            self.pool.free.lock().unwrap_or_else(PoisonError::into_inner).readers.push(reader);
             self.pool.freed.notify_one();
         }
     }
@@ -235,7 +269,7 @@ impl Drop for Lease<'_> {
 impl Reader {
     fn begin(&mut self) -> Result<()> {
         self.db.conn.execute("BEGIN", &[])?;
-        let version = data_version(&mut *self.db.conn);
+        let version = data_version(|sql, each| self.db.conn.query(sql, &[], each));
         match version {
             Ok(version) if self.data_version == Some(version) => Ok(()),
             Ok(version) => {
@@ -259,9 +293,9 @@ impl Reader {
 }
 
 /// A number that changes on this connection whenever another commits.
-fn data_version(conn: &mut dyn Conn) -> Result<i64> {
+fn data_version(query: impl FnOnce(&str, &mut dyn FnMut(&Row<'_>) -> Result<()>) -> Result<()>) -> Result<i64> {
     let mut version = 0;
-    conn.query("PRAGMA data_version", &[], &mut |row| {
+    query("PRAGMA data_version", &mut |row| {
         version = row.int(0)?;
         Ok(())
     })?;
@@ -282,7 +316,7 @@ fn epochs(db: &mut Db) -> Option<Arc<HashMap<String, i64>>> {
 impl Drop for SqlitePool {
     fn drop(&mut self) {
         // The writer goes last: the last connection folds the log into the file, which a reader must not.
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        self.free.lock().unwrap_or_else(PoisonError::into_inner).readers.clear();
         *self.watch.lock().unwrap_or_else(PoisonError::into_inner) = None;
         self.writer.stop();
         if let Some(marker) = &mut self.marker {

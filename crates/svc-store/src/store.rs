@@ -43,7 +43,7 @@ impl Store {
     /// Reads: all queries of `f` see one state of the database, on one connection.
     ///
     /// Runs in place; on a worker of tokio's multi-threaded runtime, other tasks are moved to other threads meanwhile.
-    /// Must not be nested: the inner read would wait for a second connection.
+    /// A read inside a read, or inside a transaction, of the same thread uses that connection and sees the same state.
     ///
     /// # Errors
     /// Those of `f`, or [`StoreError::Busy`] when no connection became free in time.
@@ -84,7 +84,8 @@ impl Store {
     /// effects than those on the database. Returns after the commit.
     ///
     /// # Errors
-    /// Those of `f`, after which nothing is changed; [`StoreError::Busy`] when too many writes wait already.
+    /// Those of `f`, after which nothing is changed; [`StoreError::Busy`] when too many writes wait already;
+    /// [`StoreError::Nested`] inside of a read or another write.
     pub async fn write<T: Send + 'static>(&self, f: impl Fn(&mut Tx) -> Result<T> + Send + 'static) -> Result<T> {
         self.write_or(f).await
     }
@@ -100,6 +101,7 @@ impl Store {
         let written = match &*self.0 {
             Backend::Sqlite(pool) => pool.write(f)?.await.unwrap_or_else(|_| Err(stopped().into())),
             Backend::MySql(pool) => {
+                pool.refuse_nested()?;
                 let store = self.clone();
                 // Writers wait for their turn without a thread and without a connection.
                 let turn = pool.turn().await?;
@@ -110,7 +112,7 @@ impl Store {
                 write.await.unwrap_or_else(|_| Err(StoreError::Other("a transaction panicked".to_owned()).into()))
             }
         };
-        moment::over();
+        moment::over(written.is_ok());
         written
     }
 
@@ -126,7 +128,7 @@ impl Store {
             }
             Backend::MySql(pool) => in_place(|| pool.write(pool.turn_blocking()?, f)),
         };
-        moment::over();
+        moment::over(written.is_ok());
         written
     }
 
@@ -141,8 +143,16 @@ impl Store {
     /// A number that changes whenever something is committed to the database, in this process or another: what was read
     /// after it was told may be used as long as it stays the same. Quick enough to be asked for every request (SQLite:
     /// a look at shared memory; MariaDB: one question, about no table). `None` when it cannot be told, as on other
-    /// servers and for a moment after each write to a MariaDB. Within one request ([`moment`]) it is told once.
+    /// servers, for a moment after each write to a MariaDB, and inside of a read, whose snapshot may be older. Within one
+    /// request ([`moment`]) it is told once.
     pub fn state(&self) -> Option<i64> {
+        let in_session = match &*self.0 {
+            Backend::Sqlite(pool) => pool.in_session(),
+            Backend::MySql(pool) => pool.in_session(),
+        };
+        if in_session {
+            return moment::known::<_, Option<i64>>(&*self.0).and_then(|state| *state);
+        }
         let told = moment::once(&*self.0, || {
             let state = match &*self.0 {
                 Backend::Sqlite(pool) => pool.state().ok(),

@@ -8,11 +8,13 @@ use crate::{DatabaseUrl, Store, StoreConfig, StoreError, StoredText, fixture, op
 
 #[test]
 fn a_read_sees_one_state() {
-    fixture::on_each(|store| {
+    fixture::on_each_with(2, |store| {
         let seen = store
             .read(|db| {
                 let before = options::get_many(db, &["blogname"])?;
-                store.write_blocking(|tx| options::set(tx, "blogname", &StoredText::of("changed"), true))?;
+                let write =
+                    || store.write_blocking(|tx| options::set(tx, "blogname", &StoredText::of("changed"), true));
+                std::thread::scope(|threads| threads.spawn(write).join().unwrap())?;
                 let after = options::get_many(db, &["blogname"])?;
                 Ok(before == after)
             })
@@ -119,12 +121,43 @@ fn without_a_free_connection_it_is_busy() {
     config.readers = 1;
     config.wait = Duration::from_millis(10);
     let store = Store::open(&config).unwrap();
-    let inner = store.read(|_| Ok(store.read(|_| Ok(())))).unwrap();
+    let read = || store.read(|_| Ok(()));
+    let inner = store.read(|_| Ok(std::thread::scope(|threads| threads.spawn(read).join().unwrap()))).unwrap();
     assert!(matches!(inner, Err(StoreError::Busy)));
     // A panic gives the connection back.
     let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| store.read::<()>(|_| panic!("a mistake"))));
     assert!(panicked.is_err());
     store.read(|db| options::get(db, "blogname")).unwrap();
+}
+
+/// A request that has committed waits for a connection: its response must not be "try again".
+#[tokio::test(flavor = "multi_thread")]
+async fn after_its_write_a_request_waits_longer() {
+    let (_, folder) = fixture::store();
+    let mut config = StoreConfig::new(DatabaseUrl::Sqlite(folder.path().join("site.db")));
+    config.readers = 1;
+    config.wait = Duration::from_millis(10);
+    let store = Store::open(&config).unwrap();
+    let (taken, holds) = std::sync::mpsc::channel();
+    let (release, released) = std::sync::mpsc::channel::<()>();
+    let other = store.clone();
+    let holder = std::thread::spawn(move || {
+        other.read(|_| {
+            taken.send(()).unwrap();
+            released.recv().unwrap();
+            Ok(())
+        })
+    });
+    holds.recv().unwrap();
+    let request = crate::moment::scope(async {
+        let before = store.read(|db| options::get(db, "blogname"));
+        assert!(matches!(before, Err(StoreError::Busy)));
+        store.write(|tx| options::set(tx, "blogname", &StoredText::of("written"), true)).await?;
+        release.send(()).unwrap();
+        store.read(|db| options::get(db, "blogname"))
+    });
+    assert_eq!(request.await.unwrap().as_deref(), Some("written"));
+    holder.join().unwrap().unwrap();
 }
 
 #[test]

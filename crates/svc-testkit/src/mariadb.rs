@@ -23,6 +23,8 @@ pub struct MariaDb {
     program: &'static str,
     folder: PathBuf,
     options: Vec<String>,
+    /// The system's user that the server runs as; `None` is the user of this process.
+    user: Option<&'static str>,
     /// A shell that ends the server when its own input ends, which is when this process does, however that comes.
     guard: Mutex<Option<Child>>,
 }
@@ -33,18 +35,30 @@ impl MariaDb {
     /// # Errors
     /// When it does not start.
     pub fn start(options: &[&str]) -> Result<Option<Self>> {
+        let options: Vec<String> = options.iter().map(|o| (*o).to_owned()).collect();
+        Self::start_as(None, options)
+    }
+
+    /// [`Self::start`] as another user of the system, to whom the server's files then belong.
+    pub(crate) fn start_as(user: Option<&'static str>, options: Vec<String>) -> Result<Option<Self>> {
         let Some(program) = PROGRAMS.into_iter().find(|p| Path::new(p).exists()) else { return Ok(None) };
         let folder = tempfile::tempdir().context("cannot make a temporary folder")?.keep();
+        if let Some(user) = user {
+            let given = Command::new("chown").arg(user).arg(&folder).status().context("cannot run chown")?;
+            if !given.success() {
+                bail!("chown {user} {}: {given}", folder.display());
+            }
+        }
         let install = Command::new("mariadb-install-db")
             .args(["--no-defaults", "--auth-root-authentication-method=normal", "--skip-test-db"])
+            .args(user.map(|user| format!("--user={user}")))
             .arg(format!("--datadir={}", folder.join("data").display()))
             .output()
             .context("cannot run mariadb-install-db")?;
         if !install.status.success() {
             bail!("mariadb-install-db: {}", String::from_utf8_lossy(&install.stderr));
         }
-        let options = options.iter().map(|o| (*o).to_owned()).collect();
-        let server = MariaDb { program, folder, options, guard: Mutex::new(None) };
+        let server = MariaDb { program, folder, options, user, guard: Mutex::new(None) };
         server.run()?;
         Ok(Some(server))
     }
@@ -60,10 +74,11 @@ impl MariaDb {
     /// When it does not start.
     pub fn run(&self) -> Result<()> {
         let folder = self.folder.display();
+        let user = self.user.unwrap_or("$(id -un)");
         // A word on its input lets the guard leave the folder in place.
         let script = format!(
-            "exec 2>>'{folder}/err'; '{}' --no-defaults --user=\"$(id -un)\" --datadir='{folder}/data' --socket='{folder}/s' --pid-file='{folder}/pid' \
-             --log-error='{folder}/log' \"$@\" & server=$!; read word; kill $server 2>/dev/null; wait $server; \
+            "exec 2>>'{folder}/err'; '{}' --no-defaults --user=\"{user}\" --datadir='{folder}/data' --socket='{folder}/s' --pid-file='{folder}/pid' \
+             --log-error='{folder}/log.err' \"$@\" & server=$!; read word; kill $server 2>/dev/null; wait $server; \
              [ -n \"$word\" ] || rm -rf '{folder}'",
             self.program
         );
@@ -76,7 +91,7 @@ impl MariaDb {
             if start.elapsed() > START {
                 bail!(
                     "mariadbd does not start: {}",
-                    std::fs::read_to_string(self.folder.join("log")).unwrap_or_default()
+                    std::fs::read_to_string(self.folder.join("log.err")).unwrap_or_default()
                 );
             }
             std::thread::sleep(Duration::from_millis(50));

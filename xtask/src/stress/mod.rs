@@ -4,6 +4,12 @@
 //! returns a [`Report`] per case. A report with a violation fails the task. The short run belongs to `test-all`; `--long`
 //! repeats the same scenarios with larger numbers.
 
+mod body;
+mod client;
+mod connections;
+mod pages;
+mod races;
+
 use std::time::Duration;
 
 use anyhow::{Result, bail};
@@ -18,7 +24,24 @@ struct Scenario {
 }
 
 /// All scenarios, in the order in which they run.
-const SCENARIOS: &[Scenario] = &[];
+const SCENARIOS: &[Scenario] = &[
+    Scenario { name: "body", about: "request bodies that are large or hold many values", run: body::run },
+    Scenario {
+        name: "connections",
+        about: "connections that send nothing, send or read too slowly, or stay idle",
+        run: connections::run,
+    },
+    Scenario {
+        name: "pages",
+        about: "parallel readers of pages, feeds and the API, with one connection and with the default pool",
+        run: pages::run,
+    },
+    Scenario {
+        name: "races",
+        about: "writes of eight clients at once that touch the same data, on each kind of database",
+        run: races::run,
+    },
+];
 
 /// How hard the scenarios try.
 pub(crate) struct Options {

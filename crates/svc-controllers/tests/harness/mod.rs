@@ -56,6 +56,8 @@ impl Harness {
     pub(crate) fn with(change: impl FnOnce(&mut Site)) -> Self {
         let mut config = StoreConfig::new(DatabaseUrl::Temporary);
         config.durable = false;
+        // One connection: a request that waits for a second one fails.
+        config.readers = 1;
         let store = Store::open(&config).unwrap();
         store.import(DUMP, Default::default()).unwrap();
         Self::on(store, change)

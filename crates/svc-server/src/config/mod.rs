@@ -51,14 +51,24 @@ impl ConfigError {
 pub struct Limits {
     /// Largest request body in bytes.
     pub body: u64,
+    /// Most values of a JSON body.
+    pub values: usize,
     /// Connections served at a time.
     pub connections: usize,
-    /// Time to send the head of a request.
+    /// Connections of one client network (an IPv4 address, a /64 of IPv6) served at a time.
+    pub connections_per_network: usize,
+    /// Time to send the first request, and the head of each further one.
     pub header: Duration,
+    /// Time that a connection may be open without a request.
+    pub idle: Duration,
+    /// Time that a client may be behind in sending a body or reading a response.
+    pub stall: Duration,
     /// Time to answer a request.
     pub request: Duration,
-    /// Time that requests under way get when the server stops.
+    /// Time that requests in progress get when the server stops.
     pub shutdown: Duration,
+    /// Networks without a bound of their own on connections: the trusted proxies.
+    pub trusted: Vec<Network>,
 }
 
 /// A bucket of an S3-compatible store, for uploads.
@@ -111,6 +121,8 @@ pub struct Config {
     pub table_prefix: String,
     /// How long totals of lists may be kept without asking a MySQL server.
     pub staleness: Duration,
+    /// Database connections for reading; zero lets the store decide.
+    pub readers: usize,
     /// Folder of uploads, themes and plugins.
     pub content_dir: PathBuf,
     /// Where uploads are kept, when not in the content folder.
@@ -227,6 +239,7 @@ impl Config {
         let read = &mut read;
         read.show(settings::DATA, data.display().to_string());
         let path = |text: &str| Ok(folder.join(text));
+        let trusted_proxies: Vec<Network> = read.required("trusted_proxies", values::list)?;
         Ok(Config {
             wp_config: read.optional(settings::WP_CONFIG, path)?,
             listen: read.required("listen", values::listen)?,
@@ -236,6 +249,7 @@ impl Config {
                 .unwrap_or_else(|| Secret::new(format!("sqlite:{}", data.join("site.db").display()))),
             table_prefix: read.required("table_prefix", values::table_prefix)?,
             staleness: read.required("staleness_seconds", staleness)?,
+            readers: read.required("readers", readers)?,
             content_dir: read.optional("content_dir", path)?.unwrap_or_else(|| data.join("content")),
             uploads: bucket(read)?,
             brand: read.required("brand", |text| Brand::new(text).map_err(|e| e.to_string()))?,
@@ -249,13 +263,18 @@ impl Config {
                 tracing_subscriber::EnvFilter::try_new(text).map(|_| text.to_owned()).map_err(|e| e.to_string())
             })?,
             log_format: read.required("log_format", str::parse)?,
-            trusted_proxies: read.required("trusted_proxies", values::list)?,
+            trusted_proxies: trusted_proxies.clone(),
             limits: Limits {
                 body: read.required("limits.body", values::size)?,
+                values: read.required("limits.values", values::count)? as usize,
                 connections: read.required("limits.connections", values::count)? as usize,
+                connections_per_network: read.required("limits.connections_per_network", values::count)? as usize,
                 header: read.required("limits.header_seconds", seconds)?,
+                idle: read.required("limits.idle_seconds", seconds)?,
+                stall: read.required("limits.stall_seconds", seconds)?,
                 request: read.required("limits.request_seconds", seconds)?,
                 shutdown: read.required("limits.shutdown_seconds", seconds)?,
+                trusted: trusted_proxies,
             },
             directory: read.optional("directory", str::parse)?,
             outgoing: Outbound {
@@ -314,6 +333,11 @@ fn seconds(text: &str) -> Result<Duration, String> {
 fn staleness(text: &str) -> Result<Duration, String> {
     let seconds = text.parse().ok().filter(|n| *n <= 3_600);
     seconds.map(Duration::from_secs).ok_or_else(|| "must be a number from 0 to 3600".to_owned())
+}
+
+/// A number of connections; zero leaves it to the store.
+fn readers(text: &str) -> Result<usize, String> {
+    text.parse().ok().filter(|n| *n <= 1_024).ok_or_else(|| "must be a number from 0 to 1024".to_owned())
 }
 
 fn database(text: &str) -> Result<Secret, String> {
@@ -410,6 +434,7 @@ mod tests {
             ("brand", "No", "SVC_BRAND: `brand` `No` cannot be a brand: use 1 to 20 lower-case letters and digits, beginning with a letter"),
             ("environment", "test", "SVC_ENVIRONMENT: `environment` must be local or production"),
             ("database", "postgres://x", "SVC_DATABASE: `database` must begin with sqlite: or mysql:"),
+            ("readers", "many", "SVC_READERS: `readers` must be a number from 0 to 1024"),
             ("limits.connections", "0", "SVC_LIMITS_CONNECTIONS: `limits.connections` must be a number from 1 to 1000000"),
         ];
         for (key, text, message) in rows {

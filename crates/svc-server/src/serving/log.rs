@@ -2,7 +2,10 @@
 //!
 //! The line holds the path without the query (queries carry nonces and search words) and no header.
 
-use std::time::Instant;
+use std::{
+    sync::{Mutex, PoisonError},
+    time::{Duration, Instant},
+};
 
 use axum::{extract::Request, middleware::Next, response::Response};
 use http::{HeaderName, HeaderValue};
@@ -38,4 +41,43 @@ pub(super) async fn record(mut request: Request, next: Next) -> Response {
     drop(_within);
     response.headers_mut().insert(REQUEST_ID, value);
     response
+}
+
+/// Keeps a message that repeats itself from filling the log: it is reported once per interval, with a count.
+#[derive(Debug)]
+pub(crate) struct Seldom {
+    interval: Duration,
+    /// When it was last reported, and how often it has happened since.
+    last: Mutex<(Option<Instant>, u64)>,
+}
+
+impl Seldom {
+    /// Reports at most once in this time.
+    pub(crate) const fn every(interval: Duration) -> Self {
+        Seldom { interval, last: Mutex::new((None, 0)) }
+    }
+
+    /// Counts an occurrence; how many there were since the last report, when it is time for one.
+    pub(crate) fn report(&self) -> Option<u64> {
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        last.1 += 1;
+        if last.0.is_some_and(|reported| reported.elapsed() < self.interval) {
+            return None;
+        }
+        last.0 = Some(Instant::now());
+        Some(std::mem::take(&mut last.1))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_repeats_itself_is_counted_and_reported_seldom() {
+        let seldom = Seldom::every(Duration::from_secs(3_600));
+        assert_eq!([seldom.report(), seldom.report(), seldom.report()], [Some(1), None, None]);
+        let often = Seldom::every(Duration::ZERO);
+        assert_eq!([often.report(), often.report()], [Some(1), Some(1)]);
+    }
 }

@@ -2,13 +2,17 @@
 //!
 //! What is answered is none of this module's business: it takes any axum router.
 
+mod activity;
 mod client;
+mod connections;
+mod descriptors;
 mod layers;
 mod listen;
 mod log;
 
-pub(crate) use client::FORWARDED_FOR;
 pub use client::{Client, Forwarding};
+pub(crate) use client::{FORWARDED_FOR, network_of};
+pub(crate) use descriptors::raise_limit;
 pub use layers::surround;
 pub(crate) use listen::asked_to_stop;
 pub use listen::{Running, bind, serve};
