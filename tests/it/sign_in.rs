@@ -49,6 +49,19 @@ async fn a_log_in_sets_the_cookies_that_the_peer_sets() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn log_ins_at_once_keep_all_their_sessions() {
+    let site = Site::start().await;
+    let password = password(&site);
+    let mut visitors: Vec<Visitor<'_>> = (0..8).map(|_| Visitor::new(&site)).collect();
+    for answer in futures_util::future::join_all(visitors.iter_mut().map(|v| v.log_in("admin", &password))).await {
+        assert_eq!(answer.status, 302, "{}", answer.body);
+    }
+    for visitor in &mut visitors {
+        assert_eq!(visitor.get("/wp-admin/profile.php").await.status, 200);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn cookies_are_for_tls_alone_where_the_site_is() {
     let site = Site::start().await;
     let password = password(&site);

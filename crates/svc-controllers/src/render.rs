@@ -14,7 +14,7 @@ use svc_content::{
     shortcodes::Page,
 };
 use svc_model::Post;
-use svc_store::options::Options;
+use svc_store::{StoredText, options::Options};
 
 use crate::{
     ActiveTheme, Settings, Site,
@@ -61,7 +61,7 @@ pub(crate) struct TextOptions {
 impl TextOptions {
     /// As these options say.
     pub(crate) fn new(options: &Options, urls: &Urls) -> Self {
-        let option = |name: &str| options.get(name).map_or("", String::as_str);
+        let option = |name: &str| options.get(name).map_or("", StoredText::text);
         TextOptions {
             smilies: svc_php::cast::truthy(&option("use_smilies").into()),
             smilies_url: urls.site.site_url("wp-includes/images/smilies/"),

@@ -6,7 +6,7 @@ use svc_discovery::{
     TaxonomyLinks, TermLink, needs_plain,
 };
 use svc_model::{Post, PostType, PostTypes, Taxonomies, Taxonomy, Term, User};
-use svc_store::{options::Options, stamp};
+use svc_store::{StoredText, options::Options, stamp};
 
 use crate::posts::Place;
 
@@ -24,7 +24,7 @@ fn number(id: i64) -> u64 {
 impl Urls {
     /// The addresses that these options, types and taxonomies give; `hooks` may change them.
     pub fn new(options: &Options, brand: &Brand, types: &PostTypes, taxonomies: &Taxonomies, hooks: &Hooks) -> Self {
-        let text = |name: &str| options.get(name).map_or("", String::as_str);
+        let text = |name: &str| options.get(name).map_or("", StoredText::text);
         let permalinks =
             Permalinks::new(text("permalink_structure")).with_bases(text("category_base"), text("tag_base"));
         let mut site = SiteUrls::new(text("home"), text("siteurl"), &brand.prefix(), permalinks);

@@ -211,7 +211,7 @@ async fn a_theme_without_styles_of_the_site_gets_some() {
     fs::write(folder.path().join("themes/kid/style.css"), "/*\nTheme Name: Kid\nTemplate: fixture\n*/").unwrap();
     h.site
         .write(|tx| {
-            svc_store::options::set(tx, "stylesheet", "kid", true)?;
+            svc_store::options::set(tx, "stylesheet", &svc_store::StoredText::of("kid"), true)?;
             Ok(())
         })
         .await

@@ -184,13 +184,13 @@ impl<'a> SiteBlocks<'a> {
             for post in rows.into_iter().filter(|post| access.can_read_inside(caller, post)) {
                 let stored = of_posts.remove(&post.id.0).unwrap_or_default();
                 let of_post = terms.remove(&post.id).unwrap_or_default();
-                let thumbnail = stored.first("_thumbnail_id").map_or(0, svc_php::numeric::text_to_int);
+                let thumbnail = svc_php::numeric::text_to_int(stored.text("_thumbnail_id"));
                 let classes = match site.types.get(&post.post_type) {
                     Some(kind) => class_list(site, &post, kind, &of_post, thumbnail > 0),
                     None => Vec::new(),
                 };
                 self.terms_of.borrow_mut().insert(post.id, of_post);
-                let text = |name: &str| stored.first(name).unwrap_or_default().to_owned();
+                let text = |name: &str| stored.text(name).to_owned();
                 let (footnotes, ignored_hooks) = (text("footnotes"), text(IGNORED_HOOKS));
                 self.post_meta.borrow_mut().insert(post.id, stored);
                 views.push(Rc::new(PostView {
@@ -244,7 +244,7 @@ impl<'a> SiteBlocks<'a> {
             let person = Person {
                 id: user.id,
                 link: self.settings.urls.author(&user),
-                biography: stored.first("description").unwrap_or_default().to_owned(),
+                biography: stored.text("description").to_owned(),
                 name: user.display_name,
                 email: user.email,
             };

@@ -13,7 +13,7 @@ use svc_schema::{
     build::{boolean, integer, string},
 };
 use svc_store::{
-    Tx,
+    StoredText, Tx,
     meta::{self, MetaKind},
     posts::{self as stored_posts, PostQuery},
 };
@@ -203,7 +203,8 @@ impl FontFaces {
                     return Err(errors::duplicate_face().into());
                 }
                 let id = job.run(tx)?;
-                let rows: Vec<(&str, &str)> = stored.iter().map(|name| (FILE, name.as_str())).collect();
+                let names: Vec<StoredText> = stored.iter().map(StoredText::of).collect();
+                let rows: Vec<(&str, &StoredText)> = names.iter().map(|name| (FILE, name)).collect();
                 if !rows.is_empty() {
                     meta::add_many(tx, MetaKind::Post, id.0, &rows)?;
                 }
@@ -329,5 +330,5 @@ pub(super) fn remove(tx: &mut Tx, faces: &[PostId]) -> Stored<Vec<String>> {
     for face in faces {
         stored_posts::delete(tx, *face)?.ok_or_else(post_not_found)?;
     }
-    Ok(metas.values().flat_map(|meta| meta.all(FILE).iter().cloned()).collect())
+    Ok(metas.values().flat_map(|meta| meta.all(FILE).iter().map(|name| name.text().to_owned())).collect())
 }

@@ -118,7 +118,7 @@ impl PostItem {
     /// The content as stored, or as editors get it.
     pub(crate) fn content_raw(&self) -> String {
         let Some(types) = &self.edited_with else { return self.post.content.clone() };
-        let ignored = self.stored_meta.first(IGNORED_HOOKS).unwrap_or_default();
+        let ignored = self.stored_meta.text(IGNORED_HOOKS);
         types.hooks().edited(&self.post.content, Some(&Root::of(&self.post.post_type, ignored)))
     }
 
@@ -154,7 +154,7 @@ impl PostItem {
     }
 
     pub(crate) fn featured_media(&self) -> i64 {
-        self.stored_meta.first("_thumbnail_id").map_or(0, svc_php::numeric::text_to_int)
+        svc_php::numeric::text_to_int(self.stored_meta.text("_thumbnail_id"))
     }
 
     /// The terms in this taxonomy.
@@ -175,9 +175,9 @@ impl PostItem {
     }
 
     pub(crate) fn template(&self) -> String {
-        match self.stored_meta.first("_wp_page_template") {
-            None | Some("default" | "0") => String::new(),
-            Some(template) => template.to_owned(),
+        match self.stored_meta.text("_wp_page_template") {
+            "default" | "0" => String::new(),
+            template => template.to_owned(),
         }
     }
 

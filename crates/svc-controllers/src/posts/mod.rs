@@ -472,7 +472,8 @@ impl Posts {
         if force {
             let previous = self.show(&req, post.clone(), respond::previous_view(&req, "edit")).await?;
             let id = post.id;
-            self.site.write(move |tx| removal::erase(tx, id)).await?;
+            // Of several requests at once, one deletes the post; the others do not find it.
+            self.site.write(move |tx| Ok(removal::erase(tx, id)?.ok_or_else(errors::post_not_found)?)).await?;
             return Ok(Response::new(json!({"deleted": true, "previous": previous.data})));
         }
         if post.status == "trash" {

@@ -314,8 +314,8 @@ impl<'a> Templates<'a> {
         let term = |taxonomy: &str| terms.iter().find(|t| t.taxonomy == taxonomy).map(|t| t.name.clone());
         let theme = term(THEME).unwrap_or_default();
         let has_theme_file = theme == self.theme.name && self.files(kind).iter().any(|f| f.slug == post.slug);
-        let origin = meta.first("origin").filter(|o| !o.is_empty()).map(str::to_owned);
-        let suggested = meta.first("is_wp_suggestion").is_some_and(|s| !matches!(s, "" | "0"));
+        let origin = Some(meta.text("origin")).filter(|o| !o.is_empty()).map(str::to_owned);
+        let suggested = !matches!(meta.text("is_wp_suggestion"), "" | "0");
         let by_name = kind == Kind::Template && kinds::of_slug(&post.slug).is_some();
         let maker_name = match maker(origin.as_deref(), has_theme_file, Some(post.author)) {
             Maker::Theme => self.theme_name(&theme),
@@ -333,7 +333,7 @@ impl<'a> Templates<'a> {
             is_custom: !suggested && !by_name,
             post_types: self.offered(kind, &post.slug).and_then(|(_, types)| types).filter(|_| has_theme_file),
             area: term(AREA).unwrap_or_else(|| kinds::ANYWHERE.to_owned()),
-            ignored_hooks: meta.first(IGNORED_HOOKS).unwrap_or_default().to_owned(),
+            ignored_hooks: meta.text(IGNORED_HOOKS).to_owned(),
             maker_name,
             theme,
             post: Some(post),

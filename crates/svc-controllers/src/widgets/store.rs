@@ -46,7 +46,7 @@ impl Widgets {
         names.push(SIDEBARS.to_owned());
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         let stored = options::get_many(db, &names)?;
-        let array = |name: &str| stored.get(name).map(|text| stored_arrays::parse(text)).unwrap_or_default();
+        let array = |name: &str| stored_arrays::parse(stored.get(name));
         let mut instances = IndexMap::new();
         for kind in site.widgets.iter() {
             for (key, value) in array(&option(kind.id_base())) {

@@ -14,7 +14,7 @@ use svc_controllers::{
 use svc_discovery::Queried;
 use svc_model::{Post, PostId, Stamp, Term, User, UserId};
 use svc_store::{
-    Db, MetaKind, Order,
+    Db, MetaKind, Order, StoredText,
     comments::{self, CommentOrderBy, CommentQuery},
     meta,
     posts::{self, PostOrderBy, PostQuery},
@@ -400,7 +400,9 @@ impl Show<'_> {
     /// An attachment has no page of its own: its address leads to the file.
     pub(super) fn attachment(&mut self, post: &Post) -> Stored<Page> {
         let file = meta::get(self.db, MetaKind::Post, post.id.0, "_wp_attached_file")?;
-        let Some(file) = file.filter(|f| !f.is_empty() && !f.contains("..")) else { return self.nothing() };
+        let Some(file) = file.as_ref().map(StoredText::text).filter(|f| !f.is_empty() && !f.contains("..")) else {
+            return self.nothing();
+        };
         let base = self.settings.option("upload_url_path").trim_end_matches('/');
         let base =
             if base.is_empty() { self.settings.urls.site.site_url(crate::uploads::ADDRESS) } else { base.to_owned() };
