@@ -136,6 +136,9 @@ mod tests {
         let expected = json!({"svc:term": [], "wp:Term": 1, "curies": [{"name": "svc"}, {"name": "x"}]});
         assert_eq!(svc.value(&links), expected);
         assert_eq!(svc.header_name("x-wp-total"), "x-svc-total");
-        assert_eq!(svc.query("_embed=author%2Cwp%3Aterm,wp:x&a=wp%2Fv2"), "_embed=author%2Csvc%3Aterm,svc:x&a=svc%2Fv2");
+        assert_eq!(
+            svc.query("_embed=author%2Cwp%3Aterm,wp:x&a=wp%2Fv2"),
+            "_embed=author%2Csvc%3Aterm,svc:x&a=svc%2Fv2"
+        );
     }
 }
