@@ -115,7 +115,7 @@ impl Site {
         Site {
             folder,
             address: running.address(),
-            created: site.take_created(),
+            created: site.take_created().inspect(Created::shown),
             running: Some(running),
             _schedule: site.start_schedule(),
         }

@@ -8,7 +8,6 @@ mod live;
 mod live_editor;
 mod live_sign_in;
 mod markdown;
-mod nonces;
 mod server;
 mod stress;
 mod tidy;
@@ -33,7 +32,10 @@ usage: cargo xtask TASK
   vectors [--all] FILE…
                      run recorded functions, print passed and failed per function
   conformance [--brand WORD] [--database mysql] [--shared DIR] [--all] [--release] [SCENARIO…]
-                     run the recorded HTTP scenarios against the demo server on the recorded site
+                     run the recorded HTTP scenarios of tests/conformance, and those of DIR (../shared) where it is
+                     present, against the demo server on the recorded site
+  conformance --record URL SCENARIO…
+                     record scenarios of tests/conformance from a running WordPress on the recorded site
   crash [--kills N] [--database-kills N]
                      kill the server, and the database server under it, while it is written to; count what is lost
   live-sign-in [--site DIR] [--user LOGIN:PASSWORD]

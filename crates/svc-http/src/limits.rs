@@ -13,10 +13,22 @@ pub struct Limits {
     pub files: usize,
     /// Fields of a multipart body.
     pub fields: usize,
+    /// Values of a JSON body: lists, objects and what they hold.
+    pub values: usize,
+    /// Bytes of all JSON and form bodies above 64 KiB that are in memory at a time. Beyond them the answer is 503.
+    pub memory: usize,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { text_body: 8 << 20, body: 64 << 20, file_in_memory: 256 << 10, files: 20, fields: 1000 }
+        Self {
+            text_body: 8 << 20,
+            body: 64 << 20,
+            file_in_memory: 256 << 10,
+            files: 20,
+            fields: 1000,
+            values: 100_000,
+            memory: 128 << 20,
+        }
     }
 }

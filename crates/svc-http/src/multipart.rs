@@ -1,10 +1,11 @@
 //! Multipart bodies: form fields, and uploaded files in memory or on disk.
 
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 use futures_util::Stream;
 use multer::{Constraints, Field, Multipart, SizeLimit};
 use svc_routing::{Error, File, Map};
 
+use crate::large::Reservation;
 use crate::limits::Limits;
 use crate::receive::too_large;
 use crate::spool::{self, Refusal};
@@ -15,15 +16,20 @@ const MAX_NAME: usize = 1024;
 /// Reads a multipart body.
 ///
 /// # Errors
-/// 413 beyond the limits, 400 when the body cannot be read.
-pub(crate) async fn read<S, E>(stream: S, boundary: &str, limits: &Limits) -> Result<(Map, Vec<File>), Error>
+/// 413 beyond the limits, 400 when the body cannot be read, 503 when too many large bodies are in progress.
+pub(crate) async fn read<S, E>(
+    stream: S,
+    boundary: &str,
+    limits: &Limits,
+    reserved: &mut Reservation,
+) -> Result<(Map, Vec<File>), Error>
 where
     S: Stream<Item = Result<Bytes, E>> + Send + 'static,
     E: Into<Box<dyn std::error::Error + Send + Sync>> + 'static,
 {
     let constraints = Constraints::new().size_limit(SizeLimit::new().whole_stream(limits.body as u64));
     let mut multipart = Multipart::with_constraints(stream, boundary, constraints);
-    let (mut form, mut files, mut n_fields) = (String::new(), Vec::new(), 0);
+    let (mut form, mut files, mut size) = (Vec::new(), Vec::new(), 0);
     while let Some(field) = multipart.next_field().await.map_err(failed)? {
         let name = cut(field.name().unwrap_or_default());
         match field.file_name().map(cut) {
@@ -34,34 +40,36 @@ where
                 files.push(read_file(field, name, file_name, limits).await?);
             }
             None => {
-                n_fields += 1;
-                let value = read_text(field, limits).await?;
-                // All fields together are held to the bound of a form.
-                if n_fields > limits.fields || form.len() + value.len() > limits.text_body {
+                if form.len() >= limits.fields {
                     return Err(too_large());
                 }
-                if !form.is_empty() {
-                    form.push('&');
-                }
-                form.push_str(&svc_php::query::urlencode(&name));
-                form.push('=');
-                form.push_str(&svc_php::query::urlencode(&value));
+                // All fields together are held to the bound of a form.
+                size += name.len();
+                let value = read_text(field, &mut size, limits, reserved).await?;
+                form.push((name, value));
             }
         }
     }
     // The names of fields follow the rules of query strings.
-    Ok((svc_php::query::parse(form.as_bytes()), files))
+    Ok((svc_php::query::from_pairs(form), files))
 }
 
-async fn read_text(mut field: Field<'_>, limits: &Limits) -> Result<String, Error> {
-    let mut text = BytesMut::new();
+async fn read_text(
+    mut field: Field<'_>,
+    size: &mut usize,
+    limits: &Limits,
+    reserved: &mut Reservation,
+) -> Result<String, Error> {
+    let mut text = Vec::new();
     while let Some(chunk) = field.chunk().await.map_err(failed)? {
-        if text.len() + chunk.len() > limits.text_body {
+        *size += chunk.len();
+        if *size > limits.text_body {
             return Err(too_large());
         }
+        reserved.grow(*size)?;
         text.extend_from_slice(&chunk);
     }
-    Ok(String::from_utf8_lossy(&text).into_owned())
+    Ok(String::from_utf8(text).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
 }
 
 /// `up[a]` is found under `up`, as PHP lists it.

@@ -9,6 +9,7 @@ use http_body_util::BodyDataStream;
 use serde_json::Value;
 use svc_routing::{Error, Request};
 
+use crate::large::{LargeBodies, Reservation, SMALL};
 use crate::limits::Limits;
 use crate::{multipart, spool};
 
@@ -51,11 +52,16 @@ fn override_method(req: &Request) -> Option<Method> {
     Some(method.unwrap_or_else(|_| Method::from_bytes(b"-").expect("a method is any token")))
 }
 
-/// Reads the body into the request.
+/// Reads the body into the request. The memory of a large one stays reserved as long as the reservation lives.
 ///
 /// # Errors
-/// 413 beyond the limits, 400 when the body cannot be read.
-pub(crate) async fn body<B>(req: Request, body: B, limits: &Limits) -> Result<Request, Error>
+/// 413 beyond the limits, 400 when the body cannot be read, 503 when too many large bodies are in progress.
+pub(crate) async fn body<B>(
+    req: Request,
+    body: B,
+    limits: &Limits,
+    large: &LargeBodies,
+) -> Result<(Request, Reservation), Error>
 where
     B: http_body::Body + Send + 'static,
     B::Data: Send,
@@ -65,26 +71,35 @@ where
     let stream = BodyDataStream::new(body)
         .map_ok(|mut data| data.copy_to_bytes(data.remaining()))
         .map_err(|error| std::io::Error::other(error.to_string()));
+    let mut reserved = large.reserve();
     // Like PHP, which reads multipart bodies of POST requests only.
     if kind.as_ref().is_some_and(|k| k.value == "multipart/form-data") && *req.wire_method() == Method::POST {
-        let Some(boundary) = boundary(req.headers()) else { return Ok(req) };
-        let (form, files) = multipart::read(stream, &boundary, limits).await?;
-        return Ok(files.into_iter().fold(req.with_form(form), Request::with_file));
+        let Some(boundary) = boundary(req.headers()) else { return Ok((req, reserved)) };
+        let (form, files) = multipart::read(stream, &boundary, limits, &mut reserved).await?;
+        return Ok((files.into_iter().fold(req.with_form(form), Request::with_file), reserved));
     }
     let is_text = kind.as_ref().is_some_and(|k| k.is_json() || k.value == "application/x-www-form-urlencoded");
-    if is_text {
-        return Ok(req.with_body(collect(stream, limits.text_body).await?));
-    }
     // A short body of no type is a form, but for POST, whose forms PHP reads itself.
-    if kind.is_none() && *req.method() != Method::POST {
-        let body = collect(stream, limits.text_body).await?;
-        return Ok(req.with_form(svc_php::query::parse(&body)).with_body(body));
+    let is_untyped_form = kind.is_none() && *req.method() != Method::POST;
+    if !is_text && !is_untyped_form {
+        let file = spool::read(stream, limits.body as u64, limits.file_in_memory).await?;
+        return Ok((req.with_body_file(file.0), reserved));
     }
-    let file = spool::read(stream, limits.body as u64, limits.file_in_memory).await?;
-    Ok(req.with_body_file(file.0))
+    let body = collect(stream, limits.text_body, &mut reserved).await?;
+    let (is_small, max_values) = (body.len() <= SMALL, limits.values);
+    let decode = move || match is_text {
+        true => req.with_body_bounded(body, max_values),
+        false => req.with_form(svc_php::query::parse(&body)).with_body(body),
+    };
+    let req = if is_small { decode() } else { large.run(decode).await? };
+    Ok((req, reserved))
 }
 
-async fn collect(stream: impl Stream<Item = Result<Bytes, std::io::Error>>, limit: usize) -> Result<Bytes, Error> {
+async fn collect(
+    stream: impl Stream<Item = Result<Bytes, std::io::Error>>,
+    limit: usize,
+    reserved: &mut Reservation,
+) -> Result<Bytes, Error> {
     let mut stream = std::pin::pin!(stream);
     let mut first: Option<Bytes> = None;
     let mut all = BytesMut::new();
@@ -93,6 +108,7 @@ async fn collect(stream: impl Stream<Item = Result<Bytes, std::io::Error>>, limi
         if held + chunk.len() > limit {
             return Err(too_large());
         }
+        reserved.grow(held + chunk.len())?;
         // Most bodies come in one piece, which need not be copied.
         match first.take() {
             None if all.is_empty() => first = Some(chunk),
@@ -113,7 +129,7 @@ fn boundary(headers: &HeaderMap) -> Option<String> {
 /// The nonce: of the form or query parameter, else of the header.
 pub(crate) fn nonce(req: &Request, param: &str, header: &str) -> Option<String> {
     let params = req.params();
-    let sent = [&params.body, &params.query].into_iter().find_map(|source| source.get(param));
+    let sent = params.body.get(param).or_else(|| params.query.get(param));
     match sent {
         Some(Value::String(nonce)) => Some(nonce.clone()),
         Some(_) => Some(String::new()),

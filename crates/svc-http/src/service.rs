@@ -19,6 +19,7 @@ use crate::answer::{self, Form};
 use crate::auth::{Anonymous, Authenticator, Credentials};
 use crate::cors;
 use crate::kept::{KeptAnswers, Question};
+use crate::large::LargeBodies;
 use crate::limits::Limits;
 use crate::receive::{self, Jsonp};
 
@@ -44,6 +45,7 @@ struct Inner {
     source: Box<dyn Fn() -> Server + Send + Sync>,
     authenticator: Arc<dyn Authenticator>,
     limits: Limits,
+    large: LargeBodies,
     kept: Option<Arc<KeptAnswers>>,
 }
 
@@ -56,7 +58,8 @@ impl RestService {
     /// A service over whatever server `source` gives at the time of each request.
     pub fn from_source(source: impl Fn() -> Server + Send + Sync + 'static) -> Self {
         let (authenticator, limits) = (Arc::new(Anonymous), Limits::default());
-        Self(Arc::new(Inner { source: Box::new(source), authenticator, limits, kept: None }))
+        let large = LargeBodies::new(limits.memory);
+        Self(Arc::new(Inner { source: Box::new(source), authenticator, limits, large, kept: None }))
     }
 
     /// Sets who finds out who calls.
@@ -68,7 +71,10 @@ impl RestService {
     /// Sets the bounds on requests.
     #[must_use]
     pub fn limits(self, limits: Limits) -> Self {
-        self.change(|inner| inner.limits = limits)
+        self.change(|inner| {
+            inner.limits = limits;
+            inner.large = LargeBodies::new(limits.memory);
+        })
     }
 
     /// Gives [cacheable](svc_routing::response::Served::cacheable) answers again for this long at most while `state` is the
@@ -92,6 +98,7 @@ impl RestService {
                 }),
                 authenticator: Arc::clone(&shared.authenticator),
                 limits: shared.limits,
+                large: shared.large.clone(),
                 kept: shared.kept.clone(),
             },
         };
@@ -156,9 +163,11 @@ impl RestService {
                 return plain(server, true, &error.with_status(400));
             }
         };
-        let (req, unread) = match receive::body(req.clone(), body, &self.0.limits).await {
-            Ok(req) => (req, None),
-            Err(error) => (req, Some(error)),
+        let read = receive::body(req.clone(), body, &self.0.limits, &self.0.large).await;
+        // The reservation lives as long as the request.
+        let (req, unread, _reserved) = match read {
+            Ok((read, reserved)) => (read, None, Some(reserved)),
+            Err(error) => (req, Some(error), None),
         };
         let nonce_header = site.brand.header("Nonce");
         let credentials = Credentials {
@@ -172,18 +181,19 @@ impl RestService {
         let (req, logged_in, auth_headers, refused) = outcome.apply(req);
         // Another nonce or password may be let in at the same address.
         let is_personal = logged_in || refused.is_some();
+        let is_jsonp = callback.is_some();
+        let form = Form { jsonp: callback, pretty: wants_lines(&req) };
         let served = match refused.or(unread) {
-            Some(error) => server.serve_error(req.clone(), error).await,
-            None => server.serve(req.clone()).await,
+            Some(error) => server.serve_error(req, error).await,
+            None => server.serve(req).await,
         };
 
-        let mut out = answer::common(site, callback.is_some());
+        let mut out = answer::common(site, is_jsonp);
         answer::exposed(&mut out, site);
         answer::notices(&mut out, site, &served.notices);
         for (name, value) in &auth_headers {
             answer::set(&mut out, name, value);
         }
-        let form = Form { jsonp: callback, pretty: wants_lines(&req) };
         let question = question.filter(|_| served.cacheable);
         let (status, mut headers, body) = answer::content(out, served, &form);
         if is_personal {

@@ -221,7 +221,8 @@ async fn uploads_stay_in_memory_or_go_to_disk() {
 
 #[tokio::test]
 async fn bodies_beyond_the_limits_are_413_and_broken_ones_400() {
-    let limits = Limits { text_body: 50, body: 400, file_in_memory: 10, files: 2, fields: 2 };
+    let limits =
+        Limits { text_body: 50, body: 400, file_in_memory: 10, files: 2, fields: 2, values: 3, memory: 1 << 20 };
     let service = files_service(limits);
     let file = |n: usize| vec![("f", Some("f"), String::new()); n];
     let field = |n: usize| vec![("f", None, String::new()); n];
@@ -238,6 +239,8 @@ async fn bodies_beyond_the_limits_are_413_and_broken_ones_400() {
         (vec![MULTIPART], multipart(&[("f", None, "x".repeat(60))]), 413),
         (vec![MULTIPART], "--XX\r\nContent-Disposition: form-data; na".to_owned(), 400),
         (vec![json], "{".to_owned(), 400),
+        (vec![json], "[1,[]]".to_owned(), 200),
+        (vec![json], "[1,[2]]".to_owned(), 413),
     ] {
         let res = send(&service, request("POST", "/a/v1/up", &headers, body.clone())).await;
         assert_eq!(res.status(), want, "{headers:?} {body}");

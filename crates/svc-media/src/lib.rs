@@ -7,6 +7,7 @@
 mod alt;
 mod blob;
 mod exif;
+mod journal;
 mod kind;
 mod names;
 mod picture;
@@ -18,6 +19,7 @@ mod storage;
 pub use alt::alt_texts;
 pub use blob::Blob;
 pub use exif::{ImageMeta, image_meta};
+pub use journal::Pending;
 pub use kind::{Kind, check, media_type};
 pub use names::{Candidates, edited_name, split_extension};
 pub use picture::{Failure, Format, MAX_PIXELS, Picture, dimensions};

@@ -16,7 +16,7 @@ use object_store::{
     path::Path, prefix::PrefixStore,
 };
 
-use crate::{Blob, Candidates};
+use crate::{Blob, Candidates, Pending, journal::Journal};
 
 /// Larger files are sent in parts of this size, in bytes.
 const PART: usize = 8 * 1024 * 1024;
@@ -88,6 +88,9 @@ pub struct Bucket {
 #[derive(Clone)]
 pub struct Storage {
     store: Arc<dyn ObjectStore>,
+    /// Where the files are, when they are in a folder of this machine.
+    folder: Option<PathBuf>,
+    journal: Option<Journal>,
 }
 
 impl fmt::Debug for Storage {
@@ -107,7 +110,72 @@ impl Storage {
         // A path that cannot be made absolute names nothing: no file will be found there.
         let absolute = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
         let root = Path::from_absolute_path(&absolute).unwrap_or_else(|_| Path::from(&*absolute.to_string_lossy()));
-        Self::new(PrefixStore::new(LocalFileSystem::new(), root))
+        Storage { folder: Some(absolute), ..Self::new(PrefixStore::new(LocalFileSystem::new(), root)) }
+    }
+
+    /// Notes uploads in progress in this folder, so that [`Self::remove_interrupted`] finds those that do not end. The folder
+    /// belongs to one server; without it nothing is noted.
+    #[must_use]
+    pub fn with_journal(mut self, folder: &FilePath) -> Self {
+        self.journal = Some(Journal::new(folder));
+        self
+    }
+
+    /// Begins an upload, whose files belong to no row yet.
+    ///
+    /// # Errors
+    /// When it cannot be noted.
+    pub fn begin(&self) -> Result<Pending, StorageError> {
+        Ok(self.journal.as_ref().map_or_else(|| Ok(Pending::default()), Journal::begin)?)
+    }
+
+    /// Removes the files of uploads that were interrupted; how many uploads there were. `is_used` tells of the paths of one
+    /// upload whether a row names one of them: then the upload was finished, and its files stay. An error of it leaves
+    /// everything for the next time.
+    ///
+    /// # Errors
+    /// Those of `is_used`.
+    pub async fn remove_interrupted<E>(
+        &self,
+        mut is_used: impl FnMut(&[String]) -> Result<bool, E>,
+    ) -> Result<usize, E> {
+        let mut n_removed = 0;
+        for upload in self.journal.iter().flat_map(Journal::interrupted) {
+            let mut paths = upload.own.clone();
+            for path in &upload.reserved {
+                // Only what nobody has written to was made by reserving it.
+                if !paths.contains(path) && matches!(self.size(path).await, Ok(Some(0))) {
+                    paths.push(path.clone());
+                }
+            }
+            if !is_used(&paths)? {
+                n_removed += 1;
+                paths.iter().for_each(|path| self.remove_staged(path));
+                self.delete(paths).await;
+            }
+            upload.forget();
+        }
+        Ok(n_removed)
+    }
+
+    /// Removes what an interrupted write left beside a file: the storage writes `a.png#1` and renames it.
+    fn remove_staged(&self, path: &str) {
+        let Some(file) = self.folder.as_ref().map(|folder| folder.join(path)).filter(|_| key(path).is_ok()) else {
+            return;
+        };
+        let (Some(folder), Some(name)) = (file.parent(), file.file_name().and_then(|name| name.to_str())) else {
+            return;
+        };
+        for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+            let is_staged = entry
+                .file_name()
+                .to_str()
+                .and_then(|n| n.strip_prefix(name)?.strip_prefix('#'))
+                .is_some_and(|number| !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()));
+            if is_staged && let Err(error) = std::fs::remove_file(entry.path()) {
+                tracing::warn!(%error, file = %entry.path().display(), "a half-written file cannot be removed");
+            }
+        }
     }
 
     /// Files in a bucket of an S3-compatible store.
@@ -135,7 +203,7 @@ impl Storage {
 
     /// Files in any store of objects.
     fn new(store: impl ObjectStore) -> Self {
-        Storage { store: Arc::new(store) }
+        Storage { store: Arc::new(store), folder: None, journal: None }
     }
 
     /// Takes the first name, from the one wished for on, that no file of the folder has, and puts an empty file there so
@@ -143,15 +211,19 @@ impl Storage {
     ///
     /// # Errors
     /// Those of the storage.
-    pub async fn reserve(&self, folder: &str, wish: &str) -> Result<String, StorageError> {
+    pub async fn reserve(&self, folder: &str, wish: &str, pending: &mut Pending) -> Result<String, StorageError> {
         let prefix = if folder.is_empty() { None } else { Some(key(folder)?) };
         let listed = self.store.list_with_delimiter(prefix.as_ref()).await?;
         let names = listed.objects.iter().filter_map(|o| o.location.filename()).map(str::to_owned);
         for name in Candidates::new(wish, names) {
             let path = if folder.is_empty() { name } else { format!("{folder}/{name}") };
+            pending.reserve(&path)?;
             let options = PutOptions { mode: PutMode::Create, ..PutOptions::default() };
             match self.store.put_opts(&key(&path)?, PutPayload::new(), options).await {
-                Ok(_) => return Ok(path),
+                Ok(_) => {
+                    pending.own(&path)?;
+                    return Ok(path);
+                }
                 Err(object_store::Error::AlreadyExists { .. }) => {}
                 Err(error) => return Err(error.into()),
             }
@@ -287,9 +359,12 @@ mod tests {
     async fn names_are_taken_once() {
         let dir = tempfile::tempdir().unwrap();
         let storage = Storage::folder(&dir.path().join("uploads"));
-        assert_eq!(storage.reserve("2024/03", "a.PNG").await.unwrap(), "2024/03/a.png");
-        assert_eq!(storage.reserve("2024/03", "a.png").await.unwrap(), "2024/03/a-1.png");
-        assert_eq!(storage.reserve("", "a.png").await.unwrap(), "a.png");
+        let mut pending = storage.begin().unwrap();
+        for (folder, wish, path) in
+            [("2024/03", "a.PNG", "2024/03/a.png"), ("2024/03", "a.png", "2024/03/a-1.png"), ("", "a.png", "a.png")]
+        {
+            assert_eq!(storage.reserve(folder, wish, &mut pending).await.unwrap(), path);
+        }
         assert!(dir.path().join("uploads/2024/03/a-1.png").exists());
     }
 
@@ -306,6 +381,44 @@ mod tests {
         }
         storage.delete(["x/a.bin".to_owned(), "none".to_owned()]).await;
         assert_eq!(storage.size("x/a.bin").await.unwrap(), None);
+    }
+
+    #[tokio::test]
+    async fn files_of_an_interrupted_upload_are_removed_and_those_of_others_stay() {
+        let dir = tempfile::tempdir().unwrap();
+        let uploads = dir.path().join("uploads");
+        let storage = Storage::folder(&uploads).with_journal(&dir.path().join("journal"));
+        let bytes = Blob::Memory(Bytes::from_static(b"bytes"));
+        std::fs::create_dir_all(&uploads).unwrap();
+        for name in ["theirs.png", "a.png#x", "b.png#1"] {
+            std::fs::write(uploads.join(name), "theirs").unwrap();
+        }
+        let mut kept = Vec::new();
+        for (wish, ends) in [("a.png", false), ("used.png", false), ("done.png", true)] {
+            let mut pending = storage.begin().unwrap();
+            let path = storage.reserve("", wish, &mut pending).await.unwrap();
+            // A name that somebody else has taken in the meantime.
+            pending.reserve("theirs.png").unwrap();
+            storage.write(&path, &bytes).await.unwrap();
+            std::fs::write(uploads.join(format!("{path}#1")), "half").unwrap();
+            if ends {
+                pending.done();
+            } else {
+                kept.push(pending);
+            }
+        }
+        let is_used = |paths: &[String]| Ok::<_, StorageError>(paths.iter().any(|path| path == "used.png"));
+        assert_eq!(storage.remove_interrupted(is_used).await.unwrap(), 0, "they are in progress");
+        drop(kept);
+        assert_eq!(storage.remove_interrupted(is_used).await.unwrap(), 1);
+        assert_eq!(storage.remove_interrupted(is_used).await.unwrap(), 0);
+        let mut names: Vec<String> = std::fs::read_dir(&uploads)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        names.sort();
+        let expected = ["a.png#x", "b.png#1", "done.png", "done.png#1", "theirs.png", "used.png", "used.png#1"];
+        assert_eq!(names, expected);
     }
 
     #[tokio::test]

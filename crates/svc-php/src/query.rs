@@ -17,7 +17,20 @@ pub const MAX_NESTING: usize = 64;
 ///
 /// Bytes that are not UTF-8 become `?`. Source: `wp_parse_str`.
 pub fn parse(text: &[u8]) -> Map<String, Value> {
-    let names = parse_php(text).into_iter();
+    values(parse_php(text))
+}
+
+/// As [`parse`], of names and values that are not encoded: the fields of a multipart body.
+pub fn from_pairs(pairs: impl IntoIterator<Item = (String, String)>) -> Map<String, Value> {
+    let mut variables = Array::new();
+    for (name, value) in pairs.into_iter().take(MAX_VARIABLES) {
+        register(&mut variables, name.as_bytes(), Php::Bytes(value.into_bytes()));
+    }
+    values(variables)
+}
+
+fn values(variables: Array) -> Map<String, Value> {
+    let names = variables.into_iter();
     names.map(|(name, value)| (String::from_utf8_lossy(&name.to_bytes()).into_owned(), value.into())).collect()
 }
 
@@ -213,6 +226,14 @@ mod tests {
     #[track_caller]
     fn check(text: &str, expected: Value) {
         assert_eq!(Value::Object(parse(text.as_bytes())), expected, "{text}");
+    }
+
+    #[test]
+    fn pairs_are_parsed_like_their_encoded_form() {
+        let pairs = [("a[x]", "1 & 2"), ("a[y]", "é=%41+"), ("b.c", ""), ("", "d"), ("a[x]", "3")];
+        let encoded = pairs.map(|(name, value)| format!("{}={}", urlencode(name), urlencode(value))).join("&");
+        let pairs = pairs.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        assert_eq!(from_pairs(pairs), parse(encoded.as_bytes()));
     }
 
     #[test]

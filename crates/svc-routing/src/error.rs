@@ -1,7 +1,7 @@
 //! Errors that the framework itself raises, one constructor per code.
 
 use serde_json::{Value, json};
-use svc_php::json::JsonError;
+use svc_php::json::{JsonError, JsonErrorKind};
 use svc_schema::Error;
 
 use crate::{Map, Request};
@@ -50,6 +50,9 @@ pub(crate) fn invalid_request() -> Error {
 
 /// A JSON body that cannot be read; number and text are PHP's.
 pub(crate) fn invalid_json(error: &JsonError) -> Error {
+    if error.kind == JsonErrorKind::TooManyValues {
+        return Error::new("rest_too_many_values", "The JSON body has too many values.").with_status(413);
+    }
     Error::new("rest_invalid_json", "The JSON body cannot be read.").with_data(json!({
         "status": 400,
         "json_error_code": error.number(),

@@ -1,50 +1,37 @@
-//! The JSON body of a request, and parameters from text.
+//! The JSON body of a request.
 
-use serde_json::Value;
-use svc_php::json::JsonError;
+use svc_php::json::{JsonError, decode_bounded};
 use svc_schema::Error;
 
-use crate::Map;
+use crate::params::Sent;
 
-/// What the body says as JSON.
+/// Whether the body is JSON; its value is among the parameters ([`Params::json`](crate::Params)), once.
 #[derive(Clone, Debug)]
 pub(crate) enum JsonBody {
-    /// There is none: no body, or another content type.
+    /// No body, or another content type.
     Absent,
-    Value(Value),
+    Read,
     Malformed(JsonError),
 }
 
 impl JsonBody {
-    /// Reads a body. PHP takes the text `0` for an empty body.
-    pub(crate) fn read(body: &[u8]) -> Self {
+    /// Reads a body of at most this many values. PHP takes the text `0` for an empty body.
+    pub(crate) fn read(body: &[u8], max_values: usize) -> (Self, Sent) {
         if body.is_empty() || body == b"0" {
-            return JsonBody::Absent;
+            return (JsonBody::Absent, Sent::default());
         }
-        match svc_php::json::decode(body) {
-            Ok(value) => JsonBody::Value(value),
-            Err(error) => JsonBody::Malformed(error),
+        match decode_bounded(body, max_values) {
+            Ok(value) => (JsonBody::Read, Sent::new(value)),
+            Err(error) => (JsonBody::Malformed(error), Sent::default()),
         }
     }
 
     /// # Errors
-    /// `rest_invalid_json` (400) when the body is malformed.
+    /// `rest_invalid_json` (400) when the body is malformed, `rest_too_many_values` (413) when it is too much.
     pub(crate) fn check(&self) -> Result<(), Error> {
         match self {
             JsonBody::Malformed(error) => Err(crate::error::invalid_json(error)),
             _ => Ok(()),
-        }
-    }
-
-    /// The parameters of a JSON body: members of a map, items of a list by index, a single value as `0`.
-    pub(crate) fn params(&self) -> Map {
-        match self {
-            JsonBody::Value(Value::Object(map)) => map.clone(),
-            JsonBody::Value(Value::Array(list)) => {
-                list.iter().enumerate().map(|(i, value)| (i.to_string(), value.clone())).collect()
-            }
-            JsonBody::Value(Value::Null) | JsonBody::Absent | JsonBody::Malformed(_) => Map::new(),
-            JsonBody::Value(value) => Map::from_iter([("0".to_owned(), value.clone())]),
         }
     }
 }

@@ -1,6 +1,11 @@
 //! Where the parameters of a request come from, and which source wins.
 
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use serde::{Serialize, Serializer};
 use serde_json::Value;
+use svc_schema::Parameters;
 
 use crate::Map;
 
@@ -42,6 +47,97 @@ impl ParamOrder {
     }
 }
 
+/// Parameters that a body holds. Cheap to clone: the body is stored once, and changed values next to it.
+///
+/// The parameters of a JSON body are the properties of an object, the items of a list by their index, or a single value
+/// under the name `0`, as PHP sees them.
+#[derive(Clone, Debug, Default)]
+pub struct Sent {
+    body: Option<Arc<Value>>,
+    changed: Map,
+}
+
+impl Sent {
+    /// The parameters of this body.
+    pub fn new(body: Value) -> Self {
+        Sent { body: Some(Arc::new(body)), changed: Map::new() }
+    }
+
+    /// The body as it was sent.
+    pub fn body(&self) -> Option<&Value> {
+        self.body.as_deref()
+    }
+
+    fn sent(&self, name: &str) -> Option<&Value> {
+        match self.body()? {
+            Value::Object(map) => map.get(name),
+            Value::Array(list) => list.get(index(name)?),
+            Value::Null => None,
+            single => (name == "0").then_some(single),
+        }
+    }
+
+    /// One parameter.
+    pub fn get(&self, name: &str) -> Option<&Value> {
+        self.changed.get(name).or_else(|| self.sent(name))
+    }
+
+    /// Whether there is a parameter of this name.
+    pub fn contains_key(&self, name: &str) -> bool {
+        self.get(name).is_some()
+    }
+
+    /// Adds or replaces a parameter.
+    pub fn insert(&mut self, name: String, value: Value) {
+        self.changed.insert(name, value);
+    }
+
+    /// All parameters, those that were sent in their order.
+    pub fn iter(&self) -> impl Iterator<Item = (Cow<'_, str>, &Value)> {
+        let body = self.body();
+        let object = body.and_then(Value::as_object).into_iter().flatten();
+        let list = body.and_then(Value::as_array).into_iter().flatten().enumerate();
+        let single = body.filter(|body| !matches!(body, Value::Object(_) | Value::Array(_) | Value::Null));
+        let sent = object
+            .map(|(name, value)| (Cow::Borrowed(name.as_str()), value))
+            .chain(list.map(|(idx, value)| (Cow::Owned(idx.to_string()), value)))
+            .chain(single.map(|value| (Cow::Borrowed("0"), value)))
+            .map(|(name, value)| {
+                let value = self.changed.get(&*name).unwrap_or(value);
+                (name, value)
+            });
+        let added = self.changed.iter().filter(|(name, _)| self.sent(name).is_none());
+        sent.chain(added.map(|(name, value)| (Cow::Borrowed(name.as_str()), value)))
+    }
+}
+
+impl From<Map> for Sent {
+    fn from(map: Map) -> Self {
+        if map.is_empty() { Sent::default() } else { Sent::new(Value::Object(map)) }
+    }
+}
+
+impl Serialize for Sent {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.iter())
+    }
+}
+
+impl Parameters for Sent {
+    fn replace(&mut self, change: &mut dyn FnMut(&str, &Value) -> Option<Value>) {
+        let replaced = |(name, value): (Cow<'_, str>, &Value)| Some((name.to_string(), change(&name, value)?));
+        let replaced: Vec<(String, Value)> = self.iter().filter_map(replaced).collect();
+        self.changed.extend(replaced);
+    }
+}
+
+/// The index that a name is, in the only spelling that PHP takes for one.
+fn index(name: &str) -> Option<usize> {
+    let is_number =
+        !name.is_empty() && name.bytes().all(|b| b.is_ascii_digit()) && (name == "0" || !name.starts_with('0'));
+    if is_number { name.parse().ok() } else { None }
+}
+
 /// The parameters of a request by source.
 #[derive(Clone, Debug, Default)]
 pub struct Params {
@@ -50,10 +146,10 @@ pub struct Params {
     pub(crate) body_counts: bool,
     /// Named groups of the pattern.
     pub url: Map,
-    /// Members of the JSON body; a list's items are named by their index, as PHP would see them.
-    pub json: Map,
+    /// The JSON body.
+    pub json: Sent,
     /// Fields of the form.
-    pub body: Map,
+    pub body: Sent,
     /// The query string.
     pub query: Map,
     /// Defaults of the arguments.
@@ -61,24 +157,36 @@ pub struct Params {
 }
 
 impl Params {
-    /// One source.
-    pub fn source(&self, source: Source) -> &Map {
+    /// A parameter of one source.
+    pub fn get_from(&self, source: Source, name: &str) -> Option<&Value> {
         match source {
-            Source::Url => &self.url,
-            Source::Json => &self.json,
-            Source::Body => &self.body,
-            Source::Query => &self.query,
-            Source::Defaults => &self.defaults,
+            Source::Url => self.url.get(name),
+            Source::Json => self.json.get(name),
+            Source::Body => self.body.get(name),
+            Source::Query => self.query.get(name),
+            Source::Defaults => self.defaults.get(name),
         }
     }
 
-    pub(crate) fn source_mut(&mut self, source: Source) -> &mut Map {
+    pub(crate) fn insert(&mut self, source: Source, name: String, value: Value) {
         match source {
-            Source::Url => &mut self.url,
-            Source::Json => &mut self.json,
-            Source::Body => &mut self.body,
-            Source::Query => &mut self.query,
-            Source::Defaults => &mut self.defaults,
+            Source::Url => _ = self.url.insert(name, value),
+            Source::Json => self.json.insert(name, value),
+            Source::Body => self.body.insert(name, value),
+            Source::Query => _ = self.query.insert(name, value),
+            Source::Defaults => _ = self.defaults.insert(name, value),
+        }
+    }
+
+    /// All parameters of one source, in the order in which [`Parameters::replace`] visits them.
+    pub(crate) fn all_from(&self, source: Source) -> Box<dyn Iterator<Item = (Cow<'_, str>, &Value)> + '_> {
+        let plain = |(name, value)| -> (Cow<'_, str>, &Value) { (Cow::Borrowed(String::as_str(name)), value) };
+        match source {
+            Source::Url => Box::new(self.url.iter().map(plain)),
+            Source::Json => Box::new(self.json.iter()),
+            Source::Body => Box::new(self.body.iter()),
+            Source::Query => Box::new(self.query.iter().map(plain)),
+            Source::Defaults => Box::new(self.defaults.iter().map(plain)),
         }
     }
 
@@ -87,9 +195,12 @@ impl Params {
         self.order.sources(self.body_counts)
     }
 
-    /// The maps that count, for sanitizing, strongest source first.
-    pub(crate) fn counted_mut(&mut self) -> Vec<&mut Map> {
+    /// The sources that count, for sanitizing, strongest first.
+    pub(crate) fn counted_mut(&mut self) -> Vec<&mut dyn Parameters> {
         let Self { order, body_counts, url, json, body, query, defaults } = self;
+        let (url, query, defaults): (&mut dyn Parameters, &mut dyn Parameters, &mut dyn Parameters) =
+            (url, query, defaults);
+        let (json, body): (&mut dyn Parameters, &mut dyn Parameters) = (json, body);
         match order {
             ParamOrder::UrlFirst => [Some(url), Some(json), body_counts.then_some(body), Some(query), Some(defaults)],
             ParamOrder::UrlLast => [Some(json), body_counts.then_some(body), Some(query), Some(url), Some(defaults)],
@@ -102,22 +213,58 @@ impl Params {
     /// The value of a parameter, `None` when it is absent or `null` everywhere: a `null` counts as not given, so a
     /// weaker source's value shows through it.
     pub fn get(&self, name: &str) -> Option<&Value> {
-        self.sources().iter().find_map(|s| self.source(*s).get(name).filter(|v| !v.is_null()))
+        self.sources().iter().find_map(|s| self.get_from(*s, name).filter(|v| !v.is_null()))
     }
 
     /// Whether any source names the parameter, `null` included.
     pub fn has(&self, name: &str) -> bool {
-        self.sources().iter().any(|s| self.source(*s).contains_key(name))
+        self.sources().iter().any(|s| self.get_from(*s, name).is_some())
     }
 
     /// All parameters, stronger sources over weaker ones; members in the order weakest source first.
     pub fn merged(&self) -> Map {
         let mut out = Map::new();
         for source in self.sources().iter().rev() {
-            for (name, value) in self.source(*source) {
-                out.insert(name.clone(), value.clone());
+            for (name, value) in self.all_from(*source) {
+                out.insert(name.into_owned(), value.clone());
             }
         }
         out
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn parameters_of_bodies() {
+        #[rustfmt::skip]
+        let rows = [
+            (json!({"a": 1, "0": 2}), vec![("a", Some(json!(1))), ("0", Some(json!(2))), ("1", None)], r#"{"a":1,"0":2}"#),
+            (json!(["x", "y"]), vec![("0", Some(json!("x"))), ("1", Some(json!("y"))), ("2", None), ("01", None), ("+1", None), ("", None)], r#"{"0":"x","1":"y"}"#),
+            (json!("x"), vec![("0", Some(json!("x"))), ("1", None)], r#"{"0":"x"}"#),
+            (json!(null), vec![("0", None)], "{}"),
+        ];
+        for (body, names, all) in rows {
+            let sent = Sent::new(body.clone());
+            for (name, value) in names {
+                assert_eq!(sent.get(name), value.as_ref(), "{body} {name}");
+            }
+            assert_eq!(serde_json::to_string(&sent).unwrap(), all);
+        }
+    }
+
+    #[test]
+    fn changed_values_take_the_place_of_those_that_were_sent() {
+        let mut sent = Sent::new(json!({"a": " 1", "b": 2}));
+        let copy = sent.clone();
+        sent.replace(&mut |name, value| (name == "a").then(|| json!(value.as_str().map(str::trim))));
+        sent.insert("c".to_owned(), json!(3));
+        assert_eq!(serde_json::to_string(&sent).unwrap(), r#"{"a":"1","b":2,"c":3}"#);
+        assert_eq!((sent.get("a"), copy.get("a")), (Some(&json!("1")), Some(&json!(" 1"))));
+        assert_eq!(sent.body(), Some(&json!({"a": " 1", "b": 2})));
     }
 }

@@ -151,7 +151,7 @@ impl Request {
     /// Sets the fields of a form body.
     #[must_use]
     pub fn with_form(mut self, form: Map) -> Self {
-        self.parts().params.body = form;
+        self.parts().params.body = form.into();
         self
     }
 
@@ -173,18 +173,27 @@ impl Request {
 
     /// Sets the body, and reads it by the `Content-Type` header, which is to be set before: JSON and form bodies become
     /// parameters. A JSON body that cannot be read is reported when the request is dispatched (`rest_invalid_json`).
+    ///
+    /// For bodies of strangers there is [`Request::with_body_bounded`].
     #[must_use]
-    pub fn with_body(mut self, body: impl Into<Bytes>) -> Self {
+    pub fn with_body(self, body: impl Into<Bytes>) -> Self {
+        self.with_body_bounded(body, usize::MAX)
+    }
+
+    /// As [`Request::with_body`]. A JSON body of more values is not stored; this is reported when the request is dispatched
+    /// (`rest_too_many_values`). Forms have a bound of their own, which is PHP's:
+    /// [`MAX_VARIABLES`](svc_php::query::MAX_VARIABLES).
+    #[must_use]
+    pub fn with_body_bounded(mut self, body: impl Into<Bytes>, max_values: usize) -> Self {
         let body = body.into();
         let (is_json, is_form) = self
             .content_type()
             .map_or((false, false), |c| (c.is_json(), c.value == "application/x-www-form-urlencoded"));
         let parts = self.parts();
         if is_json {
-            parts.json = JsonBody::read(&body);
-            parts.params.json = parts.json.params();
+            (parts.json, parts.params.json) = JsonBody::read(&body, max_values);
         } else if is_form {
-            parts.params.body = svc_php::query::parse(&body);
+            parts.params.body = svc_php::query::parse(&body).into();
         }
         parts.body = body;
         self
@@ -306,10 +315,7 @@ impl Request {
 
     /// The value of a JSON body; `None` when the body is absent, not JSON, or malformed.
     pub fn json(&self) -> Option<&Value> {
-        match &self.0.json {
-            JsonBody::Value(value) => Some(value),
-            _ => None,
-        }
+        self.0.params.json.body()
     }
 
     /// Uploaded files.
@@ -335,9 +341,9 @@ impl Request {
     #[must_use]
     pub fn with_param(mut self, name: &str, value: impl Into<Value>) -> Self {
         let params = &mut self.parts().params;
-        let source = params.sources().iter().copied().find(|s| params.source(*s).contains_key(name));
+        let source = params.sources().iter().copied().find(|s| params.get_from(*s, name).is_some());
         let source = source.filter(|s| *s != crate::Source::Defaults).unwrap_or(crate::Source::Query);
-        params.source_mut(source).insert(name.to_owned(), value.into());
+        params.insert(source, name.to_owned(), value.into());
         self
     }
 

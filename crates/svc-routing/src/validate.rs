@@ -37,9 +37,9 @@ fn cleaned_with_request(req: &Request, endpoint: &Bound) -> VecDeque<Result<Valu
         return VecDeque::new();
     }
     let params = req.params();
-    let sent = params.sources().iter().flat_map(|source| params.source(*source));
+    let sent = params.sources().iter().flat_map(|source| params.all_from(*source));
     let known = sent.filter(|(name, _)| endpoint.args.get(name).is_some());
-    known.filter_map(|(name, value)| Some(sanitizers.get(name)?(req, value))).collect()
+    known.filter_map(|(name, value)| Some(sanitizers.get(&*name)?(req, value))).collect()
 }
 
 /// In debug mode: what is wrong about the schemas of the arguments that were sent. The schemas are run once more for it, so
@@ -74,9 +74,8 @@ fn checked(req: &Request, endpoint: &Bound) -> Result<(), Error> {
 pub(crate) fn for_permission(req: &Request, endpoint: &Arc<Bound>) -> Request {
     let url = req.params().url.clone();
     let mut req = req.clone().with_endpoint(url, endpoint.defaults.clone(), Some(Arc::clone(endpoint)));
-    let cleans = |name: &str| endpoint.args.get(name).is_some_and(|arg| !matches!(arg.sanitize, Sanitizer::None));
-    let params = req.params();
-    if params.sources().iter().any(|source| params.source(*source).keys().any(|name| cleans(name))) {
+    let mut cleaned = endpoint.args.iter().filter(|(_, arg)| !matches!(arg.sanitize, Sanitizer::None));
+    if cleaned.any(|(name, _)| req.has_param(name)) {
         // What is refused keeps its value: the permission callback then judges it as it was sent.
         endpoint.args.sanitize_fitting(req.params_mut().counted_mut());
     }

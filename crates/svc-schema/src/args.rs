@@ -288,7 +288,10 @@ impl Args {
     ///
     /// # Errors
     /// `rest_invalid_param` (400), as above; the parameters that were refused keep their value.
-    pub fn sanitize<'m>(&self, sources: impl IntoIterator<Item = &'m mut Map<String, Value>>) -> Result<(), Error> {
+    pub fn sanitize<'m, P: Parameters + ?Sized + 'm>(
+        &self,
+        sources: impl IntoIterator<Item = &'m mut P>,
+    ) -> Result<(), Error> {
         self.sanitize_by(sources, |_| None)
     }
 
@@ -297,56 +300,56 @@ impl Args {
     ///
     /// # Errors
     /// As [`Self::sanitize`].
-    pub fn sanitize_by<'m>(
+    pub fn sanitize_by<'m, P: Parameters + ?Sized + 'm>(
         &self,
-        sources: impl IntoIterator<Item = &'m mut Map<String, Value>>,
+        sources: impl IntoIterator<Item = &'m mut P>,
         mut cleaned: impl FnMut(&str) -> Option<Result<Value, Error>>,
     ) -> Result<(), Error> {
         let mut refused = Refused::default();
         for source in sources {
-            for (name, value) in source.iter_mut() {
-                let Some(arg) = self.get(name) else { continue };
-                match cleaned(name) {
-                    Some(Ok(clean)) => {
-                        *value = clean;
-                        continue;
-                    }
-                    Some(Err(error)) => {
-                        refused.add(name, Some(&error));
-                        continue;
-                    }
-                    None => {}
-                }
-                if matches!(arg.sanitize, Sanitizer::None) {
-                    continue;
-                }
-                // Nearly all values are as they should be, and long ones are then not copied.
-                if arg.keeps(value, name) {
-                    continue;
-                }
-                match arg.clean(value.clone(), name) {
-                    Ok(clean) => *value = clean,
-                    Err(error) => refused.add(name, Some(&error)),
-                }
-            }
+            source.replace(&mut |name, value| {
+                let arg = self.get(name)?;
+                let clean = match cleaned(name) {
+                    Some(clean) => clean,
+                    // Nearly all values are as they should be, and long ones are then not copied.
+                    None if matches!(arg.sanitize, Sanitizer::None) || arg.keeps(value, name) => return None,
+                    None => arg.clean(value.clone(), name),
+                };
+                clean.map_err(|error| refused.add(name, Some(&error))).ok()
+            });
         }
         refused.into_result()
     }
 }
 
+/// Parameters of a request from one source, whose values can be replaced.
+pub trait Parameters {
+    /// Gives each parameter to `change`, and replaces its value by what that returns.
+    fn replace(&mut self, change: &mut dyn FnMut(&str, &Value) -> Option<Value>);
+}
+
+impl Parameters for Map<String, Value> {
+    fn replace(&mut self, change: &mut dyn FnMut(&str, &Value) -> Option<Value>) {
+        for (name, value) in self.iter_mut() {
+            if let Some(new) = change(name, value) {
+                *value = new;
+            }
+        }
+    }
+}
+
 impl Args {
     /// As far as can be: cleans every parameter that fits its schema, in place; the others keep the value that was sent.
-    pub fn sanitize_fitting<'m>(&self, sources: impl IntoIterator<Item = &'m mut Map<String, Value>>) {
-        for (name, value) in sources.into_iter().flat_map(|source| source.iter_mut()) {
-            let Some(arg) = self.get(name) else { continue };
-            let clean = match (&arg.sanitize, &arg.schema) {
-                (Sanitizer::None, _) => continue,
-                (Sanitizer::BySchema | Sanitizer::Parse, Some(schema)) => schema.parse(value.clone(), name),
-                _ => arg.clean(value.clone(), name),
-            };
-            if let Ok(clean) = clean {
-                *value = clean;
-            }
+    pub fn sanitize_fitting<'m, P: Parameters + ?Sized + 'm>(&self, sources: impl IntoIterator<Item = &'m mut P>) {
+        for source in sources {
+            source.replace(&mut |name, value| {
+                let arg = self.get(name)?;
+                match (&arg.sanitize, &arg.schema) {
+                    (Sanitizer::None, _) => None,
+                    (Sanitizer::BySchema | Sanitizer::Parse, Some(schema)) => schema.parse(value.clone(), name).ok(),
+                    _ => arg.clean(value.clone(), name).ok(),
+                }
+            });
         }
     }
 }

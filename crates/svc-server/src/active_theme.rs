@@ -15,16 +15,22 @@ pub(crate) fn read(content_dir: &Path, name: &str) -> Option<Theme> {
     Theme::read(&content_dir.join(FOLDER), name, "")
 }
 
+/// The theme of this name.
+///
+/// # Errors
+/// When it is missing or cannot be used.
+pub(crate) fn require(content_dir: &Path, name: &str) -> Result<Theme> {
+    read(content_dir, name).ok_or_else(|| {
+        Error::Refused(format!("there is no theme `{name}` that could be used; `theme list` shows those there are"))
+    })
+}
+
 /// Makes this theme the site's; writes nothing when it is so already.
 ///
 /// # Errors
 /// When there is no such theme, or the options cannot be read or written.
 pub(crate) fn activate(content_dir: &Path, store: &Store, name: &str) -> Result<Theme> {
-    let Some(theme) = read(content_dir, name) else {
-        return Err(Error::Refused(format!(
-            "there is no theme `{name}` that could be used; `theme list` shows those there are"
-        )));
-    };
+    let theme = require(content_dir, name)?;
     let rows = [
         ("template", theme.template.clone()),
         ("stylesheet", theme.stylesheet.clone()),
@@ -52,7 +58,7 @@ mod tests {
         std::fs::create_dir_all(themes.join("kid")).unwrap();
         std::fs::write(themes.join("kid/style.css"), "/*\nTheme Name: Kid\nTemplate: paper\n*/").unwrap();
         let store = Store::open(&svc_store::StoreConfig::new(svc_store::DatabaseUrl::Temporary)).unwrap();
-        first_run::create(&store, &"http://localhost".parse().unwrap(), chrono::Utc::now()).unwrap();
+        first_run::create(content.path(), &store, &"http://localhost".parse().unwrap(), chrono::Utc::now()).unwrap();
         for missing in ["nosuch", "../paper"] {
             let refused = activate(content.path(), &store, missing).unwrap_err();
             assert!(refused.to_string().contains(missing), "{refused}");

@@ -6,6 +6,7 @@ mod cli;
 pub mod config;
 pub mod error;
 pub mod first_run;
+mod in_flight;
 mod logs;
 mod pages;
 mod schedule;

@@ -1,10 +1,10 @@
 //! The task that publishes posts when their time comes: at that moment, and now and then besides, since other programs
-//! write to the same database.
+//! write to the same database. When it starts, it removes the files of uploads that an earlier run did not finish.
 
 use std::{sync::Arc, time::Duration};
 
 use chrono::{NaiveDateTime, TimeDelta};
-use svc_controllers::{Site, schedule};
+use svc_controllers::{Site, media, schedule};
 use tokio::task::JoinHandle;
 
 /// How long it sleeps at most.
@@ -22,6 +22,7 @@ impl Schedule {
     /// Starts the task on this site.
     pub(crate) fn start(site: Arc<Site>) -> Self {
         Schedule(tokio::spawn(async move {
+            media::remove_interrupted_uploads(&site).await;
             loop {
                 let now = site.now();
                 let next = match schedule::publish_due(&site, now).await {
@@ -39,6 +40,15 @@ impl Schedule {
                 drop(tokio::time::timeout(pause(site.now(), next), woken).await);
             }
         }))
+    }
+}
+
+impl Schedule {
+    /// Ends the task, and waits until it has ended.
+    pub async fn stop(mut self) {
+        self.0.abort();
+        // It was aborted, so there is nothing to learn from how it ended.
+        drop((&mut self.0).await);
     }
 }
 

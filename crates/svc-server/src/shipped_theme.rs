@@ -41,7 +41,8 @@ pub(crate) fn write(themes: &Path) -> Result {
     if folder.join("style.css").exists() {
         return Ok(());
     }
-    for (path, text) in FILES {
+    // The file that says that the theme is there comes last, so that an interrupted start leaves no half of a theme.
+    for (path, text) in FILES.iter().rev() {
         let file = folder.join(path);
         let writing = || Error::io(format!("cannot write the theme's file {}", file.display()));
         if let Some(parent) = file.parent() {

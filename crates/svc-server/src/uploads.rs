@@ -1,13 +1,16 @@
-//! Uploaded files, from wherever they are kept, and those of themes: with ranges, conditions and modification times, never
+//! Uploaded files, wherever they are stored, and the files of themes: with ranges, conditions and modification times, never
 //! as something that a browser would run in the site's name.
 
-use std::path::Path;
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use axum::{
     Router,
     body::Body,
     extract::{Request, State},
-    middleware::{Next, from_fn},
+    middleware::{Next, from_fn_with_state},
     response::{IntoResponse, Response},
     routing::get,
 };
@@ -24,7 +27,19 @@ pub const ADDRESS: &str = "/wp-content/uploads";
 /// Address of the themes' files, and their folder in the content folder.
 const THEMES: (&str, &str) = ("/wp-content/themes", "themes");
 
-/// Endings of programs and of server configuration. They are not served at all: their source may hold secrets.
+/// Folder of the uploads in the content folder.
+const UPLOADS: &str = "uploads";
+
+/// Endings of the files of themes that browsers load. Nothing else in a theme is served: sources, archives, editors'
+/// copies and configuration may hold secrets.
+#[rustfmt::skip]
+const OF_THEMES: &[&str] = &[
+    "3gp", "aac", "avif", "bmp", "css", "cur", "eot", "flac", "gif", "heic", "ico", "jpe", "jpeg", "jpg", "js", "json", "m4a", "m4v", "map",
+    "mjs", "mov", "mp3", "mp4", "oga", "ogg", "ogv", "otf", "pdf", "png", "svg", "tif", "tiff", "ttf", "txt", "vtt", "wav", "webm",
+    "webmanifest", "webp", "woff", "woff2",
+];
+
+/// Endings of programs and of server configuration. They are not served from uploads: their source may hold secrets.
 #[rustfmt::skip]
 const REFUSED: &[&str] = &[
     "asp", "aspx", "bash", "bat", "cfg", "cgi", "cmd", "com", "conf", "db", "dll", "exe", "ini", "jsp", "log", "msi", "phar", "php",
@@ -55,10 +70,54 @@ const SANDBOX: HeaderValue = HeaderValue::from_static("sandbox; default-src 'non
 pub fn router(site_path: &str, storage: Storage, content_dir: &Path) -> Router {
     let (address, folder) = THEMES;
     let themes = ServeDir::new(content_dir.join(folder)).append_index_html_on_directories(false);
-    Router::new()
+    let of_uploads = Folder::new(content_dir.join(UPLOADS), format!("{site_path}{ADDRESS}"), |name| {
+        // Every ending counts: some servers run `a.php.jpg`, and a file made for those may be here.
+        !name.split('.').skip(1).any(|ending| REFUSED.contains(&ending))
+    });
+    let of_themes = Folder::new(content_dir.join(folder), format!("{site_path}{address}"), |name| {
+        name.rsplit_once('.').is_some_and(|(_, ending)| OF_THEMES.contains(&ending))
+    });
+    let uploads = Router::new()
         .route(&format!("{site_path}{ADDRESS}/{{*path}}"), get(serve).with_state(storage))
+        .layer(from_fn_with_state(of_uploads, guard));
+    let themes = Router::new()
         .nest_service(&format!("{site_path}{address}"), themes)
-        .layer(from_fn(guard))
+        .layer(from_fn_with_state(of_themes, guard));
+    uploads.merge(themes)
+}
+
+/// A folder whose files are served.
+#[derive(Clone)]
+struct Folder(Arc<FolderParts>);
+
+struct FolderParts {
+    path: PathBuf,
+    /// Path of its URL.
+    url: String,
+    /// Whether a file of this name, in lower case, is served.
+    is_served: fn(&str) -> bool,
+}
+
+impl Folder {
+    fn new(path: PathBuf, url: String, is_served: fn(&str) -> bool) -> Self {
+        Folder(Arc::new(FolderParts { path, url, is_served }))
+    }
+
+    /// Whether the file of this URL is served, by its name.
+    fn serves(&self, path: &str) -> bool {
+        let name = path.rsplit('/').next().unwrap_or_default().to_ascii_lowercase();
+        let is_hidden = path.split('/').any(|segment| segment.starts_with('.'));
+        !is_hidden && !name.contains(".php") && (self.0.is_served)(&name)
+    }
+
+    /// Whether symbolic links lead from this URL out of the folder. A file that does not exist is nowhere else.
+    async fn leaves(&self, path: &str) -> bool {
+        let Some(below) = path.strip_prefix(&self.0.url) else { return true };
+        let file = self.0.path.join(below.trim_start_matches('/'));
+        let Ok(file) = tokio::fs::canonicalize(file).await else { return false };
+        let folder = tokio::fs::canonicalize(&self.0.path).await;
+        !folder.is_ok_and(|folder| file.starts_with(folder))
+    }
 }
 
 /// The storage in a bucket.
@@ -78,14 +137,12 @@ pub(crate) fn bucket(bucket: &crate::config::Bucket) -> crate::error::Result<Sto
     Storage::bucket(&bucket).map_err(|error| crate::error::Error::Refused(format!("the bucket for uploads: {error}")))
 }
 
-async fn guard(request: Request, next: Next) -> Response {
+async fn guard(State(folder): State<Folder>, request: Request, next: Next) -> Response {
     let path = percent_decode_str(request.uri().path()).decode_utf8_lossy().into_owned();
-    let name = path.rsplit('/').next().unwrap_or_default().to_ascii_lowercase();
-    // Every ending counts: some servers run `a.php.jpg`, and a file made for those may lie here.
-    let refused = name.split('.').skip(1).any(|ending| REFUSED.contains(&ending));
-    if refused || path.split('/').any(|segment| segment.starts_with('.')) {
+    if !folder.serves(&path) || folder.leaves(&path).await {
         return StatusCode::NOT_FOUND.into_response();
     }
+    let name = path.rsplit('/').next().unwrap_or_default().to_ascii_lowercase();
     let shown = name.rsplit_once('.').is_some_and(|(_, ending)| SHOWN.contains(&ending));
     let mut response = next.run(request).await;
     let headers = response.headers_mut();
@@ -251,8 +308,19 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let uploads = dir.path().join("uploads/2024");
         std::fs::create_dir_all(&uploads).unwrap();
-        for name in ["a.png", "a.svg", "a.html", "a.php", "a.php.png", ".hidden.png", "index.html", "a.PhP", "ü b.png"]
-        {
+        for name in [
+            "a.png",
+            "a.svg",
+            "a.html",
+            "a.php",
+            "a.php.png",
+            ".hidden.png",
+            "index.html",
+            "a.PhP",
+            "ü b.png",
+            "a.php~",
+            "a.x.Php5",
+        ] {
             std::fs::write(uploads.join(name), "0123456789").unwrap();
         }
         std::fs::write(dir.path().join("secret.png"), "secret").unwrap();
@@ -266,7 +334,7 @@ mod tests {
         let rows = [
             // path below the uploads, status, offered for download
             ("/2024/a.png", 200, false), ("/2024/a.svg", 200, true), ("/2024/a.html", 200, true), ("/2024/a.php", 404, false),
-            ("/2024/a.PhP", 404, false), ("/2024/a.%70hp", 404, false), ("/2024/a.php.png", 404, false),
+            ("/2024/a.PhP", 404, false), ("/2024/a.php~", 404, false), ("/2024/a.x.Php5", 404, false), ("/2024/a.%70hp", 404, false), ("/2024/a.php.png", 404, false),
             ("/2024/.hidden.png", 404, false), ("/2024/%2ehidden.png", 404, false), ("/2024/none.png", 404, false),
             ("/2024/", 404, true), ("/../secret.png", 404, false), ("/%2e%2e/secret.png", 404, false),
             ("/2024%2f..%2f..%2fsecret.png", 404, false), ("/2024/%C3%BC%20b.png", 200, false),
@@ -283,19 +351,48 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn files_of_themes_are_served_in_the_same_way() {
+    async fn files_of_themes_are_served_by_a_list() {
         let dir = content();
         let theme = dir.path().join("themes/paper");
-        std::fs::create_dir_all(&theme).unwrap();
-        for name in ["style.css", "functions.php", "theme.json"] {
+        std::fs::create_dir_all(theme.join("assets")).unwrap();
+        #[rustfmt::skip]
+        let rows = [
+            // name, status, offered for download
+            ("style.css", 200, false), ("assets/a.WOFF2", 200, false), ("theme.json", 200, true), ("view.js", 200, true),
+            ("view.js.map", 200, true), ("screenshot.png", 200, false), ("readme.txt", 200, false),
+            ("functions.php", 404, false), ("functions.php~", 404, false), ("functions.PHP.txt", 404, false), ("x.php5", 404, false),
+            ("x.php_old.css", 404, false), ("x.inc", 404, false), ("x.yml", 404, false), ("x.bak", 404, false), ("x.key", 404, false),
+            ("x.pem", 404, false), ("x.env", 404, false), ("composer.lock", 404, false), ("error_log", 404, false), (".css", 404, false),
+            ("x.css ", 404, false), ("x.zip", 404, false), ("x.html", 404, false), ("css", 404, false),
+        ];
+        for (name, status, download) in rows {
             std::fs::write(theme.join(name), "x").unwrap();
-        }
-        for (name, status, download) in
-            [("style.css", 200, false), ("functions.php", 404, false), ("theme.json", 200, true)]
-        {
-            let (parts, _) = ask(dir.path(), &format!("/wp-content/themes/paper/{name}"), &[]).await;
+            let url = format!("/wp-content/themes/paper/{}", name.replace(' ', "%20"));
+            let (parts, _) = ask(dir.path(), &url, &[]).await;
             assert_eq!(parts.status, status, "{name}");
             assert_eq!(parts.headers.contains_key(header::CONTENT_DISPOSITION), download, "{name}");
+        }
+    }
+
+    #[cfg(unix)]
+    #[tokio::test]
+    async fn symbolic_links_do_not_lead_out_of_the_folders() {
+        use std::os::unix::fs::symlink;
+        let dir = content();
+        std::fs::create_dir_all(dir.path().join("themes/paper")).unwrap();
+        std::fs::write(dir.path().join("themes/paper/a.txt"), "inside").unwrap();
+        for folder in ["uploads/2024", "themes/paper"] {
+            let at = |name: &str| dir.path().join(folder).join(name);
+            symlink(dir.path().join("secret.png"), at("file.png")).unwrap();
+            symlink(dir.path(), at("outside")).unwrap();
+            symlink(if folder == "themes/paper" { "a.txt" } else { "a.png" }, at("inside.png")).unwrap();
+            symlink(at("none"), at("dangling.png")).unwrap();
+            #[rustfmt::skip]
+            let rows = [("file.png", 404), ("outside/secret.png", 404), ("inside.png", 200), ("dangling.png", 404)];
+            for (name, status) in rows {
+                let (parts, _) = ask(dir.path(), &format!("/wp-content/{folder}/{name}"), &[]).await;
+                assert_eq!(parts.status, status, "{folder}/{name}");
+            }
         }
     }
 

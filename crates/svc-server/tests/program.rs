@@ -28,15 +28,22 @@ fn who_cannot_start_says_why_and_fails() {
     std::fs::write(path("other.db"), "no database, but long enough to be looked at. ".repeat(100)).unwrap();
     let no_database = format!("sqlite:{}", path("other.db"));
     let nowhere = format!("sqlite:{}", path("no/such/folder.db"));
+    // A port that was free a moment ago, so that nobody answers there.
+    let unused = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let nobody = format!("mysql://u:hunter2@{unused}/db");
     let rows: [(&[&str], &str); 5] = [
         (&["--data", &path("file")], "file"),
         (&["--database", &no_database], "the database is damaged"),
         (&["--database", &nowhere], "the database cannot be reached"),
-        (&["--database", "mysql://u:hunter2@127.0.0.1:1/db"], "the database cannot be reached"),
+        (&["--database", &nobody], "the database cannot be reached"),
         (&["--listen", "nonsense"], "`listen` must be like"),
     ];
+    // The port that servers have by default may be in use, by this test if by nobody else.
+    let _taken = std::net::TcpListener::bind("127.0.0.1:8080");
     for (args, message) in rows {
-        let out = run(folder.path(), args);
+        let free = ["--listen", "127.0.0.1:0"];
+        let listen = if args.contains(&"--listen") { &[][..] } else { &free };
+        let out = run(folder.path(), &[listen, args].concat());
         let told = String::from_utf8_lossy(&out.stderr);
         assert_eq!(out.status.code(), Some(1), "{args:?}: {told}");
         assert!(

@@ -12,6 +12,7 @@ mod dialect;
 mod engine;
 mod error;
 mod export;
+mod file_guard;
 mod mysql_changes;
 mod mysql_pool;
 mod pool;

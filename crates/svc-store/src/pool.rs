@@ -16,6 +16,7 @@ use crate::db::{Db, Tx};
 use crate::engine::sqlite::{self, Deadline, Mode, Sqlite};
 use crate::engine::{Conn as _, Row};
 use crate::error::{Result, StoreError};
+use crate::file_guard::FileGuard;
 use crate::moment;
 use crate::schema;
 use crate::session::{self, Session};
@@ -68,6 +69,7 @@ impl SqlitePool {
         let durable = config.durable && !temporary;
         private(path);
         let writer = Sqlite::open(path, Mode::Write { durable }, config.wait)?;
+        let guard = FileGuard::new(path);
         if unclean {
             tracing::warn!(database = %path.display(), "the last stop was not clean: looking for damage");
             writer.check()?;
@@ -89,7 +91,7 @@ impl SqlitePool {
             free: Mutex::new(Free { readers: idle, n_waiting: 0 }),
             watch: Mutex::new(Some(Sqlite::open(path, Mode::Read, config.wait)?)),
             freed: Condvar::new(),
-            writer: Writer::start(writer),
+            writer: Writer::start(writer, guard),
             wait: config.wait,
             read_limit: config.read_limit,
             path: path.to_owned(),

@@ -6,7 +6,7 @@
 use crate::collation;
 use crate::db::Tx;
 use crate::dialect::Dialect;
-use crate::error::Result;
+use crate::error::{Result, StoreError};
 
 /// What a column holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -419,7 +419,8 @@ pub fn install(tx: &mut Tx) -> Result<()> {
             continue;
         }
         made = true;
-        tx.run(&table.create(tx.dialect(), &name))?;
+        // Another process may be making the same site.
+        tx.run(&table.create(tx.dialect(), &name).replacen("CREATE TABLE", "CREATE TABLE IF NOT EXISTS", 1))?;
         if tx.dialect() == Dialect::Sqlite {
             for statement in table.sqlite_indexes(&name) {
                 tx.run(&statement)?;
@@ -430,6 +431,24 @@ pub fn install(tx: &mut Tx) -> Result<()> {
         watch(tx, &prefix)?;
     }
     Ok(())
+}
+
+/// Claims a database for a new site at this URL: `false` when it holds a site already.
+///
+/// The claim is a row that only one transaction can insert, on every engine and on every node of a cluster: whoever else
+/// tries waits for that transaction, or is run again after it, and then finds the site. So it comes first in the
+/// transaction that writes what the new site holds. The tables must be there: see [`install`].
+///
+/// # Errors
+/// When the database refuses.
+pub fn claim(tx: &mut Tx, site_url: &str) -> Result<bool> {
+    let options = quoted(&format!("{}options", tx.prefix()));
+    let sql = format!("INSERT INTO {options} (option_name, option_value, autoload) VALUES ('siteurl', ?, 'on')");
+    match tx.conn.execute(&sql, &[site_url.into()]) {
+        Ok(_) => Ok(true),
+        Err(StoreError::Duplicate(_)) => Ok(false),
+        Err(e) => Err(e),
+    }
 }
 
 /// The statements of a dump that make the tables of a site under this prefix, for programs that make up sites.

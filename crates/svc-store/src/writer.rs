@@ -13,6 +13,7 @@ use tokio::sync::oneshot;
 
 use crate::db::Tx;
 use crate::error::{Result, StoreError};
+use crate::file_guard::FileGuard;
 use crate::session::Session;
 
 /// Writes that may wait; more are refused.
@@ -76,9 +77,10 @@ pub(crate) struct Writer {
 }
 
 impl Writer {
-    pub(crate) fn start(mut tx: Tx) -> Self {
+    pub(crate) fn start(mut tx: Tx, mut guard: FileGuard) -> Self {
         let (queue, jobs) = sync_channel(QUEUE);
-        let thread = std::thread::Builder::new().name("store-writer".to_owned()).spawn(move || work(&mut tx, &jobs));
+        let thread =
+            std::thread::Builder::new().name("store-writer".to_owned()).spawn(move || work(&mut tx, &mut guard, &jobs));
         // Without a thread every write is refused as "closing", which tells enough.
         Writer { queue: Mutex::new(thread.is_ok().then_some(queue)), thread: Mutex::new(thread.ok()) }
     }
@@ -108,14 +110,14 @@ impl Writer {
     }
 }
 
-fn work(tx: &mut Tx, jobs: &Receiver<Box<dyn Job>>) {
+fn work(tx: &mut Tx, guard: &mut FileGuard, jobs: &Receiver<Box<dyn Job>>) {
     while let Ok(first) = jobs.recv() {
         let mut group = vec![first];
-        let undone = run_group(tx, &mut group, jobs);
+        let undone = run_group(tx, guard, &mut group, jobs);
         // Each that was undone with others gets its own chance, and its own error.
         if undone && group.len() > 1 {
             for job in &mut group {
-                run_alone(tx, job);
+                run_alone(tx, guard, job);
             }
         }
         group.into_iter().for_each(Job::answer);
@@ -125,8 +127,9 @@ fn work(tx: &mut Tx, jobs: &Receiver<Box<dyn Job>>) {
 }
 
 /// Runs the first job and those that are waiting by then, and commits; whether all was undone.
-fn run_group(tx: &mut Tx, group: &mut Vec<Box<dyn Job>>, jobs: &Receiver<Box<dyn Job>>) -> bool {
-    if let Err(e) = tx.run("BEGIN IMMEDIATE") {
+fn run_group(tx: &mut Tx, guard: &mut FileGuard, group: &mut Vec<Box<dyn Job>>, jobs: &Receiver<Box<dyn Job>>) -> bool {
+    // A file that is gone takes no write; checked again after the commit, before anything is acknowledged.
+    if let Err(e) = guard.check().and_then(|()| tx.run("BEGIN IMMEDIATE")) {
         fail_all(group, e);
         return false;
     }
@@ -151,11 +154,15 @@ fn run_group(tx: &mut Tx, group: &mut Vec<Box<dyn Job>>, jobs: &Receiver<Box<dyn
         fail_all(group, e);
         return true;
     }
+    if let Err(e) = guard.check() {
+        fail_all(group, e);
+    }
     false
 }
 
-fn run_alone(tx: &mut Tx, job: &mut Box<dyn Job>) {
+fn run_alone(tx: &mut Tx, guard: &mut FileGuard, job: &mut Box<dyn Job>) {
     let outcome = tx.run("BEGIN IMMEDIATE").and_then(|()| run_one(tx, job)).and_then(|()| tx.run("COMMIT"));
+    let outcome = outcome.and_then(|()| guard.check());
     if let Err(e) = outcome {
         let _ = tx.run("ROLLBACK");
         job.fail(e);

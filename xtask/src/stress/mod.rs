@@ -4,6 +4,9 @@
 //! returns a [`Report`] per case. A report with a violation fails the task. The short run belongs to `test-all`; `--long`
 //! repeats the same scenarios with larger numbers.
 
+mod body;
+mod client;
+mod connections;
 mod pages;
 mod races;
 
@@ -22,6 +25,12 @@ struct Scenario {
 
 /// All scenarios, in the order in which they run.
 const SCENARIOS: &[Scenario] = &[
+    Scenario { name: "body", about: "request bodies that are large or hold many values", run: body::run },
+    Scenario {
+        name: "connections",
+        about: "connections that send nothing, send or read too slowly, or stay idle",
+        run: connections::run,
+    },
     Scenario {
         name: "pages",
         about: "parallel readers of pages, feeds and the API, with one connection and with the default pool",

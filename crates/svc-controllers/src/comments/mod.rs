@@ -5,6 +5,7 @@
 
 mod errors;
 mod fields;
+pub mod form;
 mod links;
 mod load;
 mod moderation;
@@ -429,5 +430,5 @@ fn listed<'r>(req: &'r Request, name: &str) -> Option<&'r Value> {
         return req.param(name);
     }
     let params = req.params();
-    [&params.json, &params.body, &params.query].into_iter().find_map(|source| source.get(name))
+    params.json.get(name).or_else(|| params.body.get(name)).or_else(|| params.query.get(name))
 }

@@ -4,7 +4,7 @@ use std::{collections::HashMap, sync::Arc};
 
 use serde_json::{Map, Value, json};
 use svc_content::kses;
-use svc_media::{Blob, Cover, Fit, Format, ImageMeta, Kind, Picture, Size, constrain, fit};
+use svc_media::{Blob, Cover, Fit, Format, ImageMeta, Kind, Pending, Picture, Size, constrain, fit};
 use svc_routing::Result;
 
 use super::{
@@ -25,8 +25,37 @@ pub(super) struct Kept {
     pub(super) alt: String,
     /// The picture that came with a sound.
     pub(super) cover: Option<Cover>,
+    /// What was written.
+    pub(super) written: Written,
+}
+
+/// The files of an upload that no row names yet.
+#[derive(Default)]
+pub(super) struct Written {
     /// All paths that were written.
     pub(super) paths: Vec<String>,
+    /// Finds them should the server be killed now.
+    pending: Pending,
+}
+
+impl Written {
+    /// Notes a file that is about to be written.
+    fn add(&mut self, path: &str) -> Result<()> {
+        self.pending.own(path).map_err(|e| errors::storage(&e))?;
+        self.paths.push(path.to_owned());
+        Ok(())
+    }
+
+    /// A row names the files now.
+    pub(super) fn done(self) {
+        self.pending.done();
+    }
+
+    /// Deletes the files: there will be no row.
+    pub(super) async fn delete(self, site: &Site) {
+        site.uploads.delete(self.paths).await;
+        self.pending.done();
+    }
 }
 
 /// What is known of a stored file.
@@ -121,20 +150,21 @@ impl Keeper<'_> {
         all_sizes: bool,
     ) -> Result<Kept> {
         let uploads = &self.site.uploads;
-        let path = uploads.reserve(folder, &kind.name).await.map_err(|e| errors::storage(&e))?;
-        let mut paths = vec![path.clone()];
+        let mut pending = uploads.begin().map_err(|e| errors::storage(&e))?;
+        let path = uploads.reserve(folder, &kind.name, &mut pending).await.map_err(|e| errors::storage(&e))?;
+        let mut written = Written { paths: vec![path.clone()], pending };
         let done = async {
             uploads.write(&path, blob).await.map_err(|e| errors::storage(&e))?;
-            self.describe(&path, &kind.mime, blob, told, all_sizes, &mut paths).await
+            self.describe(&path, &kind.mime, blob, told, all_sizes, &mut written).await
         };
         match done.await {
             Ok(Described { shown, details, told, alt, cover }) => {
                 let url = format!("{}/{path}", self.settings.uploads_url());
                 let meta = vec![(FILE, shown), (DETAILS, stored(details))];
-                Ok(Kept { file: NewFile { mime_type: kind.mime, url, meta }, told, alt, cover, paths })
+                Ok(Kept { file: NewFile { mime_type: kind.mime, url, meta }, told, alt, cover, written })
             }
             Err(error) => {
-                uploads.delete(paths).await;
+                written.delete(self.site).await;
                 Err(error)
             }
         }
@@ -148,7 +178,7 @@ impl Keeper<'_> {
         blob: &Blob,
         told: Told,
         all_sizes: bool,
-        paths: &mut Vec<String>,
+        written: &mut Written,
     ) -> Result<Described> {
         let (file, kind) = (blob.clone(), mime.to_owned());
         let (size, dimensions, found, alts, playing) = aside(move || {
@@ -189,10 +219,10 @@ impl Keeper<'_> {
             let work = Work { keeper: self, path, mime, format };
             if let Some(picture) = work.open(blob, found.orientation).await? {
                 let wanted = sizes::all(self.site, self.settings);
-                if let Some(whole) = work.bearable(&picture, found.orientation, &mut details, paths).await? {
+                if let Some(whole) = work.bearable(&picture, found.orientation, &mut details, written).await? {
                     shown = whole;
                 }
-                work.make(&picture, wanted, &mut details, paths).await?;
+                work.make(&picture, wanted, &mut details, written).await?;
             }
         }
         Ok(Described { shown, details, told: found, alt, cover: None })
@@ -217,7 +247,8 @@ impl Keeper<'_> {
         let orientation = aside(move || svc_media::image_meta(&file, &kind).orientation).await?;
         if let Some(picture) = work.open(&blob, orientation).await? {
             let wanted = sizes::all(self.site, self.settings).into_iter().filter(|s| names.contains(&s.name)).collect();
-            work.make(&picture, wanted, &mut details, &mut Vec::new()).await?;
+            // They have the names of the attachment that there is: should they stay without mention, they are made again.
+            work.make(&picture, wanted, &mut details, &mut Written::default()).await?;
         }
         match details.shift_remove("sizes") {
             Some(Value::Object(sizes)) => Ok(sizes),
@@ -286,7 +317,7 @@ impl Work<'_> {
         image: &Open,
         orientation: u32,
         details: &mut Map<String, Value>,
-        paths: &mut Vec<String>,
+        written: &mut Written,
     ) -> Result<Option<String>> {
         let (width, height) = image.picture.size();
         let mark = match orientation {
@@ -297,8 +328,8 @@ impl Work<'_> {
         let (w, h) = constrain((width, height), (sizes::LARGEST, sizes::LARGEST));
         let whole = beside(self.path, mark);
         let fit = Fit { x: 0, y: 0, part_width: width, part_height: height, width: w, height: h };
+        written.add(&whole)?;
         let Some(size) = self.write(image, fit, &whole).await? else { return Ok(None) };
-        paths.push(whole.clone());
         for (name, value) in [
             ("width", w.into()),
             ("height", h.into()),
@@ -322,7 +353,7 @@ impl Work<'_> {
         image: &Open,
         wanted: Vec<Size>,
         details: &mut Map<String, Value>,
-        paths: &mut Vec<String>,
+        written: &mut Written,
     ) -> Result<()> {
         let mut made: HashMap<String, (Fit, u64)> = HashMap::new();
         let mut sizes = Map::new();
@@ -333,8 +364,8 @@ impl Work<'_> {
             let bytes = match made.get(&path).filter(|(known, _)| *known == fit) {
                 Some((_, bytes)) => *bytes,
                 None => {
+                    written.add(&path)?;
                     let Some(bytes) = self.write(image, fit, &path).await? else { continue };
-                    paths.push(path.clone());
                     bytes
                 }
             };

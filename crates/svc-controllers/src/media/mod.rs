@@ -44,7 +44,7 @@ pub(crate) use params::STATUSES;
 
 use self::{
     attached::DETAILS,
-    keep::{Keeper, Kept, Told},
+    keep::{Keeper, Kept, Told, Written},
     receive::{aside, settled},
 };
 use crate::{
@@ -199,12 +199,13 @@ impl Media {
         &self,
         req: &Request,
         draft: PostDraft,
-        paths: Vec<String>,
+        written: Written,
         settings: Arc<Settings>,
     ) -> Result<PostId> {
         let saved = self.posts.save_draft(req, draft, None, settings).await;
-        if saved.is_err() {
-            self.site.uploads.delete(paths).await;
+        match saved {
+            Ok(_) => written.done(),
+            Err(_) => written.delete(&self.site).await,
         }
         saved
     }
@@ -276,7 +277,7 @@ impl Media {
         let folder = self.folder(draft.attached_to, &settings)?;
         let keeper = Keeper { site: &self.site, settings: &settings };
         let sized: bool = req.arg("generate_sub_sizes")?.unwrap_or(true);
-        let Kept { file, told, alt, cover, paths } =
+        let Kept { file, told, alt, cover, written } =
             keeper.keep(&folder, kind, &received.blob, Told::Unknown, sized).await?;
 
         let is_name = |title: &str| svc_php::numeric::is_numeric(&svc_text::sanitize_title(title).into());
@@ -289,8 +290,8 @@ impl Media {
         draft.excerpt = draft.excerpt.filter(|t| !t.is_empty()).or(own_caption);
         draft.alt_text = draft.alt_text.filter(|t| !t.is_empty()).or(Some(alt).filter(|t| !t.is_empty()));
         draft.file = Some(file);
-        let stored = paths.first().cloned().unwrap_or_default();
-        let id = self.attach(&req, draft, paths, Arc::clone(&settings)).await?;
+        let stored = written.paths.first().cloned().unwrap_or_default();
+        let id = self.attach(&req, draft, written, Arc::clone(&settings)).await?;
         if let Some(cover) = cover
             && let Err(error) = self.keep_cover(&req, id, &stored, cover, &settings).await
         {
@@ -430,8 +431,19 @@ impl Media {
         let told = Told::Copied(of_original(&attached, &post));
         let kept = keeper.keep(&folder, kind, &Blob::Memory(changed.into()), told, true).await?;
         draft.file = Some(kept.file);
-        let id = self.attach(&req, draft, kept.paths, settings).await?;
+        let id = self.attach(&req, draft, kept.written, settings).await?;
         self.sent(&req, id, respond::view(&req)).await
+    }
+}
+
+/// Removes the files of uploads that were interrupted before their rows were stored, as far as this server made them. What
+/// goes wrong is logged, and tried again at the next start.
+pub async fn remove_interrupted_uploads(site: &Site) {
+    let is_used = |paths: &[String]| site.store.read(|db| posts::is_attached_file(db, paths));
+    match site.uploads.remove_interrupted(is_used).await {
+        Ok(0) => {}
+        Ok(uploads) => tracing::info!(uploads, "removed the files of interrupted uploads"),
+        Err(error) => tracing::warn!(%error, "the files of interrupted uploads are not removed"),
     }
 }
 

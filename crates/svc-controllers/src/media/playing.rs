@@ -174,7 +174,7 @@ impl Media {
         let keeper = Keeper { site: &self.site, settings };
         let kept = keeper.keep(&self.folder(None, settings)?, kind, &blob, Told::Unknown, true).await?;
         let draft = PostDraft { title: Some(String::new()), file: Some(kept.file), ..PostDraft::default() };
-        self.attach(req, draft, kept.paths, Arc::clone(settings)).await.map(Some)
+        self.attach(req, draft, kept.written, Arc::clone(settings)).await.map(Some)
     }
 }
 

@@ -25,7 +25,9 @@ use serde_json::{Value, json};
 use svc_auth::{Caller, caps::PostCap};
 use svc_model::{Post, PostId, PostType, RestController};
 use svc_resource::{Paging, Params, View, total_headers};
-use svc_routing::{CREATABLE, Controller, DELETABLE, EDITABLE, ExtraFields, Request, Response, Result, Route, get, on};
+use svc_routing::{
+    CREATABLE, Controller, DELETABLE, EDITABLE, ExtraFields, Method, Request, Response, Result, Route, get, on,
+};
 use svc_schema::{
     Arg, Args, MethodKind, Schema,
     build::{SchemaBuilder, boolean, integer, string},
@@ -47,7 +49,7 @@ use crate::{
     Access, Settings, Site, Stored,
     access::{PostsAsked, only_reads},
     caller, errors,
-    feeds::{Missing, with_feeds},
+    feeds::{Missing, with_feeds, with_known_feeds},
     media, respond,
 };
 
@@ -274,7 +276,9 @@ impl Posts {
                 loading.load(db, &access, vec![post.clone()], &plan)
             })
         };
-        let mut loaded = with_feeds(&self.site, load).await?;
+        // A response to a write does not wait for other sites.
+        let reads = matches!(*req.method(), Method::GET | Method::HEAD | Method::OPTIONS);
+        let mut loaded = if reads { with_feeds(&self.site, load).await? } else { with_known_feeds(&self.site, load)? };
         media::measure(&self.site, &mut loaded, &plan).await?;
         let Some(Loaded { item, links }) = loaded.pop() else { return Err(errors::post_not_found()) };
         let data = plan.prepare(&item);

@@ -11,6 +11,9 @@ use crate::{Array, Key, Php, value::float_value};
 /// Lists and maps that may be open at once. One less than PHP's depth of 512, which also counts the innermost value.
 pub const MAX_DEPTH: usize = 511;
 
+/// Bytes that a text may keep in reserve.
+const SPARE: usize = 256;
+
 /// Why JSON text cannot be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct JsonError {
@@ -35,6 +38,8 @@ pub enum JsonErrorKind {
     Utf8 = 5,
     /// An escape that is half of a surrogate pair.
     Utf16 = 10,
+    /// More values than [`decode_bounded`] was to read. PHP has no such bound.
+    TooManyValues = 1_000,
 }
 
 impl JsonError {
@@ -54,6 +59,7 @@ impl fmt::Display for JsonError {
             JsonErrorKind::Syntax => "Syntax error",
             JsonErrorKind::Utf8 => "Malformed UTF-8 characters, possibly incorrectly encoded",
             JsonErrorKind::Utf16 => "Single unpaired UTF-16 surrogate in unicode escape",
+            JsonErrorKind::TooManyValues => "Too many values",
         })
     }
 }
@@ -67,7 +73,17 @@ impl std::error::Error for JsonError {}
 /// # Errors
 /// As PHP's `json_decode` fails.
 pub fn decode(text: &[u8]) -> Result<Value, JsonError> {
-    Reader::new(text).document()
+    Reader::new(text, usize::MAX).document()
+}
+
+/// As [`decode`], for text of strangers: lists, maps and what they hold count as values, and reading stops at the first
+/// above `max_values`. A value takes some 70 bytes of memory, up to some 300 in maps of one member, and may be two bytes
+/// of text.
+///
+/// # Errors
+/// As PHP's `json_decode` fails, and [`JsonErrorKind::TooManyValues`].
+pub fn decode_bounded(text: &[u8], max_values: usize) -> Result<Value, JsonError> {
+    Reader::new(text, max_values).document()
 }
 
 /// As [`decode`], into PHP values: maps become arrays, and floats may be infinite.
@@ -75,7 +91,7 @@ pub fn decode(text: &[u8]) -> Result<Value, JsonError> {
 /// # Errors
 /// As PHP's `json_decode` fails.
 pub fn decode_php(text: &[u8]) -> Result<Php, JsonError> {
-    Reader::new(text).document()
+    Reader::new(text, usize::MAX).document()
 }
 
 /// What is built while reading.
@@ -170,16 +186,18 @@ struct Reader<'a> {
     /// The front of the input that is UTF-8; what comes after it is an error only once it is reached.
     text: &'a str,
     at: usize,
+    /// Values that may still be read.
+    n_left: usize,
 }
 
 impl<'a> Reader<'a> {
-    fn new(input: &'a [u8]) -> Self {
+    fn new(input: &'a [u8], max_values: usize) -> Self {
         let valid = match std::str::from_utf8(input) {
             Ok(text) => text.len(),
             Err(error) => error.valid_up_to(),
         };
         let text = std::str::from_utf8(&input[..valid]).unwrap_or_default();
-        Reader { input, text, at: 0 }
+        Reader { input, text, at: 0, n_left: max_values }
     }
 
     fn error<R>(&self, kind: JsonErrorKind) -> Result<R, JsonError> {
@@ -191,6 +209,10 @@ impl<'a> Reader<'a> {
         let mut token = self.token()?;
         loop {
             // At this point a value is due, and `token` begins it.
+            match self.n_left.checked_sub(1) {
+                Some(n_left) => self.n_left = n_left,
+                None => return self.error(JsonErrorKind::TooManyValues),
+            }
             let mut done = match token {
                 Token::Null => T::null(),
                 Token::Bool(b) => T::bool(b),
@@ -330,6 +352,10 @@ impl<'a> Reader<'a> {
                 Some(b'"') => {
                     out.push_str(&self.text[plain..self.at]);
                     self.at += 1;
+                    // A long text would keep up to as much again in reserve.
+                    if out.capacity() - out.len() > SPARE {
+                        out.shrink_to_fit();
+                    }
                     return Ok(Token::Text(out));
                 }
                 Some(b'\\') => {
@@ -421,6 +447,15 @@ mod tests {
         (b"1e", Err(4)),
         (b"1e+", Err(4)),
     ];
+
+    #[test]
+    fn values_are_counted() {
+        for (text, n) in [("1", 1), ("[]", 1), ("[1,2]", 3), ("[[],[]]", 3), (r#"{"a":1,"b":{"c":[2]}}"#, 5)] {
+            assert_eq!(decode_bounded(text.as_bytes(), n), decode(text.as_bytes()), "{text}");
+            let refused = decode_bounded(text.as_bytes(), n - 1).map_err(|e| e.kind);
+            assert_eq!(refused, Err(JsonErrorKind::TooManyValues), "{text}");
+        }
+    }
 
     #[test]
     fn values_and_error_numbers() {

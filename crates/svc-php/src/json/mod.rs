@@ -6,5 +6,5 @@
 mod decode;
 mod encode;
 
-pub use decode::{JsonError, JsonErrorKind, MAX_DEPTH, decode, decode_php};
+pub use decode::{JsonError, JsonErrorKind, MAX_DEPTH, decode, decode_bounded, decode_php};
 pub use encode::{Style, compact, encode, pretty, write};

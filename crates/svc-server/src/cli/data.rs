@@ -69,6 +69,7 @@ pub(super) fn import(config: &Config, args: &ArgMatches) -> Result {
     let options = ImportOptions {
         prefix: args.get_one::<String>("dump-prefix").cloned(),
         search_replace,
+        source: Some(std::path::absolute(dump).unwrap_or_else(|_| dump.clone()).display().to_string()),
         overwrite: args.get_flag("overwrite"),
         progress: Some(&mut show),
     };

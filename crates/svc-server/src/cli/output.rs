@@ -7,6 +7,12 @@ pub(crate) fn say(line: &str) {
     drop(writeln!(std::io::stdout().lock(), "{line}"));
 }
 
+/// Writes a line that must have been seen; whether it was written.
+pub(super) fn show(line: &str) -> bool {
+    let mut out = std::io::stdout().lock();
+    writeln!(out, "{line}").and_then(|()| out.flush()).is_ok()
+}
+
 /// Writes why a command failed.
 pub(super) fn complain(line: &str) {
     drop(writeln!(std::io::stderr().lock(), "svc-server: {line}"));

@@ -2,10 +2,11 @@
 
 use std::net::SocketAddr;
 
-use super::output::say;
+use super::output::{say, show};
 use crate::{
     config::{Config, SiteUrl},
     error::{Error, Result},
+    in_flight::InFlight,
     logs, serving,
     site::SiteBuilder,
 };
@@ -28,21 +29,26 @@ async fn run(builder: &SiteBuilder, config: &Config) -> Result {
     let listener = serving::bind(&config.listen).await?;
     let here = listener.local_addr().map_err(Error::io("cannot tell the listening address"))?;
     let mut site = builder.open(config, &reachable(here)?)?;
-    let router = site.router();
     if let Some(created) = site.take_created() {
         say("A new site was made. Sign in as:\n");
         say(&format!("    user      {}", created.login));
-        say(&format!("    password  {}\n", created.password.expose()));
+        if show(&format!("    password  {}\n", created.password.expose())) {
+            created.shown();
+        }
         say("The password is not shown again.\n");
     }
+    let requests = InFlight::new();
+    let router = requests.count(site.router());
     // The address of the socket comes first: it is what works whatever the site is called in public.
     say(&format!("Listening on {}", reachable(here)?.as_str()));
     let home = site.home().as_str();
     say(&format!("The site:      {home}/"));
     say(&format!("Its interface: {}", site.server().rest_url("/")));
     tracing::info!(%here, home, "serving");
-    let _schedule = site.start_schedule();
+    let schedule = site.start_schedule();
     serving::serve(listener, router, config.limits.clone(), serving::asked_to_stop()).await;
+    schedule.stop().await;
+    requests.end().await;
     tracing::info!("stopped");
     Ok(())
 }

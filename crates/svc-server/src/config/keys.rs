@@ -76,11 +76,18 @@ fn generate(path: &Path) -> std::io::Result<()> {
         let secret = Keys::generate_setting().map_err(std::io::Error::other)?;
         text.push_str(&format!("{} = \"{}\"\n", name(setting), secret.expose()));
     }
-    let beside = path.with_extension("new");
+    // Another start may do the same in this moment: each writes a file of its own, and the first in place stays.
+    let beside = path.with_extension(format!("new{}", std::process::id()));
     let mut file = private_file(&beside)?;
     file.write_all(text.as_bytes())?;
     file.sync_all()?;
-    std::fs::rename(&beside, path)
+    let placed = match std::fs::hard_link(&beside, path) {
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(()),
+        // A file system without links.
+        Err(_) => return std::fs::rename(&beside, path),
+        Ok(()) => Ok(()),
+    };
+    std::fs::remove_file(&beside).and(placed)
 }
 
 #[cfg(unix)]

@@ -51,6 +51,8 @@ impl ConfigError {
 pub struct Limits {
     /// Largest request body in bytes.
     pub body: u64,
+    /// Most values of a JSON body.
+    pub values: usize,
     /// Connections served at a time.
     pub connections: usize,
     /// Connections of one client network (an IPv4 address, a /64 of IPv6) served at a time.
@@ -264,6 +266,7 @@ impl Config {
             trusted_proxies: trusted_proxies.clone(),
             limits: Limits {
                 body: read.required("limits.body", values::size)?,
+                values: read.required("limits.values", values::count)? as usize,
                 connections: read.required("limits.connections", values::count)? as usize,
                 connections_per_network: read.required("limits.connections_per_network", values::count)? as usize,
                 header: read.required("limits.header_seconds", seconds)?,

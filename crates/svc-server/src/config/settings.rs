@@ -84,6 +84,7 @@ pub const SETTINGS: &[Setting] = &[
     row("log_format", "FORMAT", Some("text"), "text or json"),
     row("trusted_proxies", "LIST", Some(""), "Addresses or networks, by commas, whose forwarding headers are believed"),
     row("limits.body", "SIZE", Some("64MB"), "Largest request body"),
+    row("limits.values", "N", Some("100000"), "Most values of a JSON body: lists, objects and what they hold"),
     row("limits.connections", "N", Some("1024"), "Connections served at a time; when all are taken, a new one replaces the one that has been idle for longest"),
     row("limits.connections_per_network", "N", Some("256"), "Connections served at a time for one client address (IPv6: one /64); trusted proxies are exempt"),
     row("limits.header_seconds", "N", Some("10"), "Time to send the first request of a connection, and the head of each further one"),

@@ -1,12 +1,17 @@
 //! The first start: makes the data folder and, in a database without a site, the site that a newcomer looks at.
 
 mod options;
+mod password;
 mod sample;
 
-use std::{collections::HashMap, path::Path};
+use std::{
+    collections::HashMap,
+    fs::File,
+    path::{Path, PathBuf},
+};
 
 use chrono::{DateTime, NaiveDateTime, TimeDelta, Utc};
-use svc_auth::{Secret, password, random_text, roles::Roles};
+use svc_auth::{Secret, random_text, roles::Roles};
 use svc_model::{Comment, Post, PostId, Term, TermId, User, UserId};
 use svc_store::{Store, StoreError, Tx, comments, options as stored, posts, schema, terms, users};
 
@@ -16,19 +21,39 @@ use crate::{
     error::{Error, Result},
 };
 
+pub(crate) use password::not_shown;
+
 /// Name of the first user.
 const LOGIN: &str = "admin";
 
 /// Letters in a generated password: with 62 signs, 118 bits.
 const PASSWORD_LENGTH: usize = 20;
 
-/// A site that was made just now.
+/// A site that was made just now, or whose password no start has shown yet.
 #[derive(Debug)]
 pub struct Created {
     /// Name of its administrator.
     pub login: &'static str,
-    /// The administrator's password, which is told only this once.
+    /// The administrator's password.
     pub password: Secret,
+    /// Where it is stored until it was shown.
+    file: PathBuf,
+}
+
+impl Created {
+    /// Notes that the owner has seen the password: no later start shows it again.
+    pub fn shown(&self) {
+        password::forget(&self.file);
+    }
+}
+
+/// Keeps other starts on the same data folder waiting until this is dropped, so that one makes what all use.
+///
+/// Where the system cannot lock a folder there is nothing to hold.
+pub(crate) fn turn(data: &Path) -> Option<File> {
+    let folder = File::open(data).ok()?;
+    folder.lock().ok()?;
+    Some(folder)
 }
 
 /// Makes the data folder, readable by its owner only, when it is not there.
@@ -49,25 +74,46 @@ pub(crate) fn folder(data: &Path) -> Result {
 /// Whether the database holds a site.
 ///
 /// # Errors
-/// Those of the store.
+/// Those of the store; and when the database holds the rest of an import that was interrupted.
 pub(crate) fn has_site(store: &Store) -> Result<bool> {
-    let answer = store.read(|db| {
+    let found = store.read(|db| {
         let name = format!("{}options", db.prefix());
         Ok(db.table_exists(&name)? && stored::get(db, "siteurl")?.is_some())
     });
-    answer.map_err(Error::store("cannot read the database"))
+    let found = found.map_err(Error::store("cannot read the database"))?;
+    match store.interrupted_import().map_err(Error::store("cannot read the database"))? {
+        None => Ok(found),
+        Some(dump) if found => {
+            tracing::warn!(dump, "an import that was to replace this site has not finished; the site is as it was");
+            Ok(true)
+        }
+        Some(dump) => Err(Error::Refused(format!(
+            "an import into this database was interrupted, or is still running. Run it again: svc-server import {}",
+            if dump.is_empty() { "DUMP.sql" } else { &dump }
+        ))),
+    }
 }
 
-/// Makes a site in a database that has none: all of it or nothing.
+/// Makes a site in a database that has none: all of it or nothing. `None` when another process was quicker, whose site is
+/// then there.
 ///
 /// # Errors
-/// Those of the store, or when the system has no random bytes.
-pub(crate) fn create(store: &Store, address: &SiteUrl, now: DateTime<Utc>) -> Result<Created> {
+/// Those of the store, or when the system has no random bytes or the data folder cannot be written to.
+pub(crate) fn create(data: &Path, store: &Store, address: &SiteUrl, now: DateTime<Utc>) -> Result<Option<Created>> {
     let password = random_text(PASSWORD_LENGTH).map_err(|e| Error::Refused(e.to_string()))?;
-    let hash = password::hash(password.expose().as_bytes()).map_err(|e| Error::Refused(e.to_string()))?;
+    let hash = svc_auth::password::hash(password.expose().as_bytes()).map_err(|e| Error::Refused(e.to_string()))?;
     let site = NewSite { address: address.as_str().to_owned(), hash, now: now.naive_utc() };
-    store.write_blocking(move |tx| site.install(tx)).map_err(Error::store("cannot make the site"))?;
-    Ok(Created { login: LOGIN, password })
+    let making = || Error::store("cannot make the site");
+    let file = password::file(data);
+    password::store(&file, &password)?;
+    // The tables by themselves: MySQL commits each of them, and with it what a transaction has done before.
+    store.write_blocking(schema::install).map_err(making())?;
+    let made = store.write_blocking(move |tx| site.fill(tx)).map_err(making())?;
+    if !made {
+        password::forget(&file);
+        return Ok(None);
+    }
+    Ok(Some(Created { login: LOGIN, password, file }))
 }
 
 /// What a new site depends on.
@@ -79,15 +125,18 @@ struct NewSite {
 }
 
 impl NewSite {
-    fn install(&self, tx: &mut Tx) -> std::result::Result<(), StoreError> {
-        schema::install(tx)?;
+    /// Writes what the site holds, unless there is one; whether it did.
+    fn fill(&self, tx: &mut Tx) -> std::result::Result<bool, StoreError> {
+        if !schema::claim(tx, &self.address)? {
+            return Ok(false);
+        }
         let admin = self.admin(tx)?;
         self.options(tx)?;
         let terms = self.terms(tx)?;
         for sample in sample::POSTS {
             self.post(tx, sample, admin, &terms)?;
         }
-        Ok(())
+        Ok(true)
     }
 
     fn options(&self, tx: &mut Tx) -> std::result::Result<(), StoreError> {

@@ -1,6 +1,12 @@
 //! Who asks: the peer of the connection, or whom a trusted proxy speaks for.
 
-use std::net::{IpAddr, SocketAddr};
+use std::{
+    net::{IpAddr, SocketAddr},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+};
 
 use axum::{
     extract::{ConnectInfo, Request, State},
@@ -23,16 +29,33 @@ pub struct Client {
     pub tls: bool,
 }
 
-/// The proxies whose word counts.
+/// The proxies whose forwarding headers are believed.
 #[derive(Clone, Debug, Default)]
 pub struct Forwarding {
-    trusted: std::sync::Arc<[Network]>,
+    trusted: Arc<[Network]>,
+    /// A header of another peer has been reported.
+    has_reported: Arc<AtomicBool>,
 }
 
 impl Forwarding {
     /// Believes these.
     pub fn new(trusted: &[Network]) -> Self {
-        Forwarding { trusted: trusted.into() }
+        Forwarding { trusted: trusted.into(), has_reported: Arc::default() }
+    }
+
+    /// Reports the first forwarding header that is not believed: it may come from a proxy that should be, behind which all
+    /// clients now count as one.
+    fn report_ignored(&self, peer: IpAddr, headers: &HeaderMap) -> bool {
+        let peer = peer.to_canonical();
+        let Some(name) = FORWARDING.iter().find(|name| headers.contains_key(**name)) else { return false };
+        if self.trusts(peer) || self.has_reported.swap(true, Ordering::Relaxed) {
+            return false;
+        }
+        tracing::warn!(
+            "ignored the header {name} from {peer}, which is not in `trusted_proxies`: if this is your proxy, add it there, \
+             or all of its clients count as one"
+        );
+        true
     }
 
     fn trusts(&self, ip: IpAddr) -> bool {
@@ -76,6 +99,9 @@ pub(crate) fn network_of(address: IpAddr) -> IpAddr {
 pub(crate) const FORWARDED_FOR: &str = "x-forwarded-for";
 const FORWARDED_PROTO: &str = "x-forwarded-proto";
 
+/// All headers by which proxies say for whom they speak.
+const FORWARDING: [&str; 4] = [FORWARDED_FOR, FORWARDED_PROTO, "x-forwarded-host", "forwarded"];
+
 /// An address as forwarding headers write it, perhaps with a port.
 fn address_of(hop: &str) -> Option<IpAddr> {
     let ip = hop.parse::<IpAddr>().or_else(|_| hop.parse::<SocketAddr>().map(|a| a.ip())).ok()?;
@@ -87,8 +113,9 @@ fn address_of(hop: &str) -> Option<IpAddr> {
 pub(super) async fn identify(State(forwarding): State<Forwarding>, mut request: Request, next: Next) -> Response {
     let peer = request.extensions().get::<ConnectInfo<SocketAddr>>().map_or(IpAddr::from([0, 0, 0, 0]), |c| c.0.ip());
     let client = forwarding.client(peer, request.headers());
+    forwarding.report_ignored(peer, request.headers());
     let headers = request.headers_mut();
-    for name in [FORWARDED_FOR, FORWARDED_PROTO, "x-forwarded-host", "forwarded"] {
+    for name in FORWARDING {
         headers.remove(name);
     }
     if let Ok(address) = HeaderValue::from_str(&client.address.to_string()) {
@@ -125,6 +152,18 @@ mod tests {
         check("10.0.0.1", &["198.51.100.1"], Some("https"), "198.51.100.1", true);
         check("10.0.0.1", &[], None, "10.0.0.1", false);
         check("::ffff:10.0.0.1", &["198.51.100.1:4711"], Some("http"), "198.51.100.1", false);
+    }
+
+    #[test]
+    fn a_header_of_an_unknown_proxy_is_reported_once() {
+        let forwarding = Forwarding::new(&["10.0.0.1".parse().unwrap()]);
+        let (trusted, other) = (IpAddr::from([10, 0, 0, 1]), IpAddr::from([10, 0, 0, 2]));
+        let headers =
+            |name| HeaderMap::from_iter([(http::HeaderName::from_static(name), HeaderValue::from_static("x"))]);
+        assert!(!forwarding.report_ignored(trusted, &headers("forwarded")));
+        assert!(!forwarding.report_ignored(other, &headers("host")));
+        assert!(forwarding.report_ignored(other, &headers("forwarded")));
+        assert!(!forwarding.clone().report_ignored(other, &headers("x-forwarded-for")), "once");
     }
 
     #[test]

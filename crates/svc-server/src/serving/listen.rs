@@ -114,7 +114,8 @@ pub async fn serve(listener: TcpListener, router: Router, limits: Limits, stop: 
     }
     drop((listener, stopped));
     let n_busy = connections.n_busy();
-    drop(stopping.send(()));
+    // Without receivers there is nothing to stop.
+    let _sent = stopping.send(());
     let finished = async {
         tokio::select! {
             () = stopping.closed() => {}
@@ -259,6 +260,7 @@ mod tests {
         let time = Duration::from_secs(seconds);
         Limits {
             body: 1024,
+            values: 1000,
             connections,
             connections_per_network: connections,
             header: time,
@@ -405,7 +407,7 @@ mod tests {
         struct Guard(tokio::sync::mpsc::UnboundedSender<()>);
         impl Drop for Guard {
             fn drop(&mut self) {
-                drop(self.0.send(()));
+                let _sent = self.0.send(());
             }
         }
         // A body that reports when the server has given it up.

@@ -87,10 +87,10 @@ impl Pages {
             return Ok(view::message(self, StatusCode::FORBIDDEN, "Not from this site", text));
         }
         let action = [form.get("action"), asked.query.get("action")].into_iter().find(|a| !a.is_empty());
-        if action == Some("logout") {
-            self.log_out(asked, form).await
-        } else {
-            self.log_in(asked, form, &settings).await
+        match action {
+            Some("logout") => self.log_out(asked, form).await,
+            Some("postpass") => self.open_post(asked, form, &settings).await,
+            _ => self.log_in(asked, form, &settings).await,
         }
     }
 
@@ -144,7 +144,7 @@ impl Pages {
         let found = self.identities.site.read(|db| Ok(self.identities.by_name(db, &name)?))?;
         let stored = found.as_ref().map(|s| s.user.pass.clone());
         match hashing::verify(stored, Secret::new(typed)).await {
-            Ok(true) => {}
+            Ok(true) => self.attempts.form_succeeded(asked.client, &name),
             Ok(false) => return refused(StatusCode::OK, "This name and this password do not belong together."),
             Err(HashFailure::Busy | HashFailure::TooLong | HashFailure::Unavailable) => {
                 return refused(StatusCode::SERVICE_UNAVAILABLE, "The site is busy. Try again in some seconds.")

@@ -58,13 +58,16 @@ impl SignIn {
                 && known.passwords_in_use(db)?
             {
                 let address = client_address(&credentials.headers).map(|client| client.0);
-                if let Some(wait) = address.and_then(|a| self.attempts.refuses_program(a)) {
+                if let Some(wait) = address.and_then(|a| self.attempts.refuses_check(a, &sent)) {
                     return Ok(too_many(wait));
                 }
                 if let Some(outcome) = self.by_password(db, &known, &sent, &credentials.headers, noting)? {
+                    self.attempts.succeeded(&sent);
                     return Ok(outcome);
                 }
-                address.inspect(|a| self.attempts.program_failed(*a));
+                if let Some(wait) = address.and_then(|a| self.attempts.failed(a)) {
+                    return Ok(too_many(wait));
+                }
             }
             match cookie_value(&credentials.headers, &known.cookies.logged_in) {
                 Some(value) => self.by_cookie(db, &known, &value, credentials),

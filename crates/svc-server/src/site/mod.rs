@@ -11,13 +11,17 @@ use std::{process::ExitCode, sync::Arc};
 
 use axum::{
     Router,
-    extract::Request,
-    middleware::{Next, from_fn},
+    extract::{Request, State},
+    middleware::{Next, from_fn_with_state},
+    response::Response,
 };
 use chrono::Utc;
 use svc_auth::Scheme;
-use svc_controllers::{Extension, Outgoing, Site};
-use svc_http::RestLayer;
+use svc_controllers::{
+    Extension, Outgoing, Site,
+    feeds::{FETCH_HEADER, within_own_fetch},
+};
+use svc_http::{RestLayer, Uncached};
 use svc_routing::{Registry, Server};
 use svc_store::{DatabaseUrl, Store, StoreConfig, moment};
 
@@ -34,6 +38,9 @@ use crate::{
 };
 use authenticate::SignIn;
 use rest::Rest;
+
+/// Folder of the data folder with a file for each upload in progress.
+const UPLOADS_JOURNAL: &str = "uploads-in-progress";
 
 type Prepare = Arc<dyn Fn(&mut Site) + Send + Sync>;
 type Register = Arc<dyn Fn(&mut Registry, &Arc<Site>) + Send + Sync>;
@@ -110,10 +117,18 @@ impl SiteBuilder {
     pub fn open(&self, config: &Config, address: &SiteUrl) -> Result<OpenSite> {
         let address = config.site_url.as_ref().unwrap_or(address);
         first_run::folder(&config.data)?;
+        let _turn = first_run::turn(&config.data);
         let store = open_store(config)?;
         let created = match (first_run::has_site(&store)?, &config.wp_config) {
-            (true, _) => None,
-            (false, None) => Some(first_run::create(&store, address, Utc::now())?),
+            (true, _) => first_run::not_shown(&config.data, &store)?,
+            (false, None) => {
+                // What can fail, and what the site needs, comes before it.
+                shipped_theme::write(&config.content_dir.join(active_theme::FOLDER))?;
+                if let Some(name) = &config.theme {
+                    active_theme::require(&config.content_dir, name)?;
+                }
+                first_run::create(&config.data, &store, address, Utc::now())?
+            }
             // Nothing is made in a database that is somebody else's.
             (false, Some(file)) => return Err(no_site(file, &config.table_prefix)),
         };
@@ -135,9 +150,8 @@ impl SiteBuilder {
         if let Some(bucket) = &config.uploads {
             site.uploads = uploads::bucket(bucket)?;
         }
-        if created.is_some() {
-            shipped_theme::write(&config.content_dir.join(active_theme::FOLDER))?;
-        }
+        // The journal of uploads is this server's own, wherever the files are.
+        site.uploads = site.uploads.clone().with_journal(&config.data.join(UPLOADS_JOURNAL));
         if let Some(name) = &config.theme {
             active_theme::activate(&config.content_dir, &site.store, name)?;
         }
@@ -183,6 +197,17 @@ impl SiteBuilder {
             config: config.clone(),
         })
     }
+}
+
+/// Runs a request with what is cached for its time. For a request that this server has sent itself no feeds are fetched,
+/// and its response is not cached.
+async fn whole_request(State(site): State<Arc<Site>>, mut request: Request, next: Next) -> Response {
+    let is_own = request.headers().get(FETCH_HEADER).is_some_and(|value| site.feeds.is_own_fetch(value.as_bytes()));
+    if is_own {
+        request.extensions_mut().insert(Uncached);
+        return within_own_fetch(moment::scope(next.run(request))).await;
+    }
+    moment::scope(next.run(request)).await
 }
 
 /// The site's public address, and the path under which its log-in page stands, as its options have them.
@@ -243,7 +268,8 @@ impl OpenSite {
         &self.home
     }
 
-    /// The administrator's name and password, when the site was made just now. Given once.
+    /// The administrator's name and password, when no start has shown them yet. Returned once; call [`Created::shown`] when
+    /// the owner has seen them, else the next start returns them again.
     pub fn take_created(&mut self) -> Option<Created> {
         self.created.take()
     }
@@ -258,17 +284,17 @@ impl OpenSite {
     pub fn router(&self) -> Router {
         let limits = svc_http::Limits {
             body: usize::try_from(self.config.limits.body).unwrap_or(usize::MAX),
+            values: self.config.limits.values,
             ..svc_http::Limits::default()
         };
         let service = self.rest.service(limits, self.sign_in.clone());
-        let pages = pages::router(Arc::clone(&self.site), Arc::clone(&self.texts));
+        let pages = pages::router(Arc::clone(&self.site), Arc::clone(&self.texts), Arc::clone(&self.people.identities));
         let files = uploads::router(self.home.path(), self.site.uploads.clone(), &self.site.content_dir);
         let accounts = sign_in::router(Arc::clone(&self.people), &self.installed_at);
         let inner = Router::new().merge(files).merge(accounts).fallback_service(pages);
         let with_rest = tower::Layer::layer(&RestLayer::new(service), inner);
-        let whole = Router::new()
-            .fallback_service(with_rest)
-            .layer(from_fn(|request: Request, next: Next| moment::scope(next.run(request))));
+        let whole =
+            Router::new().fallback_service(with_rest).layer(from_fn_with_state(Arc::clone(&self.site), whole_request));
         serving::surround(whole, &self.config)
     }
 }

@@ -9,7 +9,7 @@ use sea_query::Value;
 
 use super::lexer::{Lexer, Literal};
 use super::replace::Replacer;
-use super::{ImportError, ImportOptions, ImportReport, Progress};
+use super::{ImportError, ImportOptions, ImportReport, Progress, marker};
 use crate::db::Tx;
 use crate::dialect::Dialect;
 use crate::error::StoreError;
@@ -79,6 +79,10 @@ pub(super) fn load(
     if !options.overwrite && tx.table_exists(&format!("{target}posts"))? && has_rows(tx, &target)? {
         return Err(ImportError::NotEmpty);
     }
+    if tx.dialect() == Dialect::MySql {
+        alone(tx)?;
+        sweep(tx)?;
+    }
     let replacer = Replacer::new(&options.search_replace);
     let mut loader = Loader {
         tx,
@@ -99,6 +103,24 @@ pub(super) fn load(
             Err(e)
         }
     }
+}
+
+/// Keeps other imports out of this database until the connection is closed; their tables would have the same names.
+fn alone(tx: &mut Tx) -> Result<(), StoreError> {
+    let mut got = 0;
+    let sql = "SELECT GET_LOCK(CONCAT('svc_import.', LEFT(SHA1(DATABASE()), 32)), 0)";
+    tx.conn.query(sql, &[], &mut |row| row.int(0).map(|n| got = n))?;
+    if got == 1 { Ok(()) } else { Err(StoreError::Config("another import into this database is running".to_owned())) }
+}
+
+/// Drops the tables that an interrupted import has left.
+fn sweep(tx: &mut Tx) -> Result<(), StoreError> {
+    let mut names = Vec::new();
+    let sql =
+        "SELECT table_name FROM information_schema.tables WHERE table_schema = DATABASE() AND LEFT(table_name, ?) = ?";
+    let length = i64::try_from(STAGE.len()).unwrap_or_default();
+    tx.conn.query(sql, &[length.into(), STAGE.into()], &mut |row| row.text(0).map(|name| names.push(name)))?;
+    names.iter().try_for_each(|name| tx.run(&format!("DROP TABLE IF EXISTS {}", quoted(name))))
 }
 
 fn has_rows(tx: &mut Tx, prefix: &str) -> Result<bool, StoreError> {
@@ -393,13 +415,12 @@ impl Loader<'_, '_> {
             report.tables.insert(staged.table.name.to_owned(), staged.rows);
         }
         match self.tx.dialect() {
-            Dialect::Sqlite => self.put_sqlite(&ours, target)?,
-            Dialect::MySql => self.put_mysql(&ours, target)?,
-        }
-        // Tables that old sites do not have yet, and the counts of changes.
-        schema::install(self.tx)?;
-        if prefix != target {
-            self.rename_keys(&prefix, target)?;
+            Dialect::Sqlite => {
+                self.put_sqlite(&ours, target)?;
+                self.rename_keys(&prefix, target, &format!("{target}options"), &format!("{target}usermeta"))?;
+                marker::remove(self.tx)?;
+            }
+            Dialect::MySql => self.put_mysql(ours, &prefix, target)?,
         }
         Ok(report)
     }
@@ -421,14 +442,36 @@ impl Loader<'_, '_> {
         schema::watch(self.tx, target)
     }
 
-    /// MySQL commits at each change of tables, but changes the names of many at once: so the rows are committed first,
-    /// and one statement puts the new tables in the place of the old.
-    fn put_mysql(&mut self, ours: &[Staged], target: &str) -> Result<(), StoreError> {
+    /// MySQL commits at each change of tables, but changes the names of many at once: so everything is finished and
+    /// committed under the other names first, and one statement puts the new tables in the place of the old and takes the
+    /// mark of the import away.
+    fn put_mysql(&mut self, mut ours: Vec<Staged>, prefix: &str, target: &str) -> Result<(), StoreError> {
         self.tx.run("COMMIT")?;
+        // Tables that old sites do not have yet.
+        for table in TABLES {
+            if !ours.iter().any(|staged| staged.table.name == table.name) {
+                let stage = format!("{STAGE}{prefix}{}", table.name);
+                self.stage(table, &stage, &[])?;
+                ours.push(Staged {
+                    table,
+                    prefix: prefix.to_owned(),
+                    stage,
+                    columns: Vec::new(),
+                    insert: None,
+                    next_id: None,
+                    rows: 0,
+                });
+            }
+        }
+        let stage_of = |name: &str| ours.iter().find(|s| s.table.name == name).map(|s| s.stage.clone());
+        if let (Some(options), Some(usermeta)) = (stage_of("options"), stage_of("usermeta")) {
+            self.tx.run("START TRANSACTION")?;
+            self.rename_keys(prefix, target, &options, &usermeta)?;
+            self.tx.run("COMMIT")?;
+        }
         let mut names = Vec::new();
         let mut old = Vec::new();
-        for table in TABLES {
-            let full = format!("{target}{}", table.name);
+        for full in TABLES.iter().map(|table| format!("{target}{}", table.name)).chain([marker::table(target)]) {
             if self.tx.table_exists(&full)? {
                 let aside = format!("{ASIDE}{full}");
                 self.tx.run(&format!("DROP TABLE IF EXISTS {}", quoted(&aside)))?;
@@ -436,7 +479,7 @@ impl Loader<'_, '_> {
                 old.push(aside);
             }
         }
-        for staged in ours {
+        for staged in &ours {
             if let (Some(next), Some(_)) = (staged.next_id, staged.table.auto_column()) {
                 self.tx.run(&format!("ALTER TABLE {} AUTO_INCREMENT = {next}", quoted(&staged.stage)))?;
             }
@@ -501,14 +544,16 @@ impl Loader<'_, '_> {
     }
 
     /// Names that begin with the prefix inside the rows: the roles' option, and users' capabilities and settings.
-    fn rename_keys(&mut self, from: &str, to: &str) -> Result<(), StoreError> {
-        let options = quoted(&format!("{to}options"));
+    fn rename_keys(&mut self, from: &str, to: &str, options: &str, usermeta: &str) -> Result<(), StoreError> {
+        if from == to {
+            return Ok(());
+        }
+        let (options, usermeta) = (quoted(options), quoted(usermeta));
         let sql = format!("UPDATE {options} SET option_name = ? WHERE option_name = ?");
         self.tx.conn.execute(&sql, &[format!("{to}user_roles").into(), format!("{from}user_roles").into()])?;
         if from.is_empty() {
             return Ok(());
         }
-        let usermeta = quoted(&format!("{to}usermeta"));
         let glue = match self.tx.dialect() {
             Dialect::Sqlite => "? || substr(meta_key, ?)",
             Dialect::MySql => "CONCAT(?, substr(meta_key, ?))",

@@ -7,6 +7,7 @@
 
 mod lexer;
 mod load;
+mod marker;
 mod replace;
 
 use std::io::{BufRead as _, BufReader, Read};
@@ -57,6 +58,8 @@ pub struct ImportOptions<'a> {
     pub prefix: Option<String>,
     /// Texts to be replaced everywhere but in `guid`, each with what takes its place; serialized values stay whole.
     pub search_replace: Vec<(String, String)>,
+    /// Name of the dump, which is stored until the import is done: see [`Store::interrupted_import`].
+    pub source: Option<String>,
     /// A site that is there already is replaced.
     pub overwrite: bool,
     /// Called now and then.
@@ -112,7 +115,25 @@ impl Store {
         } else {
             Box::new(dump)
         };
-        self.exclusively(|tx| load::load(tx, dump, &mut options, &n))
+        let was_interrupted = self.interrupted_import()?.is_some();
+        let source = options.source.clone().unwrap_or_default();
+        self.write_blocking(move |tx| marker::set(tx, &source))?;
+        let done = self.exclusively(|tx| load::load(tx, dump, &mut options, &n));
+        if done.is_err() && !was_interrupted {
+            // Nothing of it is left, so nothing needs to be repeated.
+            self.write_blocking(marker::remove)?;
+        }
+        done
+    }
+}
+
+impl Store {
+    /// The name of the dump whose import into this database has not finished: it was interrupted, or is still running.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub fn interrupted_import(&self) -> Result<Option<String>, StoreError> {
+        self.read(marker::get)
     }
 }
 

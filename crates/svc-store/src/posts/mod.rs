@@ -2,6 +2,7 @@
 
 mod batch;
 mod days;
+mod files;
 mod plan;
 mod query;
 mod revisions;
@@ -19,6 +20,7 @@ use crate::error::Result;
 
 pub use batch::{ancestor_slugs, revision_counts};
 pub use days::published_days;
+pub use files::is_attached_file;
 pub use query::{
     Clauses, MetaClause, MetaCompare, MetaType, PostOrderBy, PostQuery, Relation, TaxClause, TaxOperator, query,
 };

@@ -1,0 +1,57 @@
+//! The first password, stored from before the site exists until it was shown.
+//!
+//! Whatever ends the first start (an error, a kill), the next one can still show it. The file is readable by its owner only,
+//! and is removed once the password was shown or has been changed.
+
+use std::{
+    io::Write,
+    path::{Path, PathBuf},
+};
+
+use svc_auth::{Secret, password};
+use svc_store::{Store, users};
+
+use super::{Created, LOGIN};
+use crate::error::{Error, Result};
+
+/// Name of the file in the data folder.
+const FILE: &str = "first-password";
+
+/// The file of this data folder.
+pub(super) fn file(data: &Path) -> PathBuf {
+    data.join(FILE)
+}
+
+/// Stores the password of a site that is about to be made.
+pub(super) fn store(file: &Path, password: &Secret) -> Result {
+    let writing = || Error::io(format!("cannot write {}", file.display()));
+    let mut options = std::fs::OpenOptions::new();
+    options.write(true).create(true).truncate(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let mut opened = options.open(file).map_err(writing())?;
+    opened.write_all(format!("{}\n", password.expose()).as_bytes()).map_err(writing())?;
+    opened.sync_all().map_err(writing())
+}
+
+/// The password that no start has shown yet, if it is still that of the first user.
+pub(crate) fn not_shown(data: &Path, store: &Store) -> Result<Option<Created>> {
+    let file = file(data);
+    let Ok(text) = std::fs::read_to_string(&file) else { return Ok(None) };
+    let password = Secret::new(text.trim());
+    let user = store.read(|db| users::by_login(db, LOGIN)).map_err(Error::store("cannot read the database"))?;
+    if user.is_some_and(|user| password::verify(&user.pass, password.expose().as_bytes())) {
+        return Ok(Some(Created { login: LOGIN, password, file }));
+    }
+    forget(&file);
+    Ok(None)
+}
+
+/// Removes the file; one that cannot be removed holds an old password at worst.
+pub(super) fn forget(file: &Path) {
+    if let Err(error) = std::fs::remove_file(file)
+        && error.kind() != std::io::ErrorKind::NotFound
+    {
+        tracing::warn!(%error, file = %file.display(), "the file of the first password cannot be removed");
+    }
+}

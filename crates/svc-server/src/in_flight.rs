@@ -1,0 +1,100 @@
+//! Requests in progress, so that a stop can wait for them.
+//!
+//! A task that is in the middle of its work when the runtime ends goes on for a moment without a clock, and panics at the
+//! first timer. So the server ends what is left of its requests, and waits for them, while the runtime is still there.
+
+use std::{sync::Arc, time::Duration};
+
+use axum::{
+    Router,
+    extract::Request,
+    middleware::{Next, from_fn},
+    response::{IntoResponse as _, Response},
+};
+use http::StatusCode;
+use tokio::sync::watch;
+
+/// How long a stop waits for requests that it has ended: no read of the database takes longer.
+const LAST: Duration = Duration::from_secs(20);
+
+/// How long a stop waits for connections whose requests have ended.
+const CONNECTIONS: Duration = Duration::from_millis(500);
+
+/// The requests of one server. Cheap to clone.
+#[derive(Clone, Debug)]
+pub(crate) struct InFlight {
+    count: Arc<watch::Sender<usize>>,
+    ended: Arc<watch::Sender<bool>>,
+}
+
+/// One of them; counted until this is dropped.
+struct Counted(Arc<watch::Sender<usize>>);
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.0.send_modify(|n| *n -= 1);
+    }
+}
+
+impl InFlight {
+    pub(crate) fn new() -> Self {
+        InFlight { count: Arc::new(watch::Sender::new(0)), ended: Arc::new(watch::Sender::new(false)) }
+    }
+
+    /// Counts the requests of a router.
+    pub(crate) fn count(&self, router: Router) -> Router {
+        let requests = self.clone();
+        router.layer(from_fn(move |request: Request, next: Next| requests.clone().run(next.run(request))))
+    }
+
+    async fn run(self, response: impl Future<Output = Response>) -> Response {
+        self.count.send_modify(|n| *n += 1);
+        let _counted = Counted(Arc::clone(&self.count));
+        let mut ended = self.ended.subscribe();
+        tokio::select! {
+            biased;
+            response = response => response,
+            _ = ended.wait_for(|ended| *ended) => StatusCode::SERVICE_UNAVAILABLE.into_response(),
+        }
+    }
+
+    /// Ends all requests at their next pause, and waits until they have ended and their connections are closed.
+    pub(crate) async fn end(&self) {
+        self.ended.send_replace(true);
+        let mut count = self.count.subscribe();
+        if tokio::time::timeout(LAST, count.wait_for(|n| *n == 0)).await.is_err() {
+            tracing::warn!(requests = *self.count.borrow(), "stopped with requests that do not end");
+        }
+        let until = tokio::time::Instant::now() + CONNECTIONS;
+        let runtime = tokio::runtime::Handle::current();
+        while runtime.metrics().num_alive_tasks() > 0 && tokio::time::Instant::now() < until {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::{body::Body, routing::get};
+    use tower::ServiceExt as _;
+
+    use super::*;
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_stop_ends_requests_and_waits_for_the_one_that_blocks() {
+        let requests = InFlight::new();
+        let (begun, wait) = std::sync::mpsc::channel();
+        let blocks = get(move || async move {
+            begun.send(()).unwrap();
+            tokio::task::block_in_place(|| std::thread::sleep(Duration::from_millis(200)));
+            // What panics once the runtime is gone.
+            tokio::time::sleep(Duration::from_secs(3600)).await;
+        });
+        let app = requests.count(Router::new().route("/", blocks));
+        let response = tokio::spawn(app.oneshot(Request::new(Body::empty())));
+        tokio::task::block_in_place(|| wait.recv()).unwrap();
+        requests.end().await;
+        assert_eq!(*requests.count.borrow(), 0);
+        assert_eq!(response.await.unwrap().unwrap().status(), 503);
+    }
+}

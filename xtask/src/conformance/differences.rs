@@ -1,0 +1,88 @@
+//! Steps on which the project differs from the recordings on purpose: `tests/conformance/differences.toml`.
+
+use anyhow::{Context, Result};
+use serde::Deserialize;
+
+use super::{brand, own_folder};
+
+/// The result of a scenario.
+pub(super) struct Report {
+    pub(super) scenario: String,
+    pub(super) passed: usize,
+    pub(super) failures: Vec<Failure>,
+}
+
+/// A step whose response differs from the recorded one.
+pub(super) struct Failure {
+    pub(super) step: String,
+    pub(super) difference: String,
+}
+
+/// Results with the intended differences counted apart.
+#[derive(Default)]
+pub(super) struct Outcome {
+    pub(super) passed: usize,
+    pub(super) differing: usize,
+    pub(super) failures: Vec<String>,
+}
+
+/// Pairs of a scenario and a step.
+pub(super) struct Differences(Vec<(String, String)>);
+
+impl Differences {
+    /// Those of a brand.
+    pub(super) fn read(brand: &str) -> Result<Self> {
+        #[derive(Deserialize)]
+        struct File {
+            difference: Vec<Difference>,
+        }
+        #[derive(Deserialize)]
+        struct Difference {
+            #[expect(dead_code, reason = "required, for those who read the file")]
+            reason: String,
+            scenario: String,
+            steps: Vec<String>,
+            /// Only under a brand other than that of the recordings.
+            #[serde(default)]
+            other_brands: bool,
+        }
+        let path = own_folder()?.join("differences.toml");
+        let text = std::fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+        let file: File = toml::from_str(&text).with_context(|| format!("cannot read {}", path.display()))?;
+        let pairs = |d: Difference| d.steps.into_iter().map(move |step| (d.scenario.clone(), step));
+        let holds = |d: &Difference| !d.other_brands || brand != brand::RECORDED;
+        Ok(Differences(file.difference.into_iter().filter(holds).flat_map(pairs).collect()))
+    }
+
+    /// Counts listed failures apart. A listed step that does not fail is a failure.
+    pub(super) fn judge(&self, report: Report) -> Outcome {
+        let listed: Vec<&str> =
+            self.0.iter().filter(|(s, _)| *s == report.scenario).map(|(_, step)| step.as_str()).collect();
+        let (differing, failed): (Vec<Failure>, Vec<Failure>) =
+            report.failures.into_iter().partition(|f| listed.contains(&f.step.as_str()));
+        let passing = listed.iter().filter(|step| !differing.iter().any(|f| f.step == **step));
+        let mut failures: Vec<String> = failed.iter().map(|f| format!("{}: {}", f.step, f.difference)).collect();
+        failures.extend(passing.map(|step| format!("{step}: is listed as differing, and passes or is gone")));
+        Outcome { passed: report.passed, differing: differing.len(), failures }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn listed_steps_are_counted_apart_and_must_fail() {
+        let listed = ["a", "b"].map(|step| ("s".to_owned(), step.to_owned())).to_vec();
+        let failure = |step: &str| Failure { step: step.to_owned(), difference: "x".to_owned() };
+        let report = Report { scenario: "s".to_owned(), passed: 3, failures: vec![failure("a"), failure("c")] };
+        let outcome = Differences(listed).judge(report);
+        assert_eq!((outcome.passed, outcome.differing), (3, 1));
+        assert_eq!(outcome.failures, ["c: x", "b: is listed as differing, and passes or is gone"]);
+    }
+
+    #[test]
+    fn the_list_in_the_repository_can_be_read() {
+        assert!(Differences::read(brand::RECORDED).is_ok());
+    }
+}

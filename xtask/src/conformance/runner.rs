@@ -1,0 +1,133 @@
+//! Sends the steps of a scenario to a server, and compares or records its responses.
+
+use std::{collections::HashMap, path::PathBuf};
+
+use anyhow::{Context, Result, bail};
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use super::{
+    accounts::SiteKeys,
+    brand::BrandRules,
+    client::{Client, HttpRequest},
+    compare::Comparison,
+    differences::{Failure, Report},
+    normalize::Normalizer,
+    request::Requests,
+    response,
+    scenario::{Scenario, Step, StepResponse},
+    variables::Variables,
+};
+
+/// A request for what the runner needs to know of a site.
+const INDEX: &str = "/?rest_route=/&_fields=url,gmt_offset";
+
+/// A server under test, or to record from.
+pub(super) struct Runner {
+    client: Client,
+    requests: Requests,
+    base: String,
+    /// The site's offset from UTC in hours.
+    zone: f64,
+}
+
+/// A scenario being run.
+struct Run<'a> {
+    client: &'a mut Client,
+    requests: &'a Requests,
+    normalizer: &'a Normalizer,
+    variables: Variables,
+}
+
+impl Runner {
+    /// For the server at the URL `base`. Files are looked up in the folders `assets`, the first first.
+    ///
+    /// # Errors
+    /// The server's index cannot be read: without this check, one kind of error page could pass for another.
+    pub(super) fn new(base: &str, brand: &str, keys: SiteKeys, assets: Vec<PathBuf>) -> Result<Self> {
+        #[derive(Deserialize)]
+        struct Index {
+            url: String,
+            gmt_offset: Value,
+        }
+        let base = base.trim_end_matches('/').to_owned();
+        let mut client = Client::new(&base)?;
+        let get = HttpRequest { method: "GET".to_owned(), target: INDEX.to_owned(), headers: Vec::new(), body: None };
+        let response = client.send(&get)?;
+        let index: Index = serde_json::from_slice(&response.body)
+            .with_context(|| format!("{base}{INDEX} is no readable index (status {})", response.status))?;
+        // Older versions write the offset as text.
+        let zone = match &index.gmt_offset {
+            Value::String(text) => text.parse().ok(),
+            number => number.as_f64(),
+        };
+        let zone = zone.with_context(|| format!("the index has no offset from UTC: {}", index.gmt_offset))?;
+        let requests = Requests { keys, brand: BrandRules::new(brand)?, site_url: index.url, assets };
+        Ok(Runner { client, requests, base, zone })
+    }
+
+    fn normalizer(&self) -> Result<Normalizer> {
+        Normalizer::new(&self.base, &self.requests.site_url, self.zone)
+    }
+
+    /// Runs a scenario and compares each response with the recorded one.
+    pub(super) fn check(&mut self, scenario: &Scenario) -> Result<Report> {
+        let normalizer = self.normalizer()?;
+        let recorded: HashMap<String, StepResponse> =
+            scenario.recording()?.into_iter().map(|recorded| (recorded.name.clone(), recorded)).collect();
+        let mut comparison = Comparison::new(&self.requests.brand, &normalizer);
+        let mut run = Run::new(&mut self.client, &self.requests, &normalizer)?;
+        let mut report = Report { scenario: scenario.name.clone(), passed: 0, failures: Vec::new() };
+        for step in &scenario.steps {
+            let received = run.send(step)?;
+            let difference = match (recorded.get(&step.name), received) {
+                (None, _) => Some("no recording of this step".to_owned()),
+                (Some(_), Err(error)) => Some(format!("no response: {error:#}")),
+                (Some(recorded), Ok(received)) => comparison.difference(step, recorded, &received),
+            };
+            match difference {
+                None => report.passed += 1,
+                Some(difference) => report.failures.push(Failure { step: step.name.clone(), difference }),
+            }
+        }
+        Ok(report)
+    }
+
+    /// Runs a scenario and returns the responses as they are recorded.
+    pub(super) fn record(&mut self, scenario: &Scenario) -> Result<Vec<StepResponse>> {
+        let normalizer = self.normalizer()?;
+        let mut run = Run::new(&mut self.client, &self.requests, &normalizer)?;
+        let mut responses = Vec::new();
+        for step in &scenario.steps {
+            let response = run.send(step)?.with_context(|| format!("step {} has no response", step.name))?;
+            if [502, 504].contains(&response.status) {
+                bail!("step {} was not answered by the application: status {}", step.name, response.status);
+            }
+            responses.push(response);
+        }
+        Ok(responses)
+    }
+}
+
+impl<'a> Run<'a> {
+    fn new(client: &'a mut Client, requests: &'a Requests, normalizer: &'a Normalizer) -> Result<Self> {
+        let variables = Variables::new(&requests.site_url)?;
+        Ok(Run { client, requests, normalizer, variables })
+    }
+
+    /// Sends a step. The outer error is a mistake in the scenario, the inner one is the server's.
+    fn send(&mut self, step: &Step) -> Result<Result<StepResponse>> {
+        let request = self.requests.request(step, &self.variables).with_context(|| format!("step {}", step.name))?;
+        let response = match self.client.send(&request) {
+            Ok(response) => response,
+            Err(error) => return Ok(Err(error)),
+        };
+        let headers: Map<String, Value> = response::headers(step, &response, &self.requests.brand, self.normalizer);
+        let body = response::body(step, &response)?;
+        response::capture(step, &response, &body, &mut self.variables);
+        let body = self.normalizer.value(&body);
+        let mut received = StepResponse { name: step.name.clone(), status: response.status, headers, body };
+        response::reduce(step, &mut received);
+        Ok(Ok(received))
+    }
+}

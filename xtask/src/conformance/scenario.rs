@@ -1,0 +1,193 @@
+//! Scenarios and recordings as files: `scenarios/NAME.json` lists requests, `recorded/NAME.json` WordPress's responses.
+//!
+//! The fields of a step are described in `tests/conformance/README.md`.
+
+use std::{
+    collections::{BTreeMap, HashSet},
+    path::{Path, PathBuf},
+};
+
+use anyhow::{Context, Result, bail};
+use serde::{Deserialize, Deserializer, de::DeserializeOwned};
+use serde_json::{Map, Value};
+
+/// The requests of one subject, in order. Scenarios do not depend on each other.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Scenario {
+    /// The file's name without its ending.
+    #[serde(skip)]
+    pub(super) name: String,
+    /// The folder that holds `scenarios/`, `recorded/` and `assets/`.
+    #[serde(skip)]
+    pub(super) folder: PathBuf,
+    #[serde(default, rename = "about")]
+    _about: String,
+    /// Whether the requests change the site.
+    #[serde(default)]
+    pub(super) writes: bool,
+    pub(super) steps: Vec<Step>,
+}
+
+/// A request, and how its response is compared.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Step {
+    /// Unique in its scenario; the recording refers to it.
+    pub(super) name: String,
+    /// Who sends it: `none`, a user, `basic:USER:PASSWORD`, or `cookie:USER` and its variants.
+    #[serde(default = "nobody", rename = "as")]
+    pub(super) user: String,
+    pub(super) method: String,
+    /// Path below the API's root.
+    #[serde(default)]
+    pub(super) path: String,
+    /// Instead of `path`: path below the site.
+    pub(super) raw_path: Option<String>,
+    #[serde(default)]
+    pub(super) query: Value,
+    #[serde(default)]
+    pub(super) headers: Map<String, Value>,
+    #[serde(default, deserialize_with = "present")]
+    pub(super) json: Option<Value>,
+    pub(super) form: Option<Value>,
+    pub(super) multipart: Option<Vec<Part>>,
+    /// An asset that is the whole body.
+    pub(super) file: Option<String>,
+    pub(super) body: Option<String>,
+    /// Variables for later steps: JSON pointers into the body, or `header:NAME`.
+    #[serde(default)]
+    pub(super) capture: BTreeMap<String, String>,
+    /// JSON pointers that are not compared. In these three, `*` matches every key or index.
+    #[serde(default)]
+    pub(super) ignore: Vec<String>,
+    /// JSON pointers of which only the JSON type is compared.
+    #[serde(default)]
+    pub(super) volatile: Vec<String>,
+    /// JSON pointers to lists whose order is not compared.
+    #[serde(default)]
+    pub(super) unordered: Vec<String>,
+    /// Instead of the body, the matches of these patterns in it are compared.
+    #[serde(default)]
+    pub(super) extract: BTreeMap<String, String>,
+    #[serde(default)]
+    pub(super) no_body: bool,
+    #[serde(default)]
+    pub(super) ignore_headers: Vec<String>,
+}
+
+/// A part of a multipart body: a text, or an asset.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Part {
+    pub(super) name: String,
+    #[serde(default)]
+    pub(super) value: String,
+    pub(super) file: Option<String>,
+    /// The name that is sent with the asset, unless its own.
+    pub(super) filename: Option<String>,
+    #[serde(rename = "type")]
+    pub(super) content_type: Option<String>,
+}
+
+/// The response to a step: what was recorded, or what a server sent with everything replaced that differs between runs.
+#[derive(Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct StepResponse {
+    pub(super) name: String,
+    pub(super) status: u16,
+    /// By name in lower case; a list where a header came several times.
+    pub(super) headers: Map<String, Value>,
+    pub(super) body: Value,
+}
+
+fn nobody() -> String {
+    "none".to_owned()
+}
+
+/// `null` is a body as well: only an absent field is `None`.
+fn present<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Value>, D::Error> {
+    Value::deserialize(from).map(Some)
+}
+
+impl Scenario {
+    fn read(folder: &Path, name: &str) -> Result<Self> {
+        let mut scenario: Scenario = read_json(&folder.join("scenarios").join(format!("{name}.json")))?;
+        name.clone_into(&mut scenario.name);
+        folder.clone_into(&mut scenario.folder);
+        let mut names = HashSet::new();
+        if let Some(step) = scenario.steps.iter().find(|step| !names.insert(step.name.as_str())) {
+            bail!("{name}: two steps are named {}", step.name);
+        }
+        Ok(scenario)
+    }
+
+    /// The file that holds the recorded responses.
+    pub(super) fn recording_path(&self) -> PathBuf {
+        self.folder.join("recorded").join(format!("{}.json", self.name))
+    }
+
+    /// The recorded responses; empty where nothing was recorded yet.
+    pub(super) fn recording(&self) -> Result<Vec<StepResponse>> {
+        #[derive(Deserialize)]
+        struct Recording {
+            steps: Vec<StepResponse>,
+        }
+        let path = self.recording_path();
+        if path.is_file() { Ok(read_json::<Recording>(&path)?.steps) } else { Ok(Vec::new()) }
+    }
+}
+
+/// The scenarios of a folder: those that only read come first, each group by name.
+pub(super) fn in_folder(folder: &Path) -> Result<Vec<Scenario>> {
+    let files = folder.join("scenarios");
+    let mut scenarios = Vec::new();
+    for entry in std::fs::read_dir(&files).with_context(|| format!("cannot list {}", files.display()))? {
+        let path = entry?.path();
+        if path.extension().is_some_and(|e| e == "json") {
+            let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+            scenarios.push(Scenario::read(folder, &name)?);
+        }
+    }
+    scenarios.sort_by(|a, b| (a.writes, &a.name).cmp(&(b.writes, &b.name)));
+    Ok(scenarios)
+}
+
+fn read_json<T: DeserializeOwned>(path: &Path) -> Result<T> {
+    let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+    serde_json::from_str(&text).with_context(|| format!("cannot read {}", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::conformance::own_folder;
+
+    #[test]
+    fn every_step_of_the_own_scenarios_has_a_recording() {
+        let scenarios = in_folder(&own_folder().unwrap()).unwrap();
+        assert!(scenarios.len() >= 3);
+        for scenario in scenarios {
+            let recorded = scenario.recording().unwrap();
+            let names = |names: Vec<&str>| names.into_iter().map(str::to_owned).collect::<HashSet<_>>();
+            let requested = names(scenario.steps.iter().map(|s| s.name.as_str()).collect());
+            assert_eq!(requested, names(recorded.iter().map(|r| r.name.as_str()).collect()), "{}", scenario.name);
+        }
+    }
+
+    #[test]
+    fn unknown_fields_and_repeated_names_are_errors() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir(folder.path().join("scenarios")).unwrap();
+        let read = |text: &str| {
+            std::fs::write(folder.path().join("scenarios/x.json"), text).unwrap();
+            Scenario::read(folder.path(), "x").map(|s| s.steps.len()).map_err(|e| format!("{e:#}"))
+        };
+        let step = r#"{"name": "a", "method": "GET", "path": "/", "json": null}"#;
+        assert_eq!(read(&format!(r#"{{"steps": [{step}]}}"#)), Ok(1));
+        assert_eq!(read(&format!(r#"{{"steps": [{step}, {step}]}}"#)), Err("x: two steps are named a".to_owned()));
+        assert!(read(r#"{"steps": [{"name": "a", "method": "GET", "paht": "/"}]}"#).unwrap_err().contains("paht"));
+        let present: Step = serde_json::from_str(step).unwrap();
+        assert_eq!(present.json, Some(Value::Null));
+    }
+}

@@ -1,0 +1,148 @@
+//! Bodies of the largest size that cost the most to read: what they take in memory, and whether others are served meanwhile.
+
+use std::{
+    io::{Read, Write},
+    net::{Ipv4Addr, SocketAddr, TcpStream},
+    path::Path,
+    time::Duration,
+};
+
+use anyhow::{Context, Result};
+
+use super::{
+    Options, Report,
+    client::{Honest, socket_address, start},
+};
+use crate::server;
+
+/// The largest JSON or form body.
+const SIZE: usize = 8 << 20;
+
+/// What a body may cost, in multiples of its size.
+const MOST: u64 = 8;
+
+/// Bodies at once.
+const AT_ONCE: u64 = 3;
+
+/// The longest that an honest client may wait for its response.
+const IN_TIME: Duration = Duration::from_secs(1);
+
+const PATH: &str = "/?rest_route=/svc/v2/posts&per_page=1";
+const KNOWN: &str = "/?rest_route=/svc/v2/posts";
+const UNKNOWN: &str = "/?rest_route=/svc/v2/nothing";
+
+const JSON: &str = "application/json";
+const FORM: &str = "application/x-www-form-urlencoded";
+const MULTIPART: &str = "multipart/form-data; boundary=XX";
+
+/// A body: its name, type, and text.
+type Body = (&'static str, &'static str, fn() -> String);
+
+#[rustfmt::skip]
+const BODIES: &[Body] = &[
+    ("numbers", JSON, || list("1")),
+    ("empty lists", JSON, || list("[]")),
+    ("objects of one", JSON, || list(r#"{"a":0}"#)),
+    ("a property with numbers", JSON, || format!(r#"{{"title":{}}}"#, list("1"))),
+    ("properties", JSON, || format!("{{{}}}", numbered(|n| format!("\"k{n}\":1"), ","))),
+    ("deep lists", JSON, || list(&format!("{}{}", "[".repeat(500), "]".repeat(500)))),
+    ("escapes", JSON, || format!(r#"{{"content":"{}"}}"#, "\\n".repeat(SIZE / 2 - 20))),
+    ("one text", JSON, || format!(r#"{{"content":"{}"}}"#, "x ".repeat(SIZE / 2 - 20))),
+    ("a form of many fields", FORM, || numbered(|n| format!("k{n}={n}"), "&")),
+    ("a form of deep fields", FORM, || numbered(|n| format!("k{n}{}=1", "[a]".repeat(64)), "&")),
+    ("an encoded form", FORM, || format!("content={}", "%41".repeat(SIZE / 3 - 10))),
+    ("parts", MULTIPART, || numbered(|n| part(&format!("k{n}"), "1"), "") + "--XX--\r\n"),
+    ("one part", MULTIPART, || part("content", &"x".repeat(SIZE - 200)) + "--XX--\r\n"),
+];
+
+fn list(item: &str) -> String {
+    let n = (SIZE - 40) / (item.len() + 1);
+    format!("[{}{item}]", format!("{item},").repeat(n - 1))
+}
+
+fn numbered(part: impl Fn(usize) -> String, separator: &str) -> String {
+    let mut text = String::new();
+    for n in 0.. {
+        let next = part(n);
+        if text.len() + next.len() + 40 > SIZE {
+            break;
+        }
+        text += if n == 0 { "" } else { separator };
+        text += &next;
+    }
+    text
+}
+
+fn part(name: &str, text: &str) -> String {
+    format!("--XX\r\nContent-Disposition: form-data; name=\"{name}\"\r\n\r\n{text}\r\n")
+}
+
+pub(super) fn run(options: &Options) -> Result<Vec<Report>> {
+    let program = server::build(None, false)?;
+    let folder = tempfile::tempdir()?;
+    let rounds = if options.long { 10 } else { 1 };
+    BODIES.iter().map(|body| attack(&program, folder.path(), body, rounds)).collect()
+}
+
+/// Sends a body to a known and an unknown route, alone and several at once.
+fn attack(program: &Path, folder: &Path, (name, kind, text): &Body, rounds: u64) -> Result<Report> {
+    let server = start(program, folder, &[])?;
+    let to = socket_address(&server)?;
+    let mut report = Report { case: (*name).to_owned(), ..Report::default() };
+    let text = text();
+    let allowed = |n: u64| n * MOST * text.len() as u64;
+    let honest = Honest::start(Ipv4Addr::LOCALHOST, to, PATH);
+    // The first response fills the caches.
+    std::thread::sleep(Duration::from_millis(300));
+    let before = server.peak_memory().context("the system reports the peak of memory")?;
+    let mut check = |report: &mut Report, what: &str, n: u64| {
+        let cost = server.peak_memory().unwrap_or_default().saturating_sub(before);
+        if cost > allowed(n) {
+            report.violations.push(format!("{what}: {} MiB for {} MiB", cost >> 20, n * text.len() as u64 >> 20));
+        }
+    };
+    for path in [KNOWN, UNKNOWN] {
+        let status = post(to, path, kind, &text)?;
+        report.attempts += 1;
+        if !(400..500).contains(&status) {
+            report.violations.push(format!("{path}: {status}"));
+        }
+        check(&mut report, path, 1);
+    }
+    for _ in 0..rounds {
+        std::thread::scope(|scope| {
+            let send = || post(to, KNOWN, kind, &text);
+            let threads: Vec<_> = (0..AT_ONCE).map(|_| scope.spawn(send)).collect();
+            for thread in threads {
+                report.attempts += 1;
+                match thread.join() {
+                    Ok(Ok(400..500 | 503)) => {}
+                    other => report.violations.push(format!("one of {AT_ONCE} at once: {other:?}")),
+                }
+            }
+        });
+    }
+    check(&mut report, "at once", AT_ONCE);
+    let seen = honest.stop()?;
+    if seen.slowest > IN_TIME || !seen.wrong.is_empty() {
+        report.violations.push(format!("an honest client: {seen:?}"));
+    }
+    (report.slowest, report.peak_memory) = (Some(seen.slowest), server.peak_memory());
+    Ok(report)
+}
+
+/// Sends a body; the status.
+fn post(to: SocketAddr, path: &str, kind: &str, body: &str) -> Result<u16> {
+    let mut stream = TcpStream::connect(to)?;
+    stream.set_read_timeout(Some(Duration::from_secs(60)))?;
+    let length = body.len();
+    let head = format!(
+        "POST {path} HTTP/1.1\r\nHost: {to}\r\nContent-Type: {kind}\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n"
+    );
+    stream.write_all(head.as_bytes())?;
+    stream.write_all(body.as_bytes())?;
+    let mut response = Vec::new();
+    stream.read_to_end(&mut response)?;
+    let status = String::from_utf8_lossy(&response).split(' ').nth(1).and_then(|status| status.parse().ok());
+    status.context("the response has no status")
+}

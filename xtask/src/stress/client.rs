@@ -1,0 +1,119 @@
+//! Honest clients, and the server that they and the attackers use.
+
+use std::{
+    io::{Read, Write},
+    net::{Ipv4Addr, SocketAddr, TcpStream},
+    path::Path,
+    process::Command,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread::JoinHandle,
+    time::{Duration, Instant},
+};
+
+use anyhow::{Context, Result, bail};
+use socket2::{Domain, Socket, Type};
+
+use crate::server::Server;
+
+/// The longest that an honest client waits before it counts as shut out.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Time between two requests of an honest client.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// Starts the program on this folder with these settings (`limits.body`), on a free port.
+pub(super) fn start(program: &Path, folder: &Path, settings: &[(&str, String)]) -> Result<Server> {
+    let mut command = Command::new(program);
+    command.current_dir(folder).env_clear().args(["--listen", "127.0.0.1:0", "--log", "warn"]);
+    for (key, value) in settings {
+        command.env(format!("SVC_{}", key.replace('.', "_").to_uppercase()), value);
+    }
+    command.arg("serve");
+    Server::start(command, &folder.join("server.log"))
+}
+
+/// Where a server listens.
+pub(super) fn socket_address(server: &Server) -> Result<SocketAddr> {
+    server.address().trim_start_matches("http://").parse().context("the server listens on an address")
+}
+
+/// A connection from this address. A receive buffer of `buffer` bytes keeps the system from reading for the client.
+pub(super) fn connect(from: Ipv4Addr, to: SocketAddr, buffer: Option<usize>) -> std::io::Result<TcpStream> {
+    let socket = Socket::new(Domain::IPV4, Type::STREAM, None)?;
+    if let Some(buffer) = buffer {
+        socket.set_recv_buffer_size(buffer)?;
+    }
+    socket.bind(&SocketAddr::from((from, 0)).into())?;
+    socket.connect_timeout(&to.into(), PATIENCE)?;
+    Ok(socket.into())
+}
+
+/// Sends one request on a connection of its own, and returns the status.
+fn get(from: Ipv4Addr, to: SocketAddr, path: &str) -> Result<u16> {
+    let mut stream = connect(from, to, None)?;
+    stream.set_read_timeout(Some(PATIENCE))?;
+    stream.write_all(format!("GET {path} HTTP/1.1\r\nHost: {to}\r\nConnection: close\r\n\r\n").as_bytes())?;
+    let mut response = Vec::new();
+    stream.read_to_end(&mut response)?;
+    let head = String::from_utf8_lossy(&response[..response.len().min(20)]).into_owned();
+    match head.split(' ').nth(1).and_then(|status| status.parse().ok()) {
+        Some(status) => Ok(status),
+        None => bail!("no response"),
+    }
+}
+
+/// A client that sends a request ten times a second until it is stopped.
+pub(super) struct Honest {
+    stop: Arc<AtomicBool>,
+    thread: JoinHandle<Seen>,
+}
+
+/// What an honest client saw.
+#[derive(Debug, Default)]
+pub(super) struct Seen {
+    pub(super) n_requests: u64,
+    /// The longest time to a response, further tries after a closed connection included.
+    pub(super) slowest: Duration,
+    /// Statuses other than 200.
+    pub(super) wrong: Vec<u16>,
+}
+
+impl Honest {
+    pub(super) fn start(from: Ipv4Addr, to: SocketAddr, path: &'static str) -> Self {
+        let stop = Arc::new(AtomicBool::new(false));
+        let stopped = Arc::clone(&stop);
+        let thread = std::thread::spawn(move || {
+            let mut seen = Seen::default();
+            while !stopped.load(Ordering::Relaxed) {
+                let begun = Instant::now();
+                let status = loop {
+                    match get(from, to, path) {
+                        Ok(status) => break status,
+                        Err(_) if begun.elapsed() > PATIENCE => break 0,
+                        // As browsers do, it tries again when its connection was closed.
+                        Err(_) => std::thread::sleep(Duration::from_millis(20)),
+                    }
+                };
+                seen.n_requests += 1;
+                seen.slowest = seen.slowest.max(begun.elapsed());
+                if status != 200 {
+                    seen.wrong.push(status);
+                }
+                std::thread::sleep(PAUSE);
+            }
+            seen
+        });
+        Honest { stop, thread }
+    }
+
+    pub(super) fn stop(self) -> Result<Seen> {
+        self.stop.store(true, Ordering::Relaxed);
+        match self.thread.join() {
+            Ok(seen) => Ok(seen),
+            Err(_) => bail!("an honest client panicked"),
+        }
+    }
+}
