@@ -301,9 +301,8 @@ impl<'a> SiteBlocks<'a> {
         let sticky = &self.settings.sticky_list;
         let mut wanted = store_query(query, &kind.name);
         match query.sticky {
-            // An inclusion takes precedence over what the block excludes.
-            Sticky::Only if sticky.is_empty() => wanted.include = vec![PostId(0)],
-            Sticky::Only => wanted.include.clone_from(sticky),
+            // As an inclusion it takes precedence over what the block excludes.
+            Sticky::Only => wanted.include = crate::posts::params::only_sticky(sticky, &[]),
             Sticky::Without => wanted.exclude.extend(sticky),
             Sticky::First | Sticky::Ignored => {}
         }

@@ -187,6 +187,13 @@ impl FontFaces {
             return Err(errors::duplicate_face());
         }
         let names = self.keep_files(&req, &given, &mut kept).await?;
+        // A list of one source is stored as that source.
+        if let Some(Value::Array(sources)) = kept.get_mut("src")
+            && sources.len() == 1
+            && let Some(only) = sources.pop()
+        {
+            kept.insert("src".to_owned(), only);
+        }
         let draft = PostDraft {
             title: Some(identity),
             status: Some("publish".to_owned()),
@@ -254,8 +261,7 @@ impl FontFaces {
                 },
             }
         }
-        let sources = if let [one] = sources.as_slice() { one.clone() } else { Value::Array(sources) };
-        kept.insert("src".to_owned(), sources);
+        kept.insert("src".to_owned(), Value::Array(sources));
         Ok(names)
     }
 
