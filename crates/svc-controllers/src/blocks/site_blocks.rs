@@ -378,9 +378,9 @@ impl<'a> SiteBlocks<'a> {
 /// A title with what marks posts that are not for all.
 fn title(post: &Post) -> String {
     let title = render::title(&post.title);
-    match (post.password.is_empty(), post.status.as_str()) {
-        (false, _) => format!("Protected: {title}"),
-        (true, "private") => format!("Private: {title}"),
+    match (post.is_protected(), post.status.as_str()) {
+        (true, _) => format!("Protected: {title}"),
+        (false, "private") => format!("Private: {title}"),
         _ => title,
     }
 }

@@ -175,7 +175,8 @@ impl Media {
     async fn made(&self, req: &Request, id: PostId, view: View) -> Result<Response> {
         let post = self.posts.saved(id)?;
         let location = self.site.settings()?.urls.rest(&format!("{}/{id}", self.route));
-        Ok(self.posts.show(req, post, view).await?.status(201).header("Location", location))
+        let response = self.posts.show(req, post, view).await?.in_context("edit");
+        Ok(response.status(201).header("Location", location))
     }
 
     /// [`Self::made`] of a file that the client has sent or changed: a header names the attachment at once.

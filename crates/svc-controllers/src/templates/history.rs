@@ -111,7 +111,7 @@ impl TemplateHistory {
         for row in rows {
             let id = row.id;
             let revision = Template {
-                content: lookup.with_patterns(&row.content),
+                content: lookup.revised(&row.content),
                 title: row.title.clone(),
                 description: row.excerpt.clone(),
                 post: Some(row),
