@@ -51,6 +51,9 @@ pub(super) fn face_schema() -> SchemaBuilder {
     object(members).keyword("required", json!(["fontFamily", "src"])).additional_properties(false)
 }
 
+/// Values that the settings of a family or a face may hold.
+const MAX_VALUES: usize = 10_000;
+
 fn refused(text: String) -> Error {
     Error::new("rest_invalid_param", text).with_status(400)
 }
@@ -65,7 +68,8 @@ fn empty(param: &str, member: &str) -> Error {
 /// # Errors
 /// `rest_invalid_param` for a text that is no JSON, and those of the schema; all with status 400.
 pub(super) fn parse(text: &str, schema: &Schema, param: &str) -> Result<Map<String, Value>, Error> {
-    let value: Value = serde_json::from_str(text).unwrap_or_default();
+    // Checked before the permission, so a stranger's text must not grow into many values.
+    let value: Value = svc_php::json::decode_bounded(text.as_bytes(), MAX_VALUES).unwrap_or_default();
     if value.is_null() {
         return Err(refused(format!("{param} must be a text of JSON.")));
     }
