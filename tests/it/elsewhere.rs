@@ -111,3 +111,77 @@ async fn the_directory_of_patterns_is_asked_and_its_answers_are_kept() {
     assert_eq!(failed.json()["additional_data"], json!([{"response": "oops"}]));
     assert_eq!(site.get(PATTERNS).await.status, 401);
 }
+
+/// A server that answers every request with a feed; the requests that it got.
+fn feeds() -> (std::net::SocketAddr, std::sync::Arc<std::sync::Mutex<Vec<String>>>) {
+    use std::io::{Read as _, Write as _};
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let requests = std::sync::Arc::<std::sync::Mutex<Vec<String>>>::default();
+    let seen = std::sync::Arc::clone(&requests);
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let Ok(mut stream) = stream else { return };
+            let (mut head, mut bytes) = (String::new(), [0; 4_096]);
+            while !head.contains("\r\n\r\n") {
+                match stream.read(&mut bytes) {
+                    Ok(n) if n > 0 => head.push_str(&String::from_utf8_lossy(&bytes[..n])),
+                    _ => break,
+                }
+            }
+            seen.lock().unwrap().push(head);
+            let _ =
+                write!(stream, "HTTP/1.1 200 OK\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{RSS}", RSS.len());
+        }
+    });
+    (address, requests)
+}
+
+/// A page that shows feeds of the site itself would fetch itself for ever: nothing is fetched for an own request.
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_is_fetched_while_an_own_request_is_answered() {
+    let (address, requests) = feeds();
+    let (site, admin) = site(&[("outgoing.allow", &address.to_string())]).await;
+    // The save fetches in the background; the view waits for that very fetch.
+    let id = post_with_feed(&site, &admin, &format!("http://{address}/one")).await;
+    let shown = site.get(&format!("/svc-json/svc/v2/posts/{id}")).await;
+    assert!(shown.body.contains("One bold"), "{}", shown.body);
+    let head = requests.lock().unwrap().concat();
+    let token =
+        head.lines().find_map(|l| l.strip_prefix("x-feed-fetch: ")).expect("own requests are marked").to_owned();
+    assert_eq!(requests.lock().unwrap().len(), 1, "one fetch of a feed at a time: {head}");
+
+    // Stored behind the server's back, so that no save fetches it.
+    let other = format!("http://{address}/other");
+    let content = format!("<!-- wp:rss {} /-->", json!({"feedURL": other}));
+    crate::site::execute(
+        &site.folder,
+        &format!(
+            "UPDATE wp_posts SET post_content = '{content}', post_modified = '2024-01-01 00:00:00' WHERE ID = {id}"
+        ),
+    );
+    for path in [format!("/svc-json/svc/v2/posts/{id}"), format!("/?p={id}&preview=true")] {
+        let own = send(site.address, "GET", &path, &[("X-Feed-Fetch", &token)], "").await;
+        assert_eq!(own.status, 200, "{path}");
+        assert_eq!(requests.lock().unwrap().len(), 1, "{path}");
+        assert!(!own.body.contains("One bold"), "{path}");
+    }
+    // Another's word is not believed, and what was rendered without the feed is not given to others.
+    let (path, forged) = (format!("/svc-json/svc/v2/posts/{id}"), "0".repeat(token.len()));
+    let shown = send(site.address, "GET", &path, &[("X-Feed-Fetch", &forged)], "").await;
+    assert!(shown.body.contains("One bold"), "{}", shown.body);
+    assert_eq!(requests.lock().unwrap().len(), 2);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_save_does_not_wait_for_feeds() {
+    // It accepts connections and never answers.
+    let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = silent.local_addr().unwrap();
+    let (site, admin) = site(&[("outgoing.allow", &address.to_string())]).await;
+    let start = std::time::Instant::now();
+    let id = post_with_feed(&site, &admin, &format!("http://{address}/feed")).await;
+    let changed = site.post(&format!("/svc-json/svc/v2/posts/{id}"), &admin, &json!({"title": "Changed"})).await;
+    assert_eq!(changed.status, 200, "{}", changed.body);
+    assert!(start.elapsed() < std::time::Duration::from_secs(8), "{:?}", start.elapsed());
+}

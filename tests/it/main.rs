@@ -22,4 +22,5 @@ mod plugins;
 mod s3;
 mod sign_in;
 mod site;
+mod viewers;
 mod visitor;

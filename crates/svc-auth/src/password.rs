@@ -17,7 +17,10 @@ use base64::{
 };
 use md5::{Digest, Md5};
 
-use crate::crypto;
+use crate::{
+    crypto,
+    secret::{NoRandomness, random_text},
+};
 
 /// Longest password that slow hashes take, in bytes; a longer one never matches.
 pub const MAX_LENGTH: usize = 4096;
@@ -173,6 +176,34 @@ fn is_phpass(stored: &str) -> bool {
 
 const PHPASS_ALPHABET: &[u8; 64] = b"./0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
+/// What the cookies begin with that open posts: the label of portable phpass, and a cost of 2¹³ repetitions.
+const POST_PASSWORD: &str = "$P$B";
+
+/// The value of the cookie that opens posts with this password: a portable hash with a salt of its own. Sites under the
+/// same address accept it, whatever program serves them.
+///
+/// # Errors
+/// When the operating system gives no random bytes.
+pub fn post_password_cookie(password: &[u8]) -> Result<String, NoRandomness> {
+    let salt = random_text(8)?;
+    let head = format!("{POST_PASSWORD}{}", salt.expose());
+    Ok(format!("{head}{}", phpass_digest(salt.expose().as_bytes(), password, 13)))
+}
+
+/// Whether the value of a cookie opens a post with this password.
+pub fn opens_post(cookie: &str, password: &[u8]) -> bool {
+    cookie.starts_with(POST_PASSWORD) && verify_phpass(cookie, password)
+}
+
+/// The last 22 characters of a portable hash.
+fn phpass_digest(salt: &[u8], password: &[u8], cost: usize) -> String {
+    let mut digest = Md5::new().chain_update(salt).chain_update(password).finalize();
+    for _ in 0..1u32 << cost {
+        digest = Md5::new().chain_update(digest).chain_update(password).finalize();
+    }
+    phpass_encode(&digest)
+}
+
 /// Portable phpass: label, one character of cost (log₂ of the repetitions), eight of salt, 22 of hash.
 fn verify_phpass(stored: &str, password: &[u8]) -> bool {
     let stored = stored.as_bytes();
@@ -183,11 +214,7 @@ fn verify_phpass(stored: &str, password: &[u8]) -> bool {
     if !(7..=MAX_PHPASS_COST).contains(&cost) {
         return false;
     }
-    let mut digest = Md5::new().chain_update(&stored[4..12]).chain_update(password).finalize();
-    for _ in 0..1u32 << cost {
-        digest = Md5::new().chain_update(digest).chain_update(password).finalize();
-    }
-    crypto::same(&stored[12..], phpass_encode(&digest).as_bytes())
+    crypto::same(&stored[12..], phpass_digest(&stored[4..12], password, cost).as_bytes())
 }
 
 /// Base 64 of phpass: least significant bits first, no padding.
@@ -209,6 +236,27 @@ mod tests {
     #[track_caller]
     fn check(stored: &str, password: &str, expected: bool) {
         assert_eq!(verify(stored, password.as_bytes()), expected, "{stored} {password:?}");
+    }
+
+    #[test]
+    fn post_passwords_open_by_their_own_cookies() {
+        let cookie = post_password_cookie("größe 1".as_bytes()).unwrap();
+        assert!(cookie.starts_with("$P$B") && cookie.len() == 34, "{cookie}");
+        assert_ne!(cookie, post_password_cookie("größe 1".as_bytes()).unwrap(), "each has a salt of its own");
+        // The second is one that WordPress has made.
+        let rows = [
+            (cookie.as_str(), "größe 1", true),
+            ("$P$BiKrowumj17sAoiKcT5jKfNvUSbzyi.", "f5VlEf2RxmeK0JGoIETcQnXFo", true),
+            (cookie.as_str(), "größe 2", false),
+            (cookie.as_str(), "", false),
+            ("", "größe 1", false),
+            // Another kind of hash never opens, even of the same password.
+            ("a87ff679a2f3e71d9181a67b7542122c", "4", false),
+            ("$H$Bjtx9eiKCPqIU.5JD/jShkTMycJqi71", "secret", false),
+        ];
+        for (cookie, password, opens) in rows {
+            assert_eq!(opens_post(cookie, password.as_bytes()), opens, "{cookie} {password}");
+        }
     }
 
     #[test]

@@ -345,6 +345,11 @@ pub(crate) fn form(call: &Call<'_>) -> String {
             need = need
         )
     };
+    let consent = if facts.comment_cookies && facts.logout_url.is_none() {
+        "<p class=\"comment-form-cookies-consent\"><input id=\"wp-comment-cookies-consent\" name=\"wp-comment-cookies-consent\" type=\"checkbox\" value=\"yes\" /> <label for=\"wp-comment-cookies-consent\">Remember my name, email and website in this browser.</label></p>\n"
+    } else {
+        ""
+    };
     let notes = if facts.logout_url.is_some() {
         String::new()
     } else {
@@ -359,13 +364,14 @@ pub(crate) fn form(call: &Call<'_>) -> String {
             concat!(
                 "<form action=\"{action}\" method=\"post\" id=\"commentform\" class=\"comment-form\">{notes}",
                 "<p class=\"comment-form-comment\"><label for=\"comment\">Comment {need}</label> <textarea id=\"comment\" name=\"comment\" cols=\"45\" rows=\"8\" maxlength=\"65525\" required></textarea></p>{who}",
-                "<p class=\"form-submit wp-block-button\"><input name=\"submit\" type=\"submit\" id=\"submit\" class=\"wp-block-button__link wp-element-button\" value=\"Post Comment\" /> ",
+                "{consent}<p class=\"form-submit wp-block-button\"><input name=\"submit\" type=\"submit\" id=\"submit\" class=\"wp-block-button__link wp-element-button\" value=\"Post Comment\" /> ",
                 "<input type='hidden' name='comment_post_ID' value='{id}' id='comment_post_ID' />\n<input type='hidden' name='comment_parent' id='comment_parent' value='0' />\n</p></form>",
             ),
             action = esc_url(&action),
             notes = notes,
             need = need,
             who = who,
+            consent = consent,
             id = id,
         )
     };

@@ -22,6 +22,8 @@ use crate::{
 
 /// Dynamic blocks that one response may render; those beyond show nothing.
 const MAX_BLOCKS: u32 = 20_000;
+/// Bytes of HTML that the dynamic blocks of one response may render, in all; those beyond show nothing.
+pub const MAX_BYTES: usize = 8 << 20;
 /// Contents of other posts, patterns and parts that may stand in one another.
 const MAX_CONTENTS: usize = 8;
 
@@ -40,6 +42,8 @@ pub struct CoreBlocks<'d> {
     /// Contents being rendered, so that none stands in itself.
     open: RefCell<HashSet<String>>,
     left: Cell<u32>,
+    /// Bytes that may still be rendered.
+    bytes_left: Cell<usize>,
 }
 
 impl<'d> CoreBlocks<'d> {
@@ -52,6 +56,41 @@ impl<'d> CoreBlocks<'d> {
             numbers: RefCell::default(),
             open: RefCell::default(),
             left: Cell::new(MAX_BLOCKS),
+            bytes_left: Cell::new(MAX_BYTES),
+        }
+    }
+
+    /// With another bound than [`MAX_BYTES`].
+    #[must_use]
+    pub fn at_most(self, bytes: usize) -> Self {
+        self.bytes_left.set(bytes);
+        self
+    }
+
+    /// Whether blocks were left out because the response would have become too large.
+    pub fn is_cut(&self) -> bool {
+        self.bytes_left.get() == 0
+    }
+
+    /// Runs what makes HTML and counts its bytes once, without the `given` ones that were counted before; nothing when no
+    /// more may be rendered.
+    fn counted(&self, given: usize, run: impl FnOnce() -> String) -> String {
+        let before = self.bytes_left.get();
+        if before == 0 {
+            return String::new();
+        }
+        let html = run();
+        let inside = before - self.bytes_left.get();
+        let own = html.len().saturating_sub(given).saturating_sub(inside);
+        match self.bytes_left.get().checked_sub(own) {
+            Some(left) => {
+                self.bytes_left.set(left);
+                html
+            }
+            None => {
+                self.bytes_left.set(0);
+                String::new()
+            }
         }
     }
 
@@ -127,10 +166,11 @@ impl DynamicBlocks for CoreBlocks<'_> {
         self.left.set(left);
         let attrs = attributes::completed(block_type, &block.attrs);
         if let Some(render) = &block_type.render {
-            return Some(render(&attrs, content));
+            return Some(self.counted(content.len(), || render(&attrs, content)));
         }
         let (chosen, child) = (renderer.chosen_classes(), renderer.child_class());
-        make.map(|make| make(&Call { blocks: self, renderer, block, block_type, attrs, content, chosen, child }))
+        let call = Call { blocks: self, renderer, block, block_type, attrs, content, chosen, child };
+        make.map(|make| self.counted(content.len(), || make(&call)))
     }
 
     fn renders_inner_blocks(&self, name: &str) -> bool {
@@ -142,7 +182,12 @@ impl DynamicBlocks for CoreBlocks<'_> {
     }
 
     fn bound(&self, block: &Block<'_>) -> Map<String, Value> {
-        crate::bindings::bound(self, block)
+        let bound = crate::bindings::bound(self, block);
+        let text = |value: &Value| value.as_str().map_or(0, str::len);
+        let bytes: usize = bound.values().map(text).sum();
+        let left = self.bytes_left.get().saturating_sub(bytes);
+        self.bytes_left.set(left);
+        if left == 0 { Map::new() } else { bound }
     }
 
     fn enter(&self, block: &Block<'_>) {
@@ -282,14 +327,16 @@ impl<'c> Call<'c> {
 
     /// The blocks inside, rendered now for an item of a list.
     pub(crate) fn item(&self) -> String {
-        let mut out = String::new();
-        for chunk in self.block.chunks() {
-            match chunk {
-                svc_content::blocks::Chunk::Text(text) => out.push_str(text),
-                svc_content::blocks::Chunk::Block(block) => out.push_str(&self.renderer.render_block(block)),
+        self.blocks.counted(0, || {
+            let mut out = String::new();
+            for chunk in self.block.chunks() {
+                match chunk {
+                    svc_content::blocks::Chunk::Text(text) => out.push_str(text),
+                    svc_content::blocks::Chunk::Block(block) => out.push_str(&self.renderer.render_block(block)),
+                }
             }
-        }
-        self.renderer.item(out, self.block, &self.chosen, self.child.as_ref())
+            self.renderer.item(out, self.block, &self.chosen, self.child.as_ref())
+        })
     }
 
     /// Runs with what this block tells those inside, and these values.

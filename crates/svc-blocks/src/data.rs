@@ -51,6 +51,8 @@ pub struct Facts {
     pub newest_comments_first: bool,
     /// Only people who are logged in may comment.
     pub comments_need_login: bool,
+    /// Guests are asked whether the browser may keep their name.
+    pub comment_cookies: bool,
     /// Comments close when the post is older than this many days.
     pub comments_close_after: Option<i64>,
     /// Whether smilies become pictures.

@@ -29,7 +29,7 @@ pub mod variations;
 use svc_content::blocks::BlockType;
 
 use crate::core::Make;
-pub use crate::core::{CoreBlocks, with_text};
+pub use crate::core::{CoreBlocks, MAX_BYTES, with_text};
 pub use data::BlockData;
 
 /// Which code makes which block.

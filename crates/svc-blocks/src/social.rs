@@ -103,8 +103,8 @@ pub(crate) fn link(call: &Call<'_>) -> String {
         .into_iter()
         .filter_map(|(name, property)| {
             let value = call.around(name).as_str()?.to_owned();
-            let declaration = format!("{property}:{value}");
-            (!svc_content::css::filter_declarations(&declaration).is_empty()).then_some(declaration)
+            let declaration = svc_content::css::filter_declarations(&format!("{property}:{value}"));
+            (!declaration.is_empty()).then_some(declaration)
         })
         .collect();
     let class = crate::posts::classes(&[

@@ -62,8 +62,7 @@ impl Look {
     }
 
     fn declare(&mut self, property: impl Into<String>, value: &Value) {
-        let property = property.into();
-        if let Some(value) = css_value(value).filter(|value| is_safe(&property, value)) {
+        if let Some((property, value)) = css_value(value).and_then(|value| filtered(&property.into(), &value)) {
             self.style.push((property, value));
         }
     }
@@ -90,9 +89,13 @@ fn preset_of<'v>(value: &'v Value, kind: &str) -> Option<&'v str> {
     value.as_str()?.strip_prefix("var:preset|")?.strip_prefix(kind)?.strip_prefix('|').filter(|name| !name.is_empty())
 }
 
-/// Whether the filter of styles leaves a declaration.
-fn is_safe(property: &str, value: &str) -> bool {
-    !css::filter_declarations(&format!("{property}: {value}")).is_empty()
+/// What the filter of styles leaves of a declaration, which may hold further ones after a `;` in its value: the first
+/// property, and all that follows its colon. Source: `WP_Style_Engine_CSS_Declarations::filter_declaration`.
+pub(crate) fn filtered(property: &str, value: &str) -> Option<(String, String)> {
+    let value = svc_text::strip_all_tags(value, true);
+    let declarations = css::filter_declarations(&format!("{property}:{value}"));
+    let (property, value) = declarations.split_once(':')?;
+    Some((property.to_owned(), value.to_owned()))
 }
 
 fn at<'v>(value: &'v Value, path: &[&str]) -> &'v Value {

@@ -278,6 +278,55 @@ fn comments_stand_below_those_that_they_answer() {
     );
 }
 
+/// Small blocks may render much: beyond the bound they show nothing, whether in a row, in a loop or in one another.
+#[test]
+fn what_dynamic_blocks_render_is_bounded() {
+    const MOST: usize = 10_000;
+    let long = "x".repeat(3_000);
+    let query = r#"{"query":{"perPage":3,"inherit":false,"sticky":"ignore"}}"#;
+    let rows = [
+        ("<!-- wp:latest-comments /-->".repeat(200), 0),
+        (
+            format!("<!-- wp:query {query} --><!-- wp:post-template --><p>{long}</p><!-- /wp:post-template --><!-- /wp:query -->").repeat(5),
+            0,
+        ),
+        ("<!-- wp:group --><div><!-- wp:latest-comments /--></div><!-- /wp:group -->".repeat(200), 200 * 11),
+    ];
+    for (content, fixed) in rows {
+        let site = small_site();
+        let blocks = CoreBlocks::new(BlockTypes::core(), &site).at_most(MOST);
+        let theme = Theme::default();
+        let html = blocks
+            .within_post(PostId(1), "post", || Renderer::new(&theme, &with_text(&blocks)).render(&parse(&content)));
+        assert!(blocks.is_cut() && html.len() <= MOST + fixed, "{} bytes of {content:.100}", html.len());
+        assert!(html.len() > MOST / 4, "{} bytes of {content:.100}", html.len());
+    }
+    let site = small_site();
+    let blocks = CoreBlocks::new(BlockTypes::core(), &site);
+    let theme = Theme::default();
+    let html = blocks.within_post(PostId(1), "post", || {
+        Renderer::new(&theme, &with_text(&blocks)).render(&parse("<!-- wp:site-title /-->"))
+    });
+    assert!(!blocks.is_cut() && html.contains("Site"), "{html}");
+}
+
+/// A value may hold further declarations: all of them pass the filter of styles.
+#[test]
+fn styles_of_blocks_are_filtered_as_a_whole() {
+    let rows = [
+        (r#"{"typography":{"fontStyle":"red;background:url(javascript:X);foo:bar"}}"#, "font-style:red"),
+        (r#"{"typography":{"fontStyle":"italic;position:fixed"}}"#, "font-style:italic;position:fixed"),
+        (r#"{"typography":{"lineHeight":"1.5"}}"#, "line-height:1.5"),
+        (r#"{"spacing":{"padding":{"top":"1px;}*{x:y","left":"2px"}}}"#, "padding-left:2px"),
+        (r##"{"color":{"text":"#fff<b>"}}"##, "color:#fff"),
+    ];
+    for (style, expected) in rows {
+        let html = render(BlockTypes::core(), &format!("<!-- wp:site-title {{\"style\":{style}}} /-->"));
+        let found = html.split_once("style=\"").and_then(|(_, rest)| rest.split_once('"')).map_or("", |(css, _)| css);
+        assert_eq!(found, expected, "{style}: {html}");
+    }
+}
+
 #[test]
 fn what_holds_itself_ends() {
     for (content, html) in [

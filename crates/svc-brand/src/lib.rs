@@ -113,6 +113,11 @@ impl Brand {
         format!("{}test_cookie", self.cookie("auth"))
     }
 
+    /// Beginning of the name of the cookie that opens posts with a password, before the hash of the site address.
+    pub fn post_password_cookie(&self) -> String {
+        format!("{}-postpass_", self.0)
+    }
+
     /// Name of the member and relation prefix that curies shorten: `svc` for `https://api.w.org/{rel}`.
     pub fn curie(&self) -> &str {
         &self.0

@@ -2,9 +2,14 @@
 //!
 //! Blocks are rendered over a snapshot of the store, where nobody may wait for the network. A feed that is not known yet is
 //! noted as missing; whoever asked for the rendering fetches what is missing when the snapshot is gone, and renders again.
+//!
+//! A feed is fetched once at a time, however many responses need it. A page may show the site's own feeds, whose rendering
+//! may need the same page: requests of the server itself carry [`FETCH_HEADER`], and nothing is fetched for their responses.
+//! Responses to writes never wait for feeds: these are fetched in the background.
 
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeSet, HashMap, hash_map::RandomState},
+    hash::BuildHasher,
     sync::{Arc, Mutex, PoisonError},
     time::{Duration, Instant},
 };
@@ -12,7 +17,7 @@ use std::{
 use chrono::NaiveDateTime;
 use quick_cache::sync::Cache;
 use svc_fetch::Get;
-use tokio::task::JoinSet;
+use tokio::{sync::OnceCell, task::JoinSet};
 
 use crate::{Site, outgoing::own};
 
@@ -73,25 +78,68 @@ impl Missing {
     }
 }
 
-/// The feeds that a site knows.
-pub struct Feeds(Cache<String, (Instant, Read)>);
+/// The header of the server's own requests for feeds; its value is known to this process alone.
+pub const FETCH_HEADER: &str = "x-feed-fetch";
+
+tokio::task_local! {
+    /// Set while a request is answered that this server has sent itself.
+    static OWN_FETCH: ();
+}
+
+/// The feeds that a site has read.
+pub struct Feeds {
+    read: Cache<String, (Instant, Read)>,
+    /// Fetches in progress.
+    in_flight: Mutex<HashMap<String, Arc<OnceCell<()>>>>,
+    /// The value of [`FETCH_HEADER`].
+    token: String,
+}
 
 impl Default for Feeds {
     fn default() -> Self {
-        Feeds(Cache::new(FEEDS))
+        // Random keys of the process: only who has the token can have it.
+        let [high, low] = [RandomState::new(), RandomState::new()].map(|keys| keys.hash_one(FETCH_HEADER));
+        Feeds { read: Cache::new(FEEDS), in_flight: Mutex::default(), token: format!("{high:016x}{low:016x}") }
     }
 }
 
 impl Feeds {
     /// A feed, if it is known.
     pub(crate) fn get(&self, address: &str) -> Option<Read> {
-        let (at, read) = self.0.get(address)?;
+        let (at, read) = self.read.get(address)?;
         let kept = if read.is_some() { KEPT } else { FAILED };
         (at.elapsed() < kept).then_some(read)
     }
+
+    /// Whether the value of [`FETCH_HEADER`] is that of a request which this server has sent itself.
+    pub fn is_own_fetch(&self, value: &[u8]) -> bool {
+        value == self.token.as_bytes()
+    }
+
+    /// Fetches a feed, or waits for the fetch that is in progress.
+    async fn fetch_once(&self, address: String, fetch: impl Future<Output = Read>) {
+        let flight = {
+            let mut in_flight = self.in_flight.lock().unwrap_or_else(PoisonError::into_inner);
+            Arc::clone(in_flight.entry(address.clone()).or_default())
+        };
+        let run = async {
+            let read = fetch.await;
+            self.read.insert(address.clone(), (Instant::now(), read));
+        };
+        flight.get_or_init(|| run).await;
+        let mut in_flight = self.in_flight.lock().unwrap_or_else(PoisonError::into_inner);
+        if in_flight.get(&address).is_some_and(|current| Arc::ptr_eq(current, &flight)) {
+            in_flight.remove(&address);
+        }
+    }
 }
 
-/// Makes an answer, and makes it again when feeds were missing that can be had now.
+/// Runs the whole of a request that this server has sent itself: nothing is fetched for its response.
+pub async fn within_own_fetch<F: Future>(request: F) -> F::Output {
+    OWN_FETCH.scope((), request).await
+}
+
+/// Renders a response, and renders it again if feeds were missing that can be fetched now.
 ///
 /// # Errors
 /// Those of `make`.
@@ -100,11 +148,26 @@ pub async fn with_feeds<T, E>(site: &Arc<Site>, make: impl Fn(&Missing) -> Resul
     let mut made = make(&missing)?;
     for _ in 0..ROUNDS {
         let wanted = missing.take();
-        if wanted.is_empty() {
+        if wanted.is_empty() || OWN_FETCH.try_with(|()| ()).is_ok() {
             break;
         }
         fetch(site, wanted).await;
         made = make(&missing)?;
+    }
+    Ok(made)
+}
+
+/// Renders the response to a write with the feeds that are known, and fetches the others in the background.
+///
+/// # Errors
+/// Those of `make`.
+pub fn with_known_feeds<T, E>(site: &Arc<Site>, make: impl Fn(&Missing) -> Result<T, E>) -> Result<T, E> {
+    let missing = Missing::default();
+    let made = make(&missing)?;
+    let wanted = missing.take();
+    if !wanted.is_empty() && OWN_FETCH.try_with(|()| ()).is_err() {
+        let site = Arc::clone(site);
+        tokio::spawn(async move { fetch(&site, wanted).await });
     }
     Ok(made)
 }
@@ -115,8 +178,8 @@ async fn fetch(site: &Arc<Site>, addresses: BTreeSet<String>) {
     for address in addresses {
         let site = Arc::clone(site);
         under_way.spawn(async move {
-            let read = read(&site, &address).await;
-            site.feeds.0.insert(address, (Instant::now(), read));
+            let read = async { read(&site, &address).await };
+            site.feeds.fetch_once(address.clone(), read).await;
         });
     }
     while under_way.join_next().await.is_some() {}
@@ -125,6 +188,7 @@ async fn fetch(site: &Arc<Site>, addresses: BTreeSet<String>) {
 async fn read(site: &Site, address: &str) -> Read {
     let allowed = site.settings().map(|settings| own(&settings)).unwrap_or_default();
     let get = Get::new(address).allow(allowed).within(TIME).at_most(BYTES).header("Accept", ACCEPTED);
+    let get = get.header(FETCH_HEADER, site.feeds.token.as_str());
     let answer = match site.outgoing.send(get).await {
         Ok(answer) if answer.status == 200 => answer,
         Ok(answer) => {
@@ -174,6 +238,34 @@ mod tests {
 
     fn first(document: &str) -> Item {
         items(document.as_bytes()).unwrap().remove(0)
+    }
+
+    #[tokio::test]
+    async fn a_feed_is_fetched_once_at_a_time() {
+        use std::sync::atomic::{AtomicU32, Ordering};
+        let (feeds, n_fetched) = (Arc::new(Feeds::default()), Arc::new(AtomicU32::new(0)));
+        let mut waiting = JoinSet::new();
+        for n in 0..20 {
+            let (feeds, n_fetched) = (Arc::clone(&feeds), Arc::clone(&n_fetched));
+            waiting.spawn(async move {
+                let fetch = async {
+                    n_fetched.fetch_add(1, Ordering::Relaxed);
+                    tokio::task::yield_now().await;
+                    Some(Arc::default())
+                };
+                feeds.fetch_once(format!("http://a.example/{}", n % 2), fetch).await;
+            });
+        }
+        while waiting.join_next().await.is_some() {}
+        assert_eq!(n_fetched.load(Ordering::Relaxed), 2, "two addresses");
+        assert!(feeds.get("http://a.example/0").is_some() && feeds.in_flight.lock().unwrap().is_empty());
+    }
+
+    #[test]
+    fn own_requests_are_known_by_their_token() {
+        let (one, other) = (Feeds::default(), Feeds::default());
+        assert!(one.is_own_fetch(one.token.as_bytes()) && one.token.len() == 32);
+        assert!(!one.is_own_fetch(other.token.as_bytes()) && !one.is_own_fetch(b""));
     }
 
     #[test]

@@ -59,6 +59,7 @@ pub mod url_details;
 pub mod urls;
 pub mod users;
 pub mod view_config;
+mod visitor;
 pub mod widgets;
 mod zone;
 
@@ -75,4 +76,5 @@ pub use svc_brand::LINK_RELATION;
 pub use svc_fetch as fetch;
 pub use svc_packages::plugins::Plugin;
 pub use theme::ActiveTheme;
+pub use visitor::{OpenedPosts, Visitor};
 pub use zone::Zone;

@@ -1,6 +1,6 @@
-//! The post that an address of the site leads to, among what everybody may see.
+//! The post that an address of the site leads to, among what the viewer may see.
 
-use svc_auth::Caller;
+use svc_auth::{Caller, caps::PostCap};
 use svc_discovery::{AttachmentKey, DateKey, Lookup, PageKey, PostKey, What};
 use svc_model::{Post, PostId, PostType};
 use svc_store::{Db, posts, users};
@@ -15,10 +15,13 @@ pub struct Singles<'a> {
     pub settings: &'a Settings,
     /// The snapshot.
     pub db: &'a mut Db,
+    /// Who views the page. Beside public posts they get the private ones that they may read, and the drafts, pending and
+    /// scheduled posts that they may edit.
+    pub viewer: &'a Caller,
 }
 
 impl Singles<'_> {
-    /// The post that a lookup is for; `None` for those that are for something else, and for posts that not everybody may
+    /// The post that a lookup is for; `None` for those that are for something else, and for posts that the viewer may not
     /// see.
     ///
     /// # Errors
@@ -52,7 +55,8 @@ impl Singles<'_> {
         self.seen(post)
     }
 
-    /// The post, if everybody may see it: the type has pages, and its status (or that of what it hangs on) is public.
+    /// The post, if the viewer may see it: the type has pages, and its status (or that of its parent) is public, or
+    /// private and readable by the viewer, or unpublished and the viewer may edit it.
     fn seen(&mut self, post: Option<Post>) -> Stored<Option<Post>> {
         let Some(post) = post else { return Ok(None) };
         let has_pages = self.site.types.get(&post.post_type).is_some_and(PostType::is_viewable);
@@ -60,7 +64,20 @@ impl Singles<'_> {
             return Ok(None);
         }
         let access = Access::of_posts(self.site, self.settings, self.db, std::slice::from_ref(&post))?;
-        Ok(access.can_read(&Caller::anonymous(), &post).then_some(post))
+        let status = self.site.statuses.get(&post.status);
+        let may = if access.can_read(&Caller::anonymous(), &post) {
+            true
+        } else if !self.viewer.is_logged_in() {
+            false
+        } else if status.is_some_and(|s| s.protected) {
+            self.viewer.can_post(PostCap::Edit, &post, &access)
+        } else if status.is_some_and(|s| s.private) || post.status == "inherit" {
+            access.can_read(self.viewer, &post)
+        } else {
+            false
+        };
+        drop(access);
+        Ok(may.then_some(post))
     }
 
     fn by_id(&mut self, id: u64) -> Stored<Option<Post>> {

@@ -11,7 +11,7 @@ use svc_store::{
 };
 
 use crate::{
-    ActiveTheme, Settings, Site, Stored,
+    ActiveTheme, Settings, Site, Stored, Visitor,
     blocks::{Reader, with_page},
     feeds::Missing,
     global_styles,
@@ -51,6 +51,8 @@ pub struct Scene {
     pub list: Option<SceneList>,
     /// Feeds of other sites that were not known yet.
     pub missing: Missing,
+    /// Who views it.
+    pub visitor: Visitor,
 }
 
 /// A page that was drawn.
@@ -84,8 +86,10 @@ pub fn draw(site: &Site, settings: &Settings, db: &mut Db, slugs: &[String], sce
     let content = lookup.with_patterns(&template.content);
     let theme = Arc::clone(&lookup.theme);
     let styles = global_styles::own(db, &theme.name)?;
-    let reader = Reader { address: scene.address, missing: scene.missing, ..Reader::default() };
-    let (html, css) = with_page(site, settings, &reader, db, scene.list, |core| {
+    let Visitor { caller, logout_nonce, opened } = scene.visitor;
+    let reader = Reader { caller, address: scene.address, logout_nonce, missing: scene.missing, opened };
+    let shown = (scene.list, scene.post.clone());
+    let (html, css) = with_page(site, settings, &reader, db, shown, |core| {
         let dynamic = svc_blocks::with_text(core);
         let renderer = Renderer::new(&theme.blocks, &dynamic).collecting_styles();
         let template = || renderer.render(&renderer.parse(&content, None));

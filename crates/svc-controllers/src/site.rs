@@ -71,7 +71,7 @@ pub struct Site {
     /// Icons to choose from.
     pub icons: Icons,
     /// Feeds of other sites.
-    pub(crate) feeds: Feeds,
+    pub feeds: Feeds,
     /// What it is used for: `production`, `staging`, `development` or `local`.
     pub environment: &'static str,
     /// Changes to generated addresses and routes.

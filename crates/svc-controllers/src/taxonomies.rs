@@ -15,7 +15,7 @@ use svc_schema::{
     build::{SchemaBuilder, array, boolean, object, string, untyped},
 };
 
-use crate::{Access, LINK_RELATION, Site, caller, errors, labels, posts::context_param, respond};
+use crate::{Access, LINK_RELATION, Site, caller, errors, labels, posts::context_arg, respond};
 
 /// Contexts in which a member is seen.
 const ALL: &[&str] = &["view", "edit", "embed"];
@@ -182,11 +182,11 @@ impl Controller for TaxonomyFamily {
         vec![
             Route::new("/taxonomies")
                 .schema(schema.clone())
-                .endpoint(get(Self::list, Self::can_list).cacheable().args(Args::from([("context", context_param()), ("type", of)]))),
+                .endpoint(get(Self::list, Self::can_list).cacheable().args(Args::from([("context", context_arg()), ("type", of.into())]))),
             Route::new(r"/taxonomies/(?P<taxonomy>[\w-]+)")
                 .schema(schema)
                 .args(name)
-                .endpoint(get(Self::fetch, Self::can_fetch).cacheable().args(Args::from([("context", context_param())]))),
+                .endpoint(get(Self::fetch, Self::can_fetch).cacheable().args(Args::from([("context", context_arg())]))),
         ]
     }
 }

@@ -245,3 +245,47 @@ async fn the_queries_of_a_list_of_templates_do_not_grow() {
     }
     assert_eq!(count().await, few);
 }
+
+/// Only published templates are rendered and listed; a draft is found by its id alone, by those who may edit it.
+#[tokio::test(flavor = "multi_thread")]
+async fn drafts_of_templates_are_neither_rendered_nor_listed() {
+    let (_folder, h) = site();
+    let mut ids = Vec::new();
+    for (route, slug) in [("templates", "canary"), ("template-parts", "canary"), ("template-parts", "header")] {
+        let route = format!("/svc/v2/{route}");
+        let body = json!({"slug": slug, "theme": "fixture", "content": "<!-- wp:paragraph --><p>canarytext</p><!-- /wp:paragraph -->"});
+        let made = h.json(ADMIN, Method::POST, &route, body).await;
+        assert_eq!(made.status, 201, "{:?}", made.body);
+        ids.push((route, slug, made.body["wp_id"].as_i64().unwrap()));
+    }
+    let content = "<!-- wp:template-part {\"slug\":\"canary\",\"theme\":\"fixture\"} /--><!-- wp:template-part {\"slug\":\"header\",\"theme\":\"fixture\"} /-->";
+    let body = json!({"title": "P", "content": content, "status": "publish"});
+    let post = h.json(ADMIN, Method::POST, "/svc/v2/posts", body).await.body["id"].clone();
+    for status in ["publish", "draft", "auto-draft"] {
+        for (.., id) in &ids {
+            let (id, status) = (svc_model::PostId(*id), status.to_owned());
+            let set = move |tx: &mut svc_store::Tx| {
+                let mut post = svc_store::posts::get(tx, id)?.unwrap();
+                post.status.clone_from(&status);
+                svc_store::posts::update(tx, &post)
+            };
+            h.site.store.write(set).await.unwrap();
+        }
+        let is_public = status == "publish";
+        let shown = h.get(NOBODY, &format!("/svc/v2/posts/{post}"), "").await;
+        let rendered = shown.body["content"]["rendered"].as_str().unwrap();
+        assert_eq!(rendered.contains("canarytext"), is_public, "{status}: {rendered}");
+        for (route, slug, _) in &ids {
+            for user in [CONTRIBUTOR, EDITOR, ADMIN] {
+                let list = h.get(user, route, "").await;
+                let listed = list.body.as_array().unwrap().iter().any(|t| {
+                    t["content"]["raw"].as_str().unwrap_or_default().contains("canarytext") && t["slug"] == *slug
+                });
+                assert_eq!(listed, is_public, "{status} {route} {slug} {user}");
+            }
+            let one = h.get(ADMIN, &format!("{route}/fixture//{slug}"), "context=edit").await;
+            assert_eq!((one.status, one.body["status"].as_str()), (200, Some(status)), "{route} {slug}");
+            assert_eq!(h.get(NOBODY, &format!("{route}/fixture//{slug}"), "").await.status, 401);
+        }
+    }
+}

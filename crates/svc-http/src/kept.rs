@@ -25,6 +25,10 @@ const MAX_ADDRESS: usize = 2_048;
 /// Largest body that is kept, in bytes.
 const MAX_BODY: usize = 1 << 20;
 
+/// An extension of requests whose responses are neither taken from the response cache nor put into it.
+#[derive(Clone, Copy, Debug)]
+pub struct Uncached;
+
 /// The state of the data; `None` when it cannot be told.
 type State = dyn Fn() -> Option<i64> + Send + Sync;
 
@@ -89,6 +93,7 @@ impl KeptAnswers {
         let query = parts.uri.query().unwrap_or_default();
         let is_plain = parts.method == Method::GET
             && !headers.contains_key("x-http-method-override")
+            && parts.extensions.get::<Uncached>().is_none()
             && route.len() + query.len() < MAX_ADDRESS;
         if !is_plain {
             return None;

@@ -20,6 +20,7 @@ mod spool;
 
 pub use address::Addresses;
 pub use auth::{Anonymous, Authenticator, Credentials, Outcome};
+pub use kept::Uncached;
 pub use layer::{RestLayer, WithRest};
 pub use limits::Limits;
 pub use service::{ResponseBody, RestService};

@@ -10,12 +10,12 @@ use serde_json::{Map, Value};
 pub(super) const RECORDED: &str = "wp";
 
 /// Names in paths, bodies and header values: a text that each occurrence contains, the pattern, the replacement
-/// (`{b}` is the brand word, `{B}` the same in upper case).
+/// (`{b}` is the brand word, `{B}` the same in upper case). URLs inside of URLs have percent-encoded slashes.
 #[rustfmt::skip]
 const TEXTS: &[(&str, &str, &str)] = &[
-    ("wp/v2",     r"\bwp/v2\b",                                      "{b}/v2"),
+    ("v2",        r"(?:\b|(?<=%2F))wp(/|%2F)v2\b",                   "{b}${1}v2"),
     ("wp-",       r"\bwp-(site-health|block-editor|abilities)/v1\b", "{b}-${1}/v1"),
-    ("wp-json",   r"\bwp-json\b",                                    "{b}-json"),
+    ("wp-json",   r"(?:\b|(?<=%2F))wp-json\b",                       "{b}-json"),
     ("_wpnonce",  r"\b_wpnonce\b",                                   "_{b}nonce"),
     ("X-WP-",     r"\bX-WP-",                                        "X-{B}-"),
     ("rel=\"wp:", "\\brel=\"wp:",                                    "rel=\"{b}:"),
@@ -111,6 +111,7 @@ mod tests {
         #[rustfmt::skip]
         let rows = [
             ("{base}/wp-json/wp/v2/posts",               "{base}/svc-json/svc/v2/posts"),
+            ("{base}%2Fwp-json%2Fwp%2Fv2%2Fposts",       "{base}%2Fsvc-json%2Fsvc%2Fv2%2Fposts"),
             ("/wp-site-health/v1/tests",                 "/svc-site-health/v1/tests"),
             ("wp-content/wp/v20",                        "wp-content/wp/v20"),
             ("/?_wpnonce=1",                             "/?_svcnonce=1"),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use chrono::{DateTime, NaiveDateTime};
 use serde_json::{Map, Value, json};
-use svc_resource::{Fields, View};
+use svc_resource::{Fields, VALIDATED_FIRST, View};
 use svc_routing::{Controller, ExtraFields, Link, Links, Request, Response, Result, Route, forbidden, get};
 use svc_schema::{
     Args, Error, Schema,
@@ -129,6 +129,7 @@ fn params() -> Args {
         ("per_page", integer().describe("Most results on a page.").default(10).range(1..=100)),
         ("term", string().describe("What to look for.").min_length(1).required()),
     ])
+    .validate_first(&VALIDATED_FIRST)
 }
 
 /// The family of the block directory.

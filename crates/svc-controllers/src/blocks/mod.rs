@@ -7,10 +7,11 @@ pub mod types;
 
 use std::{
     collections::HashMap,
+    rc::Rc,
     sync::{Arc, Mutex},
 };
 
-use svc_blocks::CoreBlocks;
+use svc_blocks::{CoreBlocks, data::FeedItem};
 use svc_content::blocks::{BlockTypes, Kept, Root};
 use svc_model::{Post, PostId};
 use svc_packages::blocks::find;
@@ -21,7 +22,14 @@ use svc_store::{
     meta::{self, MetaKind},
 };
 
-use crate::{Settings, Site, Stored, caller, media::images_of, page::SceneList, posts::Rendered, render};
+use crate::{
+    OpenedPosts, Settings, Site, Stored, caller,
+    feeds::{Item, Missing},
+    media::images_of,
+    page::SceneList,
+    posts::Rendered,
+    render,
+};
 pub use site_blocks::Reader;
 use site_blocks::SiteBlocks;
 
@@ -77,8 +85,9 @@ impl Reader {
         let caller = caller(req);
         Reader {
             address: if query.is_empty() { route } else { format!("{route}{joint}{query}") },
-            missing: crate::feeds::Missing::default(),
+            missing: Missing::default(),
             logout_nonce: if caller.is_logged_in() { site.nonce(req, LOG_OUT) } else { String::new() },
+            opened: OpenedPosts::default(),
             caller,
         }
     }
@@ -123,16 +132,16 @@ pub(crate) fn with_blocks<T>(
     db: &mut Db,
     run: impl FnOnce(&CoreBlocks<'_>) -> T,
 ) -> Stored<T> {
-    with_page(site, settings, reader, db, None, run)
+    with_page(site, settings, reader, db, (None, None), run)
 }
 
-/// [`with_blocks`] on a page that shows this list.
+/// [`with_blocks`] on a page that shows this list, or this post.
 pub(crate) fn with_page<T>(
     site: &Site,
     settings: &Settings,
     reader: &Reader,
     db: &mut Db,
-    list: Option<SceneList>,
+    (list, post): (Option<SceneList>, Option<Post>),
     run: impl FnOnce(&CoreBlocks<'_>) -> T,
 ) -> Stored<T> {
     let types = site.block_types(settings);
@@ -140,7 +149,16 @@ pub(crate) fn with_page<T>(
     if let Some(list) = list {
         data.show(list);
     }
-    let made = run(&CoreBlocks::new(&types, &data));
+    if let Some(post) = post {
+        data.show_post(post);
+    }
+    let blocks = CoreBlocks::new(&types, &data);
+    let made = run(&blocks);
+    if blocks.is_cut() {
+        let most = svc_blocks::MAX_BYTES;
+        tracing::warn!("dynamic blocks were left out: they would render more than {most} bytes");
+    }
+    drop(blocks);
     match data.failure() {
         Some(failure) => Err(failure),
         None => Ok(made),
@@ -206,6 +224,29 @@ pub(crate) fn rendered(
         };
         rows.iter().zip(&is_live).map(texts).collect()
     })
+}
+
+/// The feed of another site. One that has not been fetched yet is noted as missing.
+fn feed_of_others(
+    site: &Site,
+    settings: &Settings,
+    missing: &Missing,
+    address: &str,
+    items: u64,
+) -> Option<Rc<Vec<FeedItem>>> {
+    let Some(read) = site.feeds.get(address) else {
+        missing.note(address);
+        return None;
+    };
+    let item = |item: &Item| FeedItem {
+        title: item.title.clone(),
+        link: item.link.clone(),
+        date: item.date.map(|date| settings.zone.to_local(date)),
+        author: item.author.clone(),
+        text: item.text.clone(),
+    };
+    let wanted = usize::try_from(items).unwrap_or(usize::MAX);
+    Some(Rc::new(read?.iter().take(wanted).map(item).collect()))
 }
 
 /// A post's content as everybody sees it on the page with this address, or its excerpt of so many words.

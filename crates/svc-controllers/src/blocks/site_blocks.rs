@@ -27,10 +27,10 @@ use svc_store::{
     users,
 };
 
-use super::{IGNORED_HOOKS, images};
+use super::{IGNORED_HOOKS, feed_of_others, images};
 use crate::{
-    Access, Fail, Settings, Site, Stored, addresses, avatars,
-    feeds::{self, Missing},
+    Access, Fail, OpenedPosts, Settings, Site, Stored, addresses, avatars,
+    feeds::Missing,
     page::SceneList,
     patterns,
     posts::{class_list, params::of_formats},
@@ -57,6 +57,8 @@ pub struct Reader {
     pub logout_nonce: String,
     /// Feeds of other sites that were not known yet.
     pub missing: Missing,
+    /// The posts with a password that the reader has opened.
+    pub opened: OpenedPosts,
 }
 
 /// The site as its blocks ask it, over one snapshot.
@@ -129,6 +131,11 @@ impl<'a> SiteBlocks<'a> {
         drop(self.main.set(Rc::new(main)));
     }
 
+    /// Makes this the post that the page shows: as it is given, which may be a preview of what is stored.
+    pub(crate) fn show_post(&self, post: Post) {
+        drop(self.views(vec![post]));
+    }
+
     /// What went wrong with the store meanwhile.
     pub(crate) fn failure(self) -> Option<Fail> {
         self.failure.into_inner()
@@ -162,23 +169,6 @@ impl<'a> SiteBlocks<'a> {
         found
     }
 
-    /// The feed of another site; one that is not known yet is noted.
-    fn feed_of_others(&self, address: &str, items: u64) -> Option<Rc<Vec<FeedItem>>> {
-        let Some(read) = self.site.feeds.get(address) else {
-            self.reader.missing.note(address);
-            return None;
-        };
-        let item = |item: &feeds::Item| FeedItem {
-            title: item.title.clone(),
-            link: item.link.clone(),
-            date: item.date.map(|date| self.settings.zone.to_local(date)),
-            author: item.author.clone(),
-            text: item.text.clone(),
-        };
-        let wanted = usize::try_from(items).unwrap_or(usize::MAX);
-        Some(Rc::new(read?.iter().take(wanted).map(item).collect()))
-    }
-
     /// Posts with what their blocks show: one query per kind of related data. Those that the reader may not see are left
     /// out. Their terms, authors and pictures are remembered too.
     fn views(&self, rows: Vec<Post>) -> Vec<Rc<PostView>> {
@@ -207,7 +197,7 @@ impl<'a> SiteBlocks<'a> {
                     link: links.remove(&post.id).unwrap_or_default(),
                     title: title(&post),
                     thumbnail: PostId(thumbnail),
-                    locked: !post.password.is_empty(),
+                    locked: !self.reader.opened.is_open(&post),
                     footnotes,
                     ignored_hooks,
                     classes,
@@ -311,8 +301,10 @@ impl<'a> SiteBlocks<'a> {
         let sticky = &self.settings.sticky_list;
         let mut wanted = store_query(query, &kind.name);
         match query.sticky {
-            Sticky::Only => wanted.sticky = Some(sticky.clone()),
-            Sticky::Without => wanted.not_sticky = sticky.clone(),
+            // An inclusion takes precedence over what the block excludes.
+            Sticky::Only if sticky.is_empty() => wanted.include = vec![PostId(0)],
+            Sticky::Only => wanted.include.clone_from(sticky),
+            Sticky::Without => wanted.exclude.extend(sticky),
             Sticky::First | Sticky::Ignored => {}
         }
         if !kind.hierarchical {
@@ -430,6 +422,7 @@ fn facts(site: &Site, settings: &Settings, reader: &Reader) -> Facts {
         comments_per_page: positive("comments_per_page").filter(|_| on("page_comments")),
         newest_comments_first: settings.option("comment_order") == "desc",
         comments_need_login: on("comment_registration"),
+        comment_cookies: on("show_comments_cookies_opt_in"),
         comments_close_after: on("close_comments_for_old_posts").then(|| settings.number("close_comments_days_old")),
         smilies: settings.texts.smilies,
         smilies_url: settings.texts.smilies_url.clone(),
@@ -652,7 +645,7 @@ impl BlockData for SiteBlocks<'_> {
         let id = format!("{theme}//{slug}");
         self.once(&self.parts, &id, || {
             let lookup = Lookup::for_pages(self.site, self.settings);
-            let part = self.ask(|db| lookup.find(db, Kind::Part, &id))?;
+            let part = self.ask(|db| lookup.published(db, Kind::Part, &id))?;
             let content = lookup.with_patterns(&part.content);
             Some(PartView { content, area: part.area, ignored_hooks: part.ignored_hooks })
         })
@@ -681,7 +674,7 @@ impl BlockData for SiteBlocks<'_> {
         // The site's own feed is told without a request.
         let own = self.settings.urls.site.feed_link("");
         if address.trim_end_matches('/') != own.trim_end_matches('/') {
-            return self.feed_of_others(address, items);
+            return feed_of_others(self.site, self.settings, &self.reader.missing, address, items);
         }
         let posts = self.posts(&PostsQuery {
             post_type: "post".to_owned(),

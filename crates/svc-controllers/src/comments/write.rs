@@ -46,17 +46,19 @@ const LIMITS: [Limit; 4] = [
 const MAX_AGENT: usize = 254;
 
 /// Everything that a transaction needs, so that it can be run again.
-struct Job {
-    site: Arc<Site>,
-    settings: Arc<Settings>,
-    caller: Caller,
-    draft: CommentDraft,
+pub(super) struct Job {
+    pub(super) site: Arc<Site>,
+    pub(super) settings: Arc<Settings>,
+    pub(super) caller: Caller,
+    pub(super) draft: CommentDraft,
     /// The type of a new comment.
-    kind: String,
+    pub(super) kind: String,
     /// What the request itself says of where it came from.
-    ip: String,
-    agent: String,
-    now: NaiveDateTime,
+    pub(super) ip: String,
+    pub(super) agent: String,
+    pub(super) now: NaiveDateTime,
+    /// The comment was written with the form of a page: its HTML is filtered whoever wrote it, and before it is judged.
+    pub(super) is_form: bool,
 }
 
 impl Comments {
@@ -133,6 +135,7 @@ impl Comments {
             ip: client_address(req).to_string(),
             agent: req.header("user-agent").unwrap_or_default().to_owned(),
             now: whole_seconds(self.site.now()),
+            is_form: false,
         })
     }
 
@@ -173,7 +176,7 @@ fn check_members(req: &Request, reader: &Reader<'_>, post: Option<&Post>, is_not
 }
 
 /// Whether a post takes comments now: it is open, and not too old where the site closes old posts.
-fn takes_comments(post: &Post, settings: &Settings, now: NaiveDateTime) -> bool {
+pub(super) fn takes_comments(post: &Post, settings: &Settings, now: NaiveDateTime) -> bool {
     let days = settings.number("close_comments_days_old");
     let closes = settings.number("close_comments_for_old_posts") != 0 && days > 0 && post.post_type == "post";
     let is_old = closes
@@ -185,12 +188,12 @@ fn takes_comments(post: &Post, settings: &Settings, now: NaiveDateTime) -> bool 
 }
 
 /// Stored moments have whole seconds.
-fn whole_seconds(moment: NaiveDateTime) -> NaiveDateTime {
+pub(super) fn whole_seconds(moment: NaiveDateTime) -> NaiveDateTime {
     moment.with_nanosecond(0).unwrap_or(moment)
 }
 
 impl Job {
-    fn insert(&self, tx: &mut Tx, post: &Post) -> Stored<Comment> {
+    pub(super) fn insert(&self, tx: &mut Tx, post: &Post) -> Stored<Comment> {
         let given = self.draft.meta.as_ref().and_then(|meta| meta.get(NOTE_STATUS)?.as_str());
         let settles = self.kind == "note" && given.is_some_and(|status| NOTE_STATES.contains(&status));
         let mut comment = Comment { comment_type: self.kind.clone(), ..Comment::default() };
@@ -216,13 +219,18 @@ impl Job {
             return Err(errors::author_data_required().into());
         }
         check_lengths(&comment)?;
-        // Judged is what was sent: a text that filtering changes is never a duplicate of what is stored.
+        // Judged is what was sent, but for forms: a text that filtering changes is never a duplicate of what is stored.
+        if self.is_form {
+            self.filter(tx, &mut comment, None)?;
+        }
         comment.approved = match comment.comment_type.as_str() {
             "note" => "1",
             _ => moderation::judge(tx, &self.settings, &self.caller, post, &comment, self.now)?,
         }
         .to_owned();
-        self.filter(tx, &mut comment, None)?;
+        if !self.is_form {
+            self.filter(tx, &mut comment, None)?;
+        }
         let id = comments::insert(tx, &comment)?;
         self.finish(tx, CommentId(id.0), comment.post)
     }
@@ -306,7 +314,7 @@ impl Job {
     /// Takes out the HTML that the caller may not use, or, of a comment that is there, its author.
     fn filter(&self, db: &mut Db, row: &mut Comment, author: Option<UserId>) -> Stored<()> {
         let access = Access::new(&self.site, &self.settings);
-        let mut may = access.can(&self.caller, "unfiltered_html");
+        let mut may = !self.is_form && access.can(&self.caller, "unfiltered_html");
         if let Some(author) = author.filter(|author| may && *author != self.caller.id) {
             let author = moderation::user(db, &self.settings, author)?;
             may = author.is_some_and(|author| access.can(&author, "unfiltered_html"));

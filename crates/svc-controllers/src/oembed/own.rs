@@ -1,6 +1,7 @@
 //! The site's own posts, as other sites embed them.
 
 use serde_json::{Value, json};
+use svc_auth::Caller;
 use svc_model::Post;
 use svc_schema::Error;
 use svc_store::{Db, users};
@@ -43,7 +44,8 @@ pub(super) fn post_at(db: &mut Db, site: &Site, settings: &Settings, url: &str) 
         .collect();
     let path = parts.path.unwrap_or_else(|| "/".to_owned());
     let lookups = settings.urls.site.lookups(&path, &query);
-    let mut singles = Singles { site, settings, db };
+    let nobody = Caller::anonymous();
+    let mut singles = Singles { site, settings, db, viewer: &nobody };
     for lookup in &lookups {
         let is_front = matches!(lookup.what, svc_discovery::What::Front);
         if let Some(post) = if is_front { singles.front()? } else { singles.find(lookup)? } {

@@ -25,9 +25,11 @@ use serde_json::{Value, json};
 use svc_auth::{Caller, caps::PostCap};
 use svc_model::{Post, PostId, PostType, RestController};
 use svc_resource::{Paging, Params, View, total_headers};
-use svc_routing::{CREATABLE, Controller, DELETABLE, EDITABLE, ExtraFields, Request, Response, Result, Route, get, on};
+use svc_routing::{
+    CREATABLE, Controller, DELETABLE, EDITABLE, ExtraFields, Method, Request, Response, Result, Route, get, on,
+};
 use svc_schema::{
-    Args, MethodKind, Schema,
+    Arg, Args, MethodKind, Schema,
     build::{SchemaBuilder, boolean, integer, string},
 };
 use svc_store::{
@@ -47,7 +49,7 @@ use crate::{
     Access, Settings, Site, Stored,
     access::{PostsAsked, only_reads},
     caller, errors,
-    feeds::{Missing, with_feeds},
+    feeds::{Missing, with_feeds, with_known_feeds},
     media, respond,
 };
 
@@ -71,6 +73,11 @@ pub(crate) const CONTEXTS: [&str; 3] = ["view", "embed", "edit"];
 /// The parameter `context` of every list and item.
 pub(crate) fn context_param() -> SchemaBuilder {
     string().describe("Which members are shown, and to whom.").one_of(CONTEXTS).default("view")
+}
+
+/// [`context_param`] as an argument of an endpoint: WordPress validates it before any argument is sanitized.
+pub(crate) fn context_arg() -> Arg {
+    Arg::by_schema(context_param())
 }
 
 /// A text as one line without markup: how the parameter `search` of lists is cleaned, and members that are plain text.
@@ -113,10 +120,10 @@ impl Posts {
 
     /// Arguments of a request for one post.
     fn item_args(&self) -> Args {
-        let password = ("password", string().describe("Password that guards the content."));
-        let length = ("excerpt_length", integer().describe("Words in an excerpt made of the content."));
+        let password = ("password", Arg::from(string().describe("Password that guards the content.")));
+        let length = ("excerpt_length", Arg::from(integer().describe("Words in an excerpt made of the content.")));
         let length = self.fields.has("excerpt").then_some(length);
-        [("context", context_param()), password].into_iter().chain(length).collect()
+        [("context", context_arg())].into_iter().chain(length).chain([password]).collect()
     }
 }
 
@@ -135,12 +142,13 @@ impl Controller for Posts {
                     get(Self::list, Self::can_list)
                         .cacheable()
                         .args(self.query_args())
-                        .validate(checks::statuses(&self.site, &self.post_type)),
+                        .sanitize_arg("status", checks::statuses(&self.site, &self.post_type)),
                 )
                 .endpoint(
                     on(CREATABLE, Self::create, Self::can_create)
                         .args(self.fields.args(MethodKind::Creatable))
-                        .validate(checks::template(&self.site, &self.post_type)),
+                        .validate_arg("status", checks::status(&self.site, &self.post_type))
+                        .validate_arg("template", checks::template(&self.site, &self.post_type)),
                 ),
             Route::new(format!(r"/{base}/(?P<id>[\d]+)"))
                 .schema(schema)
@@ -150,8 +158,8 @@ impl Controller for Posts {
                 .endpoint(
                     on(EDITABLE, Self::update, Self::can_update)
                         .args(self.fields.args(MethodKind::Editable))
-                        .accept(checks::kept_status(&self.site))
-                        .validate(checks::template(&self.site, &self.post_type)),
+                        .validate_arg("status", checks::status(&self.site, &self.post_type))
+                        .validate_arg("template", checks::template(&self.site, &self.post_type)),
                 )
                 .endpoint(on(DELETABLE, Self::delete, Self::can_delete).args(Args::from([("force", force)]))),
         ]
@@ -268,7 +276,9 @@ impl Posts {
                 loading.load(db, &access, vec![post.clone()], &plan)
             })
         };
-        let mut loaded = with_feeds(&self.site, load).await?;
+        // A response to a write does not wait for other sites.
+        let reads = matches!(*req.method(), Method::GET | Method::HEAD | Method::OPTIONS);
+        let mut loaded = if reads { with_feeds(&self.site, load).await? } else { with_known_feeds(&self.site, load)? };
         media::measure(&self.site, &mut loaded, &plan).await?;
         let Some(Loaded { item, links }) = loaded.pop() else { return Err(errors::post_not_found()) };
         let data = plan.prepare(&item);

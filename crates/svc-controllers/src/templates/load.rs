@@ -139,6 +139,12 @@ pub(crate) fn split_id(id: &str) -> Option<(&str, &str)> {
     id.split_once("//").or_else(|| id.rsplit_once('/')).filter(|(theme, slug)| !theme.is_empty() && !slug.is_empty())
 }
 
+/// The status of stored templates that are listed and rendered.
+const PUBLISHED: &[&str] = &["publish"];
+
+/// The statuses of stored templates that a request for one id finds.
+const WITH_DRAFTS: &[&str] = &["auto-draft", "draft", "publish"];
+
 /// What templates are looked up in.
 pub struct Templates<'a> {
     site: &'a Site,
@@ -174,7 +180,7 @@ impl<'a> Templates<'a> {
         if self.theme.theme.as_ref().is_none_or(|theme| !theme.is_block_theme && !theme.has_json) {
             return Ok(Vec::new());
         }
-        let mut all = self.saved(db, kind, &self.theme.name, None)?;
+        let mut all = self.saved(db, kind, &self.theme.name, None, PUBLISHED)?;
         let files: Vec<_> = self
             .files(kind)
             .iter()
@@ -197,17 +203,30 @@ impl<'a> Templates<'a> {
         if !post_type.public {
             return Ok(false);
         }
-        let found = self.find(db, Kind::Template, &format!("{}//{slug}", self.theme.name))?;
+        let found = self.published(db, Kind::Template, &format!("{}//{slug}", self.theme.name))?;
         Ok(found.is_some_and(|found| found.is_offered_to(&post_type.name)))
     }
 
-    /// The one of this id, saved or not.
+    /// The template with this id for a request that names it: drafts are found too, so only callers who may edit
+    /// templates get it.
     ///
     /// # Errors
     /// Those of the store.
     pub fn find(&self, db: &mut Db, kind: Kind, id: &str) -> Stored<Option<Template>> {
+        self.find_in(db, kind, id, WITH_DRAFTS)
+    }
+
+    /// The template with this id that pages are rendered with: a published one, or the theme's file.
+    ///
+    /// # Errors
+    /// Those of the store.
+    pub fn published(&self, db: &mut Db, kind: Kind, id: &str) -> Stored<Option<Template>> {
+        self.find_in(db, kind, id, PUBLISHED)
+    }
+
+    fn find_in(&self, db: &mut Db, kind: Kind, id: &str, statuses: &[&str]) -> Stored<Option<Template>> {
         let Some((theme, slug)) = split_id(id) else { return Ok(None) };
-        if let Some(saved) = self.saved(db, kind, theme, Some(&[slug]))?.into_iter().next() {
+        if let Some(saved) = self.saved(db, kind, theme, Some(&[slug]), statuses)?.into_iter().next() {
             return Ok(Some(saved));
         }
         Ok(self.of_theme(kind, id))
@@ -225,7 +244,7 @@ impl<'a> Templates<'a> {
     /// # Errors
     /// Those of the store.
     pub fn closest(&self, db: &mut Db, slugs: &[&str]) -> Stored<Option<Template>> {
-        let mut saved = self.saved(db, Kind::Template, &self.theme.name, Some(slugs))?;
+        let mut saved = self.saved(db, Kind::Template, &self.theme.name, Some(slugs), PUBLISHED)?;
         for slug in slugs {
             let wanted = svc_text::sanitize_title(slug);
             if let Some(at) = saved.iter().position(|t| t.slug == wanted) {
@@ -246,12 +265,19 @@ impl<'a> Templates<'a> {
         Ok(self.built(db, kind, vec![post])?.pop())
     }
 
-    /// Posts that stand for templates of a theme.
-    fn saved(&self, db: &mut Db, kind: Kind, theme: &str, slugs: Option<&[&str]>) -> Stored<Vec<Template>> {
+    /// The stored templates of a theme that have one of these statuses.
+    fn saved(
+        &self,
+        db: &mut Db,
+        kind: Kind,
+        theme: &str,
+        slugs: Option<&[&str]>,
+        statuses: &[&str],
+    ) -> Stored<Vec<Template>> {
         let Some(term) = terms::by_name(db, theme, THEME)?.into_iter().next() else { return Ok(Vec::new()) };
         let query = PostQuery {
             post_types: vec![kind.post_type().to_owned()],
-            statuses: ["auto-draft", "draft", "publish"].map(str::to_owned).to_vec(),
+            statuses: statuses.iter().map(|status| (*status).to_owned()).collect(),
             slugs: slugs.unwrap_or_default().iter().map(|s| svc_text::sanitize_title(s)).collect(),
             tax: Clauses { clauses: vec![of_term(THEME, term.id)], ..Clauses::default() },
             limit: Some(MAX_POSTS),

@@ -22,7 +22,7 @@ use super::{
     store::{Widgets, parse_id, store_instance},
     types::in_form,
 };
-use crate::{Access, LINK_RELATION, Settings, Site, Stored, caller, posts::context_param, respond};
+use crate::{Access, LINK_RELATION, Settings, Site, Stored, caller, posts::context_arg, respond};
 
 /// The routes of widgets.
 pub struct WidgetRoutes {
@@ -296,7 +296,7 @@ impl Controller for WidgetRoutes {
     fn routes(&self) -> Vec<Route<Self>> {
         let schema = Schema::compile(self.fields.item_schema());
         let args = |kind| self.fields.args(kind);
-        let list = Args::from([("context", context_param()), ("sidebar", string().describe("Only widgets of this sidebar."))]);
+        let list = Args::from([("context", context_arg()), ("sidebar", string().describe("Only widgets of this sidebar.").into())]);
         let force = boolean().describe("Whether to delete for good instead of putting it away.");
         vec![
             Route::new("/widgets")
@@ -307,7 +307,7 @@ impl Controller for WidgetRoutes {
             Route::new(r"/widgets/(?P<id>[\w\-]+)")
                 .schema(schema)
                 .allow_batch()
-                .endpoint(get(Self::fetch, Self::can_fetch).args(Args::from([("context", context_param())])))
+                .endpoint(get(Self::fetch, Self::can_fetch).args(Args::from([("context", context_arg())])))
                 .endpoint(on(EDITABLE, Self::update, Self::can_write).args(args(MethodKind::Editable)))
                 .endpoint(on(DELETABLE, Self::delete, Self::can_write).args(Args::from([("force", force)]))),
         ]

@@ -15,7 +15,7 @@ use svc_schema::{
 use svc_store::Tx;
 
 use super::{INACTIVE, Sidebar, check_manage, errors, is_open, may_manage, store::Widgets};
-use crate::{LINK_RELATION, Settings, Site, posts::context_param, posts::with_query, respond};
+use crate::{LINK_RELATION, Settings, Site, posts::context_arg, posts::with_query, respond};
 
 const ALL: &[&str] = &["embed", "view", "edit"];
 
@@ -208,13 +208,13 @@ impl Controller for SidebarRoutes {
     #[rustfmt::skip]
     fn routes(&self) -> Vec<Route<Self>> {
         let schema = Schema::compile(self.fields.item_schema());
-        let context = || ("context", context_param());
-        let id = ("id", string().describe("The sidebar's name for programs."));
+        let context = || ("context", context_arg());
+        let id = ("id", string().describe("The sidebar's name for programs.").into());
         vec![
             Route::new("/sidebars").schema(schema.clone()).endpoint(get(Self::list, public).args(Args::from([context()]))),
             Route::new(r"/sidebars/(?P<id>[\w-]+)")
                 .schema(schema)
-                .endpoint(get(Self::fetch, Self::can_fetch).args(Args::from([context(), id])))
+                .endpoint(get(Self::fetch, Self::can_fetch).args(Args::from([id, context()])))
                 .endpoint(on(EDITABLE, Self::update, Self::can_update).args(self.fields.args(MethodKind::Editable))),
         ]
     }

@@ -1,6 +1,7 @@
-//! Finds what an address asks for, among what everybody may see.
+//! Finds what a URL names, among what the viewer may see.
 
 use chrono::{NaiveDate, NaiveDateTime, TimeDelta};
+use svc_auth::Caller;
 use svc_controllers::{Settings, Site, Stored, lookup::Singles};
 use svc_discovery::{Archive, AuthorKey, DateKey, Lookup, TermKey, What};
 use svc_model::{Post, PostType, Taxonomy, Term, TermId, User, UserId};
@@ -62,6 +63,8 @@ pub(super) struct Finder<'a> {
     pub(super) site: &'a Site,
     pub(super) settings: &'a Settings,
     pub(super) db: &'a mut Db,
+    /// Who views the page.
+    pub(super) viewer: &'a Caller,
 }
 
 impl Finder<'_> {
@@ -86,7 +89,7 @@ impl Finder<'_> {
     }
 
     fn singles(&mut self) -> Singles<'_> {
-        Singles { site: self.site, settings: self.settings, db: self.db }
+        Singles { site: self.site, settings: self.settings, db: self.db, viewer: self.viewer }
     }
 
     fn front(&mut self, lookup: &Lookup) -> Stored<Found> {

@@ -1,7 +1,7 @@
-//! Plain HTML pages of the public site: what everybody may see, in the site's own words and addresses.
+//! HTML pages of the site: public posts for everyone; drafts, previews and private posts for users who may see them.
 //!
-//! A request's path is read by `svc-discovery` into things to look up; the first that is found, among what everybody may
-//! see, is shown. Requests of the interface never come here.
+//! A request's path is read by `svc-discovery` into things to look up; the first that is found, among what the visitor may
+//! see, is shown. Requests of the REST API never come here. A page that depends on the visitor is never cached.
 
 mod embed;
 mod find;
@@ -12,6 +12,7 @@ mod texts;
 mod themed;
 mod urls;
 mod view;
+mod visitor;
 
 use std::sync::Arc;
 
@@ -20,12 +21,16 @@ use axum::{
     extract::{Request, State},
     response::Response,
 };
-use http::{Method, StatusCode};
+use http::{HeaderMap, Method, StatusCode};
+use svc_auth::caps::PostCap;
 use svc_controllers::{
-    Settings, Site, Stored,
+    Access, Settings, Site, Stored,
     feeds::{Missing, with_feeds},
 };
 use svc_discovery::{Lookup, What};
+use svc_store::{Db, posts};
+
+use crate::sign_in::Identities;
 
 pub(crate) use show::language;
 pub(crate) use texts::SiteTexts;
@@ -42,11 +47,14 @@ struct Pages {
     site: Arc<Site>,
     texts: Arc<dyn Texts>,
     sheet: themed::Sheet,
+    /// Finds the user of a cookie.
+    identities: Arc<Identities>,
 }
 
 /// Answers every request with a page.
-pub(crate) fn router(site: Arc<Site>, texts: Arc<dyn Texts>) -> Router {
-    Router::new().fallback(answer).with_state(Arc::new(Pages { site, texts, sheet: themed::Sheet::default() }))
+pub(crate) fn router(site: Arc<Site>, texts: Arc<dyn Texts>, identities: Arc<Identities>) -> Router {
+    let pages = Pages { site, texts, sheet: themed::Sheet::default(), identities };
+    Router::new().fallback(answer).with_state(Arc::new(pages))
 }
 
 /// A request for a page, taken apart.
@@ -55,6 +63,7 @@ struct Asked {
     /// Path and query as they were sent.
     whole: String,
     query: Vec<(String, String)>,
+    headers: HeaderMap,
 }
 
 impl Asked {
@@ -69,7 +78,13 @@ impl Asked {
             path: request.uri().path().to_owned(),
             whole: request.uri().path_and_query().map_or_else(|| "/".to_owned(), ToString::to_string),
             query: pairs.map(pair).collect(),
+            headers: request.headers().clone(),
         }
+    }
+
+    /// The last value of this name, as PHP takes it.
+    fn value(&self, name: &str) -> Option<&str> {
+        self.query.iter().rev().find(|(k, _)| k == name).map(|(_, v)| v.as_str())
     }
 
     fn has(&self, name: &str) -> bool {
@@ -100,19 +115,72 @@ impl Pages {
             if let Some(page) = special(&settings, &lookups) {
                 return Ok(page);
             }
-            let mut finder = Finder { site: &self.site, settings: &settings, db };
+            let viewer = visitor::Viewer::of(&self.identities, db, &asked.headers)?;
+            let shows_autosave = match self.preview_of(asked, &viewer) {
+                Ok(post) => post.is_some(),
+                Err(refused) => return Ok(refused),
+            };
+            let mut finder = Finder { site: &self.site, settings: &settings, db, viewer: &viewer.visitor.caller };
             let (lookup, found) = finder.find(&lookups)?;
+            let (found, private) = self.for_viewer(db, &viewer, &lookup, found, shows_autosave)?;
             let mut show = show::Show {
                 site: &self.site,
                 settings: &settings,
                 texts: &*self.texts,
-                db: finder.db,
+                db,
                 address: format!("{}{}", origin(&settings.urls.site.home_url("")), asked.whole),
                 sheet: &self.sheet,
                 missing: missing.clone(),
+                visitor: viewer.visitor.clone(),
             };
-            self.found(&mut show, asked, &lookup, found)
+            let page = self.found(&mut show, asked, &lookup, found)?;
+            Ok(if private { page.private() } else { page })
         })
+    }
+
+    /// The post whose autosave the request wants to see; a page that refuses when its nonce is not valid.
+    fn preview_of(&self, asked: &Asked, viewer: &visitor::Viewer) -> Result<Option<i64>, Page> {
+        let (Some(id), Some(nonce)) = (asked.value("preview_id"), asked.value("preview_nonce")) else {
+            return Ok(None);
+        };
+        let id = svc_php::numeric::text_to_int(id);
+        let action = format!("post_preview_{id}");
+        if self.identities.is_nonce(nonce, &action, viewer.bearer()) {
+            Ok(Some(id))
+        } else {
+            Err(Page::failure(StatusCode::FORBIDDEN).private())
+        }
+    }
+
+    /// What was found, as this viewer sees it: in a preview the newest autosave over the post. And whether the page is for
+    /// them alone.
+    fn for_viewer(
+        &self,
+        db: &mut Db,
+        viewer: &visitor::Viewer,
+        lookup: &Lookup,
+        found: Found,
+        shows_autosave: bool,
+    ) -> Stored<(Found, bool)> {
+        let is_user = viewer.visitor.caller.is_logged_in();
+        let (mut post, is_front) = match found {
+            Found::Single(post) => (post, false),
+            Found::Front(post) => (post, true),
+            other => return Ok((other, is_user)),
+        };
+        let has_password = !post.password.is_empty();
+        if lookup.preview && shows_autosave && is_user {
+            let settings = self.site.settings_in(db)?;
+            let access = Access::of_posts(&self.site, &settings, db, std::slice::from_ref(&*post))?;
+            let may_edit = viewer.visitor.caller.can_post(PostCap::Edit, &post, &access);
+            drop(access);
+            if may_edit && let Some(autosave) = posts::latest_autosave(db, post.id, None)? {
+                post.title = autosave.title;
+                post.content = autosave.content;
+                post.excerpt = autosave.excerpt;
+            }
+        }
+        Ok((if is_front { Found::Front(post) } else { Found::Single(post) }, is_user || has_password))
     }
 
     fn found(&self, show: &mut show::Show<'_>, asked: &Asked, lookup: &Lookup, found: Found) -> Stored<Page> {
@@ -128,7 +196,9 @@ impl Pages {
             Found::Single(post) if post.post_type == "attachment" => show.attachment(&post),
             Found::Single(post) => {
                 let address = show.address(&post)?;
-                match urls::redirect(&address, &asked.path).filter(|_| plain) {
+                // The proper URL of a post that is not public is for its viewers alone to know.
+                let is_public = self.site.statuses.get(&post.status).is_some_and(|s| s.public);
+                match urls::redirect(&address, &asked.path).filter(|_| plain && is_public) {
                     Some(to) => Ok(Page::redirect(&to)),
                     None => show.single(*post, address, false),
                 }

@@ -16,6 +16,9 @@ const POLICY: HeaderValue = HeaderValue::from_static(
      frame-src *; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'self'",
 );
 
+/// For pages that depend on the visitor, as WordPress sends it.
+const UNCACHED: HeaderValue = HeaderValue::from_static("no-cache, must-revalidate, max-age=0, no-store, private");
+
 const HTML: &str = "text/html; charset=UTF-8";
 
 /// An answer before it meets the request's conditions.
@@ -26,11 +29,19 @@ pub(super) struct Page {
     headers: Vec<(header::HeaderName, String)>,
     /// What the page may do, where it is not what pages may do.
     policy: Option<String>,
+    /// The page is for one visitor: nobody stores it.
+    private: bool,
 }
 
 impl Page {
     fn new(status: StatusCode, kind: &'static str, body: String) -> Self {
-        Page { status, kind, body, headers: Vec::new(), policy: None }
+        Page { status, kind, body, headers: Vec::new(), policy: None, private: false }
+    }
+
+    /// The page for one visitor alone, who must ask for it each time.
+    pub(super) fn private(mut self) -> Self {
+        self.private = true;
+        self
     }
 
     /// The page under another policy.
@@ -107,6 +118,11 @@ impl Page {
         *response.status_mut() = status;
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(self.kind));
+        protect(headers);
+        if self.private {
+            headers.insert(header::CACHE_CONTROL, UNCACHED);
+            headers.insert(header::EXPIRES, HeaderValue::from_static("Wed, 11 Jan 1984 05:00:00 GMT"));
+        }
         if self.kind == HTML {
             let own = self.policy.and_then(|policy| HeaderValue::from_str(&policy).ok());
             headers.insert(header::CONTENT_SECURITY_POLICY, own.unwrap_or(POLICY));
@@ -123,7 +139,7 @@ impl Page {
 
     /// What tells one state of the page from another: the same text has the same tag.
     fn tag(&self) -> Option<String> {
-        if self.status != StatusCode::OK {
+        if self.status != StatusCode::OK || self.private {
             return None;
         }
         let mut hasher = DefaultHasher::new();
@@ -143,7 +159,17 @@ fn knows(asked: &HeaderMap, tag: &str) -> bool {
 }
 
 pub(super) fn not_allowed() -> Response {
-    (StatusCode::METHOD_NOT_ALLOWED, [(header::ALLOW, "GET, HEAD")], "Pages can only be read.\n").into_response()
+    let allow = [(header::ALLOW, "GET, HEAD")];
+    let mut response = (StatusCode::METHOD_NOT_ALLOWED, allow, "Pages can only be read.\n").into_response();
+    protect(response.headers_mut());
+    response
+}
+
+/// The headers that every response outside of the API carries: browsers take the content type as given, and other sites
+/// are told the origin of a link alone.
+pub(super) fn protect(headers: &mut HeaderMap) {
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("strict-origin-when-cross-origin"));
 }
 
 #[cfg(test)]
@@ -163,6 +189,21 @@ mod tests {
         assert_eq!(other.into_response(&asked).status(), 200);
         let missing = Page::new(StatusCode::NOT_FOUND, HTML, "text".to_owned());
         assert_eq!(missing.into_response(&asked).status(), 404);
+    }
+
+    #[test]
+    fn every_page_is_protected_and_private_ones_are_never_stored() {
+        let page = || Page::new(StatusCode::OK, HTML, "text".to_owned());
+        let robots = Page::robots(true);
+        for (page, is_private) in [(page(), false), (page().private(), true), (robots, false)] {
+            let response = page.into_response(&HeaderMap::new());
+            let header = |name: &str| response.headers().get(name).and_then(|v| v.to_str().ok()).unwrap_or_default();
+            assert_eq!(header("x-content-type-options"), "nosniff");
+            assert_eq!(header("referrer-policy"), "strict-origin-when-cross-origin");
+            assert_eq!(header("cache-control").contains("no-store, private"), is_private);
+            assert_eq!(response.headers().contains_key(header::ETAG), !is_private);
+        }
+        assert_eq!(not_allowed().headers()["x-content-type-options"], "nosniff");
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use chrono::NaiveDateTime;
 use http::StatusCode;
 use svc_controllers::{
-    Settings, Site, Stored,
+    Settings, Site, Stored, Visitor,
     feeds::Missing,
     oembed,
     page::{self, Scene, SceneList},
@@ -54,6 +54,8 @@ pub(super) struct Show<'a> {
     pub(super) sheet: &'a Sheet,
     /// Feeds of other sites that were not known yet.
     pub(super) missing: Missing,
+    /// Who views the page.
+    pub(super) visitor: Visitor,
 }
 
 impl Show<'_> {
@@ -161,8 +163,8 @@ impl Show<'_> {
         let (mut page, mut links) = self.frame(&title, shown, Some(&url))?;
         page.head_links_html.push_str(&oembed::discovery_links(self.settings, &url));
         links.push(format!("<{}>; rel=shortlink", svc_text::sanitize_url(&self.settings.urls.site.short_link(id))));
-        let open = post.password.is_empty();
-        if open {
+        let open = self.visitor.opened.is_open(&post);
+        if post.password.is_empty() {
             page.description = shortened(&plain(&self.texts.excerpt(&post)));
         }
         let chosen = page::chosen_template(self.db, post.id)?;
@@ -279,7 +281,8 @@ impl Show<'_> {
     fn entries(&mut self, rows: &[Post]) -> Stored<Vec<Entry>> {
         let mut found = urls::of_posts(self.db, self.site, self.settings, rows)?;
         let entry = |post: &Post| {
-            let body = if post.password.is_empty() { self.texts.excerpt(post) } else { PROTECTED.to_owned() };
+            let open = self.visitor.opened.is_open(post);
+            let body = if open { self.texts.excerpt(post) } else { PROTECTED.to_owned() };
             let url = found.of.remove(&post.id).unwrap_or_default();
             self.entry(post, url, found.authors.get(&post.author), body)
         };

@@ -47,7 +47,8 @@ impl Show<'_> {
         slugs: &[String],
         scene: Scene,
     ) -> Stored<Option<Page>> {
-        let scene = Scene { address: self.address.clone(), missing: self.missing.clone(), ..scene };
+        let (address, missing, visitor) = (self.address.clone(), self.missing.clone(), self.visitor.clone());
+        let scene = Scene { address, missing, visitor, ..scene };
         let Some(Drawn { html, css, theme, styles }) = page::draw(self.site, self.settings, self.db, slugs, scene)?
         else {
             return Ok(None);

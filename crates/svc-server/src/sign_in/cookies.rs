@@ -78,5 +78,18 @@ pub(super) fn test(name: &str, settings: &Settings, tls: bool) -> String {
     set(name, TEST, &path(settings.option("home")), "", tls)
 }
 
+/// A cookie of a guest on the pages of the site, for so many seconds; `None` ends it.
+pub(super) fn of_guest(name: &str, value: &str, settings: &Settings, seconds: Option<i64>) -> String {
+    let home = settings.option("home");
+    let lives = seconds.map_or_else(
+        || "; Expires=Thu, 01 Jan 1970 00:00:00 GMT; Max-Age=0".to_owned(),
+        |seconds| {
+            let at = DateTime::from_timestamp(chrono::Utc::now().timestamp() + seconds, 0).unwrap_or_default();
+            format!("; Expires={}; Max-Age={seconds}", at.format("%a, %d %b %Y %H:%M:%S GMT"))
+        },
+    );
+    set(name, value, &path(home), &lives, home.starts_with("https://"))
+}
+
 /// What the test cookie says.
 pub(super) const TEST: &str = "WP Cookie check";

@@ -6,6 +6,9 @@ use http::StatusCode;
 /// Largest form, in bytes.
 const LARGEST: usize = 64 << 10;
 
+/// Largest form with a text, in bytes: 65,525 bytes of a comment, each written with three characters, and what is around it.
+pub(super) const LARGEST_TEXT: usize = 256 << 10;
+
 /// Most fields that are looked at.
 const MOST_FIELDS: usize = 50;
 
@@ -44,7 +47,15 @@ impl Form {
 /// # Errors
 /// The status to answer with when it is too large, or broke off.
 pub(super) async fn read(request: Request) -> Result<Form, StatusCode> {
-    let body = axum::body::to_bytes(request.into_body(), LARGEST).await.map_err(|_| StatusCode::PAYLOAD_TOO_LARGE)?;
+    read_up_to(request, LARGEST).await
+}
+
+/// [`read`] of a form with up to so many bytes.
+///
+/// # Errors
+/// As [`read`].
+pub(super) async fn read_up_to(request: Request, largest: usize) -> Result<Form, StatusCode> {
+    let body = axum::body::to_bytes(request.into_body(), largest).await.map_err(|_| StatusCode::PAYLOAD_TOO_LARGE)?;
     Ok(Form::parse(&String::from_utf8_lossy(&body)))
 }
 

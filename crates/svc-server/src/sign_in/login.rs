@@ -87,10 +87,10 @@ impl Pages {
             return Ok(view::message(self, StatusCode::FORBIDDEN, "Not from this site", text));
         }
         let action = [form.get("action"), asked.query.get("action")].into_iter().find(|a| !a.is_empty());
-        if action == Some("logout") {
-            self.log_out(asked, form).await
-        } else {
-            self.log_in(asked, form, &settings).await
+        match action {
+            Some("logout") => self.log_out(asked, form).await,
+            Some("postpass") => self.open_post(asked, form, &settings).await,
+            _ => self.log_in(asked, form, &settings).await,
         }
     }
 

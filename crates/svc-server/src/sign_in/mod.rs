@@ -7,10 +7,12 @@ mod address;
 mod answer;
 mod attempts;
 mod authorize;
+mod comment;
 mod cookies;
 mod form;
 pub(crate) mod identity;
 mod login;
+mod post_password;
 mod profile;
 mod view;
 
@@ -54,6 +56,7 @@ pub(crate) fn router(pages: Arc<Pages>, path: &str) -> Router {
     let brand = &pages.identities.site.brand;
     let (login, admin) = (format!("{path}/{}", brand.login_path()), format!("{path}/{}", brand.admin_path()));
     Router::new()
+        .route(&format!("{path}/wp-comments-post.php"), any(comment::answer))
         .route(&login, any(login::answer))
         .route(&admin, any(front))
         .route(&format!("{admin}/"), any(front))

@@ -11,13 +11,17 @@ use std::{process::ExitCode, sync::Arc};
 
 use axum::{
     Router,
-    extract::Request,
-    middleware::{Next, from_fn},
+    extract::{Request, State},
+    middleware::{Next, from_fn_with_state},
+    response::Response,
 };
 use chrono::Utc;
 use svc_auth::Scheme;
-use svc_controllers::{Extension, Outgoing, Site};
-use svc_http::RestLayer;
+use svc_controllers::{
+    Extension, Outgoing, Site,
+    feeds::{FETCH_HEADER, within_own_fetch},
+};
+use svc_http::{RestLayer, Uncached};
 use svc_routing::{Registry, Server};
 use svc_store::{DatabaseUrl, Store, StoreConfig, moment};
 
@@ -195,6 +199,17 @@ impl SiteBuilder {
     }
 }
 
+/// Runs a request with what is cached for its time. For a request that this server has sent itself no feeds are fetched,
+/// and its response is not cached.
+async fn whole_request(State(site): State<Arc<Site>>, mut request: Request, next: Next) -> Response {
+    let is_own = request.headers().get(FETCH_HEADER).is_some_and(|value| site.feeds.is_own_fetch(value.as_bytes()));
+    if is_own {
+        request.extensions_mut().insert(Uncached);
+        return within_own_fetch(moment::scope(next.run(request))).await;
+    }
+    moment::scope(next.run(request)).await
+}
+
 /// The site's public address, and the path under which its log-in page stands, as its options have them.
 fn addresses(site: &Site) -> Result<(SiteUrl, String)> {
     let settings = site.settings().map_err(|e| Error::Refused(format!("the site's options: {}", e.message())))?;
@@ -273,14 +288,13 @@ impl OpenSite {
             ..svc_http::Limits::default()
         };
         let service = self.rest.service(limits, self.sign_in.clone());
-        let pages = pages::router(Arc::clone(&self.site), Arc::clone(&self.texts));
+        let pages = pages::router(Arc::clone(&self.site), Arc::clone(&self.texts), Arc::clone(&self.people.identities));
         let files = uploads::router(self.home.path(), self.site.uploads.clone(), &self.site.content_dir);
         let accounts = sign_in::router(Arc::clone(&self.people), &self.installed_at);
         let inner = Router::new().merge(files).merge(accounts).fallback_service(pages);
         let with_rest = tower::Layer::layer(&RestLayer::new(service), inner);
-        let whole = Router::new()
-            .fallback_service(with_rest)
-            .layer(from_fn(|request: Request, next: Next| moment::scope(next.run(request))));
+        let whole =
+            Router::new().fallback_service(with_rest).layer(from_fn_with_state(Arc::clone(&self.site), whole_request));
         serving::surround(whole, &self.config)
     }
 }

@@ -72,6 +72,7 @@ SELECT DISTINCT `comment_parent` FROM `comments` WHERE `comment_parent` IN (?) A
 SELECT DISTINCT `post_author` FROM `posts` WHERE `post_author` IN (?) AND ((`post_status` = ? AND `post_type` IN (?)))
 SELECT DISTINCT `post_author` FROM `posts` WHERE `post_author` IN (?) AND (`post_status` = ? AND `post_type` IN (?))
 SELECT DISTINCT `term_taxonomy_id` FROM `term_relationships` WHERE `object_id` IN (?)
+SELECT SUBSTR(post_date, 1, 10), COUNT(*) FROM `posts` WHERE `post_type` = ? AND `post_status` = ? GROUP BY SUBSTR(post_date, 1, 10) ORDER BY SUBSTR(post_date, 1, 10) DESC LIMIT ?
 SELECT VARIABLE_VALUE, @@hostname, @@port FROM information_schema.GLOBAL_STATUS WHERE VARIABLE_NAME = 'INNODB_MAX_TRX_ID'
 SELECT `ID` FROM `posts` WHERE `post_author` = ? AND `post_type` IN (?) ORDER BY `ID` ASC
 SELECT `ID` FROM `posts` WHERE `post_parent` = ? AND `post_type` = ?
@@ -95,6 +96,7 @@ SELECT `c`.`comment_ID` FROM `comments` AS `c` WHERE `c`.`comment_approved` IN (
 SELECT `c`.`comment_ID` FROM `comments` AS `c` WHERE `c`.`comment_approved` IN (?) AND `c`.`comment_type` IN (?) AND `c`.`comment_type` NOT IN (?) ORDER BY `c`.`comment_parent` DESC, `c`.`comment_ID` DESC LIMIT ?
 SELECT `c`.`comment_ID` FROM `comments` AS `c` WHERE `c`.`comment_approved` IN (?) AND `c`.`comment_type` IN (?) AND `c`.`comment_type` NOT IN (?) ORDER BY `c`.`comment_post_ID` DESC, `c`.`comment_ID` DESC LIMIT ?
 SELECT `c`.`comment_ID` FROM `comments` AS `c` WHERE `c`.`comment_approved` IN (?) AND `c`.`comment_type` IN (?) AND `c`.`comment_type` NOT IN (?) ORDER BY `c`.`comment_type` ASC, `c`.`comment_ID` DESC LIMIT ?
+SELECT `c`.`comment_ID` FROM `comments` AS `c` WHERE `c`.`comment_approved` IN (?) AND `c`.`comment_type` NOT IN (?) AND EXISTS(SELECT ? FROM `posts` AS `p` WHERE `p`.`ID` = `c`.`comment_post_ID` AND `p`.`post_status` IN (?)) ORDER BY `c`.`comment_date_gmt` DESC, `c`.`comment_ID` DESC LIMIT ?
 SELECT `c`.`comment_ID` FROM `comments` AS `c` WHERE `c`.`comment_approved` IN (?) ORDER BY `c`.`comment_date_gmt` DESC, `c`.`comment_ID` DESC LIMIT ?
 SELECT `c`.`comment_ID` FROM `comments` AS `c` WHERE `c`.`comment_parent` IN (?) AND `c`.`comment_approved` IN (?) AND `c`.`comment_type` IN (?) AND `c`.`comment_type` NOT IN (?) ORDER BY `c`.`comment_date_gmt` DESC, `c`.`comment_ID` DESC LIMIT ?
 SELECT `c`.`comment_ID` FROM `comments` AS `c` WHERE `c`.`comment_parent` NOT IN (?) AND `c`.`comment_approved` IN (?) AND `c`.`comment_type` IN (?) AND `c`.`comment_type` NOT IN (?) ORDER BY `c`.`comment_date_gmt` DESC, `c`.`comment_ID` DESC LIMIT ?
@@ -343,6 +345,7 @@ SELECT `t`.`term_id` FROM `terms` AS `t` INNER JOIN `term_taxonomy` AS `tt` ON `
 SELECT `t`.`term_id` FROM `terms` AS `t` INNER JOIN `term_taxonomy` AS `tt` ON `tt`.`term_id` = `t`.`term_id` WHERE `tt`.`taxonomy` IN (?) AND `t`.`term_id` IN (?) ORDER BY (CASE WHEN (`t`.`term_id` = ?) THEN ? ELSE ? END) ASC, `t`.`term_id` ASC LIMIT ?
 SELECT `t`.`term_id` FROM `terms` AS `t` INNER JOIN `term_taxonomy` AS `tt` ON `tt`.`term_id` = `t`.`term_id` WHERE `tt`.`taxonomy` IN (?) AND `t`.`term_id` IN (?) ORDER BY (CASE WHEN (`t`.`term_id` = ?) THEN ? ELSE ? END) DESC, `t`.`term_id` ASC LIMIT ?
 SELECT `t`.`term_id` FROM `terms` AS `t` INNER JOIN `term_taxonomy` AS `tt` ON `tt`.`term_id` = `t`.`term_id` WHERE `tt`.`taxonomy` IN (?) AND `t`.`term_id` NOT IN (?) AND `tt`.`parent` = ? ORDER BY `t`.`slug` ASC, `t`.`term_id` ASC LIMIT ?
+SELECT `t`.`term_id` FROM `terms` AS `t` INNER JOIN `term_taxonomy` AS `tt` ON `tt`.`term_id` = `t`.`term_id` WHERE `tt`.`taxonomy` IN (?) AND `tt`.`count` > ? ORDER BY `t`.`name` ASC, `t`.`term_id` ASC LIMIT ?
 SELECT `t`.`term_id` FROM `terms` AS `t` INNER JOIN `term_taxonomy` AS `tt` ON `tt`.`term_id` = `t`.`term_id` WHERE `tt`.`taxonomy` IN (?) AND `tt`.`count` > ? ORDER BY `tt`.`count` DESC, `t`.`term_id` ASC LIMIT ?
 SELECT `t`.`term_id` FROM `terms` AS `t` INNER JOIN `term_taxonomy` AS `tt` ON `tt`.`term_id` = `t`.`term_id` WHERE `tt`.`taxonomy` IN (?) AND `tt`.`term_taxonomy_id` IN (SELECT `term_taxonomy_id` FROM `term_relationships` WHERE `object_id` IN (?)) ORDER BY `t`.`name` ASC, `t`.`term_id` ASC LIMIT ?
 SELECT `t`.`term_id` FROM `terms` AS `t` INNER JOIN `term_taxonomy` AS `tt` ON `tt`.`term_id` = `t`.`term_id` WHERE `tt`.`taxonomy` IN (?) ORDER BY `t`.`name` ASC, `t`.`term_id` ASC LIMIT ?
@@ -357,6 +360,7 @@ SELECT `taxonomy`, `term_id`, `term_taxonomy_id`, `parent`, `count` FROM `term_t
 SELECT `taxonomy`, `term_id`, `term_taxonomy_id`, `parent`, `count` FROM `term_taxonomy` WHERE `taxonomy` = ? AND `term_id` IN (?)
 SELECT `term_id` FROM `term_taxonomy` WHERE `term_id` = ?
 SELECT `term_id`, `meta_key`, `meta_value` FROM `termmeta` WHERE `term_id` IN (?) ORDER BY `meta_id` ASC
+SELECT `term_id`, `parent`, `count` FROM `term_taxonomy` WHERE `taxonomy` = ? ORDER BY `term_id` ASC
 SELECT `u`.`ID` FROM `users` AS `u` ORDER BY `u`.`display_name` ASC, `u`.`ID` ASC LIMIT ?
 SELECT `u`.`ID` FROM `users` AS `u` ORDER BY `u`.`user_email` DESC, `u`.`ID` ASC LIMIT ?
 SELECT `u`.`ID` FROM `users` AS `u` ORDER BY `u`.`user_nicename` ASC, `u`.`ID` ASC LIMIT ?

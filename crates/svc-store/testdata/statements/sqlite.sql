@@ -387,6 +387,7 @@ SELECT DISTINCT "post_author" FROM "posts" WHERE "post_author" IN (?) AND ("post
 SELECT DISTINCT "post_author" FROM "posts" WHERE "post_author" IN (?) AND (("post_status" = ? AND "post_type" IN (?)))
 SELECT DISTINCT "term_taxonomy_id" FROM "term_relationships" WHERE "object_id" IN (?)
 SELECT SUBSTR("post_date", ?) AS "month", COUNT(*) FROM "posts" WHERE "post_type" = ? AND "post_status" = ? GROUP BY "month" ORDER BY "month" DESC LIMIT ?
+SELECT SUBSTR(post_date, 1, 10), COUNT(*) FROM "posts" WHERE "post_type" = ? AND "post_status" = ? GROUP BY SUBSTR(post_date, 1, 10) ORDER BY SUBSTR(post_date, 1, 10) DESC LIMIT ?
 SELECT SUM(n) FROM "svc_post_count" WHERE "post_type" IN (?) AND "post_status" IN (?)
 UPDATE "comments" SET "comment_approved" = ? WHERE "comment_post_ID" = ?
 UPDATE "comments" SET "comment_parent" = ? WHERE "comment_parent" = ?

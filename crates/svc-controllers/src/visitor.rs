@@ -1,0 +1,87 @@
+//! Who views a page of the site: the caller, and the posts with a password that they have opened.
+
+use std::{
+    collections::HashMap,
+    fmt,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use svc_auth::{Caller, password};
+use svc_model::Post;
+
+/// The most passwords whose result is remembered for one visitor.
+const MOST_TRIED: usize = 100;
+
+/// Who views a page.
+#[derive(Clone, Debug, Default)]
+pub struct Visitor {
+    /// The user; anonymous without a valid cookie.
+    pub caller: Caller,
+    /// The nonce of the log-out link.
+    pub logout_nonce: String,
+    /// What opens posts with a password.
+    pub opened: OpenedPosts,
+}
+
+/// The value of the cookie that opens posts with a password. Cheap to clone; `Debug` does not show it.
+#[derive(Clone, Default)]
+pub struct OpenedPosts {
+    cookie: Arc<str>,
+    /// Hashes are slow: each password is compared once for a response.
+    tried: Arc<Mutex<HashMap<String, bool>>>,
+}
+
+impl OpenedPosts {
+    /// By the value of the cookie; empty without one.
+    pub fn by_cookie(cookie: &str) -> Self {
+        OpenedPosts { cookie: cookie.into(), ..Self::default() }
+    }
+
+    /// Whether the post has no password, or the visitor has given it.
+    pub fn is_open(&self, post: &Post) -> bool {
+        let needed = post.password.as_str();
+        // PHP takes a zero for nothing.
+        if matches!(needed, "" | "0") {
+            return true;
+        }
+        if self.cookie.is_empty() {
+            return false;
+        }
+        let mut tried = self.tried.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = tried.get(needed) {
+            return *known;
+        }
+        let opens = password::opens_post(&self.cookie, needed.as_bytes());
+        if tried.len() < MOST_TRIED {
+            tried.insert(needed.to_owned(), opens);
+        }
+        opens
+    }
+}
+
+impl fmt::Debug for OpenedPosts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OpenedPosts").finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cookie_opens_the_posts_with_its_password() {
+        let post = |password: &str| Post { password: password.to_owned(), ..Post::default() };
+        let nobody = OpenedPosts::default();
+        let visitor = OpenedPosts::by_cookie(&password::post_password_cookie(b"let me in").unwrap());
+        for (password, by_nobody, by_visitor) in
+            [("", true, true), ("0", true, true), ("let me in", false, true), ("other", false, false)]
+        {
+            let post = post(password);
+            for _ in 0..2 {
+                assert_eq!((nobody.is_open(&post), visitor.is_open(&post)), (by_nobody, by_visitor), "{password}");
+            }
+        }
+        assert!(!format!("{visitor:?}").contains("$P$"));
+    }
+}
