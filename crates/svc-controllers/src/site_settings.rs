@@ -8,8 +8,8 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 use svc_auth::{Caller, caps::Object};
 use svc_routing::{Controller, EDITABLE, Request, Response, Result, Route, get, on};
-use svc_schema::{Arg, Args, Error, Schema, build::SchemaBuilder};
-use svc_store::{Db, options};
+use svc_schema::{Arg, Args, Schema, build::SchemaBuilder};
+use svc_store::{Db, StoredText, options};
 
 use crate::{Access, Site, Stored, caller, errors};
 
@@ -63,9 +63,9 @@ impl RegisteredSetting {
     }
 
     /// The value that a stored text stands for; null when it does not fit the schema.
-    fn value_of(&self, stored: Option<&str>) -> Value {
+    fn value_of(&self, stored: Option<&StoredText>) -> Value {
         let Some(stored) = stored else { return self.default.clone() };
-        let value: Value = svc_php::serialize::from_stored(stored.as_bytes()).into();
+        let value = stored.json();
         if self.schema.validate(&value, &self.name).is_err() {
             return Value::Null;
         }
@@ -216,7 +216,7 @@ impl SiteSettings {
     fn read(&self, db: &mut Db) -> Stored<Map<String, Value>> {
         let names: Vec<&str> = self.site.registered_settings.iter().map(|s| s.option.as_str()).collect();
         let stored = options::get_many(db, &names)?;
-        let value = |s: &RegisteredSetting| s.value_of(stored.get(&s.option).map(String::as_str));
+        let value = |s: &RegisteredSetting| s.value_of(stored.get(&s.option));
         Ok(self.site.registered_settings.iter().map(|s| (s.name.clone(), value(s))).collect())
     }
 
@@ -225,7 +225,7 @@ impl SiteSettings {
     }
 
     async fn update(self: Arc<Self>, req: Request) -> Result<Response> {
-        let mut changes: Vec<(String, Option<String>)> = Vec::new();
+        let mut changes: Vec<(String, Option<StoredText>)> = Vec::new();
         let mut given_false: Vec<String> = Vec::new();
         for setting in &self.site.registered_settings {
             let Some(value) = crate::respond::given(&req, &setting.name) else { continue };
@@ -235,20 +235,18 @@ impl SiteSettings {
                 if value == Value::Bool(false) {
                     given_false.push(setting.name.clone());
                 }
-                let stored = svc_php::serialize::to_stored(value.into());
-                changes.push((setting.option.clone(), Some(String::from_utf8_lossy(&stored).into_owned())));
+                changes.push((setting.option.clone(), Some(StoredText::of(value))));
             }
         }
         let own = Arc::clone(&self);
         let mut all = self
             .site
             .write(move |tx| {
-                let now = own.read(tx)?;
                 for (option, value) in &changes {
                     match value {
                         Some(value) => options::set(tx, option, value, true)?,
                         None => {
-                            own.check_intact(option, &now)?;
+                            own.check_stored(tx, option)?;
                             options::delete(tx, option)?;
                         }
                     }
@@ -263,12 +261,14 @@ impl SiteSettings {
         Ok(all.into())
     }
 
-    /// A stored value that shows as null, though there is one, is not to be lost unseen.
-    fn check_intact(&self, option: &str, now: &Map<String, Value>) -> std::result::Result<(), Error> {
-        let setting = self.site.registered_settings.iter().find(|s| s.option == option);
-        match setting {
-            Some(s) if now.get(&s.name).is_some_and(Value::is_null) && !s.default.is_null() => {
-                Err(errors::invalid_stored_setting(&s.name))
+    /// Refuses to delete a stored value that does not fit its schema. Such a value shows as null, and a client that sends
+    /// back what it received must not delete it. A missing option counts as false, whatever its default is.
+    fn check_stored(&self, db: &mut Db, option: &str) -> Stored<()> {
+        let stored = options::get(db, option)?;
+        let value = stored.map_or(Value::Bool(false), |text| svc_php::serialize::from_stored(text.as_bytes()).into());
+        match self.site.registered_settings.iter().find(|setting| setting.option == option) {
+            Some(setting) if setting.schema.validate(&value, &setting.name).is_err() => {
+                Err(errors::invalid_stored_setting(&setting.name).into())
             }
             _ => Ok(()),
         }

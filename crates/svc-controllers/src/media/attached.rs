@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 use svc_content::srcset::{Image, ImageSize};
 use svc_media::{Size, constrain, fit};
 use svc_model::PostId;
-use svc_store::Meta;
+use svc_store::{Meta, StoredText};
 
 use super::sizes;
 use crate::Settings;
@@ -62,13 +62,13 @@ impl Attached {
 
     /// Understands an attachment's meta.
     pub(crate) fn new(meta: &Meta) -> Self {
-        let read = |name: &str| meta.first(name).map(|m| Value::from(svc_php::serialize::from_stored(m.as_bytes())));
-        let file = meta.first(FILE).unwrap_or_default();
+        let read = |name: &str| meta.first(name).map(StoredText::json);
+        let file = meta.text(FILE);
         let file = file.rfind(UPLOADS).map_or(file, |at| &file[at + UPLOADS.len()..]);
         Attached {
             file: file.to_owned(),
             details: read(DETAILS).and_then(|v| if let Value::Object(map) = v { Some(map) } else { None }),
-            alt: meta.first(ALT).unwrap_or_default().to_owned(),
+            alt: meta.text(ALT).to_owned(),
             backups: read(BACKUPS).map(|v| names_of(&v)).unwrap_or_default(),
             measured: None,
             parent: None,
@@ -100,7 +100,12 @@ impl Attached {
         (length("width"), length("height"))
     }
 
-    /// Name of the file that was uploaded.
+    /// Name of the file that was uploaded; `None` when no file is stored.
+    pub(crate) fn file_name(&self) -> Option<&str> {
+        Some(self.original_name()).filter(|_| !self.file.is_empty())
+    }
+
+    /// Name of the file that was uploaded, empty when no file is stored.
     pub(crate) fn original_name(&self) -> &str {
         match self.detail("original_image") {
             Value::String(name) if !name.is_empty() => name,
@@ -133,7 +138,8 @@ impl Attached {
         self.sizes().next().is_some()
     }
 
-    /// Names of the sizes that the image should have and has not. Source: `wp_get_missing_image_subsizes`.
+    /// Names of the sizes that the image should have and has not: all of them when nothing is known of the image, none when
+    /// it has no file. Source: `wp_get_missing_image_subsizes`.
     pub(crate) fn missing_sizes(&self, sizes: &[Size], mime: &str) -> Vec<String> {
         let has = |name: &str| self.sizes().any(|(n, _)| n == name);
         let missing = sizes.iter().filter(|size| !has(&size.name));
@@ -144,7 +150,12 @@ impl Attached {
                 .map(|s| s.name.clone())
                 .collect();
         }
-        missing.filter(|size| fit(self.dimensions(), size).is_some()).map(|size| size.name.clone()).collect()
+        if !mime.starts_with("image/") || self.file.is_empty() {
+            return Vec::new();
+        }
+        let is_unknown = self.details.as_ref().is_none_or(Map::is_empty);
+        let fits = |size: &&Size| is_unknown || fit(self.dimensions(), size).is_some();
+        missing.filter(fits).map(|size| size.name.clone()).collect()
     }
 
     /// The member `media_details`.
@@ -275,7 +286,7 @@ mod tests {
         let details = json!({"width": 400, "height": 260, "file": "2024/03/a-scaled.png", "original_image": "a.png",
             "sizes": {"thumbnail": {"file": "a-150x150.png", "width": 150, "height": 150, "mime-type": "image/png"},
                       "x": {"file": "../../secret"}}});
-        let stored = String::from_utf8(svc_php::serialize::to_stored(details.into())).unwrap();
+        let stored = StoredText::of(details);
         let meta = [(FILE, "/srv/wp-content/uploads/2024/03/a-scaled.png".to_owned()), (DETAILS, stored)];
         Attached::new(&Meta(meta.into_iter().map(|(k, v)| (k.to_owned(), vec![v])).collect()))
     }
@@ -303,5 +314,8 @@ mod tests {
         assert_eq!(attached().missing_sizes(&sizes, "image/png"), ["medium"]);
         assert_eq!(Attached::default().missing_sizes(&sizes, "application/pdf"), ["thumbnail", "medium", "large"]);
         assert!(Attached::default().missing_sizes(&sizes, "text/plain").is_empty());
+        assert!(Attached::default().missing_sizes(&sizes, "image/png").is_empty());
+        let unknown = Attached { file: "a.png".to_owned(), ..Attached::default() };
+        assert_eq!(unknown.missing_sizes(&sizes, "image/png"), ["thumbnail", "medium", "large"]);
     }
 }

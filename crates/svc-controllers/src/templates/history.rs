@@ -25,7 +25,7 @@ use super::{
 };
 use crate::{
     Access, Settings, Site, caller, errors,
-    posts::context_param,
+    posts::context_arg,
     respond,
     revisions::{
         RevisionList, find,
@@ -111,7 +111,7 @@ impl TemplateHistory {
         for row in rows {
             let id = row.id;
             let revision = Template {
-                content: lookup.with_patterns(&row.content),
+                content: lookup.revised(&row.content),
                 title: row.title.clone(),
                 description: row.excerpt.clone(),
                 post: Some(row),
@@ -191,7 +191,7 @@ impl TemplateHistory {
         let id = row.id;
         let view = respond::previous_view(&req, "view");
         let previous = self.show_one(&req, &parent, row, &view, REVISIONS).await?;
-        self.site.write(move |tx| Ok(posts::delete(tx, id).map(drop)?)).await?;
+        self.site.write(move |tx| Ok(posts::delete(tx, id)?.ok_or_else(errors::post_not_found)?)).await?;
         Ok(Response::new(json!({"deleted": true, "previous": previous.data})))
     }
 
@@ -231,6 +231,7 @@ impl TemplateHistory {
         let (site, settings, post) = (Arc::clone(&self.site), Arc::clone(&parent.settings), parent.post.clone());
         let write = move |tx: &mut Tx| {
             let editor = Editor { caller: &caller, unfiltered_html, now };
+            let post = posts::get(tx, post.id)?.ok_or_else(errors::post_not_found)?;
             let id = keep::autosave(tx, &site, &settings, &post, &typed, &editor)?;
             Ok(posts::get(tx, id)?.ok_or_else(errors::no_autosave)?)
         };
@@ -258,7 +259,7 @@ impl Controller for TemplateHistory {
             Args::new().with(name, arg.sanitize_with(clean_id))
         };
         let number = || Arg::new(integer().describe("Number that identifies the revision.").compile());
-        let context = || Args::from([("context", context_param())]);
+        let context = || Args::from([("context", context_arg())]);
         let force = boolean().describe("Has to be true: there is no trash for revisions.").default(false);
         let id = id_pattern();
         vec![
