@@ -250,8 +250,9 @@ async fn the_queries_of_a_list_of_templates_do_not_grow() {
 async fn activate(h: &Harness, name: &'static str) {
     h.site
         .write(move |tx| {
-            svc_store::options::set(tx, "stylesheet", name, true)?;
-            svc_store::options::set(tx, "template", name, true)?;
+            let name = svc_store::StoredText::of(name);
+            svc_store::options::set(tx, "stylesheet", &name, true)?;
+            svc_store::options::set(tx, "template", &name, true)?;
             Ok(())
         })
         .await

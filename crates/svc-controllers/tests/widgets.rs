@@ -7,9 +7,8 @@ mod harness;
 use harness::{ADMIN, EDITOR, Harness, NOBODY};
 use serde_json::{Value, json};
 use svc_controllers::widgets::Sidebar;
-use svc_php::{Php, serialize::from_stored};
 use svc_routing::Method;
-use svc_store::options;
+use svc_store::{StoredText, options};
 
 /// The recorded site with its sidebars.
 fn site() -> Harness {
@@ -26,15 +25,13 @@ fn site() -> Harness {
 
 /// Stores an option as PHP would.
 async fn store(h: &Harness, option: &'static str, value: Value) {
-    let text = svc_php::serialize::to_stored(Php::from(value));
-    let text = String::from_utf8(text).unwrap();
+    let text = StoredText::of(value);
     h.site.write(move |tx| Ok(options::set(tx, option, &text, true)?)).await.unwrap();
 }
 
 /// An option as stored.
 fn stored(h: &Harness, option: &str) -> Value {
-    let text = h.site.read(|db| Ok(options::get(db, option)?)).unwrap().unwrap();
-    from_stored(text.as_bytes()).into()
+    h.site.read(|db| Ok(options::get(db, option)?)).unwrap().unwrap().json()
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -201,7 +201,8 @@ impl FontFamilies {
             let post = stored_posts::get(tx, id)?.ok_or_else(post_not_found)?;
             let stored = super::stored(&post);
             let text = |name: &str| stored.get(name).filter(|text| svc_php::cast::truthy(text)).cloned();
-            let before = ["fontFamily", "preview"].map(|name| (name.to_owned(), text(name).unwrap_or_else(|| json!(""))));
+            let before =
+                ["fontFamily", "preview"].map(|name| (name.to_owned(), text(name).unwrap_or_else(|| json!(""))));
             let before = before.into_iter().collect();
             posts.job(caller.clone(), draft(&given, None, before), Some(id), Arc::clone(&settings)).run(tx)
         };
