@@ -27,8 +27,7 @@ pub(crate) fn forbidden_context(req: &Request) -> Error {
 
 /// A list of statuses of which the caller may not see one.
 pub(crate) fn forbidden_status(req: &Request) -> Error {
-    let why = refused(req, "rest_forbidden_status", "You are not allowed to list posts of this status.");
-    invalid_param("status", &why)
+    refused(req, "rest_forbidden_status", "You are not allowed to list posts of this status.")
 }
 
 /// A parameter that its own check refused.
@@ -42,7 +41,7 @@ pub(crate) fn invalid_param(name: &str, why: &Error) -> Error {
 
 /// A template that the theme does not offer.
 pub(crate) fn unknown_template() -> Error {
-    invalid_param("template", &Error::new("rest_invalid_param", "The theme does not offer this template."))
+    Error::new("rest_invalid_param", "The theme does not offer this template.")
 }
 
 /// The caller may not write posts of this type.

@@ -37,8 +37,10 @@ pub struct MetaField {
     pub single: bool,
     /// Value shown when none is stored.
     pub default: Value,
-    /// Whether the default was registered, and is not just what the type implies.
+    /// Whether the default was registered, and is not just what the type or the schema implies.
     has_default: bool,
+    /// Whether the schema has a default of its own.
+    has_schema_default: bool,
     /// Kept with revisions.
     pub revisions: bool,
     /// Who may write.
@@ -73,6 +75,7 @@ impl MetaField {
             single: true,
             default: empty_of(kind),
             has_default: false,
+            has_schema_default: false,
             revisions: false,
             guard: MetaGuard::ByKey,
             sanitize: None,
@@ -113,11 +116,11 @@ impl MetaField {
         self.schema(json!({"description": text}))
     }
 
-    /// The value when none is stored.
+    /// The value when none is stored; a list holds it once. A default in the schema is still what the schema shows.
     pub fn default(mut self, value: Value) -> Self {
         self.default = value.clone();
         self.has_default = true;
-        self.schema(json!({"default": value}))
+        if self.has_schema_default { self } else { self.with_keywords(json!({"default": value})) }
     }
 
     /// Shows it under another name.
@@ -126,8 +129,19 @@ impl MetaField {
         self
     }
 
-    /// Adds keywords to the schema of one value, over those there.
+    /// Adds keywords to the schema of one value, over those there. A default among them is the value of a single field of
+    /// which nothing is stored, unless [`MetaField::default`] sets another one.
     pub fn schema(mut self, keywords: Value) -> Self {
+        if let Some(default) = keywords.get("default").filter(|default| !default.is_null()) {
+            self.has_schema_default = true;
+            if !self.has_default {
+                self.default = default.clone();
+            }
+        }
+        self.with_keywords(keywords)
+    }
+
+    fn with_keywords(mut self, keywords: Value) -> Self {
         if let (Some(source), Value::Object(keywords)) = (self.item_source.as_object_mut(), keywords) {
             source.extend(keywords);
         }
@@ -177,12 +191,9 @@ impl MetaField {
     pub fn read(&self, stored: &Meta) -> Value {
         let values = stored.all(&self.key);
         if self.single {
-            match values.first() {
-                Some(stored) => self.value_of(stored),
-                // A text that is not there is an empty one, which may not be what the schema allows.
-                None if !self.has_default && self.kind() == "string" => self.value_of(&StoredText::default()),
-                None => self.default.clone(),
-            }
+            values.first().map_or_else(|| self.shown(self.default.clone()), |stored| self.value_of(stored))
+        } else if values.is_empty() && self.has_default {
+            Value::Array(vec![self.shown(self.default.clone())])
         } else {
             values.iter().map(|stored| self.value_of(stored)).collect()
         }
@@ -193,7 +204,11 @@ impl MetaField {
         if stored.is_empty() && matches!(self.kind(), "integer" | "number" | "boolean") {
             return empty_of(self.kind());
         }
-        let value = stored.json();
+        self.shown(stored.json())
+    }
+
+    /// A value as the schema has it; null when it does not fit.
+    fn shown(&self, value: Value) -> Value {
         if self.item.validate(&value, "").is_err() {
             return Value::Null;
         }

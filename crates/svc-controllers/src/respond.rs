@@ -90,9 +90,10 @@ pub(crate) fn with_links(mut item: Map, links: Option<Links>, req: &Request) -> 
     if item.is_empty() { Value::Array(Vec::new()) } else { Value::Object(item) }
 }
 
-/// A map of items by name, as the families of what is registered answer.
+/// A map of items by name, as the routes of registered things return it; without items it is PHP's empty array.
 pub(crate) fn keyed(items: impl IntoIterator<Item = (String, Map, Option<Links>)>, req: &Request) -> Value {
-    Value::Object(items.into_iter().map(|(name, item, links)| (name, with_links(item, links, req))).collect())
+    let items: Map = items.into_iter().map(|(name, item, links)| (name, with_links(item, links, req))).collect();
+    if items.is_empty() { Value::Array(Vec::new()) } else { Value::Object(items) }
 }
 
 /// A response that shows one item.

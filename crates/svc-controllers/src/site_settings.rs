@@ -8,7 +8,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 use svc_auth::{Caller, caps::Object};
 use svc_routing::{Controller, EDITABLE, Request, Response, Result, Route, get, on};
-use svc_schema::{Arg, Args, Error, Schema, build::SchemaBuilder};
+use svc_schema::{Arg, Args, Schema, build::SchemaBuilder};
 use svc_store::{Db, StoredText, options};
 
 use crate::{Access, Site, Stored, caller, errors};
@@ -242,12 +242,11 @@ impl SiteSettings {
         let mut all = self
             .site
             .write(move |tx| {
-                let now = own.read(tx)?;
                 for (option, value) in &changes {
                     match value {
                         Some(value) => options::set(tx, option, value, true)?,
                         None => {
-                            own.check_intact(option, &now)?;
+                            own.check_stored(tx, option)?;
                             options::delete(tx, option)?;
                         }
                     }
@@ -262,12 +261,14 @@ impl SiteSettings {
         Ok(all.into())
     }
 
-    /// A stored value that shows as null, though there is one, is not to be lost unseen.
-    fn check_intact(&self, option: &str, now: &Map<String, Value>) -> std::result::Result<(), Error> {
-        let setting = self.site.registered_settings.iter().find(|s| s.option == option);
-        match setting {
-            Some(s) if now.get(&s.name).is_some_and(Value::is_null) && !s.default.is_null() => {
-                Err(errors::invalid_stored_setting(&s.name))
+    /// Refuses to delete a stored value that does not fit its schema. Such a value shows as null, and a client that sends
+    /// back what it received must not delete it. A missing option counts as false, whatever its default is.
+    fn check_stored(&self, db: &mut Db, option: &str) -> Stored<()> {
+        let stored = options::get(db, option)?;
+        let value = stored.map_or(Value::Bool(false), |stored| stored.json());
+        match self.site.registered_settings.iter().find(|setting| setting.option == option) {
+            Some(setting) if setting.schema.validate(&value, &setting.name).is_err() => {
+                Err(errors::invalid_stored_setting(&setting.name).into())
             }
             _ => Ok(()),
         }

@@ -16,7 +16,7 @@ use svc_schema::{
 
 use crate::{
     Access, Site, caller,
-    posts::{context_param, with_query},
+    posts::{context_arg, with_query},
     respond,
 };
 
@@ -132,7 +132,7 @@ fn is_shown(status: &PostStatus, to_writer: bool) -> bool {
 impl Controller for Statuses {
     fn routes(&self) -> Vec<Route<Self>> {
         let schema = Schema::compile(self.fields.item_schema());
-        let context = || Args::from([("context", context_param())]);
+        let context = || Args::from([("context", context_arg())]);
         let name = Args::from([("status", string().describe("Name of the status."))]);
         vec![
             Route::new("/statuses")

@@ -15,7 +15,7 @@ use svc_schema::{
     build::{SchemaBuilder, array, boolean, object, string, untyped},
 };
 
-use crate::{Access, LINK_RELATION, Site, caller, errors, labels, posts::context_param, respond};
+use crate::{Access, LINK_RELATION, Site, caller, errors, labels, posts::context_arg, respond};
 
 /// Contexts in which a member is seen.
 const ALL: &[&str] = &["view", "edit", "embed"];
@@ -147,7 +147,9 @@ impl TaxonomyFamily {
             let (item, links) = self.show(&taxonomy, &req).await?;
             items.push((taxonomy.name, item, links));
         }
-        Ok(Response::new(respond::keyed(items, &req)))
+        let items = respond::keyed(items, &req);
+        // Unlike the lists of other registered things, an empty one is an object.
+        Ok(Response::new(if items.is_array() { Value::Object(Map::new()) } else { items }))
     }
 
     /// `None` for a taxonomy that does not exist: that is told by the answer, not refused.
@@ -182,11 +184,11 @@ impl Controller for TaxonomyFamily {
         vec![
             Route::new("/taxonomies")
                 .schema(schema.clone())
-                .endpoint(get(Self::list, Self::can_list).cacheable().args(Args::from([("context", context_param()), ("type", of)]))),
+                .endpoint(get(Self::list, Self::can_list).cacheable().args(Args::from([("context", context_arg()), ("type", of.into())]))),
             Route::new(r"/taxonomies/(?P<taxonomy>[\w-]+)")
                 .schema(schema)
                 .args(name)
-                .endpoint(get(Self::fetch, Self::can_fetch).cacheable().args(Args::from([("context", context_param())]))),
+                .endpoint(get(Self::fetch, Self::can_fetch).cacheable().args(Args::from([("context", context_arg())]))),
         ]
     }
 }

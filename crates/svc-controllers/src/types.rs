@@ -15,7 +15,7 @@ use svc_schema::{
     build::{SchemaBuilder, array, boolean, object, string, types, untyped},
 };
 
-use crate::{Access, LINK_RELATION, Site, caller, errors::forbidden_context, labels, posts::context_param, respond};
+use crate::{Access, LINK_RELATION, Site, caller, errors::forbidden_context, labels, posts::context_arg, respond};
 
 /// Contexts in which a member is seen.
 const ALL: &[&str] = &["view", "edit", "embed"];
@@ -182,7 +182,7 @@ impl Types {
 impl Controller for Types {
     fn routes(&self) -> Vec<Route<Self>> {
         let schema = Schema::compile(self.fields.item_schema());
-        let context = || Args::from([("context", context_param())]);
+        let context = || Args::from([("context", context_arg())]);
         let name = Args::from([("type", string().describe("Name of the type."))]);
         vec![
             Route::new("/types")

@@ -134,10 +134,10 @@ impl Journal {
 }
 
 fn interrupted(entry: PathBuf) -> Option<Interrupted> {
-    let mut file = OpenOptions::new().read(true).write(true).open(&entry).ok()?;
+    let file = OpenOptions::new().read(true).write(true).open(&entry).ok()?;
     file.try_lock().ok()?;
     let mut text = String::new();
-    std::io::Read::by_ref(&mut file).take(MOST).read_to_string(&mut text).ok()?;
+    (&file).take(MOST).read_to_string(&mut text).ok()?;
     let paths = |mark: Mark| {
         // A line that was cut short names no file.
         let lines = text.split_inclusive('\n').filter_map(|line| line.strip_suffix('\n'));

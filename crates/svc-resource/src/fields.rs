@@ -106,6 +106,11 @@ impl<I, D> Field<I, D> {
         })
     }
 
+    /// Parses the argument by its schema in the second step, also where it is named in [`VALIDATED_FIRST`].
+    pub fn parsed(&mut self) -> &mut Self {
+        self.argument(|arg| arg)
+    }
+
     /// Takes the argument, null too, by this function alone, which checks and cleans it.
     pub fn parsed_by(&mut self, parse: fn(Value, &str) -> Result<Value, Error>) -> &mut Self {
         self.argument(move |arg| Arg { validate: Validator::None, ..arg.sanitize_with(parse) })
@@ -187,6 +192,9 @@ pub struct Fields<I, D> {
     keywords: Map<String, Value>,
 }
 
+/// Parameters of every collection, which WordPress validates before it sanitizes any argument.
+pub const VALIDATED_FIRST: [&str; 4] = ["context", "page", "per_page", "search"];
+
 /// The parameters of a collection: a table without items, applied to the store's own query type.
 pub type Params<Q> = Fields<(), Q>;
 
@@ -200,6 +208,13 @@ impl<I, D> Fields<I, D> {
     pub fn add(&mut self, name: &str, schema: impl Into<Value>) -> &mut Field<I, D> {
         self.rows.push(Field::new(name, schema.into()));
         self.rows.last_mut().expect("just pushed")
+    }
+
+    /// Sets the schema of a member; its place, and how it is read and written, stay.
+    pub fn set_schema(&mut self, name: &str, schema: impl Into<Value>) {
+        if let Some(row) = self.rows.iter_mut().find(|row| row.name == name) {
+            row.schema = schema.into();
+        }
     }
 
     /// Adds a member of the item schema beside `properties`, such as `links`.
@@ -282,11 +297,15 @@ impl<I, D> Fields<I, D> {
     }
 
     /// The arguments of a request that reads: every row is a parameter, parsed by its schema unless the row says
-    /// otherwise.
+    /// otherwise. Those that all collections have are validated before any argument is sanitized ([`VALIDATED_FIRST`]).
     pub fn query_args(&self) -> Args {
         let arg = |row: &Field<I, D>| {
-            let arg = Arg::new(Schema::compile(row.source()));
-            row.argument.as_ref().map_or_else(|| arg.clone(), |change| change(arg.clone()))
+            let schema = Schema::compile(row.source());
+            match &row.argument {
+                Some(change) => change(Arg::new(schema)),
+                None if VALIDATED_FIRST.contains(&row.name.as_str()) => Arg::by_schema(schema),
+                None => Arg::new(schema),
+            }
         };
         self.rows.iter().map(|row| (row.name.clone(), arg(row))).collect()
     }

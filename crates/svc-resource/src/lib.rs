@@ -9,6 +9,6 @@ mod fields;
 mod pagination;
 mod plan;
 
-pub use fields::{Field, Fields, Params};
+pub use fields::{Field, Fields, Params, VALIDATED_FIRST};
 pub use pagination::{Paging, total_headers};
 pub use plan::{Plan, View};

@@ -4,8 +4,9 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use http::Method;
+use indexmap::IndexMap;
 use serde_json::Value;
-use svc_schema::{Args, Schema};
+use svc_schema::{Args, Sanitizer, Schema, Validator};
 
 use crate::handler::{BoxFuture, Granted, Handler, Pair, Wired};
 use crate::method::IntoMethods;
@@ -14,8 +15,18 @@ use crate::{Map, Request, Response, Result, public};
 /// Validation of a request as a whole.
 type Check = Arc<dyn Fn(&Request) -> Result<bool> + Send + Sync>;
 
-/// Whether a parameter of a request is taken though its schema refuses it.
-type Acceptance = Arc<dyn Fn(&Request, &str) -> Result<bool> + Send + Sync>;
+/// Validates the value of one argument with the request at hand.
+type ArgCheck = Arc<dyn Fn(&Request, &Value) -> Result<bool> + Send + Sync>;
+
+/// Sanitizes the value of one argument with the request at hand.
+type ArgSanitizer = Arc<dyn Fn(&Request, &Value) -> Result<Value> + Send + Sync>;
+
+/// Steps of single arguments that need the request, by the argument's name.
+#[derive(Clone, Default)]
+pub(crate) struct ArgSteps {
+    pub(crate) checks: IndexMap<String, ArgCheck>,
+    pub(crate) sanitizers: IndexMap<String, ArgSanitizer>,
+}
 
 /// A handler group: methods, callback, permission, arguments. `C` is the controller whose methods it names.
 pub struct Endpoint<C = ()> {
@@ -24,7 +35,7 @@ pub struct Endpoint<C = ()> {
     pub(crate) has_permission: bool,
     pub(crate) args: Args,
     pub(crate) check: Option<Check>,
-    pub(crate) accepts: Option<Acceptance>,
+    pub(crate) steps: ArgSteps,
     pub(crate) show_in_index: bool,
     pub(crate) allow_batch: Option<bool>,
     pub(crate) cacheable: bool,
@@ -48,7 +59,7 @@ where
         has_permission: true,
         args: Args::default(),
         check: None,
-        accepts: None,
+        steps: ArgSteps::default(),
         show_in_index: true,
         allow_batch: None,
         cacheable: false,
@@ -91,10 +102,28 @@ impl<C> Endpoint<C> {
         self
     }
 
-    /// Takes values of parameters, by name, that their schemas refuse: asked only when something is refused.
+    /// Validates one argument by this function, which sees the request, instead of by its own validator: for values that
+    /// the state of the site decides on. It runs in the first step, in the order of the route's arguments.
     #[must_use]
-    pub fn accept(mut self, accepts: impl Fn(&Request, &str) -> Result<bool> + Send + Sync + 'static) -> Self {
-        self.accepts = Some(Arc::new(accepts));
+    pub fn validate_arg(
+        mut self,
+        name: &str,
+        check: impl Fn(&Request, &Value) -> Result<bool> + Send + Sync + 'static,
+    ) -> Self {
+        self.steps.checks.insert(name.to_owned(), Arc::new(check));
+        self
+    }
+
+    /// Sanitizes one argument by this function, which sees the request, instead of by its own sanitizer. It runs in the
+    /// second step, only when every argument was valid in the first; the values that it sees in the request are those that
+    /// were sent.
+    #[must_use]
+    pub fn sanitize_arg(
+        mut self,
+        name: &str,
+        clean: impl Fn(&Request, &Value) -> Result<Value> + Send + Sync + 'static,
+    ) -> Self {
+        self.steps.sanitizers.insert(name.to_owned(), Arc::new(clean));
         self
     }
 
@@ -130,7 +159,7 @@ pub struct Bound {
     pub(crate) args: Args,
     pub(crate) defaults: Map,
     pub(crate) check: Option<Check>,
-    pub(crate) accepts: Option<Acceptance>,
+    pub(crate) steps: ArgSteps,
     pub(crate) show_in_index: bool,
     pub(crate) allow_batch: bool,
     pub(crate) cacheable: bool,
@@ -153,6 +182,18 @@ impl Bound {
     /// The arguments, those of the route included.
     pub fn args(&self) -> &Args {
         &self.args
+    }
+
+    /// Whether the argument is validated in the first step, before any argument is sanitized.
+    pub fn validates_first(&self, name: &str) -> bool {
+        let arg = self.args.get(name);
+        self.steps.checks.contains_key(name) || arg.is_some_and(|arg| !matches!(arg.validate, Validator::None))
+    }
+
+    /// Whether the argument is sanitized by a function, or by its schema, in the second step.
+    pub fn sanitizes(&self, name: &str) -> bool {
+        let arg = self.args.get(name);
+        self.steps.sanitizers.contains_key(name) || arg.is_some_and(|arg| !matches!(arg.sanitize, Sanitizer::None))
     }
 
     /// Whether a request with this method is for this group: `HEAD` is served by `GET` where it has no group.
@@ -198,7 +239,7 @@ impl<C: Send + Sync + 'static> Endpoint<C> {
             args,
             defaults,
             check: self.check,
-            accepts: self.accepts,
+            steps: self.steps,
             show_in_index: self.show_in_index,
             allow_batch: allow_batch.unwrap_or(false),
             cacheable: self.cacheable,

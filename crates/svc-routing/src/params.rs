@@ -178,7 +178,8 @@ impl Params {
         }
     }
 
-    fn all_from(&self, source: Source) -> Box<dyn Iterator<Item = (Cow<'_, str>, &Value)> + '_> {
+    /// All parameters of one source, in the order in which [`Parameters::replace`] visits them.
+    pub(crate) fn all_from(&self, source: Source) -> Box<dyn Iterator<Item = (Cow<'_, str>, &Value)> + '_> {
         let plain = |(name, value)| -> (Cow<'_, str>, &Value) { (Cow::Borrowed(String::as_str(name)), value) };
         match source {
             Source::Url => Box::new(self.url.iter().map(plain)),

@@ -1,8 +1,9 @@
 //! From the parameters that were sent to the arguments that permission and handler see.
 
-use std::sync::Arc;
+use std::{collections::VecDeque, sync::Arc};
 
-use svc_schema::{Error, Notices, Sanitizer};
+use serde_json::Value;
+use svc_schema::{Arg, Error, Notices, Sanitizer};
 
 use crate::Request;
 use crate::endpoint::Bound;
@@ -20,10 +21,25 @@ pub(crate) fn prepare(mut req: Request, endpoint: &Bound) -> Result<Request, (Re
     if let Err(error) = checked(&req, endpoint) {
         return Err((req, error));
     }
-    match endpoint.args.sanitize(req.params_mut().counted_mut()) {
+    let mut cleaned = cleaned_with_request(&req, endpoint);
+    let own = |name: &str| endpoint.steps.sanitizers.contains_key(name).then(|| cleaned.pop_front()).flatten();
+    match endpoint.args.sanitize_by(req.params_mut().counted_mut(), own) {
         Ok(()) => Ok(req),
         Err(error) => Err((req, error)),
     }
+}
+
+/// Values of the parameters whose sanitizers need the request, in the order in which [`svc_schema::Args::sanitize_by`]
+/// goes over the parameters.
+fn cleaned_with_request(req: &Request, endpoint: &Bound) -> VecDeque<Result<Value, Error>> {
+    let sanitizers = &endpoint.steps.sanitizers;
+    if sanitizers.is_empty() {
+        return VecDeque::new();
+    }
+    let params = req.params();
+    let sent = params.sources().iter().flat_map(|source| params.all_from(*source));
+    let known = sent.filter(|(name, _)| endpoint.args.get(name).is_some());
+    known.filter_map(|(name, value)| Some(sanitizers.get(&*name)?(req, value))).collect()
 }
 
 /// In debug mode: what is wrong about the schemas of the arguments that were sent. The schemas are run once more for it, so
@@ -42,16 +58,11 @@ fn collect_notices(req: &Request, endpoint: &Bound) {
 
 fn checked(req: &Request, endpoint: &Bound) -> Result<(), Error> {
     req.check_json()?;
-    if let Err(refused) = endpoint.args.validate(|name| req.param(name)) {
-        let Some(accepts) = &endpoint.accepts else { return Err(refused) };
-        let mut taken = Vec::new();
-        for (name, _) in endpoint.args.iter() {
-            if req.param(name).is_some() && accepts(req, name)? {
-                taken.push(name);
-            }
-        }
-        endpoint.args.validate(|name| req.param(name).filter(|_| !taken.contains(&name)))?;
-    }
+    let check = |name: &str, arg: &Arg, value: &Value| match endpoint.steps.checks.get(name) {
+        Some(check) => check(req, value),
+        None => arg.check(value, name),
+    };
+    endpoint.args.validate_by(|name| req.param(name), check)?;
     match &endpoint.check {
         Some(check) if !check(req)? => Err(invalid_request()),
         _ => Ok(()),

@@ -284,13 +284,24 @@ async fn preload_gives_body_and_headers_by_path() {
         (Method::GET, "/a/v1/books/1?_fields=id"),
         (Method::GET, "/a/v1/books/2/"),
         (Method::GET, "/a/v1/nosuch"),
+        (Method::GET, ""),
+        (Method::GET, "/a/v1/books/2/?_fields=id"),
+        (Method::GET, "/?_fields=namespaces"),
         (Method::DELETE, "/a/v1/books/2"),
         (Method::OPTIONS, "/a/v1/books/1"),
         (Method::GET, "/a/v1/books/1?_embed=next&_fields=id"),
     ];
     let out = server.preload(&paths, &Request::get("/").with_caller(User::named("admin").unwrap())).await;
     let keys: Vec<_> = out.keys().collect();
-    assert_eq!(keys, ["/a/v1/books/1?_fields=id", "/a/v1/books/2", "OPTIONS", "/a/v1/books/1?_embed=next&_fields=id"]);
+    let expected = [
+        "/a/v1/books/1?_fields=id",
+        "/a/v1/books/2",
+        "/a/v1/books/2?_fields=id",
+        "/?_fields=namespaces",
+        "OPTIONS",
+        "/a/v1/books/1?_embed=next&_fields=id",
+    ];
+    assert_eq!(keys, expected);
     assert_eq!(out["/a/v1/books/1?_fields=id"]["headers"], json!({"Allow": "GET, DELETE"}));
     assert_eq!(out["/a/v1/books/2"]["body"]["caller"], 1);
     assert_eq!(out["OPTIONS"]["/a/v1/books/1"]["body"]["methods"], json!(["GET", "DELETE"]));
@@ -483,4 +494,38 @@ async fn lists_of_arguments_are_read_as_rust_values() {
     assert_eq!(get("ids[]=3").await.data, json!([3]));
     assert_eq!(get("ids=-1").await.data["code"], "rest_invalid_param");
     assert_eq!(get("").await.data["data"]["params"], json!(["ids"]));
+}
+
+#[tokio::test]
+async fn arguments_that_need_the_request_keep_their_step_and_order() {
+    async fn show(req: Request) -> Result {
+        Ok(Response::new(json!([req.param("a"), req.param("b"), req.param("c")])))
+    }
+    let mut registry = Registry::new();
+    let args = Args::from([("a", integer()), ("b", string()), ("c", string()), ("d", integer())]);
+    let group = get(show, public)
+        .args(args.validate_first(&["d"]))
+        .validate_arg("b", |req, value| Ok(req.param("a") != Some(value)))
+        .sanitize_arg("c", |req, value| match value.as_str() {
+            Some("bad") => Err(svc_schema::Error::new("bad", "Bad.")),
+            _ => Ok(json!([value, req.param("a")])),
+        });
+    registry.route("a/v1", Route::new("/x").endpoint(group)).unwrap();
+    let server = registry.build();
+    // The query; the names of the refused arguments, or the response.
+    for (query, refused, expected) in [
+        ("a=1&b=x&c=y", vec![], json!([1, "x", ["y", "1"]])),
+        ("c=y&a=1", vec![], json!([1, null, ["y", "1"]])),
+        ("a=x&b=x&c=bad&d=x", vec!["b", "d"], Value::Null),
+        ("c=bad&a=x&b=y", vec!["c", "a"], Value::Null),
+        ("a=x&c=bad", vec!["a", "c"], Value::Null),
+    ] {
+        let body = body(&server, Request::get("/a/v1/x").with_query_string(query)).await;
+        let names: Vec<&str> =
+            body["data"]["params"].as_object().into_iter().flat_map(|map| map.keys()).map(String::as_str).collect();
+        assert_eq!(names, refused, "{query}: {body}");
+        if refused.is_empty() {
+            assert_eq!(body, expected, "{query}");
+        }
+    }
 }

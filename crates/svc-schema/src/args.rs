@@ -193,6 +193,35 @@ impl Args {
         self
     }
 
+    /// The arguments with these ones validated by their schemas in the first step, where they would be parsed in the second:
+    /// values that do not fit them are then reported without those of the second step.
+    #[must_use]
+    pub fn validate_first(mut self, names: &[&str]) -> Self {
+        for name in names {
+            if let Some(arg) = self.0.get_mut(*name)
+                && matches!(arg.sanitize, Sanitizer::Parse)
+            {
+                (arg.validate, arg.sanitize) = (Validator::BySchema, Sanitizer::BySchema);
+            }
+        }
+        self
+    }
+
+    /// The arguments with these ones in this order, in the places that they have together: the order in which arguments are
+    /// validated and listed may differ from that of the resource's fields.
+    #[must_use]
+    pub fn ordered(mut self, names: &[&str]) -> Self {
+        let names: Vec<&str> = names.iter().copied().filter(|name| self.0.contains_key(*name)).collect();
+        let places: Vec<usize> =
+            (0..).zip(self.0.keys()).filter(|(_, n)| names.contains(&n.as_str())).map(|(at, _)| at).collect();
+        for (place, name) in places.into_iter().zip(names) {
+            if let Some(at) = self.0.get_index_of(name) {
+                self.0.swap_indices(place, at);
+            }
+        }
+        self
+    }
+
     /// The argument of this name.
     pub fn get(&self, name: &str) -> Option<&Arg> {
         self.0.get(name)
@@ -225,6 +254,18 @@ impl Args {
     /// `rest_missing_callback_param` (400) names the missing ones; `rest_invalid_param` (400) holds a message for each
     /// refused one in `params`, and the errors in `details`.
     pub fn validate<'v>(&self, get: impl Fn(&str) -> Option<&'v Value>) -> Result<(), Error> {
+        self.validate_by(get, |name, arg, value| arg.check(value, name))
+    }
+
+    /// [`Self::validate`] with another check per argument: `check` gets the name, the argument and the value.
+    ///
+    /// # Errors
+    /// As [`Self::validate`].
+    pub fn validate_by<'v>(
+        &self,
+        get: impl Fn(&str) -> Option<&'v Value>,
+        check: impl Fn(&str, &Arg, &Value) -> Result<bool, Error>,
+    ) -> Result<(), Error> {
         let present = |name: &str| get(name).filter(|v| !v.is_null());
         let missing: Vec<&str> =
             self.iter().filter(|(name, arg)| arg.required && present(name).is_none()).map(|(name, _)| name).collect();
@@ -234,7 +275,7 @@ impl Args {
         let mut refused = Refused::default();
         for (name, arg) in self.iter() {
             let Some(value) = present(name) else { continue };
-            match arg.check(value, name) {
+            match check(name, arg, value) {
                 Ok(true) => {}
                 Ok(false) => refused.add(name, None),
                 Err(error) => refused.add(name, Some(&error)),
@@ -251,15 +292,30 @@ impl Args {
         &self,
         sources: impl IntoIterator<Item = &'m mut P>,
     ) -> Result<(), Error> {
+        self.sanitize_by(sources, |_| None)
+    }
+
+    /// [`Self::sanitize`] with results from elsewhere: `cleaned` is called for each parameter in the order of the sources,
+    /// and the argument's own sanitizer runs where it returns `None`.
+    ///
+    /// # Errors
+    /// As [`Self::sanitize`].
+    pub fn sanitize_by<'m, P: Parameters + ?Sized + 'm>(
+        &self,
+        sources: impl IntoIterator<Item = &'m mut P>,
+        mut cleaned: impl FnMut(&str) -> Option<Result<Value, Error>>,
+    ) -> Result<(), Error> {
         let mut refused = Refused::default();
         for source in sources {
             source.replace(&mut |name, value| {
                 let arg = self.get(name)?;
-                // Nearly all values are as they should be, and long ones are then not copied.
-                if matches!(arg.sanitize, Sanitizer::None) || arg.keeps(value, name) {
-                    return None;
-                }
-                arg.clean(value.clone(), name).map_err(|error| refused.add(name, Some(&error))).ok()
+                let clean = match cleaned(name) {
+                    Some(clean) => clean,
+                    // Nearly all values are as they should be, and long ones are then not copied.
+                    None if matches!(arg.sanitize, Sanitizer::None) || arg.keeps(value, name) => return None,
+                    None => arg.clean(value.clone(), name),
+                };
+                clean.map_err(|error| refused.add(name, Some(&error))).ok()
             });
         }
         refused.into_result()
@@ -409,6 +465,22 @@ mod tests {
         assert_eq!(params["a"], json!("a"));
         let error = args.validate(|name| params.get(name)).unwrap_err();
         assert_eq!(error.data(), Some(&json!({"status": 400, "params": {"a": "Invalid parameter."}, "details": []})));
+    }
+
+    #[test]
+    fn arguments_are_ordered_in_their_places() {
+        let args: Args = ["a", "b", "c", "d", "e"].map(|name| (name, string())).into();
+        let names = |args: &Args| args.iter().map(|(name, _)| name.to_owned()).collect::<String>();
+        assert_eq!(names(&args.clone().ordered(&["e", "x", "b", "a"])), "ebcda");
+        assert_eq!(names(&args.ordered(&[])), "abcde");
+    }
+
+    #[test]
+    fn an_argument_that_is_validated_first_is_refused_in_the_first_step() {
+        let args = Args::from([("n", integer()), ("m", integer())]).validate_first(&["n", "x"]);
+        let params = map(json!({"n": "x", "m": "x"}));
+        let error = args.validate(|name| params.get(name)).unwrap_err();
+        assert_eq!(error.data().map(|data| data["params"].as_object().map(Map::len)), Some(Some(1)));
     }
 
     #[test]

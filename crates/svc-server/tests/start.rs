@@ -412,7 +412,8 @@ fn a_stop_with_requests_in_progress_does_not_panic() {
     let folder = tempfile::tempdir().unwrap();
     let url = database.create("stopped").unwrap();
     let mut serve = command(folder.path(), Some(&url), &SERVE);
-    let server = Server::spawn(serve.env("SVC_LIMITS_SHUTDOWN_SECONDS", "1")).unwrap();
+    serve.env("SVC_LIMITS_SHUTDOWN_SECONDS", "1");
+    let server = Server::spawn(serve).unwrap();
     let pid = std::fs::read_to_string(database.folder().join("pid")).unwrap();
     signal(pid.trim(), "STOP");
     // Requests of which each is in the middle of a query when the server stops.

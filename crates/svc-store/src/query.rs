@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use sea_query::{Expr, ExprTrait as _, LikeExpr, SelectStatement, Value};
+use sea_query::{Cond, Expr, ExprTrait as _, LikeExpr, SelectStatement, Value};
 
 use crate::db::{Db, MAX_VALUES};
 use crate::dialect::Build as _;
@@ -88,6 +88,30 @@ pub(crate) fn place<V: Into<Value>>(column: &Expr, values: impl Iterator<Item = 
         n += 1;
     }
     (n > 0).then(|| case.finally(n).into())
+}
+
+/// The most conditions of which a list names one each. Databases bound how deep an expression is, and every condition is
+/// compared with every row; a longer list is [`StoreError::TooMany`], as one with more values than a statement takes.
+pub(crate) const MAX_ALTERNATIVES: usize = 500;
+
+/// The condition that one of these holds.
+///
+/// # Errors
+/// [`StoreError::TooMany`] for more than [`MAX_ALTERNATIVES`].
+pub(crate) fn any_of(conditions: impl IntoIterator<Item = Expr>) -> Result<Cond> {
+    let (mut any, mut n) = (Cond::any(), 0);
+    for condition in conditions {
+        if n == MAX_ALTERNATIVES {
+            return Err(StoreError::TooMany);
+        }
+        (any, n) = (any.add(condition), n + 1);
+    }
+    Ok(any)
+}
+
+/// The items of a list, each once: lists of requests may repeat theirs.
+pub(crate) fn each_once<T: PartialEq>(list: &[T]) -> impl Iterator<Item = &T> {
+    list.iter().enumerate().filter(|(at, item)| !list[..*at].contains(item)).map(|(_, item)| item)
 }
 
 /// A pattern for texts that contain this one.

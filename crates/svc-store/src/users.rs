@@ -1,6 +1,6 @@
 //! Users: rows by id, login, e-mail and slug; lists; writing.
 
-use sea_query::{Cond, Expr, ExprTrait as _, Query, SelectStatement};
+use sea_query::{Expr, ExprTrait as _, Query, SelectStatement};
 use svc_model::{PostId, User, UserId};
 
 use crate::db::{Db, Tx};
@@ -185,7 +185,7 @@ pub struct UserQuery {
 pub fn query(db: &mut Db, q: &UserQuery) -> Result<Page<UserId>> {
     let mut filtered = Query::select();
     filtered.from_as(db.table("users"), "u");
-    conditions(db, q, &mut filtered);
+    conditions(db, q, &mut filtered)?;
     let mut page = filtered.clone();
     page.column(("u", "ID"));
     let way = sea_query::Order::from(q.order);
@@ -217,19 +217,17 @@ pub fn query(db: &mut Db, q: &UserQuery) -> Result<Page<UserId>> {
 }
 
 /// Users whose stored capabilities hold one of these names. Names in the stored text stand between double quotes.
-fn has_one_of(db: &Db, names: &[String]) -> Expr {
-    let mut any = Cond::any();
-    for name in names {
-        any = any.add(Expr::col(("m", "meta_value")).like(crate::query::contains(&format!("\"{name}\""))));
-    }
+fn has_one_of(db: &Db, names: &[String]) -> Result<Expr> {
+    let holds = |name: &String| Expr::col(("m", "meta_value")).like(crate::query::contains(&format!("\"{name}\"")));
+    let any = crate::query::any_of(names.iter().map(holds))?;
     let mut rows = Query::select();
     rows.expr(Expr::val(1)).from_as(db.table("usermeta"), "m");
     rows.and_where(Expr::col(("m", "user_id")).equals(("u", "ID")));
     rows.and_where(Expr::col(("m", "meta_key")).eq(format!("{}capabilities", db.prefix()))).cond_where(any);
-    Expr::exists(rows)
+    Ok(Expr::exists(rows))
 }
 
-fn conditions(db: &Db, q: &UserQuery, s: &mut SelectStatement) {
+fn conditions(db: &Db, q: &UserQuery, s: &mut SelectStatement) -> Result<()> {
     if q.authors_only {
         let mut rows = Query::select();
         rows.expr(Expr::val(1)).from_as(db.table("usermeta"), "m");
@@ -238,7 +236,7 @@ fn conditions(db: &Db, q: &UserQuery, s: &mut SelectStatement) {
         rows.and_where(Expr::col(("m", "meta_value")).ne("0"));
         s.and_where(Expr::exists(rows));
     } else if !q.rights.is_empty() {
-        s.and_where(has_one_of(db, &q.rights));
+        s.and_where(has_one_of(db, &q.rights)?);
     }
     if let Some(types) = &q.published {
         let mut rows = Query::select();
@@ -263,24 +261,21 @@ fn conditions(db: &Db, q: &UserQuery, s: &mut SelectStatement) {
         let text = text.trim_matches('*');
         let usual = [UserColumn::Login, UserColumn::Url, UserColumn::Email, UserColumn::Slug, UserColumn::Name];
         let columns = if q.search_columns.is_empty() { &usual[..] } else { &q.search_columns };
-        let mut any = Cond::any();
-        for column in columns {
+        let matches = |column: &UserColumn| {
             let name = match column {
-                UserColumn::Id => {
-                    // An id is the text as a whole or not at all.
-                    any = any.add(Expr::col(("u", "ID")).eq(text.parse().unwrap_or(0_i64)));
-                    continue;
-                }
+                // An id is the text as a whole or not at all.
+                UserColumn::Id => return Expr::col(("u", "ID")).eq(text.parse().unwrap_or(0_i64)),
                 UserColumn::Login => "user_login",
                 UserColumn::Url => "user_url",
                 UserColumn::Email => "user_email",
                 UserColumn::Slug => "user_nicename",
                 UserColumn::Name => "display_name",
             };
-            any = any.add(Expr::col(("u", name)).like(crate::query::contains(text)));
-        }
-        s.cond_where(any);
+            Expr::col(("u", name)).like(crate::query::contains(text))
+        };
+        s.cond_where(crate::query::any_of(crate::query::each_once(columns).map(matches))?);
     }
+    Ok(())
 }
 
 fn values(user: &User) -> [(&'static str, Expr); 9] {
@@ -319,7 +314,7 @@ pub fn update(tx: &mut Tx, user: &User) -> Result<bool> {
     Ok(tx.execute(&update)?.rows > 0)
 }
 
-/// Deletes a user with its meta; what it wrote goes to `heir`, or stays under the id that is gone.
+/// Deletes a user with its meta; what it wrote goes to `heir` (id 0 is no user), or keeps the id of the deleted user.
 ///
 /// Posts to be deleted rather than passed on are the caller's to delete first (see [`posts_of`]).
 ///

@@ -10,12 +10,12 @@ use serde_json::{Map, Value};
 pub(super) const RECORDED: &str = "wp";
 
 /// Names in paths, bodies and header values: a text that each occurrence contains, the pattern, the replacement
-/// (`{b}` is the brand word, `{B}` the same in upper case).
+/// (`{b}` is the brand word, `{B}` the same in upper case). URLs inside of URLs have percent-encoded slashes.
 #[rustfmt::skip]
 const TEXTS: &[(&str, &str, &str)] = &[
-    ("wp/v2",     r"\bwp/v2\b",                                      "{b}/v2"),
+    ("v2",        r"(?:\b|(?<=%2F))wp(/|%2F)v2\b",                   "{b}${1}v2"),
     ("wp-",       r"\bwp-(site-health|block-editor|abilities)/v1\b", "{b}-${1}/v1"),
-    ("wp-json",   r"\bwp-json\b",                                    "{b}-json"),
+    ("wp-json",   r"(?:\b|(?<=%2F))wp-json\b",                       "{b}-json"),
     ("_wpnonce",  r"\b_wpnonce\b",                                   "_{b}nonce"),
     ("X-WP-",     r"\bX-WP-",                                        "X-{B}-"),
     ("rel=\"wp:", "\\brel=\"wp:",                                    "rel=\"{b}:"),
@@ -26,6 +26,8 @@ pub(super) struct BrandRules {
     word: String,
     /// Empty under the recorded brand.
     texts: Vec<(&'static str, Regex, String)>,
+    /// Link relations in a query, such as those to embed.
+    relations: Regex,
 }
 
 impl BrandRules {
@@ -35,7 +37,8 @@ impl BrandRules {
             Ok((contains, pattern, replacement.replace("{b}", word).replace("{B}", &word.to_ascii_uppercase())))
         };
         let texts: Result<Vec<_>> = TEXTS.iter().filter(|_| word != RECORDED).map(rule).collect();
-        Ok(BrandRules { word: word.to_owned(), texts: texts? })
+        let relations = Regex::new(r"([=,]|%2C)wp(:|%3A)").context("the pattern of relations can be read")?;
+        Ok(BrandRules { word: word.to_owned(), texts: texts?, relations })
     }
 
     fn is_recorded(&self) -> bool {
@@ -50,6 +53,12 @@ impl BrandRules {
             }
         }
         text
+    }
+
+    /// An encoded query.
+    pub(super) fn query(&self, query: &str) -> String {
+        let relation = format!("${{1}}{}${{2}}", self.word);
+        self.relations.replace_all(&self.text(query), relation.as_str()).into_owned()
     }
 
     /// A key of an object: link relations begin with the brand word as well.
@@ -111,6 +120,7 @@ mod tests {
         #[rustfmt::skip]
         let rows = [
             ("{base}/wp-json/wp/v2/posts",               "{base}/svc-json/svc/v2/posts"),
+            ("{base}%2Fwp-json%2Fwp%2Fv2%2Fposts",       "{base}%2Fsvc-json%2Fsvc%2Fv2%2Fposts"),
             ("/wp-site-health/v1/tests",                 "/svc-site-health/v1/tests"),
             ("wp-content/wp/v20",                        "wp-content/wp/v20"),
             ("/?_wpnonce=1",                             "/?_svcnonce=1"),
@@ -126,5 +136,9 @@ mod tests {
         let expected = json!({"svc:term": [], "wp:Term": 1, "curies": [{"name": "svc"}, {"name": "x"}]});
         assert_eq!(svc.value(&links), expected);
         assert_eq!(svc.header_name("x-wp-total"), "x-svc-total");
+        assert_eq!(
+            svc.query("_embed=author%2Cwp%3Aterm,wp:x&a=wp%2Fv2"),
+            "_embed=author%2Csvc%3Aterm,svc:x&a=svc%2Fv2"
+        );
     }
 }

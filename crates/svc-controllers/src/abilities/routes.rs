@@ -105,8 +105,8 @@ struct Listed {
 #[rustfmt::skip]
 fn paging(p: &mut Params<Listed>) {
     p.add("context", context_param());
-    p.add("page", integer().describe("Page of the list.").default(1).minimum(1)).set(|l, n| l.page = n);
-    p.add("per_page", integer().describe("Items on a page.").default(50).range(1..=100)).set(|l, n| l.per_page = n);
+    p.add("page", integer().describe("Page of the list.").default(1).minimum(1)).parsed().set(|l, n| l.page = n);
+    p.add("per_page", integer().describe("Items on a page.").default(50).range(1..=100)).parsed().set(|l, n| l.per_page = n);
 }
 
 #[rustfmt::skip]

@@ -28,7 +28,7 @@ use svc_store::{Db, users};
 
 use crate::{
     Access, AppPassword, Settings, Site, Stored, caller,
-    posts::context_param,
+    posts::context_arg,
     respond,
     users::{
         errors::{not_found as user_not_found, not_logged_in},
@@ -102,7 +102,7 @@ impl Controller for ApplicationPasswords {
         const BASE: &str = r"/users/(?P<user_id>(?:[\d]+|me))/application-passwords";
         let schema = Schema::compile(self.fields.item_schema());
         let args = |kind| self.fields.args(kind);
-        let context = || Args::from([("context", context_param())]);
+        let context = || Args::from([("context", context_arg())]);
         vec![
             Route::new(BASE)
                 .schema(schema.clone())

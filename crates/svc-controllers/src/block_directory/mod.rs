@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use chrono::{DateTime, NaiveDateTime};
 use serde_json::{Map, Value, json};
-use svc_resource::{Fields, View};
+use svc_resource::{Fields, VALIDATED_FIRST, View};
 use svc_routing::{Controller, ExtraFields, Link, Links, Request, Response, Result, Route, forbidden, get};
 use svc_schema::{
     Args, Error, Schema,
@@ -129,6 +129,7 @@ fn params() -> Args {
         ("per_page", integer().describe("Most results on a page.").default(10).range(1..=100)),
         ("term", string().describe("What to look for.").min_length(1).required()),
     ])
+    .validate_first(&VALIDATED_FIRST)
 }
 
 /// The family of the block directory.
@@ -149,9 +150,8 @@ impl BlockDirectory {
     fn links(&self, slug: &str, installed: &[Item]) -> Result<Links> {
         let settings = self.site.settings()?;
         let collection = settings.urls.rest(&plugins::route(&self.site));
-        let joint = if collection.contains('?') { '&' } else { '?' };
         let mut links = Links::new();
-        let install = format!("{collection}{joint}slug={}", svc_php::query::urlencode(slug));
+        let install = svc_php::query::extend_url_with(&collection, [("slug", slug)]);
         links.add(format!("{LINK_RELATION}install-plugin"), Link::new(install));
         if let Some(item) = installed.iter().find(|item| item.is_of(slug)) {
             let own = settings.urls.rest(&format!("{}/{}", plugins::route(&self.site), item.id()));

@@ -48,15 +48,11 @@ impl Renderer {
         Ok(types.get(name).map(|block_type| Schema::compile(schema(block_type))))
     }
 
-    /// Whether the attributes are those of the block's type. Types that are not known have none to check.
-    fn check(&self, req: &Request) -> Result<bool> {
+    /// Whether the attributes are those of the block's type. The attributes of an unknown type are not validated.
+    fn check(&self, req: &Request, attributes: &Value) -> Result<bool> {
         let Some(schema) = self.attributes_of(&req.require::<String>("name")?)? else { return Ok(true) };
-        // Without attributes there is the default, PHP's empty map.
-        let arg = Arg::default().validate_with(move |value, _| {
-            if value == &json!([]) { Ok(true) } else { schema.validate(value, "").map(|()| true) }
-        });
-        Args::from([("attributes", arg)]).validate(|name| req.param(name))?;
-        Ok(true)
+        // The default is PHP's empty map, which prints as a list.
+        if attributes == &json!([]) { Ok(true) } else { schema.validate(attributes, "").map(|()| true) }
     }
 
     async fn can_render(self: Arc<Self>, req: Request) -> Result<Option<Post>> {
@@ -149,7 +145,7 @@ impl Controller for Renderer {
                 .endpoint(
                     on([Method::GET, Method::POST], Self::render, Self::can_render)
                         .args(args)
-                        .validate(move |req| checks.check(req)),
+                        .validate_arg("attributes", move |req, attributes| checks.check(req, attributes)),
                 ),
         ]
     }

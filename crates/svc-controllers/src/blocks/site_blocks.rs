@@ -301,8 +301,9 @@ impl<'a> SiteBlocks<'a> {
         let sticky = &self.settings.sticky_list;
         let mut wanted = store_query(query, &kind.name);
         match query.sticky {
-            Sticky::Only => wanted.sticky = Some(sticky.clone()),
-            Sticky::Without => wanted.not_sticky = sticky.clone(),
+            // As an inclusion it takes precedence over what the block excludes.
+            Sticky::Only => wanted.include = crate::posts::params::only_sticky(sticky, &[]),
+            Sticky::Without => wanted.exclude.extend(sticky),
             Sticky::First | Sticky::Ignored => {}
         }
         if !kind.hierarchical {
@@ -377,9 +378,9 @@ impl<'a> SiteBlocks<'a> {
 /// A title with what marks posts that are not for all.
 fn title(post: &Post) -> String {
     let title = render::title(&post.title);
-    match (post.password.is_empty(), post.status.as_str()) {
-        (false, _) => format!("Protected: {title}"),
-        (true, "private") => format!("Private: {title}"),
+    match (post.is_protected(), post.status.as_str()) {
+        (true, _) => format!("Protected: {title}"),
+        (false, "private") => format!("Private: {title}"),
         _ => title,
     }
 }

@@ -8,7 +8,7 @@ use svc_content::blocks::BlockType;
 use svc_resource::{Fields, View};
 use svc_routing::{Controller, ExtraFields, Link, Links, Request, Response, Result, Route, forbidden, get};
 use svc_schema::{
-    Args, Error, Schema,
+    Arg, Args, Error, Schema,
     build::{SchemaBuilder, array, boolean, integer, string, types, untyped},
 };
 
@@ -292,10 +292,10 @@ impl Controller for Types {
         let schema = Schema::compile(self.fields.item_schema());
         let context = || {
             let contexts = string().describe("Which members are shown.").one_of(["view", "embed", "edit"]);
-            ("context", contexts.default("view"))
+            ("context", Arg::by_schema(contexts.default("view")))
         };
-        let namespace = || ("namespace", string().describe("Namespace of the block type."));
-        let name = || ("name", string().describe("Name of the block type within its namespace."));
+        let namespace = || ("namespace", Arg::from(string().describe("Namespace of the block type.")));
+        let name = || ("name", Arg::from(string().describe("Name of the block type within its namespace.")));
         let list = || get(Self::list, Self::can_list);
         vec![
             Route::new("/block-types")

@@ -36,7 +36,7 @@ use self::{
     rights::Reader,
 };
 use crate::{
-    Access, Fail, MetaField, Settings, Site, access::only_reads, avatars, caller, posts::context_param, respond,
+    Access, Fail, MetaField, Settings, Site, access::only_reads, avatars, caller, posts::context_arg, respond,
 };
 
 /// Most posts whose comments are listed at once.
@@ -88,12 +88,29 @@ impl Comments {
     }
 }
 
+/// The arguments of a request that creates or changes a comment, in WordPress's order.
+const ARGUMENTS: [&str; 13] = [
+    "author",
+    "author_email",
+    "author_ip",
+    "author_name",
+    "author_url",
+    "author_user_agent",
+    "content",
+    "date",
+    "date_gmt",
+    "parent",
+    "post",
+    "status",
+    "meta",
+];
+
 impl Controller for Comments {
     #[rustfmt::skip]
     fn routes(&self) -> Vec<Route<Self>> {
         let shown = self.site.settings().map_or(&self.without_avatars, |settings| self.fields(&settings));
         let schema = Schema::compile(shown.item_schema());
-        let args = |kind| self.with_avatars.args(kind);
+        let args = |kind| self.with_avatars.args(kind).ordered(&ARGUMENTS);
         let id = integer().describe("Number that identifies the comment.");
         let password = || string().describe("Password of the post, where one guards it.");
         let force = boolean().describe("Whether to delete for good instead of moving to the trash.").default(false);
@@ -105,21 +122,26 @@ impl Controller for Comments {
             Route::new(format!(r"/{BASE}/(?P<id>[\d]+)"))
                 .schema(schema)
                 .args(Args::from([("id", id)]))
-                .endpoint(get(Self::fetch, Self::can_fetch).cacheable().args(Args::from([("context", context_param()), ("password", password())])))
+                .endpoint(get(Self::fetch, Self::can_fetch).cacheable().args(Args::from([("context", context_arg()), ("password", password().into())])))
                 .endpoint(on(EDITABLE, Self::update, Self::can_update).args(args(MethodKind::Editable)))
                 .endpoint(on(DELETABLE, Self::delete, Self::can_delete).args(Args::from([("force", force), ("password", password())]))),
         ]
     }
 }
 
-/// The password that a request gives for posts. It opens those that the request names, or those of the comment that it
-/// names; others, which a list happens to reach, stay closed.
+/// The password that a request gives for a post. It is valid only when the request names exactly one post or comment; a
+/// list of several posts must not try one password on all of them.
 fn password(req: &Request) -> Option<String> {
-    let names = |name: &str| req.param(name).is_some_and(svc_php::cast::truthy);
-    if !names("post") && !names("id") {
+    let names_a_post = match req.param("post") {
+        Some(Value::Array(posts)) => posts.len() == 1,
+        Some(post) => svc_php::cast::truthy(post),
+        None => false,
+    };
+    if !names_a_post && !req.param("id").is_some_and(svc_php::cast::truthy) {
         return None;
     }
-    req.param("password").map(|p| svc_php::cast::to_text(p).into_owned()).filter(|p| !p.is_empty())
+    let given = req.param("password").filter(|password| svc_php::cast::truthy(password))?;
+    Some(svc_php::cast::to_text(given).into_owned())
 }
 
 /// The ids that a parameter names, be it a list (of one who reads) or a number (of one who writes). Text that was refused

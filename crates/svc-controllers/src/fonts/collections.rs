@@ -9,12 +9,12 @@ use serde_json::{Value, json};
 use svc_resource::{Fields, Paging, total_headers};
 use svc_routing::{Controller, ExtraFields, Link, Links, Map, Request, Response, Result, Route, get};
 use svc_schema::{
-    Args, Schema,
+    Arg, Args, Schema,
     build::{integer, string, untyped},
 };
 
 use super::errors;
-use crate::{Access, Settings, Site, caller, posts::context_param, respond};
+use crate::{Access, Settings, Site, caller, posts::context_arg, respond};
 
 const ALL: &[&str] = &["view", "edit", "embed"];
 
@@ -182,15 +182,15 @@ impl Controller for FontCollections {
     fn routes(&self) -> Vec<Route<Self>> {
         let schema = Schema::compile(self.fields.item_schema());
         let list = Args::from([
-            ("context", context_param()),
-            ("page", integer().describe("Page of the list.").default(1).minimum(1)),
-            ("per_page", integer().describe("Items on a page.").default(10).range(1..=100)),
+            ("context", context_arg()),
+            ("page", Arg::by_schema(integer().describe("Page of the list.").default(1).minimum(1))),
+            ("per_page", Arg::by_schema(integer().describe("Items on a page.").default(10).range(1..=100))),
         ]);
         vec![
             Route::new("/font-collections").schema(schema.clone()).endpoint(get(Self::list, Self::can_read).args(list)),
             Route::new(r"/font-collections/(?P<slug>[\/\w-]+)")
                 .schema(schema)
-                .endpoint(get(Self::fetch, Self::can_read).args(Args::from([("context", context_param())]))),
+                .endpoint(get(Self::fetch, Self::can_read).args(Args::from([("context", context_arg())]))),
         ]
     }
 }

@@ -21,8 +21,8 @@ use svc_store::{
 use super::{errors, files, settings, theme_json_version};
 use crate::{
     Access, Settings, Site, Stored, caller,
-    errors::{invalid_param, post_not_found, trash_not_supported},
-    posts::{Granted, Posts, context_param, draft::PostDraft, params, rights::PostRights},
+    errors::{post_not_found, trash_not_supported},
+    posts::{Granted, Posts, context_arg, draft::PostDraft, params, rights::PostRights},
     respond,
 };
 
@@ -57,6 +57,8 @@ pub struct FontFaces {
     post_type: Arc<PostType>,
     posts: Arc<Posts>,
     fields: Fields<Face, ()>,
+    /// The settings that the schema knows.
+    known: Value,
     extra: ExtraFields,
 }
 
@@ -69,6 +71,7 @@ impl FontFaces {
             posts: Arc::new(Posts::new(site, post_type, extra).with_params(listed)),
             fields: fields(post_type).with_extra(extra, &post_type.name),
             post_type: Arc::new(post_type.clone()),
+            known: Value::from(settings::face_schema())["properties"].clone(),
             extra: extra.clone(),
         }
     }
@@ -101,7 +104,7 @@ impl FontFaces {
     }
 
     async fn finish(&self, post: Post, req: &Request, view: &View) -> Result<Map<String, Value>> {
-        let (id, settings) = (post.id, Value::Object(super::stored(&post)));
+        let (id, settings) = (post.id, settings::stored_face(&post.content, &self.known));
         let data = self.fields.plan(view).prepare(&Face { post, settings });
         respond::finish(&self.extra, &self.post_type.name, id.0, data, req, view).await
     }
@@ -184,11 +187,18 @@ impl FontFaces {
             return Err(errors::duplicate_face());
         }
         let names = self.keep_files(&req, &given, &mut kept).await?;
+        // A list of one source is stored as that source.
+        if let Some(Value::Array(sources)) = kept.get_mut("src")
+            && sources.len() == 1
+            && let Some(only) = sources.pop()
+        {
+            kept.insert("src".to_owned(), only);
+        }
         let draft = PostDraft {
             title: Some(identity),
             status: Some("publish".to_owned()),
             parent: Some(family.0),
-            content: Some(Value::Object(kept).to_string()),
+            content: Some(svc_php::json::encode(&Value::Object(kept))),
             ..PostDraft::default()
         };
         let job = self.posts.job(caller(&req), draft, None, self.site.settings()?);
@@ -251,8 +261,7 @@ impl FontFaces {
                 },
             }
         }
-        let sources = if let [one] = sources.as_slice() { one.clone() } else { Value::Array(sources) };
-        kept.insert("src".to_owned(), sources);
+        kept.insert("src".to_owned(), Value::Array(sources));
         Ok(names)
     }
 
@@ -299,23 +308,21 @@ impl Controller for FontFaces {
                 .endpoint(get(Self::list, Self::can_list).args(self.posts.query_args()))
                 .endpoint(on(CREATABLE, Self::create, Self::can_create)
                     .args(Args::new().with("theme_json_version", Arg::new(theme_json_version())).with(settings::FACE, Arg::new(text)))
-                    .validate(move |req| check(&site, req, &shape))),
+                    .validate_arg(settings::FACE, move |req, text| check(&site, req, text, &shape))),
             Route::new(format!(r"/{base}/(?P<id>[\d]+)"))
                 .schema(schema)
                 .args(Args::from([family(), id]))
-                .endpoint(get(Self::fetch, Self::can_fetch).args(Args::from([("context", context_param())])))
+                .endpoint(get(Self::fetch, Self::can_fetch).args(Args::from([("context", context_arg())])))
                 .endpoint(on(DELETABLE, Self::delete, Self::can_delete).args(Args::from([("force", force)]))),
         ]
     }
 }
 
-/// Whether the settings of a request to create are fit.
-fn check(site: &Site, req: &Request, shape: &Schema) -> Result<bool> {
-    let text: String = req.require(settings::FACE)?;
-    let refused = |why: Error| invalid_param(settings::FACE, &why);
-    let given = settings::parse(&text, shape, settings::FACE).map_err(refused)?;
+/// Whether the settings of a request to create are valid.
+fn check(site: &Site, req: &Request, text: &Value, shape: &Schema) -> Result<bool> {
+    let given = settings::parse(text, shape, settings::FACE)?;
     let files: Vec<&str> = req.files().iter().map(|file| file.field.as_str()).collect();
-    settings::check_face(&given, &files, site.settings()?.option("home")).map_err(refused)?;
+    settings::check_face(&given, &files, site.settings()?.option("home"))?;
     Ok(true)
 }
 

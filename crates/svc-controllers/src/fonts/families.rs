@@ -10,7 +10,7 @@ use svc_routing::{
     get, on,
 };
 use svc_schema::{
-    Arg, Args, Error, Schema,
+    Arg, Args, Sanitizer, Schema,
     build::{SchemaBuilder, array, boolean, integer, object, string},
 };
 use svc_store::{Db, Tx, posts as stored_posts};
@@ -18,8 +18,8 @@ use svc_store::{Db, Tx, posts as stored_posts};
 use super::{errors, faces, settings, theme_json_version};
 use crate::{
     Access, Settings, Site, Stored, caller,
-    errors::{invalid_param, post_not_found, trash_not_supported},
-    posts::{Granted, Posts, context_param, draft::PostDraft, params, rights::PostRights},
+    errors::{post_not_found, trash_not_supported},
+    posts::{Granted, Posts, context_arg, draft::PostDraft, params, rights::PostRights},
     respond,
 };
 
@@ -199,7 +199,11 @@ impl FontFamilies {
         let (posts, caller, settings) = (Arc::clone(&self.posts), caller(&req), self.site.settings()?);
         let update = move |tx: &mut Tx| {
             let post = stored_posts::get(tx, id)?.ok_or_else(post_not_found)?;
-            let before = serde_json::from_str(&post.content).unwrap_or_default();
+            let stored = super::stored(&post);
+            let text = |name: &str| stored.get(name).filter(|text| svc_php::cast::truthy(text)).cloned();
+            let before =
+                ["fontFamily", "preview"].map(|name| (name.to_owned(), text(name).unwrap_or_else(|| json!(""))));
+            let before = before.into_iter().collect();
             posts.job(caller.clone(), draft(&given, None, before), Some(id), Arc::clone(&settings)).run(tx)
         };
         self.site.write(update).await?;
@@ -246,55 +250,41 @@ impl Controller for FontFamilies {
         let id = integer().describe("Number that identifies the family.");
         let force: SchemaBuilder = boolean().describe("Must be true: fonts have no trash.").default(false);
         let (creates, part) = (shape.clone(), Schema::compile(settings::family_part_schema().into()));
-        // What fits hangs on the method, which the route's own check knows.
-        let changed = Arg::new(text()).validate_with(|_, _| Ok(true));
+        // Which values are valid depends on the method: see `check_change`.
+        let changed = Arg { sanitize: Sanitizer::None, ..Arg::new(text()) };
         vec![
             Route::new(format!("/{base}"))
                 .schema(schema.clone())
                 .endpoint(get(Self::list, Self::can_list).args(self.posts.query_args()))
                 .endpoint(on(CREATABLE, Self::create, Self::can_create)
                     .args(Args::new().with("theme_json_version", version()).with(settings::FAMILY, Arg::new(text())))
-                    .validate(move |req| check(req, &creates))),
+                    .validate_arg(settings::FAMILY, move |_, text| check(text, &creates))),
             Route::new(format!(r"/{base}/(?P<id>[\d]+)"))
                 .schema(schema)
                 .args(Args::from([("id", id)]))
-                .endpoint(get(Self::fetch, Self::can_fetch).args(Args::from([("context", context_param())])))
+                .endpoint(get(Self::fetch, Self::can_fetch).args(Args::from([("context", context_arg())])))
                 .endpoint(on(EDITABLE, Self::update, Self::can_update)
                     .args(Args::new().with("theme_json_version", version()).with(settings::FAMILY, changed))
-                    .validate(move |req| check_change(req, &shape, &part)))
+                    .validate_arg(settings::FAMILY, move |req, value| check_change(req, value, &shape, &part)))
                 .endpoint(on(DELETABLE, Self::delete, Self::can_delete).args(Args::from([("force", force)]))),
         ]
     }
 }
 
-/// Whether the settings of a request to create are fit.
-fn check(req: &Request, shape: &Schema) -> Result<bool> {
-    let text = given_text(req)?;
-    let refused = |why: Error| invalid_param(settings::FAMILY, &why);
-    let given = settings::parse(&text, shape, settings::FAMILY).map_err(refused)?;
-    settings::check_family(&given).map_err(refused)?;
+/// Whether the settings of a request to create are valid.
+fn check(text: &Value, shape: &Schema) -> Result<bool> {
+    settings::check_family(&settings::parse(text, shape, settings::FAMILY)?)?;
     Ok(true)
 }
 
-/// Whether the settings of a request to change are fit. With POST they are a text that holds what changes; with the other
-/// methods they are whole, and come as they are: so the peer has it, which refuses texts there.
-fn check_change(req: &Request, whole: &Schema, part: &Schema) -> Result<bool> {
-    let refused = |why: Error| invalid_param(settings::FAMILY, &why);
+/// Whether the settings of a request to change are valid. With POST they are a JSON text of what changes; with the other
+/// methods they are an object with all settings: WordPress refuses text there.
+fn check_change(req: &Request, value: &Value, whole: &Schema, part: &Schema) -> Result<bool> {
     if req.method() != Method::POST {
-        let value: Value = req.require(settings::FAMILY)?;
-        return whole.validate(&value, settings::FAMILY).map(|()| true).map_err(refused);
+        return whole.validate(value, settings::FAMILY).map(|()| true);
     }
-    let given = settings::parse(&given_text(req)?, part, settings::FAMILY).map_err(refused)?;
-    settings::check_family_change(&given).map_err(refused)?;
+    settings::check_family_change(&settings::parse(value, part, settings::FAMILY)?)?;
     Ok(true)
-}
-
-/// The text of the settings.
-fn given_text(req: &Request) -> Result<String> {
-    let value: Value = req.require(settings::FAMILY)?;
-    let text = Schema::compile(string().into());
-    text.validate(&value, settings::FAMILY).map_err(|why| invalid_param(settings::FAMILY, &why))?;
-    Ok(value.as_str().unwrap_or_default().to_owned())
 }
 
 /// The settings of a request, as a text of JSON or as they are; they have been checked.
@@ -306,19 +296,17 @@ fn read_settings(req: &Request) -> Map<String, Value> {
     }
 }
 
-/// The row that these settings make of what was kept before.
+/// The row that these settings make of what was stored before.
 fn draft(given: &Map<String, Value>, slug: Option<String>, before: Map<String, Value>) -> PostDraft {
     let mut content = before;
-    for name in ["fontFamily", "preview"] {
-        if let Some(value) = given.get(name) {
-            content.insert(name.to_owned(), settings::clean(name, value));
-        }
+    for (name, value) in given.iter().filter(|(name, _)| ["fontFamily", "preview"].contains(&name.as_str())) {
+        content.insert(name.clone(), settings::clean(name, value));
     }
     PostDraft {
         title: given.get("name").map(|name| svc_text::sanitize_text_field(&svc_php::cast::to_text(name))),
         slug,
         status: Some("publish".to_owned()),
-        content: Some(Value::Object(content).to_string()),
+        content: Some(svc_php::json::encode(&Value::Object(content))),
         ..PostDraft::default()
     }
 }

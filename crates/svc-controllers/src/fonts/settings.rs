@@ -1,5 +1,7 @@
 //! What is known of font families and font faces: shapes, checks and cleaning. Pure.
 
+use std::sync::LazyLock;
+
 use serde_json::{Map, Value, json};
 use svc_schema::{
     Error, Schema,
@@ -51,6 +53,9 @@ pub(super) fn face_schema() -> SchemaBuilder {
     object(members).keyword("required", json!(["fontFamily", "src"])).additional_properties(false)
 }
 
+/// Values that the settings of a family or a face may hold.
+const MAX_VALUES: usize = 10_000;
+
 fn refused(text: String) -> Error {
     Error::new("rest_invalid_param", text).with_status(400)
 }
@@ -63,11 +68,16 @@ fn empty(param: &str, member: &str) -> Error {
 /// The settings that a text of JSON holds, as their schema has them.
 ///
 /// # Errors
-/// `rest_invalid_param` for a text that is no JSON, and those of the schema; all with status 400.
-pub(super) fn parse(text: &str, schema: &Schema, param: &str) -> Result<Map<String, Value>, Error> {
-    let value: Value = serde_json::from_str(text).unwrap_or_default();
+/// `rest_invalid_type` for a value that is not a text, `rest_invalid_param` for a text that is not JSON, and those of the
+/// schema.
+pub(super) fn parse(text: &Value, schema: &Schema, param: &str) -> Result<Map<String, Value>, Error> {
+    static TEXT: LazyLock<Schema> = LazyLock::new(|| string().compile());
+    TEXT.validate(text, param)?;
+    let text = text.as_str().unwrap_or_default();
+    // Checked before the permission, so a stranger's text must not grow into many values.
+    let value: Value = svc_php::json::decode_bounded(text.as_bytes(), MAX_VALUES).unwrap_or_default();
     if value.is_null() {
-        return Err(refused(format!("{param} must be a text of JSON.")));
+        return Err(refused(format!("{param} must be a JSON string.")));
     }
     let bad = |mut error: Error| {
         error.add_data(json!({"status": 400}), None);
@@ -82,12 +92,7 @@ pub(super) fn parse(text: &str, schema: &Schema, param: &str) -> Result<Map<Stri
 }
 
 fn is_empty(value: &Value) -> bool {
-    match value {
-        Value::String(text) => text.is_empty(),
-        Value::Array(items) => items.is_empty() || items.iter().any(is_empty),
-        Value::Null => true,
-        _ => false,
-    }
+    !svc_php::cast::truthy(value)
 }
 
 /// Whether the settings of a new family have what they need.
@@ -116,8 +121,9 @@ pub(super) fn check_face(settings: &Map<String, Value>, files: &[&str], home: &s
         return Err(empty(FACE, name));
     }
     let sources = sources(settings);
-    if let Some(bad) = sources.iter().find(|source| !files.contains(&source.as_str()) && !is_address(source, home)) {
-        return Err(refused(format!("{FACE}[src] names neither an address nor a file: {bad}")));
+    let is_known = |source: &str| files.contains(&source) || is_address(source, home);
+    if let Some(bad) = sources.iter().map(|source| source.trim_start()).find(|source| !is_known(source)) {
+        return Err(refused(format!("{FACE}[src] names neither a URL nor a file: {bad}")));
     }
     if let Some(left) = files.iter().find(|file| !sources.iter().any(|source| source == *file)) {
         return Err(refused(format!("{FACE}[src] does not name the file {left}.")));
@@ -125,20 +131,34 @@ pub(super) fn check_face(settings: &Map<String, Value>, files: &[&str], home: &s
     Ok(())
 }
 
-/// The sources of a face, one or several.
+/// The sources of a face, one or several, as text: the schema passes a number or a boolean as a list of one.
 pub(super) fn sources(settings: &Map<String, Value>) -> Vec<String> {
+    let text = |value: &Value| svc_php::cast::to_text(value).into_owned();
     match settings.get("src") {
-        Some(Value::String(one)) => vec![one.clone()],
-        Some(Value::Array(several)) => several.iter().filter_map(|s| s.as_str().map(str::to_owned)).collect(),
-        _ => Vec::new(),
+        Some(Value::Array(several)) => several.iter().map(text).collect(),
+        Some(one) => vec![text(one)],
+        None => Vec::new(),
     }
+}
+
+/// The settings of a face that its stored content holds: those that the schema knows. Content that is not a JSON object
+/// gives the required ones, empty.
+pub(super) fn stored_face(content: &str, known: &Value) -> Value {
+    let mut settings = match serde_json::from_str(content) {
+        Ok(Value::Object(settings)) => settings,
+        Ok(Value::Array(list)) if list.is_empty() => Map::new(),
+        _ => return json!({"fontFamily": "", "src": []}),
+    };
+    settings.retain(|name, _| known.get(name).is_some());
+    if settings.is_empty() { json!([]) } else { Value::Object(settings) }
 }
 
 /// Whether a browser could fetch a font there: on this site's own host, or on a host with a public name.
 fn is_address(text: &str, home: &str) -> bool {
     let Some(rest) = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://")) else { return false };
     let host = host(rest);
-    if host.is_empty() || host.contains('@') || text.chars().any(|c| c.is_whitespace() || c.is_control()) {
+    // White space in the path is encoded when the URL is stored.
+    if host.is_empty() || host.contains(|c: char| c == '@' || c.is_whitespace()) || text.contains(char::is_control) {
         return false;
     }
     let own = home.split_once("://").map_or(home, |(_, rest)| rest);
@@ -244,10 +264,37 @@ mod tests {
     }
 
     #[test]
+    fn stored_settings_of_faces_are_those_of_the_schema() {
+        let known = Value::from(face_schema())["properties"].clone();
+        // Recorded from WordPress.
+        for (content, expected) in [
+            (
+                r#"{"fontFamily":"A","src":"http:\/\/x.example\/a.woff2"}"#,
+                json!({"fontFamily": "A", "src": "http://x.example/a.woff2"}),
+            ),
+            (r#"{"fontFamily":"A","unknown":1,"src":[]}"#, json!({"fontFamily": "A", "src": []})),
+            ("not JSON", json!({"fontFamily": "", "src": []})),
+            ("", json!({"fontFamily": "", "src": []})),
+            ("null", json!({"fontFamily": "", "src": []})),
+            (r#"{"unknown":1}"#, json!([])),
+            ("[]", json!([])),
+        ] {
+            assert_eq!(stored_face(content, &known), expected, "{content}");
+        }
+    }
+
+    #[test]
     fn sources_are_addresses_or_files_that_came_along() {
         let home = "http://127.0.0.1:8080";
         #[rustfmt::skip]
-        let rows: [(Value, &[&str], bool); 12] = [
+        let rows: [(Value, &[&str], bool); 19] = [
+            (json!("https://fonts.example.com/a b.woff2"), &[], true),
+            (json!("https://fonts example.com/a.woff2"), &[], false),
+            (json!(5), &[], false),
+            (json!(true), &[], false),
+            (json!(false), &[], false),
+            (json!("0"), &[], false),
+            (json!(" https://fonts.example.com/a.woff2"), &[], true),
             (json!("http://127.0.0.1:8080/a.woff2"), &[], true),
             (json!("https://fonts.example.com/a.woff2"), &[], true),
             (json!(["https://fonts.example.com/a.woff2", "one"]), &["one"], true),

@@ -15,7 +15,7 @@ use svc_schema::{
 use super::{POST_TYPE, StylesItem};
 use crate::{
     Access, Settings, Site, caller, errors,
-    posts::context_param,
+    posts::context_arg,
     respond,
     revisions::{RevisionList, find, params},
 };
@@ -136,7 +136,7 @@ impl Controller for StylesHistory {
             Route::new(format!(r"/{base}/(?P<parent>[\d]+)/revisions/(?P<id>[\d]+)"))
                 .schema(schema)
                 .args(Args::from([parent(), id]))
-                .endpoint(get(Self::fetch, Self::can_read).args(Args::from([("context", context_param())]))),
+                .endpoint(get(Self::fetch, Self::can_read).args(Args::from([("context", context_arg())]))),
         ]
     }
 }

@@ -13,7 +13,7 @@ use svc_schema::{
 use super::{Icon, IconCollection};
 use crate::{
     Access, Site, caller,
-    posts::{context_param, one_line},
+    posts::{context_arg, one_line},
     respond,
 };
 
@@ -152,22 +152,23 @@ impl Controller for IconRoutes {
         const SLUG: &str = "[a-z0-9](?:[a-z0-9_-]*[a-z0-9])?";
         let icon = Schema::compile(self.icons.item_schema());
         let collection = Schema::compile(self.collections.item_schema());
-        let context = || ("context", context_param());
-        let search = || Arg::new(string().describe("Only what has this text in its name.").compile()).sanitize_with(one_line);
+        let context = || ("context", context_arg());
+        let search = || Arg::by_schema(string().describe("Only what has this text in its name.")).sanitize_with(one_line);
         let paging = || Args::from([
             context(),
-            ("page", integer().describe("Page of the list.").default(1).minimum(1)),
-            ("per_page", integer().describe("Items on a page.").default(10).range(1..=100)),
+            ("page", Arg::by_schema(integer().describe("Page of the list.").default(1).minimum(1))),
+            ("per_page", Arg::by_schema(integer().describe("Items on a page.").default(10).range(1..=100))),
         ]).with("search", search());
-        let listed = || {
+        let only = || {
             let only = string().describe("Only icons of this collection.").pattern("^[a-z0-9]([a-z0-9_-]*[a-z0-9])?$");
-            paging().with("collection", Arg::new(only.compile()))
+            Arg::new(only.compile())
         };
         vec![
-            Route::new("/icons").schema(icon.clone()).endpoint(get(Self::list, Self::can_read).args(listed())),
+            Route::new("/icons").schema(icon.clone()).endpoint(get(Self::list, Self::can_read).args(paging().with("collection", only()))),
             Route::new(format!("/icons/(?P<collection>{SLUG})"))
                 .schema(icon.clone())
-                .endpoint(get(Self::list, Self::can_read).args(listed())),
+                .args(Args::from([("collection", only())]))
+                .endpoint(get(Self::list, Self::can_read).args(paging())),
             Route::new(format!("/icons/(?P<name>{SLUG}/{SLUG})"))
                 .schema(icon)
                 .args(Args::from([("name", string().describe("The icon's name, behind that of its collection."))]))

@@ -100,7 +100,12 @@ impl Attached {
         (length("width"), length("height"))
     }
 
-    /// Name of the file that was uploaded.
+    /// Name of the file that was uploaded; `None` when no file is stored.
+    pub(crate) fn file_name(&self) -> Option<&str> {
+        Some(self.original_name()).filter(|_| !self.file.is_empty())
+    }
+
+    /// Name of the file that was uploaded, empty when no file is stored.
     pub(crate) fn original_name(&self) -> &str {
         match self.detail("original_image") {
             Value::String(name) if !name.is_empty() => name,
@@ -133,7 +138,8 @@ impl Attached {
         self.sizes().next().is_some()
     }
 
-    /// Names of the sizes that the image should have and has not. Source: `wp_get_missing_image_subsizes`.
+    /// Names of the sizes that the image should have and has not: all of them when nothing is known of the image, none when
+    /// it has no file. Source: `wp_get_missing_image_subsizes`.
     pub(crate) fn missing_sizes(&self, sizes: &[Size], mime: &str) -> Vec<String> {
         let has = |name: &str| self.sizes().any(|(n, _)| n == name);
         let missing = sizes.iter().filter(|size| !has(&size.name));
@@ -144,7 +150,12 @@ impl Attached {
                 .map(|s| s.name.clone())
                 .collect();
         }
-        missing.filter(|size| fit(self.dimensions(), size).is_some()).map(|size| size.name.clone()).collect()
+        if !mime.starts_with("image/") || self.file.is_empty() {
+            return Vec::new();
+        }
+        let is_unknown = self.details.as_ref().is_none_or(Map::is_empty);
+        let fits = |size: &&Size| is_unknown || fit(self.dimensions(), size).is_some();
+        missing.filter(fits).map(|size| size.name.clone()).collect()
     }
 
     /// The member `media_details`.
@@ -303,5 +314,8 @@ mod tests {
         assert_eq!(attached().missing_sizes(&sizes, "image/png"), ["medium"]);
         assert_eq!(Attached::default().missing_sizes(&sizes, "application/pdf"), ["thumbnail", "medium", "large"]);
         assert!(Attached::default().missing_sizes(&sizes, "text/plain").is_empty());
+        assert!(Attached::default().missing_sizes(&sizes, "image/png").is_empty());
+        let unknown = Attached { file: "a.png".to_owned(), ..Attached::default() };
+        assert_eq!(unknown.missing_sizes(&sizes, "image/png"), ["thumbnail", "medium", "large"]);
     }
 }

@@ -45,6 +45,16 @@ pub(super) fn unsupported_image() -> Error {
     error("rest_upload_image_type_not_supported", message, 400)
 }
 
+/// A featured image for a file that has none.
+pub(super) fn no_featured_media(mime: &str) -> Error {
+    error("rest_no_featured_media", &format!("Attachments of type {mime} have no featured image."), 400)
+}
+
+/// A featured image that does not exist or is no image.
+pub(super) fn invalid_featured_media() -> Error {
+    error("rest_invalid_featured_media", "The featured image does not exist or is not an image.", 400)
+}
+
 /// What is wrong with an address that the server does not ask.
 pub(super) fn refused_url() -> Error {
     error("rest_invalid_url", "Only images at public addresses can be fetched.", 400)

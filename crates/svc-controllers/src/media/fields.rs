@@ -50,7 +50,7 @@ pub(super) fn fields(site: &Arc<Site>, post_type: &PostType) -> PostFields {
     f.add("missing_image_sizes", array(string()).describe("Sizes that are yet to be made of the image.").context(EDIT).readonly()).whole()
         .get(|p| p.files().missing_sizes(&sizes::all(&p.site, &p.settings), &p.post.mime_type));
     f.add("filename", string().describe("Name of the file that was uploaded.").context(VIEW_EDIT).readonly())
-        .get(|p| p.files().original_name().to_owned());
+        .get(|p| p.files().file_name().map(str::to_owned));
     f.add("filesize", types(["integer", "null"]).describe("Size of the file in bytes.").context(VIEW_EDIT).readonly())
         .get(|p| p.files().file_size());
 

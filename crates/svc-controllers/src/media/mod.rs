@@ -52,7 +52,7 @@ use crate::{
     access::only_reads,
     caller, errors as common, menus,
     outgoing::own,
-    posts::{Granted, Posts, checks, context_param, draft::PostDraft},
+    posts::{Granted, Posts, checks, context_arg, draft::PostDraft},
     respond,
 };
 
@@ -62,8 +62,8 @@ pub(crate) const IMAGES_AT_A_TIME: usize = 2;
 /// First bytes of a file that its type is read from.
 const HEAD: usize = 64 * 1024;
 
-/// Members that a copy of an image can be given.
-const OF_COPIES: [&str; 5] = ["title", "caption", "description", "alt_text", "post"];
+/// Fields that a copy of an image can be given, in WordPress's order.
+const OF_COPIES: [&str; 5] = ["caption", "description", "title", "post", "alt_text"];
 
 /// The family of attachments.
 pub struct Media {
@@ -88,7 +88,7 @@ impl Media {
     /// What a request may say of a file to come, beside the members.
     #[rustfmt::skip]
     fn upload_args(&self) -> Args {
-        let mut args = self.posts.fields().args(MethodKind::Creatable);
+        let mut args = self.item_args(MethodKind::Creatable);
         args.0.extend(Args::from([
             ("generate_sub_sizes", boolean().describe("Whether sizes are made of an image.").default(true)),
             ("convert_format", boolean().describe("Whether an image may be stored in another format.").default(true)),
@@ -109,11 +109,16 @@ impl Media {
         Arg { sanitize: Sanitizer::BySchema, ..Arg::new(url).validate_with(check) }
     }
 
+    /// Arguments of the attachment's fields, in WordPress's order.
+    fn item_args(&self, kind: MethodKind) -> Args {
+        self.posts.fields().args(kind).ordered(&["alt_text", "caption", "description"])
+    }
+
     fn copy_args(&self) -> Args {
         let mut args = edit::args();
         let members = self.posts.fields().args(MethodKind::Editable).0;
         args.0.extend(members.into_iter().filter(|(name, _)| OF_COPIES.contains(&name.as_str())));
-        args
+        args.ordered(&OF_COPIES)
     }
 }
 
@@ -132,23 +137,23 @@ impl Controller for Media {
                     get(Self::list, Self::can_list)
                         .cacheable()
                         .args(self.posts.query_args())
-                        .validate(checks::statuses(&self.site, &self.post_type)),
+                        .sanitize_arg("status", checks::statuses(&self.site, &self.post_type)),
                 )
                 .endpoint(
                     on(CREATABLE, Self::create, Self::can_create)
                         .args(self.upload_args())
-                        .validate(checks::template(&self.site, &self.post_type)),
+                        .validate_arg("status", checks::status(&self.site, &self.post_type))
+                        .validate_arg("template", checks::template(&self.site, &self.post_type)),
                 ),
             Route::new(&item)
                 .schema(schema)
                 .args(id())
-                .endpoint(
-                    get(Self::fetch, Self::can_fetch).cacheable().args(Args::from([("context", context_param())])),
-                )
+                .endpoint(get(Self::fetch, Self::can_fetch).cacheable().args(Args::from([("context", context_arg())])))
                 .endpoint(
                     on(EDITABLE, Self::update, Self::can_update)
-                        .args(self.posts.fields().args(MethodKind::Editable))
-                        .validate(checks::template(&self.site, &self.post_type)),
+                        .args(self.item_args(MethodKind::Editable))
+                        .validate_arg("status", checks::status(&self.site, &self.post_type))
+                        .validate_arg("template", checks::template(&self.site, &self.post_type)),
                 )
                 .endpoint(on(DELETABLE, Self::delete, Self::can_delete).args(Args::from([("force", force)]))),
             Route::new(format!("{item}/post-process")).args(id()).endpoint(
@@ -170,7 +175,8 @@ impl Media {
     async fn made(&self, req: &Request, id: PostId, view: View) -> Result<Response> {
         let post = self.posts.saved(id)?;
         let location = self.site.settings()?.urls.rest(&format!("{}/{id}", self.route));
-        Ok(self.posts.show(req, post, view).await?.status(201).header("Location", location))
+        let response = self.posts.show(req, post, view).await?.in_context("edit");
+        Ok(response.status(201).header("Location", location))
     }
 
     /// [`Self::made`] of a file that the client has sent or changed: a header names the attachment at once.
@@ -268,6 +274,7 @@ impl Media {
         let file = received.blob.clone();
         let head = aside(move || file.head(HEAD)).await?.map_err(|e| errors::storage(&e))?;
         let kind = svc_media::check(&name, &head, &allowed).ok_or_else(|| received.refused())?;
+        self.check_featured(draft.featured_media, &kind.mime)?;
         let folder = self.folder(draft.attached_to, &settings)?;
         let keeper = Keeper { site: &self.site, settings: &settings };
         let sized: bool = req.arg("generate_sub_sizes")?.unwrap_or(true);
@@ -293,6 +300,17 @@ impl Media {
         }
         let view = respond::edit_view(&req);
         if address.is_some() { self.made(&req, id, view).await } else { self.sent(&req, id, view).await }
+    }
+
+    /// Only audio and video files have a featured image, and only an image can be one.
+    fn check_featured(&self, featured: Option<i64>, mime: &str) -> Result<()> {
+        let Some(id) = featured else { return Ok(()) };
+        if !["audio/", "video/"].iter().any(|kind| mime.starts_with(kind)) {
+            return Err(errors::no_featured_media(mime));
+        }
+        let image = if id == 0 { None } else { self.site.read(|db| Ok(posts::get(db, PostId(id))?))? };
+        let is_image = image.is_some_and(|post| post.post_type == "attachment" && post.mime_type.starts_with("image/"));
+        if id == 0 || is_image { Ok(()) } else { Err(errors::invalid_featured_media()) }
     }
 
     /// The folder that a new file goes to: that of the month, or of the month of the post that it is attached to.

@@ -52,6 +52,16 @@ pub(super) fn invalid_type() -> Error {
     Error::new("rest_post_invalid_type", "There is no such type.").with_status(400)
 }
 
+/// The post that an item is to link to does not exist.
+pub(super) fn invalid_post() -> Error {
+    Error::new("rest_post_invalid_id", "The post that the menu item links to does not exist.").with_status(400)
+}
+
+/// The term that an item is to link to does not exist.
+pub(super) fn invalid_term() -> Error {
+    Error::new("rest_term_invalid_id", "The term that the menu item links to does not exist.").with_status(400)
+}
+
 /// What a link of one's own lacks: its title, its address, or both.
 pub(super) fn link_lacks(title: bool, url: bool) -> Option<Error> {
     let title = title.then(|| Error::new("rest_title_required", "A link of one's own needs a title.").with_status(400));

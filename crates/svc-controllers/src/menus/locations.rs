@@ -11,7 +11,7 @@ use svc_schema::{
 };
 
 use super::errors;
-use crate::{Access, LINK_RELATION, Settings, Site, caller, posts::context_param, respond};
+use crate::{Access, LINK_RELATION, Settings, Site, caller, posts::context_arg, respond};
 
 const ALL: &[&str] = &["embed", "view", "edit"];
 
@@ -103,7 +103,7 @@ impl MenuLocations {
 impl Controller for MenuLocations {
     fn routes(&self) -> Vec<Route<Self>> {
         let schema = Schema::compile(self.fields.item_schema());
-        let context = || Args::from([("context", context_param())]);
+        let context = || Args::from([("context", context_arg())]);
         let name = Args::from([("location", string().describe("Name of the place."))]);
         vec![
             Route::new("/menu-locations")

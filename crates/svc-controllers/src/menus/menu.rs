@@ -22,7 +22,7 @@ use svc_store::{
 use super::{check_read, errors, places};
 use crate::{
     Site, Stored,
-    posts::context_param,
+    posts::context_arg,
     render, respond,
     terms::{
         Terms, errors as term_errors,
@@ -165,7 +165,7 @@ impl Controller for Menus {
                 .schema(schema)
                 .args(Args::from([("id", id)]))
                 .allow_batch()
-                .endpoint(get(Self::fetch, Self::can_fetch).args(Args::from([("context", context_param())])))
+                .endpoint(get(Self::fetch, Self::can_fetch).args(Args::from([("context", context_arg())])))
                 .endpoint(on(EDITABLE, Self::update, Self::can_update).args(fields.args(MethodKind::Editable)))
                 .endpoint(on(DELETABLE, Self::delete, Self::can_delete).args(Args::from([("force", force)]))),
         ]

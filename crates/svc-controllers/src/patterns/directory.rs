@@ -11,6 +11,7 @@ use serde_json::{Map, Value};
 use svc_auth::Caller;
 use svc_content::kses;
 use svc_fetch::{Allowed, Get};
+use svc_resource::VALIDATED_FIRST;
 use svc_routing::{Controller, Request, Response, Result, Route, forbidden, get};
 use svc_schema::{
     Args, Error, Schema,
@@ -172,6 +173,7 @@ fn params() -> Args {
         ("order", string().describe("Up or down.").default("desc").one_of(["asc", "desc"])),
         ("orderby", string().describe("What the list is ordered by.").default("date").one_of(by)),
     ])
+    .validate_first(&VALIDATED_FIRST)
 }
 
 #[rustfmt::skip]

@@ -27,7 +27,7 @@ use crate::{
     blocking::blocking,
     caller, directory,
     extensions::{ACTIVE_EXTENSIONS, ACTIVE_PLUGINS, names, switch},
-    posts::{CONTEXTS, context_param, one_line},
+    posts::{CONTEXTS, context_arg, one_line},
     respond,
 };
 pub(crate) use fields::Item;
@@ -248,7 +248,7 @@ fn list_args() -> Args {
     let states = array(string().one_of(STATES));
     let search = Arg::by_schema(string().describe("Show only plugins that mention this.")).sanitize_with(one_line);
     Args::from([
-        ("context", Arg::from(context_param())),
+        ("context", context_arg()),
         ("search", search),
         ("status", states.describe("Show only plugins in one of these states.").into()),
     ])
@@ -263,8 +263,10 @@ fn create_args() -> Args {
 impl Controller for Plugins {
     fn routes(&self) -> Vec<Route<Self>> {
         let schema = Schema::compile(self.fields.item_schema());
-        let status = || Args::from([("status", string().describe("Whether the plugin is active.").one_of(STATES))]);
-        let mut common = Args::from([("context", context_param())]);
+        let status = || {
+            Args::from([("status", Arg::by_schema(string().describe("Whether the plugin is active.").one_of(STATES)))])
+        };
+        let mut common = Args::from([("context", context_arg())]);
         common.insert("plugin", name_arg());
         vec![
             Route::new("/plugins")

@@ -1,64 +1,74 @@
-//! What is asked of requests before their permission is: values that the site, and not their schema, decides on.
+//! Validation and sanitizing of arguments that depends on the state of the site. It runs before the permission check.
 
 use std::sync::Arc;
 
+use serde_json::{Value, json};
 use svc_model::{PostId, PostType};
 use svc_routing::{Request, Result};
 use svc_schema::build::{array, string};
 use svc_store::{MetaKind, meta, posts};
 
+use super::params;
 use crate::{Access, Site, caller, errors, media, templates::Lookup};
 
-/// A list asks only for statuses that the caller may list.
-pub(crate) fn statuses(site: &Arc<Site>, post_type: &Arc<PostType>) -> impl Fn(&Request) -> Result<bool> + use<> {
+/// Sanitizes the `status` of a list: slugs, each once. Every status but the default one requires the right to edit posts;
+/// `private` is also open to those who may read private posts.
+pub(crate) fn statuses(
+    site: &Arc<Site>,
+    post_type: &Arc<PostType>,
+) -> impl Fn(&Request, &Value) -> Result<Value> + use<> {
     let (site, kind) = (Arc::clone(site), Arc::clone(post_type));
-    move |req| {
-        // As it was sent: a list, or texts between commas.
-        let asked = req.param("status").map(svc_php::list::parse_text_list).unwrap_or_default();
-        let is_attachment = kind.name == "attachment";
-        let free = if is_attachment { "inherit" } else { "publish" };
-        if asked.iter().all(|status| status == free) {
-            return Ok(true);
+    let (default, known) = if kind.name == "attachment" {
+        ("inherit", media::STATUSES.map(str::to_owned).to_vec())
+    } else {
+        ("publish", params::statuses(&site))
+    };
+    let known = array(string().one_of(known)).compile();
+    move |req, sent| {
+        let mut wanted: Vec<String> = Vec::new();
+        for status in svc_php::list::parse_text_list(sent).iter().map(|status| svc_text::sanitize_title(status)) {
+            if !wanted.contains(&status) {
+                wanted.push(status);
+            }
         }
-        let (settings, caller) = (site.settings()?, caller(req));
-        let access = Access::new(&site, &settings);
-        let edits = access.can(&caller, &kind.caps.edit_posts);
-        let may = |status: &str| match status {
-            status if status == free => true,
-            "private" if is_attachment || edits => access.can(&caller, &kind.caps.read_private_posts) || edits,
-            _ => edits,
-        };
-        if !asked.iter().all(|status| may(status)) {
-            return Err(errors::forbidden_status(req));
+        if wanted.iter().any(|status| status != default) {
+            let (settings, caller) = (site.settings()?, caller(req));
+            let access = Access::new(&site, &settings);
+            let edits = access.can(&caller, &kind.caps.edit_posts);
+            let reads_private = access.can(&caller, &kind.caps.read_private_posts);
+            for status in wanted.iter().filter(|status| *status != default) {
+                if !edits && !(status == "private" && reads_private) {
+                    return Err(errors::forbidden_status(req));
+                }
+                // The statuses of the site are reported only to those who may list them.
+                known.validate(&json!(status), "status")?;
+            }
         }
-        if is_attachment {
-            // Which statuses there are is told only to those who may list them.
-            let known = array(string().one_of(media::STATUSES)).compile();
-            let found = known.validate(&asked.into(), "status");
-            found.map_err(|why| errors::invalid_param("status", &why))?;
-        }
-        Ok(true)
+        Ok(json!(wanted))
     }
 }
 
-/// A post may keep its status, also one that no request can give.
-pub(crate) fn kept_status(site: &Arc<Site>) -> impl Fn(&Request, &str) -> Result<bool> + use<> {
-    let site = Arc::clone(site);
-    move |req, name| {
-        if name != "status" {
-            return Ok(false);
-        }
+/// A post may keep its status, also one that no request can set.
+pub(crate) fn status(site: &Arc<Site>, post_type: &Arc<PostType>) -> impl Fn(&Request, &Value) -> Result<bool> + use<> {
+    let (site, kind) = (Arc::clone(site), Arc::clone(post_type));
+    let writable = string().one_of(site.writable_statuses()).compile();
+    move |req, status| {
+        let Err(refused) = writable.validate(status, "status") else { return Ok(true) };
         let id = PostId(req.param("id").map_or(0, svc_php::cast::to_int));
-        let post = site.read(|db| Ok(posts::get(db, id)?))?;
-        Ok(post.is_some_and(|post| req.param(name).and_then(|v| v.as_str()) == Some(post.status.as_str())))
+        let post = if id.is_none() { None } else { site.read(|db| Ok(posts::get(db, id)?))? };
+        let post = post.filter(|post| post.post_type == kind.name);
+        if post.is_some_and(|post| status.as_str() == Some(&post.status)) { Ok(true) } else { Err(refused) }
     }
 }
 
 /// A template must be one that may be chosen, or the one that the post has.
-pub(crate) fn template(site: &Arc<Site>, post_type: &Arc<PostType>) -> impl Fn(&Request) -> Result<bool> + use<> {
+pub(crate) fn template(
+    site: &Arc<Site>,
+    post_type: &Arc<PostType>,
+) -> impl Fn(&Request, &Value) -> Result<bool> + use<> {
     let (site, kind) = (Arc::clone(site), Arc::clone(post_type));
-    move |req| {
-        let template = req.param("template").map(|t| svc_php::cast::to_text(t).into_owned()).unwrap_or_default();
+    move |req, template| {
+        let template = svc_php::cast::to_text(template).into_owned();
         if matches!(template.as_str(), "" | "0") {
             return Ok(true);
         }

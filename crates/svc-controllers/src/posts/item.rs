@@ -108,7 +108,7 @@ impl PostItem {
 
     /// A password guards it and this request has not given it.
     fn locked(&self) -> bool {
-        !self.post.password.is_empty() && !self.unlocked
+        self.post.is_protected() && !self.unlocked
     }
 
     pub(crate) fn title_rendered(&self) -> String {
@@ -210,11 +210,11 @@ pub(crate) fn class_list(
     if kind.supports("post-formats") {
         classes.push(format!("format-{}", format_of(terms)));
     }
-    if !post.password.is_empty() {
+    if post.is_protected() {
         // Whoever asks: the interface takes no account of cookies here.
         classes.push("post-password-required".to_owned());
     }
-    if has_thumbnail && post.password.is_empty() {
+    if has_thumbnail && !post.is_protected() {
         classes.push("has-post-thumbnail".to_owned());
     }
     classes.push("hentry".to_owned());

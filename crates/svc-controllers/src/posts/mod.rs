@@ -29,7 +29,7 @@ use svc_routing::{
     CREATABLE, Controller, DELETABLE, EDITABLE, ExtraFields, Method, Request, Response, Result, Route, get, on,
 };
 use svc_schema::{
-    Args, MethodKind, Schema,
+    Arg, Args, MethodKind, Schema,
     build::{SchemaBuilder, boolean, integer, string},
 };
 use svc_store::{
@@ -75,6 +75,11 @@ pub(crate) fn context_param() -> SchemaBuilder {
     string().describe("Which members are shown, and to whom.").one_of(CONTEXTS).default("view")
 }
 
+/// [`context_param`] as an argument of an endpoint: WordPress validates it before any argument is sanitized.
+pub(crate) fn context_arg() -> Arg {
+    Arg::by_schema(context_param())
+}
+
 /// A text as one line without markup: how the parameter `search` of lists is cleaned, and members that are plain text.
 pub(crate) fn one_line(value: Value, _: &str) -> Result<Value> {
     let is_list = value.is_array() || value.is_object();
@@ -115,10 +120,10 @@ impl Posts {
 
     /// Arguments of a request for one post.
     fn item_args(&self) -> Args {
-        let password = ("password", string().describe("Password that guards the content."));
-        let length = ("excerpt_length", integer().describe("Words in an excerpt made of the content."));
+        let password = ("password", Arg::from(string().describe("Password that guards the content.")));
+        let length = ("excerpt_length", Arg::from(integer().describe("Words in an excerpt made of the content.")));
         let length = self.fields.has("excerpt").then_some(length);
-        [("context", context_param()), password].into_iter().chain(length).collect()
+        [("context", context_arg())].into_iter().chain(length).chain([password]).collect()
     }
 }
 
@@ -137,12 +142,13 @@ impl Controller for Posts {
                     get(Self::list, Self::can_list)
                         .cacheable()
                         .args(self.query_args())
-                        .validate(checks::statuses(&self.site, &self.post_type)),
+                        .sanitize_arg("status", checks::statuses(&self.site, &self.post_type)),
                 )
                 .endpoint(
                     on(CREATABLE, Self::create, Self::can_create)
                         .args(self.fields.args(MethodKind::Creatable))
-                        .validate(checks::template(&self.site, &self.post_type)),
+                        .validate_arg("status", checks::status(&self.site, &self.post_type))
+                        .validate_arg("template", checks::template(&self.site, &self.post_type)),
                 ),
             Route::new(format!(r"/{base}/(?P<id>[\d]+)"))
                 .schema(schema)
@@ -152,8 +158,8 @@ impl Controller for Posts {
                 .endpoint(
                     on(EDITABLE, Self::update, Self::can_update)
                         .args(self.fields.args(MethodKind::Editable))
-                        .accept(checks::kept_status(&self.site))
-                        .validate(checks::template(&self.site, &self.post_type)),
+                        .validate_arg("status", checks::status(&self.site, &self.post_type))
+                        .validate_arg("template", checks::template(&self.site, &self.post_type)),
                 )
                 .endpoint(on(DELETABLE, Self::delete, Self::can_delete).args(Args::from([("force", force)]))),
         ]
@@ -427,7 +433,8 @@ impl Posts {
         let post = self.saved(id)?;
         let route = format!("{}/{id}", self.site.route_of_type(&self.post_type));
         let location = self.site.settings()?.urls.rest(&route);
-        Ok(self.show(&req, post, respond::edit_view(&req)).await?.status(201).header("Location", location))
+        let response = self.show(&req, post, respond::edit_view(&req)).await?.in_context("edit");
+        Ok(response.status(201).header("Location", location))
     }
 
     // Update
@@ -511,7 +518,9 @@ fn lift_sticky(db: &mut Db, query: &PostQuery, sticky: &[PostId], ids: &mut Vec<
 
 /// The password that the address gives; a member of the body is the password to set.
 fn query_password(req: &Request) -> String {
-    req.params().query.get("password").map(|p| svc_php::cast::to_text(p).into_owned()).unwrap_or_default()
+    let given = req.params().query.get("password").map(|p| svc_php::cast::to_text(p).into_owned());
+    // WordPress takes `0` for no password.
+    given.filter(|password| password != "0").unwrap_or_default()
 }
 
 /// Compares in a time that tells nothing of the right one.

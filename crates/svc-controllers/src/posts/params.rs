@@ -84,7 +84,7 @@ pub(crate) fn params(site: &Site, kind: &PostType) -> Params<PostList> {
     let mut p = Params::<PostList>::new(&kind.name);
     p.add("context", super::context_param());
     p.add("page", integer().describe("Page of the list.").default(1).minimum(1)).set(|l, n| l.page = n);
-    page_and_order(&mut p, 10, "desc", "date", &orders(kind));
+    p.add("per_page", page_size(10)).set(|l, n| l.per_page = n);
     p.add("search", string().describe("Only posts that match this text.")).cleaned_by(super::one_line).set(|l, s| l.query.search = Some(s));
     p.add("after", date().describe("Only posts published after this moment.")).set(|l, s| l.dates[0] = Some(s));
     p.add("modified_after", date().describe("Only posts changed after this moment.")).set(|l, s| l.dates[2] = Some(s));
@@ -96,11 +96,14 @@ pub(crate) fn params(site: &Site, kind: &PostType) -> Params<PostList> {
     p.add("modified_before", date().describe("Only posts changed before this moment.")).set(|l, s| l.dates[3] = Some(s));
     p.add("exclude", ids().describe("No posts with these numbers.")).set(|l, v| l.query.exclude = unsigned(v, PostId));
     p.add("include", ids().describe("Only posts with these numbers.")).set(|l, v| l.query.include = unsigned(v, PostId));
-    if has_order(kind) {
-        p.add("menu_order", integer().describe("Only posts with this place among others.")).set(|l, n| l.query.menu_order = Some(n));
+    let is_menu_item = kind.name == crate::menus::ITEM;
+    if has_order(kind) && !is_menu_item {
+        menu_order(&mut p);
     }
     p.add("search_semantics", string().describe("How the search text is understood.").one_of(["exact"])).set(|l, _: String| l.exact = true);
     p.add("offset", integer().describe("Leave out this many items at the beginning.")).set(|l, n: i64| l.offset = Some(n.unsigned_abs()));
+    p.add("order", direction("desc")).set(|l, o: String| l.order = Some(if o == "asc" { Order::Asc } else { Order::Desc }));
+    p.add("orderby", order_param("date", &orders(kind))).set(|l, o| l.orderby = o);
     if kind.hierarchical || kind.name == "attachment" {
         p.add("parent", ids().describe("Only posts below these.")).set(|l, v| l.query.parent_in = unsigned(v, PostId));
         p.add("parent_exclude", ids().describe("No posts below these.")).set(|l, v| l.query.parent_not_in = unsigned(v, PostId));
@@ -128,24 +131,42 @@ pub(crate) fn params(site: &Site, kind: &PostType) -> Params<PostList> {
     if kind.supports("post-formats") {
         p.add("format", array(string().one_of(FORMATS)).unique_items().describe("Only posts of these formats.")).set(|l, v| l.formats = v);
     }
+    if is_menu_item {
+        menu_order(&mut p);
+    }
     p
+}
+
+/// The parameter `menu_order`; a sign before the number does not count.
+fn menu_order(p: &mut Params<PostList>) {
+    p.add("menu_order", integer().describe("Only posts with this sort position."))
+        .set(|l, n: i64| l.query.menu_order = Some(n.saturating_abs()));
 }
 
 /// The parameters with another size of page and another order by default; `orderby` is one of `orders`.
-#[rustfmt::skip]
-pub(crate) fn ordered(p: Params<PostList>, per_page: i64, order: &str, orderby: &str, orders: &[&str]) -> Params<PostList> {
-    let mut p = p.without(&["per_page", "order", "orderby"]);
-    page_and_order(&mut p, per_page, order, orderby, orders);
+pub(crate) fn ordered(
+    mut p: Params<PostList>,
+    per_page: i64,
+    order: &str,
+    orderby: &str,
+    orders: &[&str],
+) -> Params<PostList> {
+    p.set_schema("per_page", page_size(per_page));
+    p.set_schema("order", direction(order));
+    p.set_schema("orderby", order_param(orderby, orders));
     p
 }
 
-/// How many items a page has, and what the list is ordered by.
-#[rustfmt::skip]
-fn page_and_order(p: &mut Params<PostList>, per_page: i64, order: &str, orderby: &str, orders: &[&str]) {
-    p.add("per_page", integer().describe("Items on a page.").default(per_page).range(1..=MAX_PER_PAGE)).set(|l, n| l.per_page = n);
-    p.add("order", string().describe("Direction of the order.").default(order).one_of(["asc", "desc"]))
-        .set(|l, o: String| l.order = Some(if o == "asc" { Order::Asc } else { Order::Desc }));
-    p.add("orderby", string().describe("What the list is ordered by.").default(orderby).one_of(orders.iter().copied())).set(|l, o| l.orderby = o);
+fn page_size(default: i64) -> SchemaBuilder {
+    integer().describe("Items on a page.").default(default).range(1..=MAX_PER_PAGE)
+}
+
+fn direction(default: &str) -> SchemaBuilder {
+    string().describe("Direction of the order.").default(default).one_of(["asc", "desc"])
+}
+
+fn order_param(default: &str, orders: &[&str]) -> SchemaBuilder {
+    string().describe("What the list is ordered by.").default(default).one_of(orders.iter().copied())
 }
 
 /// Whether posts of the type have a place among others.
@@ -162,7 +183,7 @@ pub(crate) fn orders(kind: &PostType) -> Vec<&'static str> {
     orders
 }
 
-fn statuses(site: &Site) -> Vec<String> {
+pub(crate) fn statuses(site: &Site) -> Vec<String> {
     site.statuses.iter().map(|s| s.name.clone()).chain(["any".to_owned()]).collect()
 }
 
@@ -246,8 +267,9 @@ impl PostList {
             q.tax_also = of_formats(db, &self.formats)?;
         }
         match self.sticky {
-            Some(true) => q.sticky = Some(settings.sticky.iter().copied().collect()),
-            Some(false) => q.not_sticky = settings.sticky.iter().copied().collect(),
+            Some(true) => q.include = only_sticky(&settings.sticky_list, &q.include),
+            // `include` takes precedence over `exclude`, and so over this.
+            Some(false) => q.exclude.extend(&settings.sticky_list),
             None => {}
         }
         Ok(q)
@@ -306,6 +328,14 @@ impl PostList {
             _ => PostOrderBy::Date,
         })
     }
+}
+
+/// The ids that `sticky=true` makes of `include`: the sticky posts, in their order, that are included, and 0, which is the
+/// id of no post, when there are none. As an inclusion it takes precedence over `exclude`.
+pub(crate) fn only_sticky(sticky: &[PostId], include: &[PostId]) -> Vec<PostId> {
+    let mut ids = sticky.to_vec();
+    ids.retain(|id| include.is_empty() || include.contains(id));
+    if ids.is_empty() { vec![PostId(0)] } else { ids }
 }
 
 /// The statuses of a list that asks for none: what is published, and the private posts that the caller may read.

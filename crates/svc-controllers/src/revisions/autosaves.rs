@@ -15,7 +15,7 @@ use svc_store::posts;
 use super::{Parent, RevisionTable, parent, parent_arg};
 use crate::{
     Site, errors, menus,
-    posts::{Granted, Posts, checks, context_param},
+    posts::{Granted, Posts, checks, context_arg},
     respond,
 };
 
@@ -93,7 +93,7 @@ impl Controller for Autosaves {
     fn routes(&self) -> Vec<Route<Self>> {
         let base = &self.post_type.rest_base;
         let schema = Schema::compile(self.table.item_schema());
-        let context = || Args::from([("context", context_param())]);
+        let context = || Args::from([("context", context_arg())]);
         let id = ("id", integer().describe("Number of the autosave; the latest one is shown."));
         vec![
             Route::new(format!(r"/{base}/(?P<id>[\d]+)/autosaves"))
@@ -103,8 +103,8 @@ impl Controller for Autosaves {
                 .endpoint(
                     on(CREATABLE, Self::create, Self::can_create)
                         .args(self.args.clone())
-                        .accept(checks::kept_status(&self.site))
-                        .validate(checks::template(&self.site, &self.post_type)),
+                        .validate_arg("status", checks::status(&self.site, &self.post_type))
+                        .validate_arg("template", checks::template(&self.site, &self.post_type)),
                 ),
             Route::new(format!(r"/{base}/(?P<parent>[\d]+)/autosaves/(?P<id>[\d]+)"))
                 .schema(schema)

@@ -27,7 +27,7 @@ pub use autosaves::Autosaves;
 pub(crate) use params::{RevisionList, params};
 
 use self::table::RevisionTable;
-use crate::{Access, Settings, Site, access::only_reads, caller, errors, posts::context_param, respond};
+use crate::{Access, Settings, Site, access::only_reads, caller, errors, posts::context_arg, respond};
 
 /// The revisions of one post type.
 pub struct Revisions {
@@ -81,7 +81,7 @@ impl Controller for Revisions {
         let base = &self.post_type.rest_base;
         let schema = Schema::compile(self.table.item_schema());
         let id = ("id", integer().describe("Number that identifies the revision."));
-        let context = || Args::from([("context", context_param())]);
+        let context = || Args::from([("context", context_arg())]);
         let force: SchemaBuilder =
             boolean().describe("Has to be true: there is no trash for revisions.").default(false);
         vec![

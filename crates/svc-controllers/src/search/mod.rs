@@ -107,9 +107,11 @@ fn params(kinds: &[String], subtypes: &[String]) -> Params<Asked> {
 impl Controller for Search {
     fn routes(&self) -> Vec<Route<Self>> {
         vec![
-            Route::new("/search")
-                .schema(Schema::compile(self.fields.item_schema()))
-                .endpoint(get(Self::list, public).args(self.params.query_args())),
+            Route::new("/search").schema(Schema::compile(self.fields.item_schema())).endpoint(
+                get(Self::list, public)
+                    .args(self.params.query_args())
+                    .sanitize_arg("subtype", sanitize_subtypes(&self.handlers, &self.params)),
+            ),
         ]
     }
 }
@@ -151,6 +153,28 @@ impl Search {
             response = response.link_header(relation, &href, &[]);
         }
         Ok(response)
+    }
+}
+
+/// Sanitizes `subtype`: slugs that the schema of the parameter allows, and of these the ones that the handler of the
+/// request's type knows. A request whose type has no handler is refused in the name of both parameters.
+fn sanitize_subtypes(
+    handlers: &[Arc<dyn SearchHandler>],
+    params: &Params<Asked>,
+) -> impl Fn(&Request, &Value) -> Result<Value> + use<> {
+    let handlers = handlers.to_vec();
+    let schema = params.query_args().get("subtype").and_then(|arg| arg.schema.clone());
+    move |req, sent| {
+        let slugs = svc_php::list::parse_text_list(sent);
+        let slugs = json!(slugs.iter().map(|slug| svc_text::sanitize_title(slug)).collect::<Vec<_>>());
+        let wanted =
+            schema.as_ref().map_or_else(|| Ok(slugs.clone()), |schema| schema.parse(slugs.clone(), "subtype"))?;
+        let wanted: Vec<String> = svc_php::list::parse_text_list(&wanted);
+        if wanted.iter().any(|subtype| subtype == ANY) {
+            return Ok(json!([ANY]));
+        }
+        let handler = handlers.iter().find(|handler| req.param("type").is_some_and(|kind| kind == handler.kind()));
+        Ok(json!(fitting(wanted, &handler.ok_or_else(unknown_kind)?.subtypes())))
     }
 }
 

@@ -25,7 +25,7 @@ use super::{
 };
 use crate::{
     Access, Settings, Site, caller, errors,
-    posts::context_param,
+    posts::context_arg,
     respond,
     revisions::{
         RevisionList, find,
@@ -111,7 +111,7 @@ impl TemplateHistory {
         for row in rows {
             let id = row.id;
             let revision = Template {
-                content: lookup.with_patterns(&row.content),
+                content: lookup.revised(&row.content),
                 title: row.title.clone(),
                 description: row.excerpt.clone(),
                 post: Some(row),
@@ -259,7 +259,7 @@ impl Controller for TemplateHistory {
             Args::new().with(name, arg.sanitize_with(clean_id))
         };
         let number = || Arg::new(integer().describe("Number that identifies the revision.").compile());
-        let context = || Args::from([("context", context_param())]);
+        let context = || Args::from([("context", context_arg())]);
         let force = boolean().describe("Has to be true: there is no trash for revisions.").default(false);
         let id = id_pattern();
         vec![

@@ -33,7 +33,7 @@ pub(crate) use load::{Maker, THEME, name_theme, of_term, without_theme};
 pub(crate) use write::term;
 
 use self::fields::{TemplateDraft, TemplateList};
-use crate::{Access, LINK_RELATION, Settings, Site, caller, posts::context_param, respond, themes};
+use crate::{Access, LINK_RELATION, Settings, Site, caller, posts::context_arg, respond, themes};
 
 /// The caller may not see templates, or may not change them.
 fn cannot_manage(req: &Request) -> Error {
@@ -313,7 +313,7 @@ impl Controller for Templates {
             Route::new(format!("/{base}/(?P<id>{})", id_pattern()))
                 .schema(schema)
                 .args(id)
-                .endpoint(get(Self::fetch, Self::can_read).args(Args::from([("context", context_param())])))
+                .endpoint(get(Self::fetch, Self::can_read).args(Args::from([("context", context_arg())])))
                 .endpoint(on(EDITABLE, Self::update, Self::can_write).args(self.fields.args(MethodKind::Editable)))
                 .endpoint(on(DELETABLE, Self::delete, Self::can_write).args(Args::from([("force", force)]))),
         ]

@@ -33,7 +33,7 @@ pub(crate) use self::{links::TermRights, load::slug_paths};
 use crate::{
     Access, Site, Stored, caller,
     errors::{forbidden_context, trash_not_supported},
-    posts::{context_param, create_term_cap},
+    posts::{context_arg, create_term_cap},
     respond,
 };
 
@@ -93,7 +93,7 @@ impl Controller for Terms {
                 .schema(schema)
                 .args(Args::from([("id", id)]))
                 .allow_batch()
-                .endpoint(get(Self::fetch, Self::can_fetch).cacheable().args(Args::from([("context", context_param())])))
+                .endpoint(get(Self::fetch, Self::can_fetch).cacheable().args(Args::from([("context", context_arg())])))
                 .endpoint(on(EDITABLE, Self::update, Self::can_update).args(args(MethodKind::Editable)))
                 .endpoint(on(DELETABLE, Self::delete, Self::can_delete).args(Args::from([("force", force)]))),
         ]

@@ -38,7 +38,7 @@ use crate::{
     access::only_reads,
     avatars, caller,
     errors::{forbidden_context, trash_not_supported},
-    posts::context_param,
+    posts::context_arg,
     respond,
 };
 
@@ -99,12 +99,13 @@ fn delete_args() -> Args {
     Args::from([("force", Arg::new(force.compile())), ("reassign", reassign.sanitize_with(heir))])
 }
 
-/// Who gets the posts: a number, or 0 for nobody where PHP sees nothing or the text is `false`.
+/// The user who gets the posts: an id, 0 to keep the posts without an author, or false to delete them. Every empty value
+/// but a zero, and the text `false`, is false.
 fn heir(value: Value, _: &str) -> std::result::Result<Value, Error> {
-    if value == "false" || !svc_php::cast::truthy(&value) {
-        Ok(json!(0))
-    } else if svc_php::numeric::is_numeric(&value) {
+    if svc_php::numeric::is_numeric(&value) {
         Ok(json!(svc_php::cast::to_int(&value).saturating_abs()))
+    } else if value == "false" || !svc_php::cast::truthy(&value) {
+        Ok(json!(false))
     } else {
         Err(errors::unreadable_reassign())
     }
@@ -113,7 +114,7 @@ fn heir(value: Value, _: &str) -> std::result::Result<Value, Error> {
 impl Controller for Users {
     fn routes(&self) -> Vec<Route<Self>> {
         let id = Args::from([("id", integer().describe("Number that identifies the user."))]);
-        let context = || Args::from([("context", context_param())]);
+        let context = || Args::from([("context", context_arg())]);
         vec![
             Route::new("/users")
                 .schema_with(self.schema())
@@ -281,7 +282,8 @@ impl Users {
         let id = self.save(&req, None).await?;
         let location = self.site.settings()?.urls.rest(&format!("{}/{id}", route(&self.site)));
         let (user, _) = self.find(&req, id)?;
-        Ok(self.show(&req, user, respond::edit_view(&req)).await?.status(201).header("Location", location))
+        let response = self.show(&req, user, respond::edit_view(&req)).await?.in_context("edit");
+        Ok(response.status(201).header("Location", location))
     }
 
     // Update
@@ -335,8 +337,8 @@ impl Users {
         if !req.arg::<bool>("force")?.unwrap_or(false) {
             return Err(trash_not_supported());
         }
-        let heir = UserId(req.arg::<i64>("reassign")?.unwrap_or_default());
-        let (id, heir) = (granted.user.id, Some(heir).filter(|heir| !heir.is_none()));
+        let heir = req.param("reassign").and_then(Value::as_i64).map(UserId);
+        let id = granted.user.id;
         if heir == Some(id) {
             return Err(errors::invalid_reassign());
         }
@@ -351,24 +353,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn heirs_are_numbers_or_nobody() {
-        // Recorded of the peer.
+    fn reassign_is_an_id_or_zero_or_false() {
+        // Recorded from WordPress.
         for (given, expected) in [
-            (json!(""), Some(0)),
-            (json!("0"), Some(0)),
-            (json!(0), Some(0)),
-            (json!(false), Some(0)),
-            (json!("false"), Some(0)),
-            (json!([]), Some(0)),
-            (json!("3"), Some(3)),
-            (json!(-1), Some(1)),
-            (json!("1.5"), Some(1)),
+            (json!(""), Some(json!(false))),
+            (json!("0"), Some(json!(0))),
+            (json!(0), Some(json!(0))),
+            (json!("0.4"), Some(json!(0))),
+            (json!(false), Some(json!(false))),
+            (json!("false"), Some(json!(false))),
+            (json!([]), Some(json!(false))),
+            (json!("3"), Some(json!(3))),
+            (json!(-1), Some(json!(1))),
+            (json!("1.5"), Some(json!(1))),
             (json!("x"), None),
             (json!("true"), None),
             (json!(true), None),
             (json!([1]), None),
         ] {
-            assert_eq!(heir(given.clone(), "").ok(), expected.map(Value::from), "{given}");
+            assert_eq!(heir(given.clone(), "").ok(), expected, "{given}");
         }
     }
 }

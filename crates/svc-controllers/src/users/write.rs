@@ -130,8 +130,8 @@ impl Users {
         Ok(())
     }
 
-    /// Deletes a user for good. His posts go to `heir`; without one they go the way that posts go, if their type is one
-    /// whose posts go with their author. `by` is who does it.
+    /// Deletes a user for good. Their posts and links go to `heir`, where id 0 leaves them without an author. Without an
+    /// heir the posts are deleted, if their type is one whose posts are deleted with their author. `by` is the caller.
     pub(super) async fn remove(&self, id: UserId, heir: Option<UserId>, by: UserId) -> Result<()> {
         let site = Arc::clone(&self.site);
         let files = self
@@ -140,6 +140,7 @@ impl Users {
                 let mut files = Vec::new();
                 users::get(tx, id)?.ok_or_else(errors::not_found)?;
                 match heir {
+                    Some(heir) if heir.is_none() => {}
                     Some(heir) => {
                         users::get(tx, heir)?.ok_or_else(errors::invalid_reassign)?;
                     }

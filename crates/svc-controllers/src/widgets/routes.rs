@@ -2,12 +2,12 @@
 //!
 //! Those in sidebars that are open are for all to see; the rest is for those who may set the theme.
 
-use std::sync::Arc;
+use std::{cell::Cell, sync::Arc};
 
 use serde_json::{Value, json};
 use svc_routing::{
     CREATABLE, Controller, DELETABLE, EDITABLE, ExtraFields, Link, Links, Map, Request, Response, Result, Route, get,
-    on, public,
+    on,
 };
 use svc_schema::{
     Args, MethodKind, Schema,
@@ -22,7 +22,7 @@ use super::{
     store::{Widgets, parse_id, store_instance},
     types::in_form,
 };
-use crate::{Access, LINK_RELATION, Settings, Site, Stored, caller, posts::context_param, respond};
+use crate::{Access, LINK_RELATION, Settings, Site, Stored, caller, posts::context_arg, respond};
 
 /// The routes of widgets.
 pub struct WidgetRoutes {
@@ -44,7 +44,7 @@ impl WidgetRoutes {
         settings: &Settings,
         req: &Request,
         (id, stored): (&str, Option<&Instance>),
-        sidebar: &str,
+        (sidebar, has_category_menu): (&str, &Cell<bool>),
     ) -> Stored<Item> {
         let id_base = parse_id(id).map_or(id, |(id_base, _)| id_base);
         let view = respond::view(req);
@@ -62,7 +62,7 @@ impl WidgetRoutes {
             && plan.wants("rendered")
         {
             let widget = (id, kind.as_ref(), stored);
-            item.rendered = show::in_sidebar(db, &self.site, settings, req, sidebar, widget)?;
+            item.rendered = show::in_sidebar(db, &self.site, settings, (req, has_category_menu), sidebar, widget)?;
         }
         let number = parse_id(id).map_or(String::new(), |(_, number)| number.to_string());
         item.form = kind.form(&number, stored.unwrap_or(&Instance::default()));
@@ -97,13 +97,23 @@ impl WidgetRoutes {
         let (settings, item) = self.site.read(|db| {
             let settings = self.site.settings_in(db)?;
             let widgets = Widgets::load(db, &self.site)?;
-            let item = self.load(db, &settings, req, (id, widgets.instances.get(id)), sidebar)?;
+            let item = self.load(db, &settings, req, (id, widgets.instances.get(id)), (sidebar, &Cell::new(false)))?;
             Ok((settings, item))
         })?;
         Ok(respond::single(self.finish(&item, req).await?, self.links(&item, &settings, req)))
     }
 
     // List
+
+    /// Everyone may list widgets while a sidebar is public; else only those who may manage widgets.
+    async fn can_list(self: Arc<Self>, req: Request) -> Result<()> {
+        let wanted: Option<String> = req.arg("sidebar")?;
+        let widgets = self.site.read(|db| Widgets::load(db, &self.site))?;
+        if widgets.sidebars.keys().chain(&wanted).any(|sidebar| is_open(&self.site, sidebar)) {
+            return Ok(());
+        }
+        check_manage(&self.site, &req)
+    }
 
     async fn list(self: Arc<Self>, req: Request) -> Result<Response> {
         if req.is_head() {
@@ -114,12 +124,13 @@ impl WidgetRoutes {
         let (settings, found) = self.site.read(|db| {
             let settings = self.site.settings_in(db)?;
             let widgets = Widgets::load(db, &self.site)?;
-            let mut found = Vec::new();
+            let (mut found, has_category_menu) = (Vec::new(), Cell::new(false));
             for (sidebar, ids) in &widgets.sidebars {
                 let is_wanted = wanted.as_ref().is_none_or(|wanted| wanted == sidebar);
                 if is_wanted && (manages || is_open(&self.site, sidebar)) {
                     for id in ids {
-                        found.push(self.load(db, &settings, &req, (id, widgets.instances.get(id)), sidebar)?);
+                        let widget = (id.as_str(), widgets.instances.get(id));
+                        found.push(self.load(db, &settings, &req, widget, (sidebar, &has_category_menu))?);
                     }
                 }
             }
@@ -281,7 +292,7 @@ impl WidgetRoutes {
                 widgets.sidebar_of(&name).ok_or_else(errors::not_found)?;
                 widgets.assign(&name, INACTIVE);
                 if force {
-                    widgets.sidebars.values_mut().for_each(|ids| ids.retain(|known| *known != name));
+                    widgets.remove(&name);
                     store_instance(tx, &base, number, None)?;
                 }
                 widgets.store_places(tx)
@@ -317,18 +328,18 @@ impl Controller for WidgetRoutes {
     fn routes(&self) -> Vec<Route<Self>> {
         let schema = Schema::compile(self.fields.item_schema());
         let args = |kind| self.fields.args(kind);
-        let list = Args::from([("context", context_param()), ("sidebar", string().describe("Only widgets of this sidebar."))]);
+        let list = Args::from([("context", context_arg()), ("sidebar", string().describe("Only widgets of this sidebar.").into())]);
         let force = boolean().describe("Whether to delete for good instead of putting it away.");
         vec![
             Route::new("/widgets")
                 .schema(schema.clone())
                 .allow_batch()
-                .endpoint(get(Self::list, public).args(list))
+                .endpoint(get(Self::list, Self::can_list).args(list))
                 .endpoint(on(CREATABLE, Self::create, Self::can_write).args(args(MethodKind::Creatable))),
             Route::new(r"/widgets/(?P<id>[\w\-]+)")
                 .schema(schema)
                 .allow_batch()
-                .endpoint(get(Self::fetch, Self::can_fetch).args(Args::from([("context", context_param())])))
+                .endpoint(get(Self::fetch, Self::can_fetch).args(Args::from([("context", context_arg())])))
                 .endpoint(on(EDITABLE, Self::update, Self::can_write).args(args(MethodKind::Editable)))
                 .endpoint(on(DELETABLE, Self::delete, Self::can_write).args(Args::from([("force", force)]))),
         ]

@@ -12,7 +12,7 @@ use svc_schema::{
 };
 
 use super::{Instance, WidgetKind, check_manage, errors, instance, show};
-use crate::{Access, Settings, Site, caller, posts::context_param, respond};
+use crate::{Access, Settings, Site, caller, posts::context_arg, respond};
 
 const ALL: &[&str] = &["embed", "view", "edit"];
 const TOLD: &[&str] = &["view", "edit", "embed"];
@@ -75,7 +75,7 @@ impl WidgetTypeRoutes {
         }
         let settings = self.site.settings()?;
         let mut items = Vec::new();
-        for kind in self.site.widgets.iter() {
+        for kind in self.site.widgets.sorted() {
             let (data, links) = self.show(kind, &settings, &req).await?;
             items.push(respond::with_links(data, links, &req));
         }
@@ -156,11 +156,11 @@ impl Controller for WidgetTypeRoutes {
         vec![
             Route::new("/widget-types")
                 .schema(schema.clone())
-                .endpoint(get(Self::list, Self::can_list).args(Args::from([("context", context_param())]))),
+                .endpoint(get(Self::list, Self::can_list).args(Args::from([("context", context_arg())]))),
             Route::new("/widget-types/(?P<id>[a-zA-Z0-9_-]+)")
                 .schema(schema)
                 .args(Args::from([id()]))
-                .endpoint(get(Self::fetch, Self::can_fetch).args(Args::from([("context", context_param())]))),
+                .endpoint(get(Self::fetch, Self::can_fetch).args(Args::from([("context", context_arg())]))),
             Route::new("/widget-types/(?P<id>[a-zA-Z0-9_-]+)/encode")
                 .args(Args::from([("id", id().1.required()), settings()]).with("form_data", form))
                 .endpoint(on(Method::POST, Self::encode, Self::can_fetch)),

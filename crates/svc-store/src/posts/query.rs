@@ -12,6 +12,7 @@ use crate::dialect::Dialect;
 use crate::error::Result;
 use crate::posts::plan;
 use crate::posts::search::{SearchColumn, SearchTerms};
+use crate::query::{any_of, each_once};
 use crate::{Family, Order, Page, stamp};
 
 /// What a list of posts is ordered by.
@@ -266,7 +267,7 @@ fn filtered(db: &mut Db, q: &PostQuery) -> Result<SelectStatement> {
     let drive = plan::choose(db, q, &tax)?;
     let mut filtered = Query::select();
     filtered.from_as(db.table("posts"), "p");
-    conditions(db, q, &tax, drive, &mut filtered);
+    conditions(db, q, &tax, drive, &mut filtered)?;
     plan::tax_condition(db, q.tax_also.relation, &also, plan::Drive::List, &mut filtered);
     Ok(filtered)
 }
@@ -321,7 +322,13 @@ fn one_of(column: Expr, values: &[String]) -> Expr {
 }
 
 /// Adds everything that narrows the list.
-fn conditions(db: &Db, q: &PostQuery, tax: &[plan::Resolved], drive: plan::Drive, s: &mut SelectStatement) {
+fn conditions(
+    db: &Db,
+    q: &PostQuery,
+    tax: &[plan::Resolved],
+    drive: plan::Drive,
+    s: &mut SelectStatement,
+) -> Result<()> {
     if !q.post_types.is_empty() {
         s.and_where(one_of(col("post_type"), &q.post_types));
     }
@@ -356,14 +363,15 @@ fn conditions(db: &Db, q: &PostQuery, tax: &[plan::Resolved], drive: plan::Drive
     if let Some(place) = q.menu_order {
         s.and_where(col("menu_order").eq(place));
     }
-    mime_types(&q.mime_types, s);
+    mime_types(&q.mime_types, s)?;
     if q.without_password {
         s.and_where(col("post_password").eq(""));
     }
     if let Some(text) = &q.search {
         let columns = if q.search_columns.is_empty() { &SearchColumn::ALL[..] } else { &q.search_columns };
+        let columns: Vec<SearchColumn> = each_once(columns).copied().collect();
         let file_name = q.search_file_names.then(|| meta_value(db, "_wp_attached_file"));
-        s.cond_where(SearchTerms::parse(text).condition(columns, file_name.as_ref(), q.search_exact));
+        s.cond_where(SearchTerms::parse(text).condition(&columns, file_name.as_ref(), q.search_exact));
     }
     dates(q, s);
     plan::tax_condition(db, q.tax.relation, tax, drive, s);
@@ -373,6 +381,7 @@ fn conditions(db: &Db, q: &PostQuery, tax: &[plan::Resolved], drive: plan::Drive
             s.and_where(Expr::exists(meta_rows(db, key)));
         }
     }
+    Ok(())
 }
 
 fn statuses(q: &PostQuery, s: &mut SelectStatement) {
@@ -393,19 +402,18 @@ fn statuses(q: &PostQuery, s: &mut SelectStatement) {
     }
 }
 
-fn mime_types(types: &[String], s: &mut SelectStatement) {
-    if types.is_empty() {
-        return;
-    }
-    let mut any = Cond::any();
-    for t in types {
-        any = any.add(if t.contains('/') {
+fn mime_types(types: &[String], s: &mut SelectStatement) -> Result<()> {
+    let is_of_type = |t: &String| {
+        if t.contains('/') {
             col("post_mime_type").eq(t.as_str())
         } else {
             col("post_mime_type").like(crate::query::starts_with(&format!("{t}/")))
-        });
+        }
+    };
+    if !types.is_empty() {
+        s.cond_where(any_of(each_once(types).map(is_of_type))?);
     }
-    s.cond_where(any);
+    Ok(())
 }
 
 fn dates(q: &PostQuery, s: &mut SelectStatement) {

@@ -33,7 +33,7 @@ use super::check_read;
 use crate::{
     Access, Site, caller,
     errors::{post_not_found, trash_not_supported},
-    posts::{Granted, Posts, checks, context_param, params},
+    posts::{Granted, Posts, checks, context_arg, params},
     respond,
 };
 
@@ -195,13 +195,13 @@ impl Controller for MenuItems {
             Route::new(format!("/{base}"))
                 .schema(schema.clone())
                 .allow_batch()
-                .endpoint(get(Self::list, Self::can_list).args(self.posts.query_args()).validate(checks::statuses(&self.site, &self.post_type)))
+                .endpoint(get(Self::list, Self::can_list).args(self.posts.query_args()).sanitize_arg("status", checks::statuses(&self.site, &self.post_type)))
                 .endpoint(on(CREATABLE, Self::create, Self::can_create).args(args(MethodKind::Creatable))),
             Route::new(format!(r"/{base}/(?P<id>[\d]+)"))
                 .schema(schema)
                 .args(Args::from([("id", id)]))
                 .allow_batch()
-                .endpoint(get(Self::fetch, Self::can_fetch).args(Args::from([("context", context_param())])))
+                .endpoint(get(Self::fetch, Self::can_fetch).args(Args::from([("context", context_arg())])))
                 .endpoint(on(EDITABLE, Self::update, Self::can_update).args(args(MethodKind::Editable)))
                 .endpoint(on(DELETABLE, Self::delete, Self::can_delete).args(Args::from([("force", force)]))),
         ]

@@ -139,8 +139,8 @@ fn wanted(
             pointer.url.clear();
         }
         Kind::PostType | Kind::Taxonomy => {
-            if pointer.object.is_empty() {
-                pointer.object = object_of(db, pointer)?;
+            if matches!(pointer.object.as_str(), "" | "0") {
+                pointer.object = object_of(db, site, pointer)?;
             }
             pointer.url.clear();
             // A title that is that of the thing itself follows it.
@@ -154,12 +154,18 @@ fn wanted(
 }
 
 /// The type of the post, or the taxonomy of the term, that an item leads to.
-fn object_of(db: &mut Db, pointer: &Pointer) -> Stored<String> {
-    Ok(match pointer.kind {
-        Kind::PostType => posts::get(db, PostId(pointer.object_id))?.map(|p| p.post_type),
-        _ => terms::get(db, TermId(pointer.object_id), None)?.map(|t| t.taxonomy),
+///
+/// # Errors
+/// `rest_post_invalid_id` or `rest_term_invalid_id` (400) when it does not exist; those of the store.
+fn object_of(db: &mut Db, site: &Site, pointer: &Pointer) -> Stored<String> {
+    let id = pointer.object_id.saturating_abs();
+    if pointer.kind == Kind::PostType {
+        let post = if id == 0 { None } else { posts::get(db, PostId(id))? };
+        return Ok(post.ok_or_else(errors::invalid_post)?.post_type);
     }
-    .unwrap_or_default())
+    let term = if id == 0 { None } else { terms::get(db, TermId(id), None)? };
+    let term = term.filter(|term| site.taxonomies.get(&term.taxonomy).is_some());
+    Ok(term.ok_or_else(errors::invalid_term)?.taxonomy)
 }
 
 /// Stores what an item leads to and how its link looks.
