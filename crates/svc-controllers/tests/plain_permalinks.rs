@@ -7,13 +7,16 @@ use serde_json::{Value, json};
 use svc_controllers::{Site, widgets::Sidebar};
 use svc_model::{PostType, Taxonomy};
 use svc_routing::Method;
-use svc_store::{StoredText, options};
+use svc_store::options;
 
 /// The fixture with this permalink structure, and with types of each kind.
 fn site(structure: &'static str) -> Harness {
     Harness::with(move |site: &mut Site| {
-        let structure = StoredText::of(structure);
-        site.store.write_blocking(move |tx| options::set(tx, "permalink_structure", &structure, true)).unwrap();
+        site.store
+            .write_blocking(move |tx| {
+                options::set(tx, "permalink_structure", &svc_store::StoredText::of(structure), true)
+            })
+            .unwrap();
         let features = ["title", "editor", "author"];
         let public = |name: &str| PostType::new(name).public().rest(&format!("{name}s")).supporting(&features);
         site.types.register(PostType::new("hidden").rest("hiddens").supporting(&features));

@@ -170,7 +170,7 @@ async fn former_addresses_are_remembered() {
         let meta = h.site.read(|db| Ok(svc_store::meta::load_one(db, svc_store::MetaKind::Post, id)?)).unwrap();
         (meta.all("_wp_old_slug").to_vec(), meta.all("_wp_old_date").to_vec())
     };
-    let texts = |all: &[&str]| all.iter().map(|&text| text.to_owned()).collect::<Vec<_>>();
+    let texts = |all: &[&str]| all.iter().map(|&text| svc_store::StoredText::of(text)).collect::<Vec<_>>();
     for (change, slugs, days) in [
         (json!({"title": "There"}), &[][..], &[][..]),
         (json!({"slug": "two"}), &["one"], &[]),

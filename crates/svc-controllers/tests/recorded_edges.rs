@@ -10,7 +10,7 @@ use svc_controllers::{MetaField, RegisteredSetting};
 use svc_model::{Post, UserId};
 use svc_routing::{Method, Request};
 use svc_schema::build::{boolean, integer, string};
-use svc_store::{MetaKind, StoredText, meta, options, posts};
+use svc_store::{MetaKind, meta, options, posts};
 
 /// A subscriber.
 const SUBSCRIBER: i64 = 6;
@@ -30,15 +30,15 @@ fn refused(body: &Value) -> String {
     params.map(|params| params.keys().map(code).collect::<Vec<_>>().join(" ")).unwrap_or_default()
 }
 
-/// The column of a row that holds this.
-fn column(text: &str) -> StoredText {
-    StoredText::of(svc_php::serialize::from_stored(text.as_bytes()))
+/// The row that PHP stores for what this text decodes to.
+fn as_php(text: &str) -> svc_store::StoredText {
+    svc_store::StoredText::of(svc_php::serialize::from_stored(text.as_bytes()))
 }
 
 async fn set_option(h: &Harness, name: &'static str, value: Option<&'static str>) {
     let set = move |tx: &mut svc_store::Tx| {
         match value {
-            Some(value) => options::set(tx, name, &column(value), true)?,
+            Some(value) => options::set(tx, name, &as_php(value), true)?,
             None => drop(options::delete(tx, name)?),
         }
         Ok(())
@@ -262,7 +262,11 @@ async fn a_setting_with_an_invalid_stored_value_cannot_be_deleted() {
         let answer = h.json(ADMIN, Method::PUT, "/svc/v2/settings", json!({name: null})).await;
         assert_eq!((answer.status, answer.code()), expected, "{name} {stored:?}");
         let left = h.site.read(|db| Ok(options::get(db, option)?)).unwrap();
-        assert_eq!(left.as_deref(), stored.filter(|_| expected == REFUSED), "{name} {stored:?}");
+        assert_eq!(
+            left.as_ref().map(svc_store::StoredText::as_stored),
+            stored.filter(|_| expected == REFUSED),
+            "{name} {stored:?}"
+        );
     }
 }
 
@@ -272,7 +276,7 @@ async fn statuses_of_a_list_take_the_right_to_edit_or_to_read_private_posts() {
     let rights = r#"a:2:{s:10:"subscriber";b:1;s:18:"read_private_posts";b:1;}"#;
     let add = |tx: &mut svc_store::Tx| {
         let key = format!("{}capabilities", tx.prefix());
-        Ok(meta::update(tx, MetaKind::User, SUBSCRIBER, &key, &column(rights)).map(drop)?)
+        Ok(meta::update(tx, MetaKind::User, SUBSCRIBER, &key, &as_php(rights)).map(drop)?)
     };
     let private = r#"a:2:{s:10:"subscriber";b:1;s:18:"read_private_pages";b:1;}"#;
     const OF_STATUS: &str = "status=rest_forbidden_status";
@@ -312,7 +316,7 @@ async fn statuses_of_a_list_take_the_right_to_edit_or_to_read_private_posts() {
     }
     let add = move |tx: &mut svc_store::Tx| {
         let key = format!("{}capabilities", tx.prefix());
-        Ok(meta::update(tx, MetaKind::User, SUBSCRIBER, &key, &column(private)).map(drop)?)
+        Ok(meta::update(tx, MetaKind::User, SUBSCRIBER, &key, &as_php(private)).map(drop)?)
     };
     h.site.write(add).await.unwrap();
     assert_eq!(h.get(SUBSCRIBER, "/svc/v2/pages", "status=private").await.status, 200);
@@ -380,7 +384,7 @@ async fn media_without_metadata_or_file() {
     let set = |key: &'static str, value: Option<&'static str>| {
         let change = move |tx: &mut svc_store::Tx| {
             match value {
-                Some(value) => drop(meta::update(tx, MetaKind::Post, 1200, key, &column(value))?),
+                Some(value) => drop(meta::update(tx, MetaKind::Post, 1200, key, &as_php(value))?),
                 None => drop(meta::delete(tx, MetaKind::Post, 1200, key, None)?),
             }
             Ok(())

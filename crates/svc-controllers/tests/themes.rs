@@ -250,9 +250,8 @@ async fn the_queries_of_a_list_of_templates_do_not_grow() {
 async fn activate(h: &Harness, name: &'static str) {
     h.site
         .write(move |tx| {
-            let name = svc_store::StoredText::of(name);
-            svc_store::options::set(tx, "stylesheet", &name, true)?;
-            svc_store::options::set(tx, "template", &name, true)?;
+            svc_store::options::set(tx, "stylesheet", &svc_store::StoredText::of(name), true)?;
+            svc_store::options::set(tx, "template", &svc_store::StoredText::of(name), true)?;
             Ok(())
         })
         .await

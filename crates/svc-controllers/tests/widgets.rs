@@ -8,7 +8,7 @@ use harness::{ADMIN, EDITOR, Harness, NOBODY};
 use serde_json::{Value, json};
 use svc_controllers::widgets::Sidebar;
 use svc_routing::Method;
-use svc_store::{StoredText, options};
+use svc_store::options;
 
 /// The recorded site with its sidebars.
 fn site() -> Harness {
@@ -25,7 +25,7 @@ fn site() -> Harness {
 
 /// Stores an option as PHP would.
 async fn store(h: &Harness, option: &'static str, value: Value) {
-    let text = StoredText::of(value);
+    let text = svc_store::StoredText::of(value);
     h.site.write(move |tx| Ok(options::set(tx, option, &text, true)?)).await.unwrap();
 }
 

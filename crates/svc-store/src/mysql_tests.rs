@@ -360,7 +360,7 @@ fn options_are_loaded_once_while_nobody_writes_and_never_old() {
         store.read(read).unwrap()
     };
     store.write_blocking(|tx| options::set(tx, "a", &StoredText::of("1"), true)).unwrap();
-    wait_until(|| get() == (Some("1".to_owned()), 0));
+    wait_until(|| get() == (Some(StoredText::of("1")), 0));
     other.run("UPDATE wp_options SET option_value = '2' WHERE option_name = 'a'");
     assert_eq!(get().0.as_ref().map(StoredText::text), Some("2"));
 }

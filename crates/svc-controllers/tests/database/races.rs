@@ -26,6 +26,10 @@ where
     for task in tasks {
         responses.push(task.await.unwrap());
     }
+    // A node of a cluster shows what was written on another one a moment later. A write of its own waits for that.
+    for server in &site.servers {
+        server.site.write(|_| Ok(())).await.unwrap();
+    }
     responses
 }
 

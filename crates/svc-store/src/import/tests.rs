@@ -51,8 +51,8 @@ fn a_site_under_another_prefix() {
         store
             .read(|db| {
                 let all = options::autoloaded(db)?;
-                assert_eq!(all["siteurl"], "https://new.example.org");
-                assert_eq!(all["wp_user_roles"], "a:1:{s:3:\"url\";s:23:\"https://new.example.org\";}");
+                assert_eq!(all["siteurl"].text(), "https://new.example.org");
+                assert_eq!(all["wp_user_roles"].as_stored(), "a:1:{s:3:\"url\";s:23:\"https://new.example.org\";}");
                 assert_eq!(users::by_login(db, "IT'S ME")?.unwrap().id.0, 3);
                 let meta = crate::meta::load_one(db, crate::MetaKind::User, 3)?;
                 assert_eq!(meta.iter().map(|(k, _)| k).collect::<Vec<_>>(), ["wp_capabilities", "other"]);

@@ -18,6 +18,7 @@ DELETE FROM `usermeta` WHERE `user_id` IN (?)
 DELETE FROM `users` WHERE `ID` = ?
 INSERT INTO `comments` (`comment_post_ID`, `comment_author`, `comment_author_email`, `comment_author_url`, `comment_author_IP`, `comment_date`, `comment_date_gmt`, `comment_content`, `comment_karma`, `comment_approved`, `comment_agent`, `comment_type`, `comment_parent`, `user_id`) VALUES (?)
 INSERT INTO `options` (`option_name`, `option_value`, `autoload`) VALUES (?) ON DUPLICATE KEY UPDATE `option_value` = VALUES(`option_value`)
+INSERT INTO `options` (`option_name`, `option_value`, `autoload`) VALUES (?, UUID(), ?) ON DUPLICATE KEY UPDATE `option_value` = VALUES(`option_value`)
 INSERT INTO `postmeta` (`post_id`, `meta_key`, `meta_value`) VALUES (?)
 INSERT INTO `posts` (`post_author`, `post_date`, `post_date_gmt`, `post_content`, `post_title`, `post_excerpt`, `post_status`, `comment_status`, `ping_status`, `post_password`, `post_name`, `post_modified`, `post_modified_gmt`, `post_parent`, `guid`, `menu_order`, `post_type`, `post_mime_type`, `comment_count`, `to_ping`, `pinged`, `post_content_filtered`) VALUES (?)
 INSERT INTO `term_relationships` (`object_id`, `term_taxonomy_id`, `term_order`) VALUES (?)
@@ -117,6 +118,7 @@ SELECT `comment_date_gmt` FROM `comments` WHERE `comment_date_gmt` >= ? AND (`co
 SELECT `comment_date_gmt` FROM `comments` WHERE `comment_date_gmt` >= ? AND (`user_id` = ? OR `comment_author_email` = ?) ORDER BY `comment_date_gmt` DESC LIMIT ?
 SELECT `comment_id`, `meta_key`, `meta_value` FROM `commentmeta` WHERE `comment_id` IN (?) ORDER BY `meta_id` ASC
 SELECT `object_id` FROM `term_relationships` WHERE `term_taxonomy_id` = ? ORDER BY `object_id` ASC
+SELECT `option_id` FROM `options` WHERE `option_name` = ? FOR UPDATE
 SELECT `option_name`, `option_value` FROM `options` WHERE `autoload` IN (?) ORDER BY `option_id` ASC
 SELECT `option_name`, `option_value` FROM `options` WHERE `option_name` = ?
 SELECT `option_name`, `option_value` FROM `options` WHERE `option_name` IN (?)
@@ -378,9 +380,11 @@ SELECT `u`.`ID` FROM `users` AS `u` WHERE `u`.`user_nicename` IN (?) ORDER BY `u
 SELECT `user_id`, `meta_key`, `meta_value` FROM `usermeta` WHERE `user_id` = ? AND `meta_key` = ? ORDER BY `umeta_id` ASC LIMIT ?
 SELECT `user_id`, `meta_key`, `meta_value` FROM `usermeta` WHERE `user_id` IN (?) ORDER BY `umeta_id` ASC
 SELECT `user_nicename` FROM `users` WHERE `ID` <> ? AND `user_nicename` IN (?)
+SHOW VARIABLES LIKE 'wsrep_on'
 UPDATE `comments` SET `comment_parent` = ? WHERE `comment_parent` = ?
 UPDATE `comments` SET `comment_post_ID` = ?, `comment_author` = ?, `comment_author_email` = ?, `comment_author_url` = ?, `comment_author_IP` = ?, `comment_date` = ?, `comment_date_gmt` = ?, `comment_content` = ?, `comment_karma` = ?, `comment_approved` = ?, `comment_agent` = ?, `comment_type` = ?, `comment_parent` = ?, `user_id` = ? WHERE `comment_ID` = ?
 UPDATE `links` SET `link_owner` = ? WHERE `link_owner` = ?
+UPDATE `options` SET `option_value` = UUID() WHERE `option_name` = ?
 UPDATE `posts` SET `comment_count` = (SELECT COUNT(*) FROM `comments` AS `c` WHERE `c`.`comment_post_ID` = `posts`.`ID` AND `c`.`comment_approved` = ? AND `c`.`comment_type` <> ?) WHERE `ID` IN (?)
 UPDATE `posts` SET `guid` = ? WHERE `ID` = ?
 UPDATE `posts` SET `post_author` = ? WHERE `post_author` = ?

@@ -9,7 +9,7 @@ use svc_brand::Brand;
 use svc_controllers::{Site, mount, site_info};
 use svc_model::{Post, Term, User, UserId};
 use svc_routing::{Method, Registry, Request, Server};
-use svc_store::{DatabaseUrl, Store, StoreConfig, StoreError, StoredText, Tx, options, posts, schema, terms, users};
+use svc_store::{DatabaseUrl, Store, StoreConfig, StoreError, Tx, options, posts, schema, terms, users};
 
 use super::{Outcome, Vector};
 
@@ -59,7 +59,7 @@ fn install(tx: &mut Tx) -> Result<(), StoreError> {
         ("permalink_structure", "/%postname%/"),
         ("default_category", "1"),
     ];
-    rows.iter().try_for_each(|(name, value)| options::set(tx, name, &StoredText::of(*value), true))?;
+    rows.iter().try_for_each(|(name, value)| options::set(tx, name, &svc_store::StoredText::of(*value), true))?;
     let author = users::insert(
         tx,
         &User {

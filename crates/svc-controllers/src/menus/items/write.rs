@@ -59,11 +59,6 @@ impl MenuItems {
         let (is_new, now) = (id.is_none(), self.site.now());
         let store = move |tx: &mut Tx| {
             // Everything that the change depends on is read here, so that two changes at once are both stored.
-            if let Some(menu) = menu
-                && terms::get(tx, menu, Some(MENU))?.is_none()
-            {
-                return Err(errors::invalid_menu().into());
-            }
             let before = match id {
                 Some(id) => {
                     let post = posts::get(tx, id)?.ok_or_else(post_not_found)?;
@@ -72,6 +67,11 @@ impl MenuItems {
                 None => None,
             };
             let wanted = wanted(tx, &site, &settings, &draft, before.as_ref())?;
+            if let Some(menu) = menu
+                && terms::get(tx, menu, Some(MENU))?.is_none()
+            {
+                return Err(errors::invalid_menu().into());
+            }
             let row = PostDraft { title: Some(wanted.title.clone()), ..row.clone() };
             let id = family.job(caller.clone(), row, id, Arc::clone(&settings)).run(tx)?;
             keep(tx, id, &wanted)?;
