@@ -199,7 +199,7 @@ impl SqlitePool {
         conn.raw.pragma_update(None, "cache_size", -128_000).map_err(sqlite::error)?;
         let mut tx = Tx(Db::new(Box::new(conn), self.prefix.clone(), self.shared.clone()));
         tx.run("BEGIN IMMEDIATE")?;
-        let session = Session::open(&tx);
+        let _session = Session::open(&tx);
         let done = f(&mut tx).and_then(|done| {
             tx.run("COMMIT")?;
             Ok(done)
