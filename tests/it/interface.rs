@@ -137,7 +137,7 @@ async fn a_running_server_publishes_posts_when_they_are_due() {
 async fn a_changed_permalink_moves_the_interface() {
     let site = Site::start().await;
     crate::site::store(&site.folder)
-        .write_blocking(|tx| svc_store::options::set(tx, "permalink_structure", "", true))
+        .write_blocking(|tx| svc_store::options::set(tx, "permalink_structure", &svc_store::StoredText::of(""), true))
         .unwrap();
     let index = site.get("/?rest_route=/&_fields=routes").await.json();
     let own = index["routes"]["/svc/v2/posts"]["_links"]["self"][0]["href"].as_str().unwrap().to_owned();

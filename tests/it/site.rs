@@ -8,14 +8,13 @@ use std::{
 };
 
 use svc_auth::application_password::{ApplicationPassword, list_to_value};
-use svc_php::{Php, serialize};
 use svc_server::{
     Schedule, SiteBuilder,
     config::{Config, SETTINGS, Sources},
     first_run::Created,
     serving::{Running, bind},
 };
-use svc_store::{MetaKind, Store, StoreConfig, meta, options, users};
+use svc_store::{MetaKind, Store, StoreConfig, StoredText, meta, options, users};
 use svc_testkit::mariadb::{MariaDb, QUICK};
 use tempfile::TempDir;
 
@@ -149,14 +148,13 @@ impl Site {
 /// [`Site::app_password`] of a site with a database at this address.
 pub(crate) fn app_password(url: &str) -> String {
     let (item, plain) = ApplicationPassword::generate("tests", "", 1_700_000_000).unwrap();
-    let stored = serialize::to_stored(Php::from(list_to_value(&[item])));
-    let stored = String::from_utf8(stored).unwrap();
+    let stored = StoredText::of(list_to_value(&[item]));
     Store::open(&StoreConfig::new(url.parse().unwrap()))
         .unwrap()
         .write_blocking(move |tx| {
             let admin = users::by_login(tx, "admin")?.expect("the first user");
             meta::update(tx, MetaKind::User, admin.id.0, "_application_passwords", &stored)?;
-            options::set(tx, "using_application_passwords", "1", false)
+            options::set(tx, "using_application_passwords", &StoredText::of(1), false)
         })
         .unwrap();
     format!("admin:{}", plain.expose())

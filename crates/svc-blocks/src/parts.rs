@@ -18,7 +18,7 @@ const MAX_ITEMS: i64 = 20;
 pub(crate) fn synced(call: &Call<'_>) -> String {
     let Some(id) = call.number("ref").filter(|id| *id > 0) else { return String::new() };
     let Some(post) = call.data().post(PostId(id)) else { return String::new() };
-    if post.post.post_type != "wp_block" || post.post.status != "publish" || !post.post.password.is_empty() {
+    if post.post.post_type != "wp_block" || post.post.status != "publish" || post.post.is_protected() {
         return String::new();
     }
     let content = call.attr("content").clone();

@@ -165,6 +165,13 @@ pub fn render_widget_text(text: &str, context: &RenderContext<'_>) -> String {
     formatted(&with_embeds(text, context), context, true, true)
 }
 
+/// The text of a text widget that was written as HTML: shortcodes, and paragraphs when asked for.
+/// Source: `WP_Widget_Text::widget`.
+pub fn render_plain_widget_text(text: &str, paragraphs: bool, context: &RenderContext<'_>) -> String {
+    let html = if paragraphs { unautop(&autop(text, true), context.shortcodes) } else { text.to_owned() };
+    context.shortcodes.run(&html, &context.page)
+}
+
 fn with_embeds(text: &str, context: &RenderContext<'_>) -> String {
     autoembed(&embed_shortcodes(text, &context.page, context.embeds), context.embeds)
 }

@@ -26,6 +26,16 @@ impl Tag {
         html.get(self.name.clone()).is_some_and(|own| own.eq_ignore_ascii_case(name))
     }
 
+    /// The element's name as written.
+    pub fn name<'h>(&self, html: &'h str) -> &'h str {
+        html.get(self.name.clone()).unwrap_or_default()
+    }
+
+    /// The names of its attributes as written.
+    pub fn attribute_names<'h>(&self, html: &'h str) -> impl Iterator<Item = &'h str> {
+        self.attributes.iter().filter_map(move |attribute| html.get(attribute.name.clone()))
+    }
+
     /// Where the text after it begins.
     pub fn end(&self) -> usize {
         self.end

@@ -86,7 +86,7 @@ impl PostsAsked {
         if !trashed.is_empty() {
             for (id, meta) in meta::load(db, MetaKind::Post, &trashed)? {
                 if let Some(status) = meta.first("_wp_trash_meta_status") {
-                    asked.before_trash.insert(PostId(id), status.to_owned());
+                    asked.before_trash.insert(PostId(id), status.text().to_owned());
                 }
             }
         }

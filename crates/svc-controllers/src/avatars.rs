@@ -55,7 +55,7 @@ pub(crate) fn add_sizes<I: 'static, D: 'static>(
 /// Parameters: `s` the width, `d` the picture for those who have none (option `avatar_default`), `r` the rating (option
 /// `avatar_rating`). Source: recorded answers.
 pub(crate) fn url(settings: &Settings, email: &str, size: u32) -> String {
-    let option = |name: &str| settings.options.get(name).map(String::as_str);
+    let option = |name: &str| settings.stored(name).map(svc_store::StoredText::text);
     let fallback = match option("avatar_default").unwrap_or("mystery") {
         "mm" | "mystery" | "mysteryman" => "mm",
         "gravatar_default" => "",
@@ -84,13 +84,13 @@ fn hash(email: &str) -> String {
 mod tests {
     use std::sync::Arc;
 
-    use svc_store::options::Options;
+    use svc_store::{StoredText, options::Options};
 
     use super::*;
     use crate::urls::Urls;
 
     fn settings(rows: &[(&str, &str)]) -> Settings {
-        let options: Options = rows.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        let options: Options = rows.iter().map(|(name, value)| ((*name).to_owned(), StoredText::of(*value))).collect();
         let brand = svc_brand::Brand::default();
         let urls = Urls::new(&options, &brand, &Default::default(), &Default::default(), &Default::default());
         Settings::new(Arc::new(options), urls)

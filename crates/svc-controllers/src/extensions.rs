@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use svc_packages::plugins::Plugin;
 use svc_routing::Registry;
-use svc_store::{Tx, options};
+use svc_store::{StoredText, Tx, options};
 
 use crate::{Settings, Site, Stored};
 
@@ -27,8 +27,8 @@ pub trait Extension: Send + Sync + 'static {
 }
 
 /// The names that an option with a serialized list of names holds.
-pub(crate) fn names(stored: &str) -> Vec<String> {
-    let list: serde_json::Value = svc_php::serialize::from_stored(stored.as_bytes()).into();
+pub(crate) fn names(stored: Option<&StoredText>) -> Vec<String> {
+    let list = stored.map(StoredText::json).unwrap_or_default();
     let text = |value: &serde_json::Value| value.as_str().map(str::to_owned);
     match list {
         serde_json::Value::Array(list) => list.iter().filter_map(text).collect(),
@@ -42,15 +42,14 @@ pub(crate) fn names(stored: &str) -> Vec<String> {
 /// # Errors
 /// Those of the store.
 pub(crate) fn switch(tx: &mut Tx, option: &str, name: &str, on: bool) -> Stored<()> {
-    let before = names(&options::get(tx, option)?.unwrap_or_default());
+    let before = names(options::get(tx, option)?.as_ref());
     let mut after: Vec<String> = before.iter().filter(|n| *n != name).cloned().collect();
     if on {
         after.push(name.to_owned());
         after.sort();
     }
     if after != before {
-        let value = svc_php::serialize::to_stored(serde_json::Value::from(after).into());
-        options::set(tx, option, &String::from_utf8_lossy(&value), true)?;
+        options::set(tx, option, &StoredText::of(serde_json::Value::from(after)), true)?;
     }
     Ok(())
 }
@@ -58,7 +57,7 @@ pub(crate) fn switch(tx: &mut Tx, option: &str, name: &str, on: bool) -> Stored<
 impl Site {
     /// The extensions that are switched on, by id in the order of their registration.
     pub fn active_extensions(&self, settings: &Settings) -> Vec<String> {
-        let active = names(settings.option(ACTIVE_EXTENSIONS));
+        let active = names(settings.stored(ACTIVE_EXTENSIONS));
         let ids = self.extensions.iter().map(|e| e.about().file);
         ids.filter(|id| active.contains(id)).collect()
     }

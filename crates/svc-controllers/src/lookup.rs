@@ -80,7 +80,11 @@ impl Singles<'_> {
         Ok(may.then_some(post))
     }
 
-    fn by_id(&mut self, id: u64) -> Stored<Option<Post>> {
+    /// The post of this id, of any type.
+    ///
+    /// # Errors
+    /// Those of the store.
+    pub fn by_id(&mut self, id: u64) -> Stored<Option<Post>> {
         let Ok(id) = i64::try_from(id) else { return Ok(None) };
         let post = posts::get(self.db, PostId(id))?;
         self.seen(post)

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use svc_auth::Caller;
 use svc_resource::{Field, Fields};
 use svc_schema::{Error, Schema, build::object};
-use svc_store::{Meta, MetaKind, Tx};
+use svc_store::{Meta, MetaKind, StoredText, Tx};
 
 use crate::{Stored, errors};
 
@@ -99,7 +99,7 @@ impl MetaField {
             return None;
         }
         Some(match stored.first(&self.key) {
-            Some(text) => text.to_owned(),
+            Some(stored) => stored.text().to_owned(),
             None if self.has_default => svc_php::cast::to_text(&self.default).into_owned(),
             None => String::new(),
         })
@@ -191,12 +191,20 @@ impl MetaField {
     pub fn read(&self, stored: &Meta) -> Value {
         let values = stored.all(&self.key);
         if self.single {
-            values.first().map_or_else(|| self.shown(self.default.clone()), |text| self.value_of(text))
+            values.first().map_or_else(|| self.shown(self.default.clone()), |stored| self.value_of(stored))
         } else if values.is_empty() && self.has_default {
             Value::Array(vec![self.shown(self.default.clone())])
         } else {
-            values.iter().map(|text| self.value_of(text)).collect()
+            values.iter().map(|stored| self.value_of(stored)).collect()
         }
+    }
+
+    /// A stored value as one of the schema; null when it does not fit.
+    pub fn value_of(&self, stored: &StoredText) -> Value {
+        if stored.is_empty() && matches!(self.kind(), "integer" | "number" | "boolean") {
+            return empty_of(self.kind());
+        }
+        self.shown(stored.json())
     }
 
     /// A value as the schema has it; null when it does not fit.
@@ -205,16 +213,6 @@ impl MetaField {
             return Value::Null;
         }
         svc_php::list::list_shapes(self.item.sanitize(value, "").unwrap_or(Value::Null))
-    }
-
-    /// A stored text as a value of the schema; null when it does not fit.
-    pub fn value_of(&self, stored: &str) -> Value {
-        let value = match self.kind() {
-            "integer" | "number" | "boolean" if stored.is_empty() => return empty_of(self.kind()),
-            "array" | "object" => svc_php::serialize::from_stored(stored.as_bytes()).into(),
-            _ => Value::String(stored.to_owned()),
-        };
-        self.shown(value)
     }
 }
 
@@ -284,7 +282,7 @@ pub(crate) struct MetaRights<'a> {
     pub(crate) delete: &'a dyn Fn(&str) -> bool,
 }
 
-/// A change of one key, as stored texts.
+/// A change of one key, as stored values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct MetaChange {
     key: String,
@@ -297,15 +295,15 @@ enum What {
     /// They go.
     Cleared,
     /// There is one.
-    Set(String),
-    /// Those with the first texts go, and rows with the others come; what is in neither stays in its place.
-    Rows(Vec<String>, Vec<String>),
+    Set(StoredText),
+    /// Rows with the first values are deleted, and rows with the others added; what is in neither stays in its place.
+    Rows(Vec<StoredText>, Vec<StoredText>),
 }
 
 impl What {
     /// From these stored rows to the wanted ones. A value that one row has, is that row, however often it is wanted.
-    fn rows(now: &[String], wanted: Vec<String>) -> Self {
-        let stays = |text: &String| now.iter().filter(|stored| *stored == text).count() == 1;
+    fn rows(now: &[StoredText], wanted: Vec<StoredText>) -> Self {
+        let stays = |text: &StoredText| now.iter().filter(|stored| *stored == text).count() == 1;
         let gone = now.iter().filter(|text| !(wanted.contains(text) && stays(text))).cloned().collect();
         What::Rows(gone, wanted.into_iter().filter(|text| !stays(text)).collect())
     }
@@ -320,24 +318,24 @@ impl MetaField {
         }
     }
 
-    /// One value of the interface as stored text.
-    fn stored(&self, value: Value) -> String {
+    /// One value of the REST API as it is stored.
+    fn stored(&self, value: Value) -> StoredText {
         let value = match (self.sanitize, value) {
             (Some(clean), Value::String(text)) => Value::String(clean(&text)),
             (_, value) => value,
         };
-        String::from_utf8_lossy(&svc_php::serialize::to_stored(value.into())).into_owned()
+        StoredText::of(value)
     }
 
     /// A value that the interface can show: stored texts that do not fit the schema must not be lost unseen.
     ///
     /// Where nothing is stored, the empty text stands for it unless a default was registered, and that is no number and
     /// no truth value: the peer refuses to take such a value away.
-    fn is_intact(&self, stored: &[String]) -> bool {
+    fn is_intact(&self, stored: &[StoredText]) -> bool {
         if stored.is_empty() && !self.has_default {
             return match self.kind() {
                 "integer" | "number" | "boolean" => false,
-                "string" => !self.value_of("").is_null(),
+                "string" => !self.value_of(&StoredText::default()).is_null(),
                 _ => true,
             };
         }
@@ -380,7 +378,7 @@ impl MetaField {
     fn change(
         &self,
         value: &Value,
-        now: &[String],
+        now: &[StoredText],
         may: impl Fn(&dyn Fn(&str) -> bool) -> bool,
         rights: &MetaRights<'_>,
     ) -> Result<Option<MetaChange>, Error> {
@@ -420,7 +418,7 @@ impl MetaField {
     }
 
     /// The stored texts of a member of the request.
-    fn texts_of(&self, value: &Value) -> Result<Vec<String>, Error> {
+    fn texts_of(&self, value: &Value) -> Result<Vec<StoredText>, Error> {
         let param = format!("meta.{}", self.name);
         let schema = &self.whole;
         let bad = |mut error: Error| {
@@ -451,7 +449,7 @@ pub(crate) fn store(tx: &mut Tx, kind: MetaKind, id: i64, changes: &[MetaChange]
                     svc_store::meta::delete(tx, kind, id, key, Some(value))?;
                 }
                 if !added.is_empty() {
-                    let rows: Vec<(&str, &str)> = added.iter().map(|v| (key.as_str(), v.as_str())).collect();
+                    let rows: Vec<(&str, &StoredText)> = added.iter().map(|value| (key.as_str(), value)).collect();
                     svc_store::meta::add_many(tx, kind, id, &rows)?;
                 }
             }

@@ -62,7 +62,7 @@ pub fn site_info(site: &Arc<Site>) -> Result<SiteInfo, Error> {
 
 fn facts(site: &Site, settings: &Settings) -> Map {
     // An option that is not there is told as such.
-    let text = |name: &str| settings.stored(name).map_or(Value::Bool(false), Value::from);
+    let text = |name: &str| settings.stored(name).map_or(Value::Bool(false), |stored| stored.text().into());
     let offset = match settings.option("timezone_string") {
         "" | "0" => text("gmt_offset"),
         _ => svc_php::cast::float_value(settings.zone.hours_at(site.now())),
@@ -255,7 +255,7 @@ fn complete_index(mut response: Response, req: &Request, site: &Site, app_passwo
             0 => None,
             id => site.read(|db| Ok(meta::get(db, MetaKind::Post, id, "_wp_attached_file")?)).ok().flatten(),
         };
-        let url = file.map_or(String::new(), |file| format!("{}/{file}", settings.uploads_url()));
+        let url = file.map_or(String::new(), |file| format!("{}/{}", settings.uploads_url(), file.text()));
         data.insert("site_icon_url".to_owned(), json!(url));
     }
     let wants_links = req.wants("_links") || req.has_param("_embed");

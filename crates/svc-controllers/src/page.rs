@@ -72,7 +72,7 @@ pub struct Drawn {
 /// # Errors
 /// Those of the store.
 pub fn chosen_template(db: &mut Db, post: PostId) -> Stored<Option<String>> {
-    Ok(meta::get(db, MetaKind::Post, post.0, "_wp_page_template")?)
+    Ok(meta::get(db, MetaKind::Post, post.0, "_wp_page_template")?.map(|name| name.text().to_owned()))
 }
 
 /// Draws a page by the closest of these templates. `None` when the theme has none of them.

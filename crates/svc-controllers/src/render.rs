@@ -14,7 +14,7 @@ use svc_content::{
     shortcodes::Page,
 };
 use svc_model::Post;
-use svc_store::options::Options;
+use svc_store::{StoredText, options::Options};
 
 use crate::{
     ActiveTheme, Settings, Site,
@@ -61,7 +61,7 @@ pub(crate) struct TextOptions {
 impl TextOptions {
     /// As these options say.
     pub(crate) fn new(options: &Options, urls: &Urls) -> Self {
-        let option = |name: &str| options.get(name).map_or("", String::as_str);
+        let option = |name: &str| options.get(name).map_or("", StoredText::text);
         TextOptions {
             smilies: svc_php::cast::truthy(&option("use_smilies").into()),
             smilies_url: urls.site.site_url("wp-includes/images/smilies/"),
@@ -168,12 +168,25 @@ pub(crate) fn widget_blocks(site: &Site, settings: &Settings, text: &str, dynami
     })
 }
 
-/// The text of a widget as HTML, with paragraphs and all that content has.
-pub(crate) fn widget_text(site: &Site, settings: &Settings, text: &str) -> String {
+/// How the text of a text widget was written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum WidgetText {
+    /// In the visual editor: rendered like a post's content.
+    Visual,
+    /// As HTML, to which paragraphs are added or not.
+    Html {
+        /// Whether blank lines become paragraphs.
+        paragraphs: bool,
+    },
+}
+
+/// The text of a text widget as HTML.
+pub(crate) fn widget_text(site: &Site, settings: &Settings, text: &str, written: WidgetText) -> String {
     let (images, page) = (SiteImages::default(), Mutex::default());
     let with = With::new(&images, &page);
-    with_context(settings, &site.theme(settings), &Post::default(), &with, &images, |context| {
-        display::render_widget_text(text, context)
+    with_context(settings, &site.theme(settings), &Post::default(), &with, &images, |context| match written {
+        WidgetText::Visual => display::render_widget_text(text, context),
+        WidgetText::Html { paragraphs } => display::render_plain_widget_text(text, paragraphs, context),
     })
 }
 

@@ -8,7 +8,7 @@ use std::{
 use serde_json::Value;
 use svc_auth::roles::Roles;
 use svc_model::PostId;
-use svc_store::options::Options;
+use svc_store::{StoredText, options::Options};
 
 use crate::{menus::MenuPlaces, render::TextOptions, urls::Urls, zone::Zone};
 
@@ -37,13 +37,13 @@ pub struct Settings {
 impl Settings {
     /// Understands these options.
     pub fn new(options: Arc<Options>, urls: Urls) -> Self {
-        let text = |name: &str| options.get(name).map_or("", String::as_str);
+        let text = |name: &str| options.get(name).map_or("", StoredText::text);
         Settings {
             zone: Zone::from_options(text("timezone_string"), text("gmt_offset")),
             texts: Arc::new(TextOptions::new(&options, &urls)),
             urls,
-            sticky: sticky(text("sticky_posts")).into_iter().collect(),
-            sticky_list: sticky(text("sticky_posts")),
+            sticky: sticky(options.get("sticky_posts")).into_iter().collect(),
+            sticky_list: sticky(options.get("sticky_posts")),
             default_comment_status: text("default_comment_status").to_owned(),
             default_ping_status: text("default_ping_status").to_owned(),
             roles: OnceLock::new(),
@@ -54,10 +54,8 @@ impl Settings {
 
     /// The site's roles, as the option `<table prefix>user_roles` has them; the default ones when it has none.
     pub fn roles(&self, table_prefix: &str) -> &Roles {
-        self.roles.get_or_init(|| match self.option(&format!("{table_prefix}user_roles")) {
-            "" => Roles::default(),
-            stored => Roles::from_value(&svc_php::serialize::from_stored(stored.as_bytes()).into()),
-        })
+        let stored = || self.stored(&format!("{table_prefix}user_roles")).filter(|stored| !stored.is_empty());
+        self.roles.get_or_init(|| stored().map(|roles| Roles::from_value(&roles.json())).unwrap_or_default())
     }
 
     /// Where menus are shown, and which of them get new pages.
@@ -65,14 +63,14 @@ impl Settings {
         self.menu_places.get_or_init(|| MenuPlaces::of(self))
     }
 
-    /// An option as stored; empty when there is none.
+    /// An option as text; empty when there is none.
     pub fn option(&self, name: &str) -> &str {
-        self.stored(name).unwrap_or_default()
+        self.stored(name).map_or("", StoredText::text)
     }
 
-    /// An option's text, when it is stored.
-    pub fn stored(&self, name: &str) -> Option<&str> {
-        self.options.get(name).map(String::as_str)
+    /// An option's value, when it is stored.
+    pub fn stored(&self, name: &str) -> Option<&StoredText> {
+        self.options.get(name)
     }
 
     /// Address of the folder of uploads, without slash at the end.
@@ -95,8 +93,8 @@ impl Settings {
 }
 
 /// The list that the option `sticky_posts` holds, in its order.
-pub(crate) fn sticky(stored: &str) -> Vec<PostId> {
-    match svc_php::serialize::from_stored(stored.as_bytes()).into() {
+pub(crate) fn sticky(stored: Option<&StoredText>) -> Vec<PostId> {
+    match stored.map(StoredText::json).unwrap_or_default() {
         Value::Array(ids) => ids.iter().map(svc_php::cast::to_int).map(PostId).collect(),
         Value::Object(ids) => ids.values().map(svc_php::cast::to_int).map(PostId).collect(),
         _ => Vec::new(),

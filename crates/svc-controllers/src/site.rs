@@ -16,7 +16,7 @@ use svc_media::{Size, Storage};
 use svc_model::{PostStatuses, PostType, PostTypes, Taxonomies, Taxonomy};
 use svc_routing::Request;
 use svc_schema::Error;
-use svc_store::{Db, Store, Tx, moment, options};
+use svc_store::{Db, Store, StoredText, Tx, moment, options};
 use tokio::sync::{Notify, Semaphore};
 
 use crate::{
@@ -262,7 +262,7 @@ impl Site {
             Some(address) => {
                 let mut changed = options::Options::clone(&options);
                 for name in ["home", "siteurl"] {
-                    changed.insert(name.to_owned(), address.clone());
+                    changed.insert(name.to_owned(), StoredText::of(address));
                 }
                 Arc::new(changed)
             }

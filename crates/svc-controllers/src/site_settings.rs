@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use svc_auth::{Caller, caps::Object};
 use svc_routing::{Controller, EDITABLE, Request, Response, Result, Route, get, on};
 use svc_schema::{Arg, Args, Schema, build::SchemaBuilder};
-use svc_store::{Db, options};
+use svc_store::{Db, StoredText, options};
 
 use crate::{Access, Site, Stored, caller, errors};
 
@@ -63,9 +63,9 @@ impl RegisteredSetting {
     }
 
     /// The value that a stored text stands for; null when it does not fit the schema.
-    fn value_of(&self, stored: Option<&str>) -> Value {
+    fn value_of(&self, stored: Option<&StoredText>) -> Value {
         let Some(stored) = stored else { return self.default.clone() };
-        let value: Value = svc_php::serialize::from_stored(stored.as_bytes()).into();
+        let value = stored.json();
         if self.schema.validate(&value, &self.name).is_err() {
             return Value::Null;
         }
@@ -216,7 +216,7 @@ impl SiteSettings {
     fn read(&self, db: &mut Db) -> Stored<Map<String, Value>> {
         let names: Vec<&str> = self.site.registered_settings.iter().map(|s| s.option.as_str()).collect();
         let stored = options::get_many(db, &names)?;
-        let value = |s: &RegisteredSetting| s.value_of(stored.get(&s.option).map(String::as_str));
+        let value = |s: &RegisteredSetting| s.value_of(stored.get(&s.option));
         Ok(self.site.registered_settings.iter().map(|s| (s.name.clone(), value(s))).collect())
     }
 
@@ -225,7 +225,7 @@ impl SiteSettings {
     }
 
     async fn update(self: Arc<Self>, req: Request) -> Result<Response> {
-        let mut changes: Vec<(String, Option<String>)> = Vec::new();
+        let mut changes: Vec<(String, Option<StoredText>)> = Vec::new();
         let mut given_false: Vec<String> = Vec::new();
         for setting in &self.site.registered_settings {
             let Some(value) = crate::respond::given(&req, &setting.name) else { continue };
@@ -235,8 +235,7 @@ impl SiteSettings {
                 if value == Value::Bool(false) {
                     given_false.push(setting.name.clone());
                 }
-                let stored = svc_php::serialize::to_stored(value.into());
-                changes.push((setting.option.clone(), Some(String::from_utf8_lossy(&stored).into_owned())));
+                changes.push((setting.option.clone(), Some(StoredText::of(value))));
             }
         }
         let own = Arc::clone(&self);

@@ -1,17 +1,14 @@
 //! Options that hold a PHP array: read whole, changed, written back, with everything in them that is not understood.
 
-use svc_php::{
-    Array, Key, Php,
-    serialize::{from_stored, to_stored},
-};
-use svc_store::{Tx, options};
+use svc_php::{Array, Key, Php};
+use svc_store::{StoredText, Tx, options};
 
 use crate::Stored;
 
-/// The array that an option's text holds; empty when it holds anything else.
-pub(crate) fn parse(text: &str) -> Array {
-    match from_stored(text.as_bytes()) {
-        Php::Array(array) => array,
+/// The array that an option holds; empty when it holds anything else or there is none.
+pub(crate) fn parse(stored: Option<&StoredText>) -> Array {
+    match stored.map(StoredText::value) {
+        Some(Php::Array(array)) => array,
         _ => Array::new(),
     }
 }
@@ -21,7 +18,7 @@ pub(crate) fn parse(text: &str) -> Array {
 /// # Errors
 /// Those of the store.
 pub(crate) fn read(tx: &mut Tx, option: &str) -> Stored<Array> {
-    Ok(parse(&options::get(tx, option)?.unwrap_or_default()))
+    Ok(parse(options::get(tx, option)?.as_ref()))
 }
 
 /// Writes the array of this option; of a new one, to be loaded with every request.
@@ -29,8 +26,7 @@ pub(crate) fn read(tx: &mut Tx, option: &str) -> Stored<Array> {
 /// # Errors
 /// Those of the store.
 pub(crate) fn write(tx: &mut Tx, option: &str, array: Array) -> Stored<()> {
-    let text = to_stored(Php::Array(array));
-    Ok(options::set(tx, option, &String::from_utf8_lossy(&text), true)?)
+    Ok(options::set(tx, option, &StoredText::of(Php::Array(array)), true)?)
 }
 
 /// A member that is an array itself; empty when it is anything else.

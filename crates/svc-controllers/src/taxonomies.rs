@@ -147,7 +147,9 @@ impl TaxonomyFamily {
             let (item, links) = self.show(&taxonomy, &req).await?;
             items.push((taxonomy.name, item, links));
         }
-        Ok(Response::new(respond::keyed(items, &req)))
+        let items = respond::keyed(items, &req);
+        // Unlike the lists of other registered things, an empty one is an object.
+        Ok(Response::new(if items.is_array() { Value::Object(Map::new()) } else { items }))
     }
 
     /// `None` for a taxonomy that does not exist: that is told by the answer, not refused.

@@ -6,7 +6,7 @@ use svc_discovery::{
     TaxonomyLinks, TermLink, needs_plain,
 };
 use svc_model::{Post, PostType, PostTypes, Taxonomies, Taxonomy, Term, User};
-use svc_store::{options::Options, stamp};
+use svc_store::{StoredText, options::Options, stamp};
 
 use crate::posts::Place;
 
@@ -24,7 +24,7 @@ fn number(id: i64) -> u64 {
 impl Urls {
     /// The addresses that these options, types and taxonomies give; `hooks` may change them.
     pub fn new(options: &Options, brand: &Brand, types: &PostTypes, taxonomies: &Taxonomies, hooks: &Hooks) -> Self {
-        let text = |name: &str| options.get(name).map_or("", String::as_str);
+        let text = |name: &str| options.get(name).map_or("", StoredText::text);
         let permalinks =
             Permalinks::new(text("permalink_structure")).with_bases(text("category_base"), text("tag_base"));
         let mut site = SiteUrls::new(text("home"), text("siteurl"), &brand.prefix(), permalinks);
@@ -32,8 +32,7 @@ impl Urls {
         let front = svc_php::numeric::text_to_int(text("page_on_front"));
         site.front_page = (text("show_on_front") == "page" && front > 0).then(|| number(front));
         site.taxonomies = taxonomies.iter().filter(|t| t.publicly_queryable).map(taxonomy_links).collect();
-        site.post_types =
-            types.iter().filter(|t| t.rewrite_slug.is_some() && t.publicly_queryable).map(type_links).collect();
+        site.post_types = types.iter().filter(|t| !t.is_builtin() && t.publicly_queryable).map(type_links).collect();
         Urls { site }
     }
 
@@ -59,8 +58,12 @@ impl Urls {
 
     /// The address with a placeholder for the slug, as if the post were published.
     pub fn post_template(&self, post: &Post, kind: &PostType, place: &Place) -> String {
-        // Pages and types with addresses of their own keep them in the trash.
-        let plain = post.status == "trash" && kind.name != "page" && kind.rewrite_slug.is_none();
+        let plain = match kind.name.as_str() {
+            "page" => false,
+            // A custom type has its template whatever the status, when it has a path at all.
+            _ if !kind.is_builtin() => needs_plain(&post.status, true),
+            _ => post.status == "trash",
+        };
         let template = self.post_with(post, kind, place, plain, true);
         // Types of their own name the slug by the type; the interface calls it as that of a page.
         let template = template.replace(&format!("%{}%", kind.name), "%pagename%");
@@ -88,9 +91,7 @@ impl Urls {
                 };
                 self.site.attachment_link(&AttachmentLink { id, slug: &post.slug, parent, leave_name })
             }
-            _ if kind.rewrite_slug.is_some() => {
-                self.site.custom_post_link(&type_links(kind), id, &path(), plain, leave_name)
-            }
+            _ if !kind.is_builtin() => self.site.custom_post_link(&type_links(kind), id, &path(), plain, leave_name),
             _ => self.site.post_link(&PostLink {
                 id,
                 slug: &post.slug,
@@ -146,7 +147,7 @@ fn type_links(kind: &PostType) -> PostTypeLinks {
         name: kind.name.clone(),
         base: kind.rewrite_slug.clone(),
         with_front: true,
-        query_var: kind.publicly_queryable.then(|| kind.name.clone()),
+        query_var: Some(kind.name.clone()),
         archive: kind.has_archive.clone(),
         hierarchical: kind.hierarchical,
     }

@@ -16,7 +16,7 @@ const UUID_OF_AUTHOR: &str = "00000000-0000-4000-8000-000000000003";
 
 fn stored(h: &Harness, user: i64) -> String {
     let read = |db: &mut svc_store::Db| meta::get(db, MetaKind::User, user, application_password::META_KEY);
-    h.site.store.read(read).expect("the store reads").unwrap_or_default()
+    h.site.store.read(read).expect("the store reads").unwrap_or_default().as_stored().to_owned()
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -318,7 +318,7 @@ async fn addresses_name_the_page_of_the_thread() {
             ("default_comments_page", first),
             ("thread_comments", threads),
         ]
-        .map(|(name, value)| (name.to_owned(), value.to_owned()));
+        .map(|(name, value)| (name.to_owned(), svc_store::StoredText::of(value)));
         let set = move |tx: &mut svc_store::Tx| {
             for (name, value) in &options {
                 svc_store::options::set(tx, name, value, true)?;

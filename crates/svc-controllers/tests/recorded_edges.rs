@@ -465,6 +465,8 @@ async fn menu_items_link_to_what_exists() {
     }
     // The site registers no location: an empty PHP array.
     assert_eq!(h.get(ADMIN, "/svc/v2/menu-locations", "").await.body, json!([]));
+    // Only an empty list of taxonomies is an object.
+    assert_eq!(h.get(ADMIN, "/svc/v2/taxonomies", "type=nosuch").await.body, json!({}));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -509,6 +511,9 @@ async fn font_settings_are_validated_and_stored_as_wordpress_does() {
         content(face),
         r#"{"fontFamily":"\"A\/B\", \"C \u00e9\"","src":"https:\/\/fonts.example.com\/x.woff2"}"#
     );
+    let settings = r#"{"fontFamily":"One","src":[" https://fonts.example.com/a b.woff2"]}"#;
+    let made = h.json(ADMIN, Method::POST, faces, json!({"font_face_settings": settings})).await;
+    assert_eq!(made.body["font_face_settings"]["src"], "https://fonts.example.com/a%20b.woff2", "{:?}", made.body);
     let family = r#"{"preview":"http://x.example/p.svg","name":"N","slug":"n-n","fontFamily":"A/B"}"#;
     let made = h.json(ADMIN, Method::POST, "/svc/v2/font-families", json!({"font_family_settings": family})).await;
     let family = made.body["id"].as_i64().unwrap();

@@ -13,7 +13,7 @@ use svc_model::PostId;
 use svc_routing::Method;
 use svc_schema::Schema;
 use svc_store::{
-    MetaKind, meta,
+    MetaKind, StoredText, meta,
     posts::{self, PostQuery},
 };
 
@@ -205,7 +205,7 @@ async fn an_own_draft_is_autosaved_in_its_row_unless_somebody_else_has_it_open()
     let lock = |user: i64, ago: i64| format!("{}:{user}", h.site.now().and_utc().timestamp() - ago);
     // Who has it open, since when, and whether the author's autosave stands beside it.
     for (user, ago, beside) in [(AUTHOR, 5, false), (ADMIN, 5, true), (ADMIN, 151, false), (999, 5, false)] {
-        let text = lock(user, ago);
+        let text = StoredText::of(lock(user, ago));
         h.site.write(move |tx| Ok(meta::update(tx, MetaKind::Post, 1017, "_edit_lock", &text)?)).await.unwrap();
         let answer = autosave(&h, AUTHOR, draft, json!({"content": format!("{user} {ago}")})).await;
         assert_eq!(answer.body["id"] != 1017, beside, "{user} {ago}");

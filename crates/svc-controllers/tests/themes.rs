@@ -211,7 +211,7 @@ async fn a_theme_without_styles_of_the_site_gets_some() {
     fs::write(folder.path().join("themes/kid/style.css"), "/*\nTheme Name: Kid\nTemplate: fixture\n*/").unwrap();
     h.site
         .write(|tx| {
-            svc_store::options::set(tx, "stylesheet", "kid", true)?;
+            svc_store::options::set(tx, "stylesheet", &svc_store::StoredText::of("kid"), true)?;
             Ok(())
         })
         .await
@@ -244,6 +244,185 @@ async fn the_queries_of_a_list_of_templates_do_not_grow() {
         assert_eq!(h.json(ADMIN, Method::POST, "/svc/v2/templates", body).await.status, 201);
     }
     assert_eq!(count().await, few);
+}
+
+/// Makes this theme the active one.
+async fn activate(h: &Harness, name: &'static str) {
+    h.site
+        .write(move |tx| {
+            svc_store::options::set(tx, "stylesheet", name, true)?;
+            svc_store::options::set(tx, "template", name, true)?;
+            Ok(())
+        })
+        .await
+        .unwrap();
+}
+
+/// Writes a file of a theme.
+fn write(folder: &tempfile::TempDir, path: &str, text: &str) {
+    let path = folder.path().join("themes").join(path);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, text).unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_styles_of_an_active_theme_without_a_folder_are_the_defaults() {
+    let (folder, h) = site();
+    fs::remove_dir_all(folder.path().join("themes/fixture")).unwrap();
+    let route = "/svc/v2/global-styles/themes/fixture";
+    let rows = [
+        (route.to_owned(), CONTRIBUTOR, 200, ""),
+        (format!("{route}/variations"), CONTRIBUTOR, 200, ""),
+        (route.to_owned(), NOBODY, 401, "rest_cannot_read_global_styles"),
+        ("/svc/v2/global-styles/themes/classic".to_owned(), ADMIN, 404, "rest_theme_not_found"),
+        ("/svc/v2/themes/fixture".to_owned(), ADMIN, 404, "rest_theme_not_found"),
+    ];
+    for (route, user, status, code) in rows {
+        let answer = h.get(user, &route, "").await;
+        assert_eq!((answer.status, answer.code()), (status, code), "{route} by {user}");
+    }
+    let styles = h.get(ADMIN, route, "").await.body;
+    assert_eq!(styles["settings"]["appearanceTools"], false);
+    assert_eq!(styles["styles"]["blocks"]["core/icon"]["dimensions"]["width"], "24px");
+    assert_eq!(h.get(ADMIN, &format!("{route}/variations"), "").await.body, json!([]));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn names_that_no_folder_can_have_are_no_route() {
+    let (_folder, h) = site();
+    for name in ["a:b", "a*b", "a?b", "a\"b", "a<b", "a>b", "a|b", "a/b/c"] {
+        for route in ["themes", "global-styles/themes"] {
+            let answer = h.get(ADMIN, &format!("/svc/v2/{route}/{name}"), "").await;
+            assert_eq!((answer.status, answer.code()), (404, "rest_no_route"), "{route}/{name}");
+        }
+    }
+    for name in ["a b", "a/b", "a[b]"] {
+        let answer = h.get(ADMIN, &format!("/svc/v2/themes/{name}"), "").await;
+        assert_eq!((answer.status, answer.code()), (404, "rest_theme_not_found"), "{name}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn styles_link_to_the_files_that_they_name() {
+    let (folder, h) = site();
+    let background = |url: &str| json!({"background": {"backgroundImage": {"url": url}}});
+    let mut styles = background("file:./assets/a b.png");
+    styles["blocks"] = json!({
+        "core/group": background("file:./assets/g.svg"),
+        "core/quote": background("https://e.example/y.png"),
+        "core/verse": background("file:./none"),
+    });
+    write(&folder, "fixture/styles/zbg.json", &json!({"version": 3, "styles": styles}).to_string());
+    write(&folder, "fixture/theme.json", &json!({"version": 3, "styles": background("file:./top.jpg")}).to_string());
+    let own = h.get(ADMIN, "/svc/v2/global-styles/themes/fixture", "").await.body;
+    let all = h.get(ADMIN, "/svc/v2/global-styles/themes/fixture/variations", "").await.body;
+    let files = |item: &Value| -> Vec<(String, Value, String)> {
+        let found = item["_links"].as_object().into_iter().flatten().filter(|(name, _)| name.ends_with("theme-file"));
+        let links = found.flat_map(|(_, links)| links.as_array().unwrap());
+        let text = |link: &Value, name: &str| link[name].as_str().unwrap().to_owned();
+        links
+            .map(|link| {
+                let href = text(link, "href");
+                let (_, path) = href.split_once("/themes/").unwrap();
+                (text(link, "target"), link["type"].clone(), path.to_owned())
+            })
+            .collect()
+    };
+    let end = "background.backgroundImage.url";
+    let row = |place: &str, mime: Value, path: &str| (format!("styles.{place}{end}"), mime, path.to_owned());
+    assert_eq!(files(&own), [row("", json!("image/jpeg"), "fixture/top.jpg")]);
+    assert!(all[0]["_links"].is_null(), "a variation without files has no links: {all}");
+    let expected = [
+        row("", json!("image/png"), "fixture/assets/a%20b.png"),
+        row("blocks.core/group.", json!(false), "fixture/assets/g.svg"),
+        row("blocks.core/verse.", json!(false), "fixture/none"),
+    ];
+    assert_eq!(files(&all[1]), expected);
+    assert_eq!(all[1]["styles"]["background"]["backgroundImage"]["url"], "file:./assets/a b.png");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn template_parts_name_the_active_theme_in_stored_templates() {
+    let (_folder, h) = site();
+    let given = "<!-- wp:template-part {\"slug\":\"header\"} /-->\n<p>x</p><!-- wp:group --><div><!-- wp:template-part {\"slug\":\"a\",\"theme\":\"other\"} /--><!-- wp:template-part {\"slug\":\"f\",\"tagName\":\"footer\"} /--></div><!-- /wp:group --><!-- wp:template-part /-->";
+    let shown = "<!-- wp:template-part {\"slug\":\"header\",\"theme\":\"fixture\"} /-->\n<p>x</p><!-- wp:group --><div><!-- wp:template-part {\"slug\":\"a\",\"theme\":\"other\"} /--><!-- wp:template-part {\"slug\":\"f\",\"tagName\":\"footer\",\"theme\":\"fixture\"} /--></div><!-- /wp:group --><!-- wp:template-part {\"theme\":\"fixture\"} /-->";
+    for base in ["templates", "template-parts"] {
+        let collection = format!("/svc/v2/{base}");
+        let made = h.json(ADMIN, Method::POST, &collection, json!({"slug": "made", "content": given})).await;
+        assert_eq!((made.status, &made.body["content"]["raw"]), (201, &json!(shown)), "{base}: {:?}", made.body);
+        let id = svc_model::PostId(made.body["wp_id"].as_i64().unwrap());
+        let row = h.site.read(|db| Ok(svc_store::posts::get(db, id)?)).unwrap().unwrap();
+        assert_eq!(row.content, given, "{base}: stored as given");
+        let route = format!("{collection}/fixture//made");
+        let one = h.get(ADMIN, &route, "context=edit").await.body;
+        assert_eq!(one["content"]["raw"], shown, "{base}");
+        let list = h.get(ADMIN, &collection, "").await.body;
+        let listed = list.as_array().unwrap().iter().find(|item| item["slug"] == "made").unwrap();
+        assert_eq!(listed["content"]["raw"], shown, "{base}");
+        let changed = h.json(ADMIN, Method::PUT, &route, json!({"content": format!("{given}<p>y</p>")})).await.body;
+        assert_eq!(changed["content"]["raw"], format!("{shown}<p>y</p>"), "{base}");
+        let revisions = h.get(ADMIN, &format!("{route}/revisions"), "").await.body;
+        assert_eq!(revisions[0]["content"]["raw"], format!("{shown}<p>y</p>"), "{base}: {revisions}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn stored_templates_are_listed_under_a_classic_theme() {
+    let (folder, h) = site();
+    write(&folder, "classic/templates/unused.html", "x");
+    activate(&h, "classic").await;
+    for base in ["templates", "template-parts"] {
+        let collection = format!("/svc/v2/{base}");
+        assert_eq!(h.get(ADMIN, &collection, "").await.body, json!([]), "{base}");
+        let content = "<!-- wp:template-part {\"slug\":\"header\"} /-->";
+        let made =
+            h.json(ADMIN, Method::POST, &collection, json!({"slug": "mine", "title": "M", "content": content})).await;
+        assert_eq!(made.status, 201, "{base}: {:?}", made.body);
+        for user in [CONTRIBUTOR, EDITOR, ADMIN] {
+            let list = h.get(user, &collection, "").await.body;
+            assert_eq!(list.as_array().map(Vec::len), Some(1), "{base} by {user}: {list}");
+            assert_eq!(list[0]["id"], "classic//mine", "{base}");
+            assert!(list[0]["content"]["raw"].as_str().unwrap().contains("\"theme\":\"classic\""), "{base}");
+        }
+    }
+    // Posts do not choose among them: a classic theme does not draw pages from them.
+    let page = h.json(ADMIN, Method::POST, "/svc/v2/pages", json!({"title": "x", "template": "mine"})).await;
+    assert_eq!((page.status, page.code()), (400, "rest_invalid_param"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn urls_of_themes_are_escaped_only_where_they_are_html() {
+    let (folder, h) = site();
+    let head = "/*\nTheme Name: Odd\nTheme URI: http://e.example/a?b=1&c=2 d\nAuthor: A & B\nAuthor URI: //e.example/p?q=[1]&r=2\nVersion: 1\n*/";
+    write(&folder, "odd [x]/style.css", head);
+    write(&folder, "odd [x]/index.php", "<?php");
+    write(&folder, "odd [x]/screenshot.png", "");
+    write(&folder, "kid/style.css", "/*\nTheme Name: Kid\nAuthor URI: javascript:x\nAuthor: Jo\nTemplate: odd [x]\n*/");
+    let list = h.get(ADMIN, "/svc/v2/themes", "").await.body;
+    let find = |name: &str| list.as_array().unwrap().iter().find(|t| t["stylesheet"] == name).cloned().unwrap();
+    let (odd, kid) = (find("odd [x]"), find("kid"));
+    let rows = [
+        (&odd["theme_uri"]["raw"], "http://e.example/a?b=1&c=2%20d"),
+        (&odd["theme_uri"]["rendered"], "http://e.example/a?b=1&#038;c=2%20d"),
+        (&odd["author_uri"]["raw"], "//e.example/p?q=%5B1%5D&r=2"),
+        (&odd["author_uri"]["rendered"], "//e.example/p?q=%5B1%5D&#038;r=2"),
+        (&odd["author"]["rendered"], "<a href=\"//e.example/p?q=%5B1%5D&#038;r=2\">A &amp; B</a>"),
+        (&kid["author_uri"]["raw"], ""),
+        (&kid["author"]["rendered"], "Jo"),
+    ];
+    for (found, expected) in rows {
+        assert_eq!(found, expected);
+    }
+    let folders = [
+        (&odd["stylesheet_uri"], "/themes/odd%20%5Bx%5D"),
+        (&odd["template_uri"], "/themes/odd%20%5Bx%5D"),
+        (&odd["screenshot"], "/themes/odd%20%5Bx%5D/screenshot.png"),
+        (&kid["stylesheet_uri"], "/themes/kid"),
+        (&kid["template_uri"], "/themes/odd%20%5Bx%5D"),
+    ];
+    for (found, end) in folders {
+        assert!(found.as_str().unwrap().ends_with(end), "{found} {end}");
+    }
 }
 
 /// Only published templates are rendered and listed; a draft is found by its id alone, by those who may edit it.

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use svc_auth::{Caller, roles::Roles};
 use svc_routing::{Method, Request};
 use svc_schema::Schema;
-use svc_store::{MetaKind, meta, options, posts, users};
+use svc_store::{MetaKind, StoredText, meta, options, posts, users};
 
 const USERS: &str = "/svc/v2/users";
 const EDITOR: i64 = 2;
@@ -128,7 +128,7 @@ async fn without_avatars_no_hash_of_an_address_is_shown() {
     let own = format!("{USERS}/3");
     let shown = h.get(NOBODY, &own, "").await.body["avatar_urls"]["48"].as_str().unwrap().to_owned();
     assert!(shown.ends_with("53ec1df?s=48&d=mm&r=g"), "{shown}");
-    h.site.store.write_blocking(|tx| options::set(tx, "show_avatars", "0", true)).unwrap();
+    h.site.store.write_blocking(|tx| options::set(tx, "show_avatars", &StoredText::of(0), true)).unwrap();
     for context in ["view", "edit"] {
         let user = h.get(ADMIN, &own, &format!("context={context}")).await.body;
         assert_eq!((&user["avatar_urls"], user.to_string().contains("gravatar")), (&Value::Null, false));
@@ -159,7 +159,7 @@ async fn create_update_and_delete() {
     assert!(!made.body.to_string().contains("s3cret"), "the password is never shown");
     let stored = |key: &'static str| h.site.store.read(|db| meta::get(db, MetaKind::User, id, key)).unwrap().unwrap();
     assert_eq!(
-        (stored("wp_capabilities").as_str(), stored("wp_user_level").as_str()),
+        (stored("wp_capabilities").as_stored(), stored("wp_user_level").as_stored()),
         (r#"a:1:{s:6:"author";b:1;}"#, "2")
     );
     let hash = || h.site.store.read(|db| users::get(db, svc_model::UserId(id))).unwrap().unwrap().pass;
@@ -177,7 +177,7 @@ async fn create_update_and_delete() {
     assert_eq!(changed.status, 200, "{:?}", changed.body);
     assert_eq!((&changed.body["roles"], &changed.body["url"]), (&json!(["editor"]), &json!("http://x.example")));
     assert!(svc_auth::password::verify(&hash(), b"other"));
-    assert_eq!(stored("wp_user_level"), "7");
+    assert_eq!(stored("wp_user_level").text(), "7");
     let cleared = h.json(ADMIN, Method::PATCH, &own, json!({"roles": []})).await;
     assert_eq!((&cleared.body["roles"], &cleared.body["capabilities"]), (&json!([]), &json!({})));
     assert_eq!(stored("wp_capabilities"), "a:0:{}");

@@ -16,7 +16,8 @@ mod site;
 pub use announce::{Announcement, rsd_document};
 pub use hooks::{Filters, Hooks, RouteFilter, TextFilter, UrlFilter};
 pub use links::{
-    AttachmentLink, AttachmentParent, PageLink, PostLink, PostTypeLinks, TaxonomyLinks, TermLink, needs_plain,
+    AttachmentLink, AttachmentParent, InvalidTerm, PageLink, PostLink, PostTypeLinks, TaxonomyLinks, TermLink,
+    needs_plain,
 };
 pub use lookup::{Archive, AttachmentKey, AuthorKey, DateKey, Feed, Lookup, PageKey, PostKey, TermKey, What};
 pub use permalinks::Permalinks;

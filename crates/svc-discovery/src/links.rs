@@ -146,6 +146,25 @@ impl TaxonomyLinks {
     }
 }
 
+/// There is no term to link to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct InvalidTerm;
+
+impl InvalidTerm {
+    /// The code of the API's error.
+    pub fn code(self) -> &'static str {
+        "invalid_term"
+    }
+}
+
+impl std::fmt::Display for InvalidTerm {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("There is no such term.")
+    }
+}
+
+impl std::error::Error for InvalidTerm {}
+
 /// What the address of a term is made of.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct TermLink<'a> {
@@ -246,7 +265,7 @@ impl SiteUrls {
     /// Source: `get_post_permalink`.
     pub fn custom_post_link(&self, kind: &PostTypeLinks, id: u64, path: &str, plain: bool, leave_name: bool) -> String {
         match (&kind.base, &kind.query_var) {
-            (Some(base), _) if self.permalinks.is_pretty() && !plain => {
+            (Some(base), _) if self.permalinks.is_pretty() && (leave_name || !plain) => {
                 let name = if leave_name { format!("%{}%", kind.name) } else { path.to_owned() };
                 let path = format!("{}{name}", self.permalinks.based(base, kind.with_front));
                 self.home_url(&self.permalinks.end(&path))
@@ -265,6 +284,14 @@ impl SiteUrls {
         } else {
             self.home_url(&format!("?post_type={}", kind.name))
         })
+    }
+
+    /// The URL of the archive of a term that was looked up and may be missing.
+    ///
+    /// # Errors
+    /// Without a term.
+    pub fn try_term_link(&self, taxonomy: &TaxonomyLinks, term: Option<&TermLink<'_>>) -> Result<String, InvalidTerm> {
+        term.map(|term| self.term_link(taxonomy, term)).ok_or(InvalidTerm)
     }
 
     /// The address of a term's archive. Source: `get_term_link`.

@@ -159,6 +159,32 @@ async fn notices_are_headers_in_debug_mode() {
     assert_eq!(header(&get(&demo_service(), "/demo/v1/noperm", &[]).await, "x-svc-doingitwrong"), None);
 }
 
+/// Whatever the method is: JSON types are JSON, forms are forms, and a body of another type is not read. One without a type
+/// is a form, but for POST.
+#[tokio::test]
+async fn bodies_are_read_by_their_type() {
+    let service = demo_service();
+    let text = r#"{"q":"jj","b":1}"#;
+    let (json, form) = (json!({"q": "jj", "b": 1}), json!({text: ""}));
+    for method in ["DELETE", "PUT", "PATCH", "GET", "POST"] {
+        let untyped = if method == "POST" { json!({}) } else { form.clone() };
+        for (kind, read_as_json, read_as_form) in [
+            ("text/plain", Value::Null, json!({})),
+            ("TEXT/PLAIN; charset=x", Value::Null, json!({})),
+            ("application/json", json.clone(), json!({})),
+            ("application/x-www-form-urlencoded", Value::Null, form.clone()),
+            ("multipart/form-data", Value::Null, json!({})),
+            ("json", Value::Null, untyped.clone()),
+            ("", Value::Null, untyped.clone()),
+        ] {
+            let req = request(method, "/demo/v1/sources", &[("content-type", kind)], text);
+            let res = send(&service, req).await;
+            let body: Value = serde_json::from_slice(res.body()).unwrap();
+            assert_eq!((&body["json"], &body["body"]), (&read_as_json, &read_as_form), "{method} {kind:?}: {body}");
+        }
+    }
+}
+
 /// Says what arrived: field, name, type, size, whether on disk, first bytes.
 async fn files(req: Request) -> Result {
     let shown = req.files().iter().map(|file| {

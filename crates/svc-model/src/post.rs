@@ -28,3 +28,10 @@ pub struct Post {
     pub mime_type: String,
     pub comment_count: i64,
 }
+
+impl Post {
+    /// Whether a password protects the post. `0` does not, as in WordPress, where it counts as empty.
+    pub fn is_protected(&self) -> bool {
+        !matches!(self.password.as_str(), "" | "0")
+    }
+}

@@ -151,7 +151,7 @@ pub struct PostType {
     pub taxonomies: Vec<String>,
     /// Address of the archive: `None` for none.
     pub has_archive: Option<String>,
-    /// First segment of addresses; `None` when the type has no addresses of its own, or special ones (`post`, `page`).
+    /// First segment of paths; `None` when the type has none of its own, or special ones (`post`, `page`).
     pub rewrite_slug: Option<String>,
     /// Deleted together with their author: true, false, or by support of `author` when unset.
     pub delete_with_user: Option<bool>,
@@ -189,7 +189,7 @@ impl PostType {
             map_meta_cap: true,
             taxonomies: Vec::new(),
             has_archive: None,
-            rewrite_slug: None,
+            rewrite_slug: (!BUILTIN.contains(&name)).then(|| name.to_owned()),
             delete_with_user: None,
             template: json!([]),
             template_lock: json!(false),

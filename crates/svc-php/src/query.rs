@@ -203,6 +203,26 @@ fn link_pair(name: &str, value: &Value, out: &mut String) {
     }
 }
 
+/// Adds parameters to a URL, before its fragment. Values are encoded. A parameter that the URL has already is replaced
+/// where it is; the other parameters of the URL are decoded and encoded again, so that `?rest_route=/a/b` becomes
+/// `?rest_route=%2Fa%2Fb`. Source: `add_query_arg`.
+pub fn extend_url(url: &str, parameters: &Map<String, Value>) -> String {
+    let (url, fragment) = url.split_at(url.find('#').unwrap_or(url.len()));
+    let (base, query) = url.split_once('?').unwrap_or((url, ""));
+    let mut all = parse(query.as_bytes());
+    for (name, value) in parameters {
+        all.insert(name.clone(), value.clone());
+    }
+    let query = build_link(&all);
+    if query.is_empty() { format!("{base}{fragment}") } else { format!("{base}?{query}{fragment}") }
+}
+
+/// [`extend_url`] with texts.
+pub fn extend_url_with<'a>(url: &str, parameters: impl IntoIterator<Item = (&'a str, &'a str)>) -> String {
+    let parameters = parameters.into_iter().map(|(name, value)| (name.to_owned(), Value::from(value)));
+    extend_url(url, &parameters.collect())
+}
+
 /// PHP's `urlencode`: letters, digits and `-_.` stay, a space is `+`, all else is percent-encoded.
 pub fn urlencode(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
@@ -210,6 +230,19 @@ pub fn urlencode(text: &str) -> String {
         match byte {
             b' ' => out.push('+'),
             b'-' | b'_' | b'.' => out.push(char::from(byte)),
+            b if b.is_ascii_alphanumeric() => out.push(char::from(b)),
+            b => out.push_str(percent_encoding::percent_encode_byte(b)),
+        }
+    }
+    out
+}
+
+/// A path in a URL: each segment percent-encoded, slashes kept. Source: `rawurlencode`.
+pub fn encode_path(path: &str) -> String {
+    let mut out = String::with_capacity(path.len());
+    for byte in path.bytes() {
+        match byte {
+            b'-' | b'_' | b'.' | b'~' | b'/' => out.push(char::from(byte)),
             b if b.is_ascii_alphanumeric() => out.push(char::from(b)),
             b => out.push_str(percent_encoding::percent_encode_byte(b)),
         }
@@ -267,6 +300,21 @@ mod tests {
     fn build_encodes_names_and_values() {
         let expected = "a=x+y%26z%2F%C3%A9&b%5B0%5D=1&b%5B1%5D%5Bq%5D=1&b%5B1%5D%5Bf%5D=1&b%5B1%5D%5Be%5D=1.0E%2B25&c%5Bd%5D=1&%7E=%7E-_.%2A&5=i";
         assert_eq!(build(&parameters()), expected);
+    }
+
+    #[test]
+    fn parameters_are_added_to_urls() {
+        for (url, expected) in [
+            ("http://a.b/x", "http://a.b/x?post=3&q=a%2Fb+c"),
+            ("http://a.b/x?", "http://a.b/x?post=3&q=a%2Fb+c"),
+            ("http://a.b/x?e=&z=1#f?g", "http://a.b/x?e&z=1&post=3&q=a%2Fb+c#f?g"),
+            ("http://a.b/?post=1&z=1", "http://a.b/?post=3&z=1&q=a%2Fb+c"),
+            ("http://a.b/?rest_route=/x/v2/y", "http://a.b/?rest_route=%2Fx%2Fv2%2Fy&post=3&q=a%2Fb+c"),
+            ("http://a.b/?a[]=1&a[]=2", "http://a.b/?a%5B0%5D=1&a%5B1%5D=2&post=3&q=a%2Fb+c"),
+        ] {
+            assert_eq!(extend_url_with(url, [("post", "3"), ("q", "a/b c")]), expected, "{url}");
+        }
+        assert_eq!(extend_url("http://a.b/x?", &Map::new()), "http://a.b/x");
     }
 
     #[test]

@@ -49,9 +49,7 @@ impl Paging {
         let at = |page: u64| {
             let mut query = query.clone();
             query.insert("page".to_owned(), Value::from(page));
-            let query = svc_php::query::build_link(&query);
-            let joint = if collection.contains('?') { '&' } else { '?' };
-            format!("{collection}{joint}{query}")
+            svc_php::query::extend_url(collection, &query)
         };
         let mut links = Vec::new();
         if self.page > 1 {

@@ -511,15 +511,23 @@ impl Server {
         let mut out = Map::new();
         for (method, path) in paths {
             let options = *method == Method::OPTIONS;
-            let address = path.trim_end_matches('/');
+            if path.is_empty() {
+                continue;
+            }
+            let path = path.trim_end_matches('/');
+            let (route, query) = path.split_once('?').map_or((path, None), |(route, query)| (route, Some(query)));
+            let route = match route.trim_end_matches('/') {
+                "" => "/",
+                route => route,
+            };
+            let address = &query.map_or(route.to_owned(), |query| format!("{route}?{query}"));
             let done =
                 if options { out.get("OPTIONS").and_then(|nested| nested.get(address)) } else { out.get(address) };
             if done.is_some() {
                 continue;
             }
-            let (route, query) = address.split_once('?').unwrap_or((address, ""));
             let method = if options { Method::OPTIONS } else { Method::GET };
-            let req = caller.sub_request(method, route).with_query_string(query);
+            let req = caller.sub_request(method, route).with_query_string(query.unwrap_or_default());
             let res = self.dispatch(req.clone()).await;
             if res.status != StatusCode::OK {
                 continue;

@@ -284,13 +284,24 @@ async fn preload_gives_body_and_headers_by_path() {
         (Method::GET, "/a/v1/books/1?_fields=id"),
         (Method::GET, "/a/v1/books/2/"),
         (Method::GET, "/a/v1/nosuch"),
+        (Method::GET, ""),
+        (Method::GET, "/a/v1/books/2/?_fields=id"),
+        (Method::GET, "/?_fields=namespaces"),
         (Method::DELETE, "/a/v1/books/2"),
         (Method::OPTIONS, "/a/v1/books/1"),
         (Method::GET, "/a/v1/books/1?_embed=next&_fields=id"),
     ];
     let out = server.preload(&paths, &Request::get("/").with_caller(User::named("admin").unwrap())).await;
     let keys: Vec<_> = out.keys().collect();
-    assert_eq!(keys, ["/a/v1/books/1?_fields=id", "/a/v1/books/2", "OPTIONS", "/a/v1/books/1?_embed=next&_fields=id"]);
+    let expected = [
+        "/a/v1/books/1?_fields=id",
+        "/a/v1/books/2",
+        "/a/v1/books/2?_fields=id",
+        "/?_fields=namespaces",
+        "OPTIONS",
+        "/a/v1/books/1?_embed=next&_fields=id",
+    ];
+    assert_eq!(keys, expected);
     assert_eq!(out["/a/v1/books/1?_fields=id"]["headers"], json!({"Allow": "GET, DELETE"}));
     assert_eq!(out["/a/v1/books/2"]["body"]["caller"], 1);
     assert_eq!(out["OPTIONS"]["/a/v1/books/1"]["body"]["methods"], json!(["GET", "DELETE"]));

@@ -110,7 +110,7 @@ impl Error {
             }
         }
         for Data { code, last, earlier } in data {
-            for value in earlier.into_iter().chain([last]) {
+            for value in earlier.into_iter().chain([last]).filter(|data| !data.is_null()) {
                 self.add_data(value, Some(&code));
             }
         }
@@ -155,10 +155,8 @@ impl Error {
     ///
     /// Source: specification, "Errors", 1, read as the reference does: only the first code's data counts.
     pub fn status(&self) -> u16 {
-        let Some(slot) = self.slot(self.code()) else { return DEFAULT_STATUS };
-        slot.earlier
-            .iter()
-            .chain([&slot.last])
+        self.all_data(self.code())
+            .into_iter()
             .rev()
             .filter_map(|data| data.get("status"))
             .find_map(svc_php::numeric::number)
@@ -179,16 +177,22 @@ impl Error {
     }
 
     fn object(&self, code: &str, message: &str) -> Map<String, Value> {
-        let slot = self.slot(code);
+        let all = self.all_data(code);
         let mut map = Map::with_capacity(3);
         // Codes are the keys of a PHP array, where a text of digits is an integer.
         map.insert("code".to_owned(), integer_key(code).map_or_else(|| code.into(), Value::from));
         map.insert("message".to_owned(), message.into());
-        map.insert("data".to_owned(), slot.map_or(Value::Null, |d| d.last.clone()));
-        if let Some(slot) = slot.filter(|d| !d.earlier.is_empty()) {
-            map.insert("additional_data".to_owned(), Value::Array(slot.earlier.clone()));
+        map.insert("data".to_owned(), all.last().copied().cloned().unwrap_or_default());
+        if let Some((_, earlier @ [_, ..])) = all.split_last() {
+            map.insert("additional_data".to_owned(), earlier.iter().copied().cloned().collect());
         }
         map
+    }
+
+    /// All data of a code that is not null, in the order in which it was added. Source: `get_all_error_data`.
+    fn all_data(&self, code: &str) -> Vec<&Value> {
+        let slot = self.slot(code);
+        slot.iter().flat_map(|d| d.earlier.iter().chain([&d.last])).filter(|data| !data.is_null()).collect()
     }
 
     /// Where a code's data is kept; an empty code stands for the first one.
@@ -263,6 +267,34 @@ mod tests {
                 ],
             })
         );
+    }
+
+    #[test]
+    fn null_data_is_not_shown() {
+        let status = |status: u16| json!({"status": status});
+        #[rustfmt::skip]
+        let rows = [
+            // data in the order in which it is added, then `data` and `additional_data` of the response, and the status
+            (vec![status(400), status(400), Value::Null], status(400), json!([{"status": 400}]), 400),
+            (vec![status(400), Value::Null], status(400), Value::Null, 400),
+            (vec![Value::Null], Value::Null, Value::Null, 500),
+            (vec![status(404), Value::Null, json!(7)], json!(7), json!([{"status": 404}]), 404),
+            (vec![json!(1), json!(2), json!(3)], json!(3), json!([1, 2]), 500),
+        ];
+        for (all, data, additional, status) in rows {
+            let mut error = Error::new("a", "A");
+            all.iter().for_each(|data| error.add_data(data.clone(), None));
+            let mut merged = Error::empty();
+            merged.merge(error.clone());
+            for error in [error, merged] {
+                let body = error.to_body();
+                assert_eq!(
+                    (&body["data"], &body["additional_data"], error.status()),
+                    (&data, &additional, status),
+                    "{all:?}"
+                );
+            }
+        }
     }
 
     #[test]

@@ -1,24 +1,18 @@
 //! What the first start and the command line do with accounts: the stored values of a user that come with it.
 
 use svc_model::UserId;
-use svc_php::{Php, serialize};
-use svc_store::{MetaKind, StoreError, Tx, meta};
+use svc_store::{MetaKind, StoreError, StoredText, Tx, meta};
 
 /// The stored level of each default role, which old plugins ask for.
 const LEVELS: &[(&str, &str)] =
     &[("administrator", "10"), ("editor", "7"), ("author", "2"), ("contributor", "1"), ("subscriber", "0")];
 
-/// A value as it is stored where it is not plain text.
-pub(crate) fn serialized(value: serde_json::Value) -> String {
-    String::from_utf8_lossy(&serialize::to_stored(Php::from(value))).into_owned()
-}
-
 /// The stored values of a role: capabilities and level, each by its key.
-fn role_meta(prefix: &str, role: &str) -> [(String, String); 2] {
+fn role_meta(prefix: &str, role: &str) -> [(String, StoredText); 2] {
     let level = LEVELS.iter().find(|(name, _)| *name == role).map_or("0", |(_, level)| level);
     [
-        (format!("{prefix}capabilities"), serialized(serde_json::json!({role: true}))),
-        (format!("{prefix}user_level"), level.to_owned()),
+        (format!("{prefix}capabilities"), StoredText::of(serde_json::json!({role: true}))),
+        (format!("{prefix}user_level"), StoredText::of(level)),
     ]
 }
 
@@ -45,8 +39,9 @@ pub(crate) fn default_meta(tx: &mut Tx, user: UserId, nickname: &str, role: &str
         ("use_ssl", "0"),
         ("show_admin_bar_front", "true"),
         ("locale", ""),
-        (&capabilities_key, &capabilities),
-        (&level_key, &level),
-    ];
+    ]
+    .map(|(key, value)| (key, StoredText::of(value)));
+    let rights = [(capabilities_key.as_str(), &capabilities), (level_key.as_str(), &level)];
+    let rows: Vec<(&str, &StoredText)> = rows.iter().map(|(key, value)| (*key, value)).chain(rights).collect();
     meta::add_many(tx, MetaKind::User, user.0, &rows)
 }

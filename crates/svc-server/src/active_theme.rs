@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use svc_packages::theme::Theme;
-use svc_store::{Store, Tx, options};
+use svc_store::{Store, StoredText, Tx, options};
 
 use crate::error::{Error, Result};
 
@@ -32,9 +32,9 @@ pub(crate) fn require(content_dir: &Path, name: &str) -> Result<Theme> {
 pub(crate) fn activate(content_dir: &Path, store: &Store, name: &str) -> Result<Theme> {
     let theme = require(content_dir, name)?;
     let rows = [
-        ("template", theme.template.clone()),
-        ("stylesheet", theme.stylesheet.clone()),
-        ("current_theme", theme.about.name.clone()),
+        ("template", StoredText::of(&theme.template)),
+        ("stylesheet", StoredText::of(&theme.stylesheet)),
+        ("current_theme", StoredText::of(&theme.about.name)),
     ];
     let names = rows.each_ref().map(|(name, _)| *name);
     let stored = store.read(|db| options::get_many(db, &names)).map_err(Error::store("cannot read the database"))?;
@@ -64,7 +64,7 @@ mod tests {
             assert!(refused.to_string().contains(missing), "{refused}");
         }
         activate(content.path(), &store, "kid").unwrap();
-        let stored = |name: &str| store.read(|db| options::get(db, name)).unwrap().unwrap();
+        let stored = |name: &str| store.read(|db| options::get(db, name)).unwrap().unwrap().text().to_owned();
         assert_eq!((stored("stylesheet").as_str(), stored("template").as_str()), ("kid", "paper"));
     }
 }

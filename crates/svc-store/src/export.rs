@@ -180,7 +180,7 @@ mod tests {
                 let post =
                     svc_model::Post { title: text.to_owned(), content: text.repeat(9_000), ..Default::default() };
                 let id = posts::insert(tx, &post)?;
-                meta::add(tx, crate::MetaKind::Post, id.0, "k", "a:1:{s:1:\"x\";s:2:\"é\";}")
+                meta::add(tx, crate::MetaKind::Post, id.0, "k", &crate::StoredText::of(serde_json::json!({"x": "é"})))
             })
             .unwrap();
         let first = dump(&store);

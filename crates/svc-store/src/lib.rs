@@ -19,6 +19,8 @@ mod pool;
 mod query;
 mod session;
 mod store;
+mod stored_text;
+mod write_turn;
 mod writer;
 
 #[cfg(test)]
@@ -50,6 +52,7 @@ pub use engine::Row;
 pub use error::{Result, StoreError};
 pub use meta::{Meta, MetaKind};
 pub use store::Store;
+pub use stored_text::{Encode, StoredText};
 
 /// A page of a list: ids in order, and how many there are in all when that was asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]

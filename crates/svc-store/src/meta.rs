@@ -7,6 +7,7 @@ use sea_query::{Expr, ExprTrait as _, Query, SelectStatement};
 
 use crate::db::{Db, Tx};
 use crate::error::{Result, StoreError};
+use crate::stored_text::StoredText;
 
 /// What meta is attached to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -56,19 +57,24 @@ impl MetaKind {
     }
 }
 
-/// The meta of one object: names in the order of their first rows, each with its texts as stored (PHP-serialized where
-/// they are not plain) in the order of their rows.
+/// The meta of one object: names in the order of their first rows, each with its values as stored in the order of their
+/// rows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Meta(pub IndexMap<String, Vec<String>>);
+pub struct Meta(pub IndexMap<String, Vec<StoredText>>);
 
 impl Meta {
-    /// The first text under the name.
-    pub fn first(&self, name: &str) -> Option<&str> {
-        self.0.get(name)?.first().map(String::as_str)
+    /// The first value under the name.
+    pub fn first(&self, name: &str) -> Option<&StoredText> {
+        self.0.get(name)?.first()
     }
 
-    /// All texts under the name.
-    pub fn all(&self, name: &str) -> &[String] {
+    /// The first value under the name, decoded as text; empty when there is none.
+    pub fn text(&self, name: &str) -> &str {
+        self.first(name).map_or("", StoredText::text)
+    }
+
+    /// All values under the name.
+    pub fn all(&self, name: &str) -> &[StoredText] {
         self.0.get(name).map_or(&[], Vec::as_slice)
     }
 
@@ -77,8 +83,8 @@ impl Meta {
         self.0.contains_key(name)
     }
 
-    /// Names with their texts.
-    pub fn iter(&self) -> impl Iterator<Item = (&str, &[String])> {
+    /// Names with their values.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &[StoredText])> {
         self.0.iter().map(|(k, v)| (k.as_str(), v.as_slice()))
     }
 }
@@ -104,7 +110,7 @@ pub fn load(db: &mut Db, kind: MetaKind, ids: &[i64]) -> Result<HashMap<i64, Met
     };
     db.cached_list(kind.shape(), ids, build, |row| {
         let meta = found.entry(row.int(0)?).or_default();
-        meta.0.entry(row.text(1)?).or_default().push(row.text(2)?);
+        meta.0.entry(row.text(1)?).or_default().push(StoredText::from_row(row.text(2)?));
         Ok(())
     })?;
     Ok(found)
@@ -118,15 +124,15 @@ pub fn load_one(db: &mut Db, kind: MetaKind, id: i64) -> Result<Meta> {
     Ok(load(db, kind, &[id])?.remove(&id).unwrap_or_default())
 }
 
-/// The first text under a name of one object.
+/// The first value under a name of one object.
 ///
 /// # Errors
 /// Those of the database.
-pub fn get(db: &mut Db, kind: MetaKind, id: i64, name: &str) -> Result<Option<String>> {
+pub fn get(db: &mut Db, kind: MetaKind, id: i64, name: &str) -> Result<Option<StoredText>> {
     let mut s = select(db, kind);
     s.and_where(Expr::col(kind.object()).eq(id)).and_where(Expr::col("meta_key").eq(name));
     s.order_by(kind.id(), sea_query::Order::Asc).limit(1);
-    db.first(&s, |row| row.text(2))
+    db.first(&s, |row| Ok(StoredText::from_row(row.text(2)?)))
 }
 
 /// The objects that have this text under this name, in the order of their ids; at most `limit`.
@@ -145,7 +151,7 @@ pub fn find(db: &mut Db, kind: MetaKind, name: &str, value: &str, limit: u64) ->
 ///
 /// # Errors
 /// Those of the database.
-pub fn add(tx: &mut Tx, kind: MetaKind, id: i64, name: &str, value: &str) -> Result<()> {
+pub fn add(tx: &mut Tx, kind: MetaKind, id: i64, name: &str, value: &StoredText) -> Result<()> {
     add_many(tx, kind, id, &[(name, value)])
 }
 
@@ -153,25 +159,27 @@ pub fn add(tx: &mut Tx, kind: MetaKind, id: i64, name: &str, value: &str) -> Res
 ///
 /// # Errors
 /// Those of the database.
-pub fn add_many(tx: &mut Tx, kind: MetaKind, id: i64, rows: &[(&str, &str)]) -> Result<()> {
+pub fn add_many(tx: &mut Tx, kind: MetaKind, id: i64, rows: &[(&str, &StoredText)]) -> Result<()> {
     if rows.is_empty() {
         return Ok(());
     }
     let mut insert = Query::insert();
     insert.into_table(tx.table(kind.table())).columns([kind.object(), "meta_key", "meta_value"]);
     for (name, value) in rows {
-        insert.values([id.into(), (*name).into(), (*value).into()]).map_err(|e| StoreError::Other(e.to_string()))?;
+        insert
+            .values([id.into(), (*name).into(), value.as_stored().into()])
+            .map_err(|e| StoreError::Other(e.to_string()))?;
     }
     tx.execute(&insert).map(drop)
 }
 
-/// Sets all rows under the name to this one text, or adds one when there is none.
+/// Sets all rows under the name to this one value, or adds one when there is none.
 ///
 /// Whether anything changed. Source: `update_metadata`.
 ///
 /// # Errors
 /// Those of the database.
-pub fn update(tx: &mut Tx, kind: MetaKind, id: i64, name: &str, value: &str) -> Result<bool> {
+pub fn update(tx: &mut Tx, kind: MetaKind, id: i64, name: &str, value: &StoredText) -> Result<bool> {
     let meta = load_one(tx, kind, id)?;
     match meta.all(name) {
         [] => {
@@ -181,7 +189,7 @@ pub fn update(tx: &mut Tx, kind: MetaKind, id: i64, name: &str, value: &str) -> 
         [only] if only == value => Ok(false),
         _ => {
             let mut update = Query::update();
-            update.table(tx.table(kind.table())).value("meta_value", value);
+            update.table(tx.table(kind.table())).value("meta_value", value.as_stored());
             update.and_where(Expr::col(kind.object()).eq(id)).and_where(Expr::col("meta_key").eq(name));
             tx.execute(&update)?;
             Ok(true)
@@ -189,16 +197,16 @@ pub fn update(tx: &mut Tx, kind: MetaKind, id: i64, name: &str, value: &str) -> 
     }
 }
 
-/// Removes the rows under a name, or only those with this text; how many there were.
+/// Removes the rows under a name, or only those with this value; how many there were.
 ///
 /// # Errors
 /// Those of the database.
-pub fn delete(tx: &mut Tx, kind: MetaKind, id: i64, name: &str, value: Option<&str>) -> Result<u64> {
+pub fn delete(tx: &mut Tx, kind: MetaKind, id: i64, name: &str, value: Option<&StoredText>) -> Result<u64> {
     let mut delete = Query::delete();
     delete.from_table(tx.table(kind.table()));
     delete.and_where(Expr::col(kind.object()).eq(id)).and_where(Expr::col("meta_key").eq(name));
     if let Some(value) = value {
-        delete.and_where(Expr::col("meta_value").eq(value));
+        delete.and_where(Expr::col("meta_value").eq(value.as_stored()));
     }
     Ok(tx.execute(&delete)?.rows)
 }
@@ -216,15 +224,15 @@ pub fn delete_all(tx: &mut Tx, kind: MetaKind, ids: &[i64]) -> Result<u64> {
     Ok(tx.execute(&delete)?.rows)
 }
 
-/// Removes the rows under a name from all objects of the kind, or only those with this text; how many there were.
+/// Removes the rows under a name from all objects of the kind, or only those with this value; how many there were.
 ///
 /// # Errors
 /// Those of the database.
-pub fn delete_everywhere(tx: &mut Tx, kind: MetaKind, name: &str, value: Option<&str>) -> Result<u64> {
+pub fn delete_everywhere(tx: &mut Tx, kind: MetaKind, name: &str, value: Option<&StoredText>) -> Result<u64> {
     let mut delete = Query::delete();
     delete.from_table(tx.table(kind.table())).and_where(Expr::col("meta_key").eq(name));
     if let Some(value) = value {
-        delete.and_where(Expr::col("meta_value").eq(value));
+        delete.and_where(Expr::col("meta_value").eq(value.as_stored()));
     }
     Ok(tx.execute(&delete)?.rows)
 }

@@ -19,9 +19,13 @@ use crate::mysql_changes::Changes;
 use crate::pool::{MAX_WAITING, WAIT_AFTER_WRITE};
 use crate::schema;
 use crate::session::{self, Session};
+use crate::write_turn::{Turn, Turns, pass_gate};
 
 /// How often a transaction is run when the server asks for it again.
-const TRIES: u32 = 8;
+const TRIES: u32 = 24;
+
+/// The longest pause before a transaction is run again, as a power of two of milliseconds.
+const LONGEST_PAUSE: u32 = 7;
 
 #[derive(Default)]
 struct State {
@@ -44,6 +48,10 @@ pub(crate) struct MySqlPool {
     read_limit: Option<Duration>,
     staleness: Duration,
     start: Instant,
+    /// Places of writers.
+    turns: Turns,
+    /// Whether the server is a node of a cluster whose nodes compare changes at commit (Galera).
+    is_cluster: bool,
     /// What is known of the server's changes; until it was asked nothing.
     changes: Option<Arc<Changes>>,
 }
@@ -52,26 +60,31 @@ impl MySqlPool {
     /// Connects once, to tell at start what is wrong.
     pub(crate) fn open(url: &str, config: &StoreConfig) -> Result<Self> {
         let processors = std::thread::available_parallelism().map_or(2, usize::from);
+        let max = if config.readers == 0 { (4 * processors).clamp(8, 64) } else { config.readers };
         let mut pool = MySqlPool {
             state: Mutex::default(),
             freed: Condvar::new(),
             server: Server::of(url)?,
             prefix: config.table_prefix.as_str().into(),
             shared: Arc::new(Shared::new()),
-            max: if config.readers == 0 { (4 * processors).clamp(8, 64) } else { config.readers },
+            max,
             wait: config.wait,
             read_limit: config.read_limit,
             staleness: config.staleness,
             start: Instant::now(),
+            turns: Turns::of(max),
+            is_cluster: false,
             changes: None,
         };
         let mut lease = pool.take()?;
         let db = lease.db()?;
         let changes = Changes::of(db, pool.staleness);
         let narrow = is_narrow(db)?;
+        let is_cluster = is_cluster(db);
         pool.shared.narrow.store(narrow, Ordering::Relaxed);
         drop(lease);
         pool.changes = Some(Arc::new(changes));
+        pool.is_cluster = is_cluster;
         Ok(pool)
     }
 
@@ -121,10 +134,25 @@ impl MySqlPool {
         session::refuse_nested(&self.shared)
     }
 
-    /// Runs a transaction, again when the server asks for that.
-    pub(crate) fn write<T, E: From<StoreError>>(&self, f: impl Fn(&mut Tx) -> Result<T, E>) -> Result<T, E> {
+    /// Waits until a writer may take a connection.
+    pub(crate) async fn turn(&self) -> Result<Turn> {
+        self.turns.turn().await
+    }
+
+    /// [`Self::turn`] for threads that may block.
+    pub(crate) fn turn_blocking(&self) -> Result<Turn> {
         session::refuse_nested(&self.shared)?;
-        let mut tries = 0;
+        self.turns.turn_blocking()
+    }
+
+    /// Runs a transaction, again when the server asks for that. Transactions of all servers on the database take turns.
+    pub(crate) fn write<T, E: From<StoreError>>(
+        &self,
+        _turn: Turn,
+        f: impl Fn(&mut Tx) -> Result<T, E>,
+    ) -> Result<T, E> {
+        session::refuse_nested(&self.shared)?;
+        let (begun, mut tries) = (Instant::now(), 0);
         loop {
             tries += 1;
             let mut lease = self.begin("START TRANSACTION")?;
@@ -132,7 +160,10 @@ impl MySqlPool {
             let mut tx = Tx(db);
             let session = Session::open(&tx);
             // As on SQLite, a panic is one caller's misfortune, and a failure of the write.
-            let outcome = catch_unwind(AssertUnwindSafe(|| f(&mut tx)));
+            let outcome = catch_unwind(AssertUnwindSafe(|| {
+                pass_gate(&mut tx, self.is_cluster)?;
+                f(&mut tx)
+            }));
             let outcome =
                 outcome.unwrap_or_else(|_| Err(StoreError::Other("a transaction panicked".to_owned()).into()));
             drop(session);
@@ -151,16 +182,18 @@ impl MySqlPool {
                 self.wrote();
             }
             drop(lease);
-            if !(failed && again && tries < TRIES) {
+            if !(failed && again && tries < TRIES && begun.elapsed() < 2 * self.wait) {
                 return done;
             }
-            // The other transaction needs a moment; waits differ so that two do not meet again.
-            std::thread::sleep(Duration::from_millis((1_u64 << tries) + u64::from(self.jitter())));
+            std::thread::sleep(self.pause(tries));
         }
     }
 
-    fn jitter(&self) -> u32 {
-        self.start.elapsed().subsec_nanos() % 8
+    /// A pause that grows with the tries. Half of it is by chance, so that two that met do not meet again.
+    fn pause(&self, tries: u32) -> Duration {
+        let longest = 1_000_u64 << tries.min(LONGEST_PAUSE);
+        let chance = u64::from(self.start.elapsed().subsec_nanos()) % longest;
+        Duration::from_micros((longest + chance) / 2)
     }
 
     pub(crate) fn exclusively<T, E: From<StoreError>>(&self, f: impl FnOnce(&mut Tx) -> Result<T, E>) -> Result<T, E> {
@@ -251,6 +284,15 @@ fn is_narrow(db: &mut Db) -> Result<bool> {
     db.count(SQL);
     db.conn.query(SQL, &[table.into()], &mut |row| row.int(0).map(|found| n = found))?;
     Ok(n > 0)
+}
+
+/// Whether the server is a node of a Galera cluster. One that does not know the question is none.
+fn is_cluster(db: &mut Db) -> bool {
+    const SQL: &str = "SHOW VARIABLES LIKE 'wsrep_on'";
+    let mut on = String::new();
+    db.count(SQL);
+    let asked = db.conn.query(SQL, &[], &mut |row| row.text(1).map(|value| on = value));
+    asked.is_ok() && on.eq_ignore_ascii_case("ON")
 }
 
 /// A connection out of the pool. One with a transaction that was not ended, or that is broken, is closed.

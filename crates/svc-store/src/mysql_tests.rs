@@ -10,7 +10,7 @@ use crate::engine::Conn as _;
 use crate::engine::mysql::{MySql, Server};
 use crate::import::{ImportError, ImportOptions};
 use crate::mysql_changes::SETTLE;
-use crate::{DatabaseUrl, Family, Store, StoreConfig, StoreError, fixture, options, posts};
+use crate::{DatabaseUrl, Family, Store, StoreConfig, StoreError, StoredText, fixture, options, posts};
 
 /// An empty site on a server, and how to reach it otherwise.
 fn site() -> Option<(Store, StoreConfig, String)> {
@@ -25,43 +25,109 @@ fn site() -> Option<(Store, StoreConfig, String)> {
 #[test]
 fn connections_that_the_server_closed_are_replaced() {
     let (Some((store, _, database)), Some(server)) = (site(), fixture::server()) else { return };
-    store.write_blocking(|tx| options::set(tx, "a", "1", true)).unwrap();
+    store.write_blocking(|tx| options::set(tx, "a", &StoredText::of("1"), true)).unwrap();
     for _ in 0..3 {
         let ids = server.client(&format!("SELECT id FROM information_schema.processlist WHERE db = '{database}'"));
         for id in ids.unwrap().lines() {
             server.client(&format!("KILL {id}")).unwrap();
         }
-        assert_eq!(store.read(|db| options::get(db, "a")).unwrap().as_deref(), Some("1"));
+        assert_eq!(store.read(|db| options::get(db, "a")).unwrap().as_ref().map(StoredText::text), Some("1"));
     }
 }
 
 #[test]
-fn a_deadlock_runs_the_transaction_again() {
-    let Some((store, _, _)) = site() else { return };
+fn a_deadlock_with_another_program_runs_the_transaction_again() {
+    let Some((store, config, _)) = site() else { return };
+    let text = |value: &'static str| StoredText::of(value);
     store
-        .write_blocking(|tx| options::set(tx, "a", "0", true).and_then(|()| options::set(tx, "b", "0", true)))
+        .write_blocking(move |tx| {
+            options::set(tx, "a", &text("0"), true)?;
+            options::set(tx, "b", &text("0"), true)
+        })
         .unwrap();
     let both = Arc::new(Barrier::new(2));
     let runs = Arc::new(AtomicUsize::new(0));
-    let write = |first: &'static str, second: &'static str| {
+    let write = std::thread::spawn({
         let (store, both, runs) = (store.clone(), both.clone(), runs.clone());
-        std::thread::spawn(move || {
-            let met = AtomicUsize::new(0);
+        move || {
             store.write_blocking(move |tx| {
-                runs.fetch_add(1, Ordering::Relaxed);
-                options::set(tx, first, first, true)?;
+                options::set(tx, "a", &text("1"), true)?;
                 // Only in the first run do the two wait until each holds what the other wants.
-                if met.fetch_add(1, Ordering::Relaxed) == 0 {
+                if runs.fetch_add(1, Ordering::Relaxed) == 0 {
                     both.wait();
                 }
-                options::set(tx, second, first, true)
+                options::set(tx, "b", &text("1"), true)
             })
-        })
+        }
+    });
+    // The server ends the transaction that has changed less.
+    let mut other = Other::of(&config);
+    other.run("START TRANSACTION");
+    for n in 0..20 {
+        other.run(&format!("INSERT INTO wp_options (option_name, option_value) VALUES ('other{n}', '')"));
+    }
+    other.run("UPDATE wp_options SET option_value = '2' WHERE option_name = 'b'");
+    both.wait();
+    other.run("UPDATE wp_options SET option_value = '2' WHERE option_name = 'a'");
+    other.run("COMMIT");
+    write.join().unwrap().unwrap();
+    assert_eq!(runs.load(Ordering::Relaxed), 2);
+}
+
+/// Reads a number, adds one, and writes it back, from eight threads at once.
+fn count_up(stores: &[Store], option: &'static str) -> i64 {
+    std::thread::scope(|scope| {
+        for n in 0..8 {
+            let store = &stores[n % stores.len()];
+            scope.spawn(move || {
+                for _ in 0..20 {
+                    let add = move |tx: &mut crate::Tx| {
+                        let now = options::get(tx, option)?.map_or(0, |v| v.text().parse::<i64>().unwrap());
+                        options::set(tx, option, &StoredText::of(now + 1), false)
+                    };
+                    store.write_blocking(add).unwrap();
+                }
+            });
+        }
+    });
+    stores[0].read(|db| options::get(db, option)).unwrap().unwrap().text().parse().unwrap()
+}
+
+#[test]
+fn what_is_read_changed_and_written_back_by_eight_threads_is_not_lost() {
+    let (sqlite, _folder) = fixture::store();
+    assert_eq!(count_up(&[sqlite], "n"), 160, "SQLite");
+    // The option does not exist at first, and the gate row may be missing.
+    let Some((store, config, _)) = site() else { return };
+    let two = [store.clone(), Store::open(&config).unwrap()];
+    assert_eq!(count_up(&two[..1], "one"), 160, "one server");
+    assert_eq!(count_up(&two, "two"), 160, "two servers");
+    store.write_blocking(|tx| options::set(tx, "db_version", &StoredText::of(1), true)).unwrap();
+    assert_eq!(count_up(&two, "with a gate"), 160, "two servers");
+}
+
+#[test]
+fn a_row_that_another_program_changes_meanwhile_is_not_overwritten() {
+    let Some((store, config, _)) = site() else { return };
+    let mut other = Other::of(&config);
+    let known = other.0.execute("SET SESSION innodb_snapshot_isolation = ON", &[]).is_ok();
+    if !known {
+        eprintln!("SKIPPED: this server does not know innodb_snapshot_isolation");
+        return;
+    }
+    other.run("INSERT INTO wp_options (option_name, option_value) VALUES ('n', '1')");
+    let (runs, other) = (Arc::new(AtomicUsize::new(0)), Arc::new(Mutex::new(other)));
+    let counted = Arc::clone(&runs);
+    let add = move |tx: &mut crate::Tx| {
+        let now = options::get(tx, "n")?.map_or(0, |v| v.text().parse::<i64>().unwrap());
+        if counted.fetch_add(1, Ordering::Relaxed) == 0 {
+            other.lock().unwrap().run("UPDATE wp_options SET option_value = '5' WHERE option_name = 'n'");
+        }
+        options::set(tx, "n", &StoredText::of(now + 1), true)
     };
-    let (one, two) = (write("a", "b"), write("b", "a"));
-    one.join().unwrap().unwrap();
-    two.join().unwrap().unwrap();
-    assert_eq!(runs.load(Ordering::Relaxed), 3);
+    store.write_blocking(add).unwrap();
+    assert_eq!(store.read(|db| options::get(db, "n")).unwrap().unwrap().text(), "6");
+    assert_eq!(runs.load(Ordering::Relaxed), 2);
 }
 
 #[test]
@@ -79,7 +145,7 @@ fn failures_are_told_apart() {
     assert!(matches!(url(&database, "no_such_database"), Err(StoreError::Unavailable(_))));
     assert!(matches!(url("%2Fs", "%2Fnothing"), Err(StoreError::Unavailable(_))));
 
-    let too_long = store.write_blocking(|tx| options::set(tx, &"x".repeat(500), "", true));
+    let too_long = store.write_blocking(|tx| options::set(tx, &"x".repeat(500), &StoredText::of(""), true));
     assert!(matches!(too_long, Err(StoreError::Other(_))), "nothing is cut silently: {too_long:?}");
 
     let mut short = config.clone();
@@ -209,7 +275,7 @@ fn totals_are_kept_while_nobody_writes_and_true_at_once_when_somebody_does() {
             wait_until(|| total(&store) == (n + 1, KEPT));
         }
     }
-    store.write_blocking(|tx| options::set(tx, "a", "1", true)).unwrap();
+    store.write_blocking(|tx| options::set(tx, "a", &StoredText::of("1"), true)).unwrap();
     assert_eq!(total(&store), (300, COUNTED), "own writes count too");
 }
 
@@ -293,10 +359,10 @@ fn options_are_loaded_once_while_nobody_writes_and_never_old() {
         };
         store.read(read).unwrap()
     };
-    store.write_blocking(|tx| options::set(tx, "a", "1", true)).unwrap();
+    store.write_blocking(|tx| options::set(tx, "a", &StoredText::of("1"), true)).unwrap();
     wait_until(|| get() == (Some("1".to_owned()), 0));
     other.run("UPDATE wp_options SET option_value = '2' WHERE option_name = 'a'");
-    assert_eq!(get().0.as_deref(), Some("2"));
+    assert_eq!(get().0.as_ref().map(StoredText::text), Some("2"));
 }
 
 #[test]
@@ -347,13 +413,13 @@ fn a_staleness_lets_totals_be_old_until_this_process_writes() {
     assert_eq!(total(&store).0, 2);
     other.insert();
     assert_eq!(total(&store), (2, KEPT), "another's write is seen later, if that is allowed");
-    store.write_blocking(|tx| options::set(tx, "a", "1", true)).unwrap();
+    store.write_blocking(|tx| options::set(tx, "a", &StoredText::of("1"), true)).unwrap();
     assert_eq!(total(&store), (3, COUNTED), "nothing is kept over an own write");
     // What decides permission is never old.
     let get = || store.read(|db| options::get(db, "a")).unwrap();
-    assert_eq!(get().as_deref(), Some("1"));
+    assert_eq!(get().as_ref().map(StoredText::text), Some("1"));
     other.run("UPDATE wp_options SET option_value = '2' WHERE option_name = 'a'");
-    assert_eq!(get().as_deref(), Some("2"));
+    assert_eq!(get().as_ref().map(StoredText::text), Some("2"));
 }
 
 #[test]
@@ -381,12 +447,12 @@ fn both_engines_and_the_engines_own_client_make_the_same_dump() {
 #[test]
 fn a_broken_dump_leaves_nothing_behind() {
     let (Some((store, _, database)), Some(server)) = (site(), fixture::server()) else { return };
-    store.write_blocking(|tx| options::set(tx, "kept", "yes", true)).unwrap();
+    store.write_blocking(|tx| options::set(tx, "kept", &StoredText::of("yes"), true)).unwrap();
     let dump = format!("{}\nINSERT INTO `wp_options` VALUES (1", text(&fixture::dump()));
     let overwrite = || ImportOptions { overwrite: true, ..ImportOptions::default() };
     let broken = store.import(dump.as_bytes(), overwrite());
     assert!(matches!(broken, Err(ImportError::Dump { .. })), "{broken:?}");
-    assert_eq!(store.read(|db| options::get(db, "kept")).unwrap().as_deref(), Some("yes"));
+    assert_eq!(store.read(|db| options::get(db, "kept")).unwrap().as_ref().map(StoredText::text), Some("yes"));
     let tables = |()| server.client(&format!("SHOW TABLES FROM {database}")).unwrap().lines().count();
     assert_eq!(tables(()), 12);
     // And a whole one takes the place of the old.

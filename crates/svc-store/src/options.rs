@@ -1,4 +1,4 @@
-//! The site's options: names and texts, PHP-serialized where they are not plain.
+//! The site's options: names and values.
 
 use std::sync::Arc;
 
@@ -8,9 +8,10 @@ use sea_query::{Expr, ExprTrait as _, OnConflict, Query, SelectStatement};
 use crate::Family;
 use crate::db::{Db, Tx};
 use crate::error::{Result, StoreError};
+use crate::stored_text::StoredText;
 
 /// Options by name, as stored.
-pub type Options = IndexMap<String, String>;
+pub type Options = IndexMap<String, StoredText>;
 
 /// What the `autoload` column says of options that are read with every request.
 const AUTOLOADED: [&str; 4] = ["yes", "on", "auto-on", "auto"];
@@ -31,18 +32,18 @@ pub fn autoloaded(db: &mut Db) -> Result<Arc<Options>> {
         statement.and_where(Expr::col("autoload").is_in(AUTOLOADED)).order_by("option_id", sea_query::Order::Asc);
         let mut options = Options::new();
         db.select(&statement, |row| {
-            options.insert(row.text(0)?, row.text(1)?);
+            options.insert(row.text(0)?, StoredText::from_row(row.text(1)?));
             Ok(())
         })?;
         Ok(options)
     })
 }
 
-/// The option's text; `None` when there is no such option.
+/// The option's value; `None` when there is no such option.
 ///
 /// # Errors
 /// Those of the database.
-pub fn get(db: &mut Db, name: &str) -> Result<Option<String>> {
+pub fn get(db: &mut Db, name: &str) -> Result<Option<StoredText>> {
     if db.version(Family::Options).is_some()
         && let Some(value) = autoloaded(db)?.get(name)
     {
@@ -51,7 +52,7 @@ pub fn get(db: &mut Db, name: &str) -> Result<Option<String>> {
     let mut found = None;
     let build = |db: &Db| select(db).and_where(Expr::col("option_name").eq("")).take();
     db.cached(("options.get", 0), &[name.into()], build, |row| {
-        found = Some(row.text(1)?);
+        found = Some(StoredText::from_row(row.text(1)?));
         Ok(())
     })?;
     Ok(found)
@@ -66,7 +67,7 @@ pub fn get_many(db: &mut Db, names: &[&str]) -> Result<Options> {
     statement.and_where(Expr::col("option_name").is_in(names.iter().copied()));
     let mut options = Options::new();
     db.select(&statement, |row| {
-        options.insert(row.text(0)?, row.text(1)?);
+        options.insert(row.text(0)?, StoredText::from_row(row.text(1)?));
         Ok(())
     })?;
     Ok(options)
@@ -76,11 +77,11 @@ pub fn get_many(db: &mut Db, names: &[&str]) -> Result<Options> {
 ///
 /// # Errors
 /// Those of the database.
-pub fn set(tx: &mut Tx, name: &str, value: &str, autoload: bool) -> Result<()> {
+pub fn set(tx: &mut Tx, name: &str, value: &StoredText, autoload: bool) -> Result<()> {
     let mut insert = Query::insert();
     insert.into_table(tx.table("options")).columns(["option_name", "option_value", "autoload"]);
     insert
-        .values([name.into(), value.into(), if autoload { "on" } else { "off" }.into()])
+        .values([name.into(), value.as_stored().into(), if autoload { "on" } else { "off" }.into()])
         .map_err(|e| StoreError::Other(e.to_string()))?;
     insert.on_conflict(OnConflict::column("option_name").update_column("option_value").to_owned());
     tx.execute(&insert).map(drop)
@@ -90,9 +91,9 @@ pub fn set(tx: &mut Tx, name: &str, value: &str, autoload: bool) -> Result<()> {
 ///
 /// # Errors
 /// Those of the database.
-pub fn replace(tx: &mut Tx, name: &str, old: &str, new: &str) -> Result<bool> {
+pub fn replace(tx: &mut Tx, name: &str, old: &StoredText, new: &StoredText) -> Result<bool> {
     // Bytes are compared here rather than in SQL, where texts that differ by case or accents are equal.
-    if get(tx, name)?.as_deref() != Some(old) {
+    if get(tx, name)?.as_ref() != Some(old) {
         return Ok(false);
     }
     set(tx, name, new, true)?;

@@ -121,7 +121,7 @@ impl SharedConn {
 mod tests {
     use std::time::Duration;
 
-    use crate::{Store, StoreError, fixture, meta, options};
+    use crate::{Store, StoreError, StoredText, fixture, meta, options};
 
     #[test]
     fn nested_reads_use_the_same_snapshot() {
@@ -131,7 +131,9 @@ mod tests {
                 let before = options::get_many(db, &["blogname"])?;
                 std::thread::scope(|threads| {
                     threads
-                        .spawn(|| other.write_blocking(|tx| options::set(tx, "blogname", "changed", true)))
+                        .spawn(|| {
+                            other.write_blocking(|tx| options::set(tx, "blogname", &StoredText::of("changed"), true))
+                        })
                         .join()
                         .unwrap()
                 })?;
@@ -140,7 +142,10 @@ mod tests {
                 Ok((before == nested, options::get_many(db, &["blogname"])? == before))
             });
             assert_eq!(seen.unwrap(), (true, true));
-            assert_eq!(store.read(|db| options::get(db, "blogname")).unwrap().as_deref(), Some("changed"));
+            assert_eq!(
+                store.read(|db| options::get(db, "blogname")).unwrap().as_ref().map(StoredText::text),
+                Some("changed")
+            );
         });
     }
 
@@ -150,21 +155,22 @@ mod tests {
             let inner = store.clone();
             let seen = store
                 .write_blocking(move |tx| {
-                    options::set(tx, "nested", "1", false)?;
-                    let refused = inner.write_blocking(|tx| options::set(tx, "nested", "2", false));
+                    options::set(tx, "nested", &StoredText::of("1"), false)?;
+                    let refused = inner.write_blocking(|tx| options::set(tx, "nested", &StoredText::of("2"), false));
                     assert!(matches!(refused, Err(StoreError::Nested)), "{refused:?}");
                     inner.read(|db| options::get(db, "nested"))
                 })
                 .unwrap();
-            assert_eq!(seen.as_deref(), Some("1"));
-            let refused = store.read(|_| store.write_blocking(|tx| options::set(tx, "nested", "3", false)));
+            assert_eq!(seen.as_ref().map(StoredText::text), Some("1"));
+            let refused =
+                store.read(|_| store.write_blocking(|tx| options::set(tx, "nested", &StoredText::of("3"), false)));
             assert!(matches!(refused, Err(StoreError::Nested)), "{refused:?}");
             let refused = store.read(|_| {
                 let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-                runtime.block_on(store.write(|tx| options::set(tx, "nested", "4", false)))
+                runtime.block_on(store.write(|tx| options::set(tx, "nested", &StoredText::of("4"), false)))
             });
             assert!(matches!(refused, Err(StoreError::Nested)), "{refused:?}");
-            assert_eq!(store.read(|db| options::get(db, "nested")).unwrap().as_deref(), Some("1"));
+            assert_eq!(store.read(|db| options::get(db, "nested")).unwrap().as_ref().map(StoredText::text), Some("1"));
         });
     }
 
@@ -173,7 +179,7 @@ mod tests {
         let ((one, _folder), (two, _other)) = (fixture::store(), fixture::store());
         let name = |store: &Store| store.read(|db| options::get(db, "blogname"));
         one.read(|_| {
-            two.write_blocking(|tx| options::set(tx, "blogname", "two", true))?;
+            two.write_blocking(|tx| options::set(tx, "blogname", &StoredText::of("two"), true))?;
             assert_eq!(name(&two)?.as_deref(), Some("two"));
             assert_ne!(name(&one)?.as_deref(), Some("two"));
             Ok(())
@@ -217,6 +223,6 @@ mod tests {
         let panicked =
             std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| store.read::<()>(|_| panic!("a mistake"))));
         assert!(panicked.is_err());
-        store.write_blocking(|tx| options::set(tx, "after", "1", false)).unwrap();
+        store.write_blocking(|tx| options::set(tx, "after", &StoredText::of("1"), false)).unwrap();
     }
 }

@@ -77,8 +77,11 @@ impl Store {
 
     /// Writes: the whole of `f` happens, durably, or none of it.
     ///
+    /// Transactions take turns, on every engine and for all servers on one database: what `f` reads is not changed by another
+    /// one before `f` is committed. So a value that is read, changed and written back must be read within `f`.
+    ///
     /// `f` may be run more than once (when the database asks for the transaction again), so it must have no other
-    /// effects than those on the database. Answers after the commit.
+    /// effects than those on the database. Returns after the commit.
     ///
     /// # Errors
     /// Those of `f`, after which nothing is changed; [`StoreError::Busy`] when too many writes wait already;
@@ -100,8 +103,10 @@ impl Store {
             Backend::MySql(pool) => {
                 pool.refuse_nested()?;
                 let store = self.clone();
+                // Writers wait for their turn without a thread and without a connection.
+                let turn = pool.turn().await?;
                 let write = tokio::task::spawn_blocking(move || match &*store.0 {
-                    Backend::MySql(pool) => pool.write(f),
+                    Backend::MySql(pool) => pool.write(turn, f),
                     Backend::Sqlite(_) => Err(stopped().into()),
                 });
                 write.await.unwrap_or_else(|_| Err(StoreError::Other("a transaction panicked".to_owned()).into()))
@@ -121,7 +126,7 @@ impl Store {
                 let answer = pool.write(f)?;
                 in_place(|| answer.blocking_recv().unwrap_or_else(|_| Err(stopped())))
             }
-            Backend::MySql(pool) => in_place(|| pool.write(f)),
+            Backend::MySql(pool) => in_place(|| pool.write(pool.turn_blocking()?, f)),
         };
         moment::over(written.is_ok());
         written

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::{DatabaseUrl, Store, StoreConfig, StoreError, fixture, options};
+use crate::{DatabaseUrl, Store, StoreConfig, StoreError, StoredText, fixture, options};
 
 #[test]
 fn a_read_sees_one_state() {
@@ -12,14 +12,18 @@ fn a_read_sees_one_state() {
         let seen = store
             .read(|db| {
                 let before = options::get_many(db, &["blogname"])?;
-                let write = || store.write_blocking(|tx| options::set(tx, "blogname", "changed", true));
+                let write =
+                    || store.write_blocking(|tx| options::set(tx, "blogname", &StoredText::of("changed"), true));
                 std::thread::scope(|threads| threads.spawn(write).join().unwrap())?;
                 let after = options::get_many(db, &["blogname"])?;
                 Ok(before == after)
             })
             .unwrap();
         assert!(seen, "a write during a read is not seen by it");
-        assert_eq!(store.read(|db| options::get(db, "blogname")).unwrap().as_deref(), Some("changed"));
+        assert_eq!(
+            store.read(|db| options::get(db, "blogname")).unwrap().as_ref().map(StoredText::text),
+            Some("changed")
+        );
     });
 }
 
@@ -27,18 +31,18 @@ fn a_read_sees_one_state() {
 fn a_failed_write_changes_nothing_and_others_go_on() {
     fixture::on_each(|store| {
         let failed: Result<(), StoreError> = store.write_blocking(|tx| {
-            options::set(tx, "half", "1", true)?;
+            options::set(tx, "half", &StoredText::of("1"), true)?;
             Err(StoreError::Other("no".to_owned()))
         });
         assert!(failed.is_err());
         let panicked: Result<(), StoreError> = store.write_blocking(|tx| {
-            options::set(tx, "half", "2", true)?;
+            options::set(tx, "half", &StoredText::of("2"), true)?;
             panic!("a mistake")
         });
         assert!(panicked.is_err());
         assert_eq!(store.read(|db| options::get(db, "half")).unwrap(), None);
-        store.write_blocking(|tx| options::set(tx, "whole", "1", true)).unwrap();
-        assert_eq!(store.read(|db| options::get(db, "whole")).unwrap().as_deref(), Some("1"));
+        store.write_blocking(|tx| options::set(tx, "whole", &StoredText::of("1"), true)).unwrap();
+        assert_eq!(store.read(|db| options::get(db, "whole")).unwrap().as_ref().map(StoredText::text), Some("1"));
     });
 }
 
@@ -57,7 +61,7 @@ fn an_error_of_the_caller_undoes_its_write() {
         }
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).build().unwrap();
         let answer: Result<(), Mine> = runtime.block_on(store.write_or(|tx| {
-            options::set(tx, "mine", "1", true)?;
+            options::set(tx, "mine", &StoredText::of("1"), true)?;
             Err(Mine::Refused)
         }));
         assert_eq!(answer, Err(Mine::Refused));
@@ -77,7 +81,7 @@ fn many_writers_and_readers_at_once() {
                 tasks.push(tokio::spawn(async move {
                     let write = store.write(move |tx| {
                         runs.fetch_add(1, Ordering::Relaxed);
-                        options::set(tx, &format!("n{i}"), "x", false)?;
+                        options::set(tx, &format!("n{i}"), &StoredText::of("x"), false)?;
                         // Every tenth fails, within a group with others.
                         if i % 10 == 0 { Err(StoreError::Other("no".to_owned())) } else { Ok(()) }
                     });
@@ -148,7 +152,7 @@ async fn after_its_write_a_request_waits_longer() {
     let request = crate::moment::scope(async {
         let before = store.read(|db| options::get(db, "blogname"));
         assert!(matches!(before, Err(StoreError::Busy)));
-        store.write(|tx| options::set(tx, "blogname", "written", true)).await?;
+        store.write(|tx| options::set(tx, "blogname", &StoredText::of("written"), true)).await?;
         release.send(()).unwrap();
         store.read(|db| options::get(db, "blogname"))
     });
@@ -236,7 +240,7 @@ fn a_file_that_may_not_be_written_is_read_all_the_same() {
     }
     let store = Store::open(&StoreConfig::new(DatabaseUrl::Sqlite(path.clone()))).unwrap();
     assert!(store.read(|db| options::get(db, "blogname")).unwrap().is_some());
-    let refused = store.write_blocking(|tx| options::set(tx, "a", "1", true));
+    let refused = store.write_blocking(|tx| options::set(tx, "a", &StoredText::of("1"), true));
     assert!(matches!(refused, Err(StoreError::ReadOnly)), "{refused:?}");
     drop(store);
     // The files that SQLite has put beside it have taken its mode.
@@ -244,7 +248,7 @@ fn a_file_that_may_not_be_written_is_read_all_the_same() {
         std::fs::set_permissions(entry.unwrap().path(), std::fs::Permissions::from_mode(0o644)).unwrap();
     }
     let store = Store::open(&StoreConfig::new(DatabaseUrl::Sqlite(path))).unwrap();
-    store.write_blocking(|tx| options::set(tx, "a", "1", true)).unwrap();
+    store.write_blocking(|tx| options::set(tx, "a", &StoredText::of("1"), true)).unwrap();
 }
 
 #[test]
@@ -291,13 +295,21 @@ fn installing_twice_is_harmless() {
     for _ in 0..2 {
         store.write_blocking(crate::schema::install).unwrap();
     }
-    store.write_blocking(|tx| options::set(tx, "a", "1", true)).unwrap();
+    store.write_blocking(|tx| options::set(tx, "a", &StoredText::of("1"), true)).unwrap();
     let version = |store: &Store| store.read(|db| Ok(db.version(crate::Family::Options))).unwrap().unwrap();
     let before = version(&store);
-    store.write_blocking(|tx| options::set(tx, "a", "2", true)).unwrap();
+    store.write_blocking(|tx| options::set(tx, "a", &StoredText::of("2"), true)).unwrap();
     assert!(version(&store) > before);
-    assert!(store.write_blocking(|tx| options::replace(tx, "a", "1", "3")).is_ok_and(|done| !done));
-    assert!(store.write_blocking(|tx| options::replace(tx, "a", "2", "3")).is_ok_and(|done| done));
+    assert!(
+        store
+            .write_blocking(|tx| options::replace(tx, "a", &StoredText::of("1"), &StoredText::of("3")))
+            .is_ok_and(|done| !done)
+    );
+    assert!(
+        store
+            .write_blocking(|tx| options::replace(tx, "a", &StoredText::of("2"), &StoredText::of("3")))
+            .is_ok_and(|done| done)
+    );
     assert!(store.write_blocking(|tx| options::delete(tx, "a")).unwrap());
     assert_eq!(store.read(|db| options::get(db, "a")).unwrap(), None);
 }
@@ -313,7 +325,7 @@ fn a_state_is_another_after_each_write_of_whomever() {
         store.read(|db| options::get(db, "blogname")).unwrap();
         assert_eq!(store.state(), seen, "reading changes nothing");
         let writer = if n % 2 == 0 { &store } else { &other };
-        writer.write_blocking(move |tx| options::set(tx, "blogname", &n.to_string(), true)).unwrap();
+        writer.write_blocking(move |tx| options::set(tx, "blogname", &StoredText::of(n.to_string()), true)).unwrap();
         let now = store.state();
         assert_ne!(now, seen, "write {n}");
         seen = now;

@@ -542,7 +542,7 @@ fn taken(db: &mut Db, slugs: &[String], but: TermId) -> Result<HashSet<String>> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixture;
+    use crate::{StoredText, fixture};
 
     fn base(taxonomy: &str) -> TermQuery {
         TermQuery {
@@ -631,7 +631,13 @@ mod tests {
     fn a_kept_tree_goes_with_every_change() {
         fixture::on_each(|store| {
             let kept = || store.read(|db| options::get(db, "category_children")).unwrap().is_some();
-            let keep = || store.write_blocking(|tx| options::set(tx, "category_children", "a:0:{}", true)).unwrap();
+            let keep = || {
+                store
+                    .write_blocking(|tx| {
+                        options::set(tx, "category_children", &StoredText::of(serde_json::json!([])), true)
+                    })
+                    .unwrap()
+            };
             let term = |name: &str, parent: i64| Term {
                 name: name.to_owned(),
                 slug: name.to_owned(),

@@ -26,6 +26,8 @@ pub(super) struct BrandRules {
     word: String,
     /// Empty under the recorded brand.
     texts: Vec<(&'static str, Regex, String)>,
+    /// Link relations in a query, such as those to embed.
+    relations: Regex,
 }
 
 impl BrandRules {
@@ -35,7 +37,8 @@ impl BrandRules {
             Ok((contains, pattern, replacement.replace("{b}", word).replace("{B}", &word.to_ascii_uppercase())))
         };
         let texts: Result<Vec<_>> = TEXTS.iter().filter(|_| word != RECORDED).map(rule).collect();
-        Ok(BrandRules { word: word.to_owned(), texts: texts? })
+        let relations = Regex::new(r"([=,]|%2C)wp(:|%3A)").context("the pattern of relations can be read")?;
+        Ok(BrandRules { word: word.to_owned(), texts: texts?, relations })
     }
 
     fn is_recorded(&self) -> bool {
@@ -50,6 +53,12 @@ impl BrandRules {
             }
         }
         text
+    }
+
+    /// An encoded query.
+    pub(super) fn query(&self, query: &str) -> String {
+        let relation = format!("${{1}}{}${{2}}", self.word);
+        self.relations.replace_all(&self.text(query), relation.as_str()).into_owned()
     }
 
     /// A key of an object: link relations begin with the brand word as well.
@@ -127,5 +136,9 @@ mod tests {
         let expected = json!({"svc:term": [], "wp:Term": 1, "curies": [{"name": "svc"}, {"name": "x"}]});
         assert_eq!(svc.value(&links), expected);
         assert_eq!(svc.header_name("x-wp-total"), "x-svc-total");
+        assert_eq!(
+            svc.query("_embed=author%2Cwp%3Aterm,wp:x&a=wp%2Fv2"),
+            "_embed=author%2Csvc%3Aterm,svc:x&a=svc%2Fv2"
+        );
     }
 }

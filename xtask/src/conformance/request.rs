@@ -51,7 +51,7 @@ impl Requests {
         };
         for query in [Some(query), credentials.query].into_iter().flatten().filter(|query| !query.is_empty()) {
             path.push(if path.contains('?') { '&' } else { '?' });
-            path += &self.brand.text(&query);
+            path += &self.brand.query(&query);
         }
         if !path.is_ascii() || path.contains(' ') {
             path = percent_encode(&path, TARGET);

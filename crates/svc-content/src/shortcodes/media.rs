@@ -1,5 +1,6 @@
 //! The shortcodes of a bare site that need nothing but their own text: captions and players.
 
+use svc_php::query::extend_url_with;
 use svc_text::{esc_attr, esc_html, esc_url, sanitize_html_class, strip_all_tags, trim};
 
 use super::{Call, Shortcodes};
@@ -158,16 +159,9 @@ fn player_attributes(
     all.join(" ")
 }
 
-/// An address with one more query argument, before its fragment.
-fn with_query(url: &str, name: &str, value: &str) -> String {
-    let (address, fragment) = url.split_once('#').map_or((url, ""), |(address, _)| (address, &url[address.len()..]));
-    let glue = if address.contains('?') { '&' } else { '?' };
-    format!("{address}{glue}{name}={value}{fragment}")
-}
-
 fn source_tags(sources: &[(&str, &str)], number: u64) -> String {
     let tag = |(url, mime): &(&str, &str)| {
-        let url = with_query(url, "_", &number.to_string());
+        let url = extend_url_with(url, [("_", number.to_string().as_str())]);
         format!("<source type=\"{mime}\" src=\"{}\" />", esc_url(&url))
     };
     sources.iter().map(tag).collect()
@@ -222,7 +216,7 @@ fn video(call: &Call<'_>) -> String {
     if let Some(url) = own {
         match service {
             Some("video/vimeo") => {
-                with_loop = with_query(url, "loop", if looped { "1" } else { "0" });
+                with_loop = extend_url_with(url, [("loop", if looped { "1" } else { "0" })]);
                 all[0] = (with_loop.as_str(), "video/vimeo");
             }
             Some(mime) => all[0].1 = mime,

@@ -3,7 +3,7 @@
 use svc_auth::application_password::{ApplicationPassword, IN_USE_OPTION, META_KEY, list_from_value, list_to_value};
 use svc_model::UserId;
 use svc_store::{
-    Db, Tx,
+    Db, StoredText, Tx,
     meta::{self, MetaKind},
     options,
 };
@@ -17,7 +17,7 @@ const MAX_PER_USER: usize = 1_000;
 /// The user's application passwords, oldest first.
 pub(super) fn list(db: &mut Db, user: UserId) -> Stored<Vec<ApplicationPassword>> {
     let stored = meta::get(db, MetaKind::User, user.0, META_KEY)?;
-    Ok(stored.map(|text| list_from_value(&svc_php::serialize::from_stored(text.as_bytes()).into())).unwrap_or_default())
+    Ok(stored.map(|stored| list_from_value(&stored.json())).unwrap_or_default())
 }
 
 /// The one of this UUID.
@@ -26,8 +26,7 @@ pub(super) fn find(list: Vec<ApplicationPassword>, uuid: &str) -> Option<Applica
 }
 
 fn put(tx: &mut Tx, user: UserId, list: &[ApplicationPassword]) -> Stored<()> {
-    let value = svc_php::serialize::to_stored(list_to_value(list).into());
-    meta::update(tx, MetaKind::User, user.0, META_KEY, &String::from_utf8_lossy(&value))?;
+    meta::update(tx, MetaKind::User, user.0, META_KEY, &StoredText::of(list_to_value(list)))?;
     Ok(())
 }
 
@@ -39,8 +38,9 @@ pub(super) fn add(tx: &mut Tx, user: UserId, record: ApplicationPassword) -> Sto
     }
     list.push(record);
     put(tx, user, &list)?;
-    if options::get(tx, IN_USE_OPTION)?.as_deref() != Some("1") {
-        options::set(tx, IN_USE_OPTION, "1", false)?;
+    let in_use = StoredText::of(1);
+    if options::get(tx, IN_USE_OPTION)?.as_ref() != Some(&in_use) {
+        options::set(tx, IN_USE_OPTION, &in_use, false)?;
     }
     Ok(())
 }

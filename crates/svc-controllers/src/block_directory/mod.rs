@@ -150,9 +150,8 @@ impl BlockDirectory {
     fn links(&self, slug: &str, installed: &[Item]) -> Result<Links> {
         let settings = self.site.settings()?;
         let collection = settings.urls.rest(&plugins::route(&self.site));
-        let joint = if collection.contains('?') { '&' } else { '?' };
         let mut links = Links::new();
-        let install = format!("{collection}{joint}slug={}", svc_php::query::urlencode(slug));
+        let install = svc_php::query::extend_url_with(&collection, [("slug", slug)]);
         links.add(format!("{LINK_RELATION}install-plugin"), Link::new(install));
         if let Some(item) = installed.iter().find(|item| item.is_of(slug)) {
             let own = settings.urls.rest(&format!("{}/{}", plugins::route(&self.site), item.id()));

@@ -4,7 +4,7 @@ use serde_json::Value;
 use svc_blocks::data::{ImageWish, Loading};
 use svc_content::srcset::{Image, ImageSize, sizes};
 use svc_model::Post;
-use svc_store::Meta;
+use svc_store::{Meta, StoredText};
 use svc_text::{esc_attr, esc_url};
 
 /// The files of an attachment as its metadata names them; nothing when it is no image.
@@ -12,8 +12,7 @@ pub(crate) fn files(post: &Post, meta: &Meta, uploads_url: &str) -> Option<Image
     if !post.mime_type.starts_with("image/") {
         return None;
     }
-    let stored = meta.first("_wp_attachment_metadata").unwrap_or_default();
-    let data: Value = svc_php::serialize::from_stored(stored.as_bytes()).into();
+    let data = meta.first("_wp_attachment_metadata").map(StoredText::json).unwrap_or_default();
     let number = |value: &Value| u64::try_from(svc_php::cast::to_int(value)).unwrap_or_default();
     let named = data["sizes"].as_object().into_iter().flatten();
     let size = |(_, size): (&String, &Value)| ImageSize {
@@ -24,7 +23,7 @@ pub(crate) fn files(post: &Post, meta: &Meta, uploads_url: &str) -> Option<Image
     };
     Some(Image {
         uploads_url: uploads_url.to_owned(),
-        file: meta.first("_wp_attached_file")?.to_owned(),
+        file: meta.first("_wp_attached_file")?.text().to_owned(),
         width: number(&data["width"]),
         height: number(&data["height"]),
         sizes: named.map(size).collect(),
@@ -35,8 +34,7 @@ pub(crate) fn files(post: &Post, meta: &Meta, uploads_url: &str) -> Option<Image
 ///
 /// Source: `wp_get_attachment_image`.
 pub(crate) fn tag(image: &Image, meta: &Meta, wish: &ImageWish) -> String {
-    let stored = meta.first("_wp_attachment_metadata").unwrap_or_default();
-    let data: Value = svc_php::serialize::from_stored(stored.as_bytes()).into();
+    let data = meta.first("_wp_attachment_metadata").map(StoredText::json).unwrap_or_default();
     let chosen = data["sizes"][wish.size.as_str()]["file"].as_str();
     let folder = image.file.rsplit_once('/').map_or("", |(folder, _)| folder);
     let (address, (width, height)) = match chosen.and_then(|file| Some((file, image.dimensions(file)?))) {
@@ -45,7 +43,7 @@ pub(crate) fn tag(image: &Image, meta: &Meta, wish: &ImageWish) -> String {
     };
     let alt = match &wish.alt {
         Some(alt) => alt.clone(),
-        None => svc_text::strip_all_tags(meta.first("_wp_attachment_image_alt").unwrap_or_default(), false),
+        None => svc_text::strip_all_tags(meta.text("_wp_attachment_image_alt"), false),
     };
     let mut out = format!(
         "<img width=\"{width}\" height=\"{height}\" src=\"{}\" class=\"{}\" alt=\"{}\"",

@@ -18,7 +18,7 @@ use svc_packages::blocks::find;
 use svc_routing::Request;
 use svc_schema::Error;
 use svc_store::{
-    Db, Tx,
+    Db, StoredText, Tx,
     meta::{self, MetaKind},
 };
 
@@ -37,7 +37,7 @@ use site_blocks::SiteBlocks;
 #[derive(Debug)]
 pub(crate) struct Known {
     /// What the options say is active.
-    active: [String; 3],
+    active: [StoredText; 3],
     types: Arc<BlockTypes>,
 }
 
@@ -45,7 +45,8 @@ impl Site {
     /// The block types of the site: those registered, and those that active plugins and the theme describe in files,
     /// which are read once for each change of what is active.
     pub fn block_types(&self, settings: &Settings) -> Arc<BlockTypes> {
-        let active = ["active_plugins", "template", "stylesheet"].map(|name| settings.option(name).to_owned());
+        let active =
+            ["active_plugins", "template", "stylesheet"].map(|name| settings.stored(name).cloned().unwrap_or_default());
         if let Some(known) = &*self.known_blocks.load()
             && known.active == active
         {
@@ -58,11 +59,11 @@ impl Site {
                 find(&self.content_dir.join(kind).join(name)).into_iter().for_each(|found| types.add_found(found));
             }
         };
-        for plugin in plugin_folders(&active[0]) {
+        for plugin in plugin_folders(Some(&active[0])) {
             add("plugins", &plugin);
         }
-        add("themes", &active[1]);
-        add("themes", &active[2]);
+        add("themes", active[1].text());
+        add("themes", active[2].text());
         let types = Arc::new(types);
         self.known_blocks.store(Some(Arc::new(Known { active, types: Arc::clone(&types) })));
         types
@@ -70,8 +71,8 @@ impl Site {
 }
 
 /// The folders of the active plugins, as their option names their files: `FOLDER/FILE.php`.
-fn plugin_folders(stored: &str) -> Vec<String> {
-    let files: serde_json::Value = svc_php::serialize::from_stored(stored.as_bytes()).into();
+fn plugin_folders(stored: Option<&StoredText>) -> Vec<String> {
+    let files = stored.map(StoredText::json).unwrap_or_default();
     let folder = |file: &serde_json::Value| Some(file.as_str()?.split_once('/')?.0.to_owned());
     svc_php::list::parse_list(&files).iter().filter_map(|file| folder(file)).collect()
 }
@@ -115,9 +116,9 @@ pub(crate) fn remember(tx: &mut Tx, post: PostId, names: &[String]) -> Stored<()
         return Ok(());
     }
     let stored = meta::get(tx, MetaKind::Post, post.0, IGNORED_HOOKS)?.unwrap_or_default();
-    let mut all: Vec<String> = serde_json::from_str(&stored).unwrap_or_default();
+    let mut all: Vec<String> = serde_json::from_str(stored.text()).unwrap_or_default();
     all.extend(names.iter().filter(|name| !all.contains(name)).cloned().collect::<Vec<_>>());
-    meta::update(tx, MetaKind::Post, post.0, IGNORED_HOOKS, &svc_php::json::encode(&all.into()))?;
+    meta::update(tx, MetaKind::Post, post.0, IGNORED_HOOKS, &StoredText::of(svc_php::json::encode(&all.into())))?;
     Ok(())
 }
 
@@ -214,7 +215,7 @@ pub(crate) fn rendered(
             if !is_live {
                 return Rendered::default();
             }
-            let ignored = meta.get(&post.id.0).and_then(|stored| stored.first(IGNORED_HOOKS)).unwrap_or_default();
+            let ignored = meta.get(&post.id.0).map_or("", |stored| stored.text(IGNORED_HOOKS));
             let root = has_hooks.then(|| Root::of(&post.post_type, ignored));
             let with = render::With { dynamic: Some(blocks), root, ..render::With::new(with.images, with.page) };
             blocks.within_post(post.id, &post.post_type, || Rendered {

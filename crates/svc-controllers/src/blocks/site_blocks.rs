@@ -184,13 +184,13 @@ impl<'a> SiteBlocks<'a> {
             for post in rows.into_iter().filter(|post| access.can_read_inside(caller, post)) {
                 let stored = of_posts.remove(&post.id.0).unwrap_or_default();
                 let of_post = terms.remove(&post.id).unwrap_or_default();
-                let thumbnail = stored.first("_thumbnail_id").map_or(0, svc_php::numeric::text_to_int);
+                let thumbnail = svc_php::numeric::text_to_int(stored.text("_thumbnail_id"));
                 let classes = match site.types.get(&post.post_type) {
                     Some(kind) => class_list(site, &post, kind, &of_post, thumbnail > 0),
                     None => Vec::new(),
                 };
                 self.terms_of.borrow_mut().insert(post.id, of_post);
-                let text = |name: &str| stored.first(name).unwrap_or_default().to_owned();
+                let text = |name: &str| stored.text(name).to_owned();
                 let (footnotes, ignored_hooks) = (text("footnotes"), text(IGNORED_HOOKS));
                 self.post_meta.borrow_mut().insert(post.id, stored);
                 views.push(Rc::new(PostView {
@@ -244,7 +244,7 @@ impl<'a> SiteBlocks<'a> {
             let person = Person {
                 id: user.id,
                 link: self.settings.urls.author(&user),
-                biography: stored.first("description").unwrap_or_default().to_owned(),
+                biography: stored.text("description").to_owned(),
                 name: user.display_name,
                 email: user.email,
             };
@@ -301,9 +301,8 @@ impl<'a> SiteBlocks<'a> {
         let sticky = &self.settings.sticky_list;
         let mut wanted = store_query(query, &kind.name);
         match query.sticky {
-            // An inclusion takes precedence over what the block excludes.
-            Sticky::Only if sticky.is_empty() => wanted.include = vec![PostId(0)],
-            Sticky::Only => wanted.include.clone_from(sticky),
+            // As an inclusion it takes precedence over what the block excludes.
+            Sticky::Only => wanted.include = crate::posts::params::only_sticky(sticky, &[]),
             Sticky::Without => wanted.exclude.extend(sticky),
             Sticky::First | Sticky::Ignored => {}
         }
@@ -379,9 +378,9 @@ impl<'a> SiteBlocks<'a> {
 /// A title with what marks posts that are not for all.
 fn title(post: &Post) -> String {
     let title = render::title(&post.title);
-    match (post.password.is_empty(), post.status.as_str()) {
-        (false, _) => format!("Protected: {title}"),
-        (true, "private") => format!("Private: {title}"),
+    match (post.is_protected(), post.status.as_str()) {
+        (true, _) => format!("Protected: {title}"),
+        (false, "private") => format!("Private: {title}"),
         _ => title,
     }
 }

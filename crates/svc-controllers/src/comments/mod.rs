@@ -393,14 +393,20 @@ impl Comments {
         if req.arg::<bool>("force")?.unwrap_or(false) {
             let view = respond::previous_view(&req, "edit");
             let previous = self.show(&req, comment, view).await?.data;
-            self.site.write(move |tx| Ok(comments::delete(tx, id)?)).await?;
+            self.site.write(move |tx| Ok(comments::delete(tx, id)?.ok_or_else(errors::not_found)?)).await?;
             return Ok(Response::new(json!({"deleted": true, "previous": previous})));
         }
         if comment.approved == "trash" {
             return Ok(Response::from(errors::already_trashed()).in_context("edit"));
         }
         let now = self.site.now().and_utc().timestamp();
-        let comment = self.site.write(move |tx| status::trash(tx, id, now)).await?.ok_or_else(errors::not_found)?;
+        let trash = move |tx: &mut svc_store::Tx| {
+            if comments::get(tx, id)?.is_some_and(|comment| comment.approved == "trash") {
+                return Err(errors::already_trashed().into());
+            }
+            Ok(status::trash(tx, id, now)?.ok_or_else(errors::not_found)?)
+        };
+        let comment = self.site.write(trash).await?;
         Ok(self.show(&req, comment, respond::edit_view(&req)).await?.in_context("edit"))
     }
 }

@@ -21,8 +21,7 @@ pub(super) fn user(db: &mut Db, settings: &Settings, id: UserId) -> Stored<Optio
         return Ok(None);
     }
     let key = format!("{}capabilities", db.prefix());
-    let stored = meta::get(db, MetaKind::User, id.0, &key)?.unwrap_or_default();
-    let granted = svc_php::serialize::from_stored(stored.as_bytes()).into();
+    let granted = meta::get(db, MetaKind::User, id.0, &key)?.unwrap_or_default().json();
     Ok(Some(Caller::new(id, settings.roles(db.prefix()).caps_of(&granted))))
 }
 
@@ -94,7 +93,7 @@ fn is_let_through(db: &mut Db, settings: &Settings, comment: &Comment) -> Stored
 
 /// An option with words, one on a line. Such lists may be long, and are not among the options read with every request.
 fn words(db: &mut Db, option: &str) -> Stored<String> {
-    Ok(options::get(db, option)?.unwrap_or_default())
+    Ok(options::get(db, option)?.unwrap_or_default().text().to_owned())
 }
 
 /// Links in a text: elements `a` with an address.

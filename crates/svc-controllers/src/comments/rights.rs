@@ -67,7 +67,7 @@ impl<'a> Reader<'a> {
 
     fn can_read_post_with(&self, post: &Post, password: Option<&str>) -> bool {
         let Some(kind) = self.site.types.get(&post.post_type) else { return false };
-        let unlocked = post.password.is_empty() || password.is_some_and(|p| same_secret(p, &post.password));
+        let unlocked = !post.is_protected() || password.is_some_and(|p| same_secret(p, &post.password));
         if !unlocked {
             return self.can_edit_post(post);
         }
@@ -111,6 +111,10 @@ impl<'a> Reader<'a> {
 
     /// Methods of the comment's own route that the caller may use, without a password.
     pub(super) fn allowed_methods(&self, comment: &Comment) -> Vec<&'static str> {
+        // A comment on a post that is gone cannot be fetched or changed.
+        if !comment.post.is_none() && !self.posts.contains_key(&comment.post) {
+            return Vec::new();
+        }
         let post_is_readable = self.posts.get(&comment.post).is_none_or(|post| self.can_read_post_with(post, None));
         let rows = [
             (post_is_readable && self.can_read_with(comment, None), &["GET"][..]),

@@ -5,7 +5,7 @@
 
 use svc_model::{Comment, CommentId};
 use svc_store::{
-    Tx, comment_threads, comments,
+    StoredText, Tx, comment_threads, comments,
     meta::{self, MetaKind},
 };
 
@@ -57,8 +57,8 @@ fn forget(tx: &mut Tx, comment: &Comment) -> Stored<()> {
 fn put_away(tx: &mut Tx, comment: &Comment, to: &str, now: i64) -> Stored<()> {
     set(tx, comment, to)?;
     forget(tx, comment)?;
-    let now = now.to_string();
-    let rows = [(KEPT[0], comment.approved.as_str()), (KEPT[1], now.as_str())];
+    let (before, now) = (StoredText::of(&comment.approved), StoredText::of(now));
+    let rows = [(KEPT[0], &before), (KEPT[1], &now)];
     Ok(meta::add_many(tx, MetaKind::Comment, comment.id.0, &rows)?)
 }
 
@@ -66,7 +66,7 @@ fn put_away(tx: &mut Tx, comment: &Comment, to: &str, now: i64) -> Stored<()> {
 /// stays kept.
 fn bring_back(tx: &mut Tx, comment: &Comment) -> Stored<()> {
     let before = meta::get(tx, MetaKind::Comment, comment.id.0, KEPT[0])?.filter(|s| !s.is_empty());
-    let before = before.as_deref().unwrap_or("0");
+    let before = before.as_ref().map_or("0", StoredText::text);
     if comment.approved == before {
         return Ok(());
     }

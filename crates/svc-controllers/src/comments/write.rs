@@ -107,7 +107,14 @@ impl Comments {
             },
         };
         let job = self.job(req, kind)?;
-        let comment = self.site.write(move |tx| job.insert(tx, &post)).await?;
+        let insert = move |tx: &mut Tx| {
+            // The post may have been deleted meanwhile.
+            if !post.id.is_none() && posts::get(tx, post.id)?.is_none() {
+                return Err(errors::invalid_post().into());
+            }
+            job.insert(tx, &post)
+        };
+        let comment = self.site.write(insert).await?;
         self.add_extra(req, comment).await
     }
 

@@ -13,7 +13,7 @@ use svc_schema::{
     build::{boolean, integer, string},
 };
 use svc_store::{
-    Tx,
+    StoredText, Tx,
     meta::{self, MetaKind},
     posts::{self as stored_posts, PostQuery},
 };
@@ -187,6 +187,13 @@ impl FontFaces {
             return Err(errors::duplicate_face());
         }
         let names = self.keep_files(&req, &given, &mut kept).await?;
+        // A list of one source is stored as that source.
+        if let Some(Value::Array(sources)) = kept.get_mut("src")
+            && sources.len() == 1
+            && let Some(only) = sources.pop()
+        {
+            kept.insert("src".to_owned(), only);
+        }
         let draft = PostDraft {
             title: Some(identity),
             status: Some("publish".to_owned()),
@@ -203,7 +210,8 @@ impl FontFaces {
                     return Err(errors::duplicate_face().into());
                 }
                 let id = job.run(tx)?;
-                let rows: Vec<(&str, &str)> = stored.iter().map(|name| (FILE, name.as_str())).collect();
+                let names: Vec<StoredText> = stored.iter().map(StoredText::of).collect();
+                let rows: Vec<(&str, &StoredText)> = names.iter().map(|name| (FILE, name)).collect();
                 if !rows.is_empty() {
                     meta::add_many(tx, MetaKind::Post, id.0, &rows)?;
                 }
@@ -253,8 +261,7 @@ impl FontFaces {
                 },
             }
         }
-        let sources = if let [one] = sources.as_slice() { one.clone() } else { Value::Array(sources) };
-        kept.insert("src".to_owned(), sources);
+        kept.insert("src".to_owned(), Value::Array(sources));
         Ok(names)
     }
 
@@ -329,5 +336,5 @@ pub(super) fn remove(tx: &mut Tx, faces: &[PostId]) -> Stored<Vec<String>> {
     for face in faces {
         stored_posts::delete(tx, *face)?.ok_or_else(post_not_found)?;
     }
-    Ok(metas.values().flat_map(|meta| meta.all(FILE).iter().cloned()).collect())
+    Ok(metas.values().flat_map(|meta| meta.all(FILE).iter().map(|name| name.text().to_owned())).collect())
 }

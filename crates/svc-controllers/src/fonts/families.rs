@@ -13,7 +13,7 @@ use svc_schema::{
     Arg, Args, Sanitizer, Schema,
     build::{SchemaBuilder, array, boolean, integer, object, string},
 };
-use svc_store::{Db, posts as stored_posts};
+use svc_store::{Db, Tx, posts as stored_posts};
 
 use super::{errors, faces, settings, theme_json_version};
 use crate::{
@@ -196,12 +196,16 @@ impl FontFamilies {
     async fn update(self: Arc<Self>, req: Request, granted: Granted) -> Result<Response> {
         let given: Map<String, Value> = read_settings(&req);
         let id = granted.post.id;
-        let stored = super::stored(&granted.post);
-        let text = |name: &str| stored.get(name).filter(|text| svc_php::cast::truthy(text)).cloned();
-        let before = ["fontFamily", "preview"].map(|name| (name.to_owned(), text(name).unwrap_or_else(|| json!(""))));
-        let before = before.into_iter().collect();
-        let job = self.posts.job(caller(&req), draft(&given, None, before), Some(id), self.site.settings()?);
-        self.site.write(move |tx| job.run(tx)).await?;
+        let (posts, caller, settings) = (Arc::clone(&self.posts), caller(&req), self.site.settings()?);
+        let update = move |tx: &mut Tx| {
+            let post = stored_posts::get(tx, id)?.ok_or_else(post_not_found)?;
+            let stored = super::stored(&post);
+            let text = |name: &str| stored.get(name).filter(|text| svc_php::cast::truthy(text)).cloned();
+            let before = ["fontFamily", "preview"].map(|name| (name.to_owned(), text(name).unwrap_or_else(|| json!(""))));
+            let before = before.into_iter().collect();
+            posts.job(caller.clone(), draft(&given, None, before), Some(id), Arc::clone(&settings)).run(tx)
+        };
+        self.site.write(update).await?;
         self.posts.update_extra(id, &req).await?;
         self.show(&req, self.posts.saved(id)?, respond::edit_view(&req)).await
     }
@@ -225,7 +229,7 @@ impl FontFamilies {
                 let faces: Vec<PostId> =
                     stored_posts::children(tx, &[id], faces::TYPE)?.into_iter().map(|(_, face)| face).collect();
                 let files = faces::remove(tx, &faces)?;
-                stored_posts::delete(tx, id)?;
+                stored_posts::delete(tx, id)?.ok_or_else(post_not_found)?;
                 Ok(files)
             })
             .await?;

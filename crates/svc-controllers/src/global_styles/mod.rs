@@ -4,6 +4,7 @@
 
 mod history;
 mod stored;
+mod theme_files;
 
 use std::sync::Arc;
 
@@ -195,12 +196,12 @@ impl GlobalStyles {
         if themes::is_writer(&self.site, &caller(&req), &access) { Ok(()) } else { Err(cannot_read(&req)) }
     }
 
-    /// The active theme, which alone can be asked for.
+    /// The active theme; the styles of others are not found. Without its folder there are only the defaults.
     fn active(&self, req: &Request) -> Result<(Arc<Settings>, Arc<crate::ActiveTheme>)> {
         let settings = self.site.settings()?;
         let theme = self.site.theme(&settings);
         let stylesheet: String = req.require("stylesheet")?;
-        if theme.theme.is_none() || theme.name != stylesheet {
+        if theme.name != stylesheet {
             return Err(themes::not_found());
         }
         Ok((settings, theme))
@@ -219,17 +220,20 @@ impl GlobalStyles {
         let own = format!("/{}/global-styles/themes/{}", self.site.brand.namespace(), theme.name);
         let mut links = Links::new();
         links.add("self", Link::new(settings.urls.rest(&own)).allow(["GET"]));
+        theme_files::add(&mut links, &theme.json, theme.theme.as_ref(), &settings);
         Ok(respond::single(data, respond::view(&req).wants_links().then_some(links)))
     }
 
     async fn list_variations(self: Arc<Self>, req: Request) -> Result<Response> {
-        let (_, theme) = self.active(&req)?;
+        let (settings, theme) = self.active(&req)?;
         let variations = theme.theme.iter().flat_map(|theme| theme.page_variations());
         let shown = |variation: &svc_packages::theme::Variation| {
             let mut members = variation.json.members().clone();
             members.retain(|name, _| OF_VARIATION.contains(&name.as_str()));
             members.entry("title").or_insert_with(|| variation.name.as_str().into());
-            Value::Object(members)
+            let mut links = Links::new();
+            theme_files::add(&mut links, &variation.json, theme.theme.as_ref(), &settings);
+            respond::with_links(members, (!links.is_empty()).then_some(links), &req)
         };
         Ok(Response::new(variations.map(shown).collect::<Value>()))
     }

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 use svc_content::srcset::{Image, ImageSize};
 use svc_media::{Size, constrain, fit};
 use svc_model::PostId;
-use svc_store::Meta;
+use svc_store::{Meta, StoredText};
 
 use super::sizes;
 use crate::Settings;
@@ -62,13 +62,13 @@ impl Attached {
 
     /// Understands an attachment's meta.
     pub(crate) fn new(meta: &Meta) -> Self {
-        let read = |name: &str| meta.first(name).map(|m| Value::from(svc_php::serialize::from_stored(m.as_bytes())));
-        let file = meta.first(FILE).unwrap_or_default();
+        let read = |name: &str| meta.first(name).map(StoredText::json);
+        let file = meta.text(FILE);
         let file = file.rfind(UPLOADS).map_or(file, |at| &file[at + UPLOADS.len()..]);
         Attached {
             file: file.to_owned(),
             details: read(DETAILS).and_then(|v| if let Value::Object(map) = v { Some(map) } else { None }),
-            alt: meta.first(ALT).unwrap_or_default().to_owned(),
+            alt: meta.text(ALT).to_owned(),
             backups: read(BACKUPS).map(|v| names_of(&v)).unwrap_or_default(),
             measured: None,
             parent: None,
@@ -286,7 +286,7 @@ mod tests {
         let details = json!({"width": 400, "height": 260, "file": "2024/03/a-scaled.png", "original_image": "a.png",
             "sizes": {"thumbnail": {"file": "a-150x150.png", "width": 150, "height": 150, "mime-type": "image/png"},
                       "x": {"file": "../../secret"}}});
-        let stored = String::from_utf8(svc_php::serialize::to_stored(details.into())).unwrap();
+        let stored = StoredText::of(details);
         let meta = [(FILE, "/srv/wp-content/uploads/2024/03/a-scaled.png".to_owned()), (DETAILS, stored)];
         Attached::new(&Meta(meta.into_iter().map(|(k, v)| (k.to_owned(), vec![v])).collect()))
     }

@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 use svc_content::kses;
 use svc_media::{Blob, Cover, Fit, Format, ImageMeta, Kind, Pending, Picture, Size, constrain, fit};
 use svc_routing::Result;
+use svc_store::StoredText;
 
 use super::{
     attached::{Attached, DETAILS, FILE},
@@ -130,9 +131,8 @@ fn beside(path: &str, mark: &str) -> String {
 }
 
 /// Metadata as it is stored.
-pub(super) fn stored(details: Map<String, Value>) -> String {
-    let bytes = svc_php::serialize::to_stored(Value::Object(details).into());
-    String::from_utf8_lossy(&bytes).into_owned()
+pub(super) fn stored(details: Map<String, Value>) -> StoredText {
+    StoredText::of(Value::Object(details))
 }
 
 impl Keeper<'_> {
@@ -160,7 +160,7 @@ impl Keeper<'_> {
         match done.await {
             Ok(Described { shown, details, told, alt, cover }) => {
                 let url = format!("{}/{path}", self.settings.uploads_url());
-                let meta = vec![(FILE, shown), (DETAILS, stored(details))];
+                let meta = vec![(FILE, StoredText::of(shown)), (DETAILS, stored(details))];
                 Ok(Kept { file: NewFile { mime_type: kind.mime, url, meta }, told, alt, cover, written })
             }
             Err(error) => {

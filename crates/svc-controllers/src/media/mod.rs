@@ -31,7 +31,7 @@ use svc_schema::{
     build::{boolean, integer, string},
 };
 use svc_store::{
-    MetaKind, Tx,
+    MetaKind, StoredText, Tx,
     meta::{self, Meta},
     options, posts,
 };
@@ -175,7 +175,8 @@ impl Media {
     async fn made(&self, req: &Request, id: PostId, view: View) -> Result<Response> {
         let post = self.posts.saved(id)?;
         let location = self.site.settings()?.urls.rest(&format!("{}/{id}", self.route));
-        Ok(self.posts.show(req, post, view).await?.status(201).header("Location", location))
+        let response = self.posts.show(req, post, view).await?.in_context("edit");
+        Ok(response.status(201).header("Location", location))
     }
 
     /// [`Self::made`] of a file that the client has sent or changed: a header names the attachment at once.
@@ -349,7 +350,11 @@ impl Media {
         let id = granted.post.id;
         let view = respond::previous_view(&req, "edit");
         let previous = self.posts.show(&req, granted.post, view).await?;
-        let files = self.site.write(move |tx| remove(tx, id)).await?;
+        let delete = move |tx: &mut Tx| {
+            posts::get(tx, id)?.ok_or_else(common::post_not_found)?;
+            remove(tx, id)
+        };
+        let files = self.site.write(delete).await?;
         self.site.uploads.delete(files).await;
         Ok(Response::new(json!({"deleted": true, "previous": previous.data})))
     }
@@ -471,7 +476,7 @@ fn of_original(attached: &Attached, post: &Post) -> Map<String, Value> {
 /// Those of the store.
 pub(crate) fn remove(tx: &mut Tx, id: PostId) -> Stored<Vec<String>> {
     let files = Attached::new(&meta::load_one(tx, MetaKind::Post, id.0)?).files();
-    meta::delete_everywhere(tx, MetaKind::Post, "_thumbnail_id", Some(&id.to_string()))?;
+    meta::delete_everywhere(tx, MetaKind::Post, "_thumbnail_id", Some(&StoredText::of(id.0)))?;
     menus::post_gone(tx, id)?;
     logo_gone(tx, id)?;
     posts::delete(tx, id)?;
@@ -481,7 +486,7 @@ pub(crate) fn remove(tx: &mut Tx, id: PostId) -> Stored<Vec<String>> {
 /// The site has no logo any more when this was it; its icon stays named, as on the peer.
 fn logo_gone(tx: &mut Tx, id: PostId) -> Stored<()> {
     const LOGO: &str = "site_logo";
-    if options::get(tx, LOGO)?.is_some_and(|logo| logo == id.to_string()) {
+    if options::get(tx, LOGO)?.is_some_and(|logo| logo == StoredText::of(id.0)) {
         options::delete(tx, LOGO)?;
     }
     Ok(())

@@ -141,12 +141,17 @@ impl Media {
             None => {
                 let Some(id) = self.attach_cover(req, path, cover, settings).await? else { return Ok(()) };
                 let hash = hash.clone();
-                self.site.write(move |tx| Ok(meta::add(tx, MetaKind::Post, id.0, COVER_HASH, &hash)?)).await?;
+                self.site
+                    .write(move |tx| {
+                        Ok(meta::add(tx, MetaKind::Post, id.0, COVER_HASH, &svc_store::StoredText::of(&hash))?)
+                    })
+                    .await?;
                 id
             }
         };
         let set = move |tx: &mut svc_store::Tx| {
-            Ok(meta::update(tx, MetaKind::Post, of.0, "_thumbnail_id", &image.0.to_string()).map(drop)?)
+            Ok(meta::update(tx, MetaKind::Post, of.0, "_thumbnail_id", &svc_store::StoredText::of(image.0))
+                .map(drop)?)
         };
         self.site.write(set).await
     }

@@ -31,8 +31,8 @@ pub(crate) struct MenuPlaces {
 impl MenuPlaces {
     /// As these settings have it.
     pub(crate) fn of(settings: &Settings) -> Self {
-        let theme = stored_arrays::parse(settings.option(&theme_settings(settings.option("stylesheet"))));
-        let menus = stored_arrays::parse(settings.option(MENU_OPTIONS));
+        let theme = stored_arrays::parse(settings.stored(&theme_settings(settings.option("stylesheet"))));
+        let menus = stored_arrays::parse(settings.stored(MENU_OPTIONS));
         MenuPlaces {
             locations: stored_arrays::member(&theme, LOCATIONS)
                 .iter()
@@ -66,7 +66,7 @@ impl MenuPlaces {
 /// Shows a menu at these locations and nowhere else.
 pub(super) fn show_at(tx: &mut Tx, menu: TermId, locations: &[String]) -> Stored<()> {
     let stylesheet = options::get(tx, "stylesheet")?.unwrap_or_default();
-    let option = theme_settings(&stylesheet);
+    let option = theme_settings(stylesheet.text());
     let mut theme = stored_arrays::read(tx, &option)?;
     let mut shown: Array =
         stored_arrays::member(&theme, LOCATIONS).into_iter().filter(|(_, shown)| int(shown) != menu.0).collect();

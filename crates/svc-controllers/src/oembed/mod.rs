@@ -13,6 +13,7 @@ use std::{
 
 use quick_cache::sync::Cache;
 use serde_json::{Value, json};
+use svc_php::query::extend_url_with;
 use svc_routing::{Controller, Request, Response, Result, Route, StatusCode, get, public};
 use svc_schema::{
     Arg, Args, Error, Validator,
@@ -42,9 +43,8 @@ fn invalid_url() -> Error {
 /// The links in the head of a post's page by which others find its description.
 pub fn discovery_links(settings: &Settings, post_url: &str) -> String {
     let endpoint = settings.urls.rest(&format!("/{NAMESPACE}/embed"));
-    let joint = if endpoint.contains('?') { '&' } else { '?' };
-    let json = format!("{endpoint}{joint}url={}", svc_php::query::urlencode(post_url));
-    let xml = format!("{json}&format=xml");
+    let json = extend_url_with(&endpoint, [("url", post_url)]);
+    let xml = extend_url_with(&endpoint, [("url", post_url), ("format", "xml")]);
     let link = |kind: &str, mime: &str, url: &str| {
         format!(
             "<link rel=\"alternate\" title=\"oEmbed ({kind})\" type=\"{mime}\" href=\"{}\" />\n",

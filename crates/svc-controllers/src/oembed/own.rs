@@ -31,21 +31,21 @@ pub(super) fn post_at(db: &mut Db, site: &Site, settings: &Settings, url: &str) 
         let parts = svc_text::parse_url(address)?;
         Some((parts.host?.to_ascii_lowercase().trim_start_matches("www.").to_owned(), parts.port))
     };
-    if bare(url).is_none() || bare(url) != bare(settings.option("home")) {
+    let (Some((host, port)), Some((own_host, own_port))) = (bare(url), bare(settings.option("home"))) else {
+        return Ok(None);
+    };
+    if host != own_host {
         return Ok(None);
     }
-    let Some(parts) = svc_text::parse_url(url) else { return Ok(None) };
-    let query = svc_php::query::parse(parts.query.as_deref().unwrap_or_default().as_bytes());
-    // Of a query only numbers are understood, as by the peer.
-    let is_number = |name: &str| matches!(name, "p" | "page_id" | "attachment_id");
-    let query: Vec<(String, String)> = query
-        .into_iter()
-        .filter_map(|(name, value)| is_number(&name).then_some((name, value.as_str()?.to_owned())))
-        .collect();
-    let path = parts.path.unwrap_or_else(|| "/".to_owned());
-    let lookups = settings.urls.site.lookups(&path, &query);
     let nobody = Caller::anonymous();
     let mut singles = Singles { site, settings, db, viewer: &nobody };
+    // Of a query only ids are understood, and they take precedence. Source: `url_to_postid`.
+    if let Some(id) = id_in(url) {
+        return singles.by_id(id);
+    }
+    let Some(parts) = svc_text::parse_url(url).filter(|_| port == own_port) else { return Ok(None) };
+    let path = parts.path.unwrap_or_else(|| "/".to_owned());
+    let lookups = settings.urls.site.lookups(&path, &[]);
     for lookup in &lookups {
         let is_front = matches!(lookup.what, svc_discovery::What::Front);
         if let Some(post) = if is_front { singles.front()? } else { singles.find(lookup)? } {
@@ -53,6 +53,17 @@ pub(super) fn post_at(db: &mut Db, site: &Site, settings: &Settings, url: &str) 
         }
     }
     Ok(None)
+}
+
+/// The id that a URL names by `p`, `page_id` or `attachment_id`; 0 is none.
+fn id_in(url: &str) -> Option<u64> {
+    let id = |(at, _): (usize, &str)| {
+        let rest = &url[at + 1..];
+        let digits = ["p=", "page_id=", "attachment_id="].iter().find_map(|name| rest.strip_prefix(name))?;
+        let end = digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len());
+        (end > 0).then(|| digits[..end].parse::<u64>().unwrap_or(u64::MAX))
+    };
+    url.match_indices(['?', '&']).find_map(id).filter(|id| *id > 0)
 }
 
 /// What other sites are told of a post; `width` is what they have room for.
@@ -66,7 +77,7 @@ pub(super) fn data(db: &mut Db, site: &Site, settings: &Settings, post: &Post, w
     let url = addresses::of_posts(db, site, settings, rows)?.remove(&post.id).unwrap_or_default();
     let name = settings.option("blogname");
     let title = render::title(&post.title);
-    let title = if post.password.is_empty() { title } else { format!("Protected: {title}") };
+    let title = if post.is_protected() { format!("Protected: {title}") } else { title };
     let mut data = json!({
         "version": "1.0",
         "provider_name": name,
@@ -94,7 +105,7 @@ pub(super) fn data(db: &mut Db, site: &Site, settings: &Settings, post: &Post, w
 /// The address of the page that is shown in frames.
 fn frame_url(url: &str) -> String {
     if url.contains('?') {
-        format!("{url}&embed=true")
+        svc_php::query::extend_url_with(url, [("embed", "true")])
     } else {
         let end = if url.ends_with('/') { "/" } else { "" };
         format!("{}/embed{end}", url.trim_end_matches('/'))
@@ -131,6 +142,22 @@ mod tests {
             ("http://a.example/?p=1", "http://a.example/?p=1&embed=true"),
         ] {
             assert_eq!(frame_url(url), frame);
+        }
+    }
+
+    #[test]
+    fn ids_in_urls() {
+        for (url, id) in [
+            ("http://a.example/?p=1", Some(1)),
+            ("http://a.example/x/?a=b&page_id=23#c", Some(23)),
+            ("http://a.example/?attachment_id=7x", Some(7)),
+            ("http://a.example/?p=x&page_id=2", Some(2)),
+            ("http://a.example/?p=0", None),
+            ("http://a.example/?pp=1&xp=2", None),
+            ("http://a.example/p=1", None),
+            ("http://a.example/?p=99999999999999999999", Some(u64::MAX)),
+        ] {
+            assert_eq!(id_in(url), id, "{url}");
         }
     }
 

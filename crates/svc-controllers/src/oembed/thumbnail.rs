@@ -23,7 +23,7 @@ pub(super) fn of_post(db: &mut Db, settings: &Settings, post: &Post, width: i64)
         post.id
     } else {
         let stored = meta::get(db, MetaKind::Post, post.id.0, "_thumbnail_id")?;
-        PostId(stored.map_or(0, |id| svc_php::numeric::text_to_int(&id)))
+        PostId(stored.map_or(0, |id| svc_php::numeric::text_to_int(id.text())))
     };
     if image.is_none() {
         return Ok(None);
@@ -32,7 +32,7 @@ pub(super) fn of_post(db: &mut Db, settings: &Settings, post: &Post, width: i64)
     let (Some(file), Some(about)) = (all.first("_wp_attached_file"), all.first("_wp_attachment_metadata")) else {
         return Ok(None);
     };
-    let about: Value = svc_php::serialize::from_stored(about.as_bytes()).into();
+    let (file, about) = (file.text(), about.json());
     Ok(best(&about, width).map(|(name, width, height)| {
         let path = match (name, file.rsplit_once('/')) {
             (Some(name), Some((folder, _))) => format!("{folder}/{name}"),

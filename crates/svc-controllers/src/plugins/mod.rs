@@ -56,7 +56,7 @@ fn folder(site: &Site) -> PathBuf {
 /// Those of the store.
 pub(crate) async fn all(site: &Site) -> Result<Vec<Item>> {
     let settings = site.settings()?;
-    let switched_on = names(settings.option(ACTIVE_EXTENSIONS));
+    let switched_on = names(settings.stored(ACTIVE_EXTENSIONS));
     let mut items: Vec<Item> = site
         .extensions
         .iter()
@@ -65,7 +65,7 @@ pub(crate) async fn all(site: &Site) -> Result<Vec<Item>> {
         .collect();
     let dir = folder(site);
     let files = blocking(move || plugins::list(&dir)).await?;
-    let active = names(settings.option(ACTIVE_PLUGINS));
+    let active = names(settings.stored(ACTIVE_PLUGINS));
     for plugin in files {
         let item = Item::new(plugin.clone(), active.contains(&plugin.file), false);
         if !items.iter().any(|known| known.id() == item.id()) {

@@ -6,14 +6,14 @@ use svc_routing::{Request, Result};
 use svc_store::{
     Db,
     meta::{self, MetaKind},
-    users,
+    posts, users,
 };
 
 use super::{Granted, Posts, draft::PostDraft, rules};
 use crate::{
     Stored,
     blocks::{is_edited, kept},
-    caller, respond,
+    caller, errors, respond,
     revisions::keep::{self, Editor, Typed},
 };
 
@@ -56,6 +56,7 @@ impl Posts {
         let site = self.site.clone();
         let write = move |tx: &mut svc_store::Tx| {
             let editor = Editor { caller: &caller, unfiltered_html: writer.unfiltered_html, now };
+            let post = posts::get(tx, post.id)?.ok_or_else(errors::post_not_found)?;
             keep::autosave(tx, &site, &settings, &post, &typed, &editor)
         };
         self.site.write(write).await
@@ -78,7 +79,7 @@ fn in_row(draft: PostDraft) -> PostDraft {
 /// Whether another user has the post open. Source: `wp_check_post_lock`.
 fn is_open_elsewhere(db: &mut Db, post: &Post, caller: &Caller, now: i64) -> Stored<bool> {
     let Some(lock) = meta::get(db, MetaKind::Post, post.id.0, LOCK)? else { return Ok(false) };
-    let Some((since, user)) = lock.split_once(':') else { return Ok(false) };
+    let Some((since, user)) = lock.text().split_once(':') else { return Ok(false) };
     let (since, user) = (svc_php::numeric::text_to_int(since), UserId(svc_php::numeric::text_to_int(user)));
     if since <= now.saturating_sub(LOCKED) || user == caller.id {
         return Ok(false);

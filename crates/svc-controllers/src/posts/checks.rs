@@ -76,7 +76,7 @@ pub(crate) fn template(
         let settings = site.settings()?;
         let fits = site.read(|db| {
             let current = meta::get(db, MetaKind::Post, id, "_wp_page_template")?;
-            Ok(current.as_deref() == Some(template.as_str())
+            Ok(current.is_some_and(|current| current.text() == template)
                 || Lookup::new(&site, &settings).may_choose(db, &template, &kind)?)
         })?;
         if fits { Ok(true) } else { Err(errors::unknown_template()) }

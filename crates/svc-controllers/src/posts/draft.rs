@@ -11,7 +11,7 @@ pub(crate) struct NewFile {
     /// Its address when it was stored.
     pub url: String,
     /// Its path, and what is known of it, as meta.
-    pub meta: Vec<(&'static str, String)>,
+    pub meta: Vec<(&'static str, svc_store::StoredText)>,
 }
 
 /// The members that a request gives; `None` leaves a member as it is.

@@ -187,9 +187,7 @@ pub(crate) fn raw<'f>(field: &'f mut PostField, description: &str) -> &'f mut Po
 }
 
 fn protected(field: &mut PostField, description: &str) {
-    field
-        .member("protected", boolean().describe(description).context(ALL).readonly())
-        .get(|p| !p.post.password.is_empty());
+    field.member("protected", boolean().describe(description).context(ALL).readonly()).get(|p| p.post.is_protected());
 }
 
 /// A text member is written as text or as an object with `raw`; anything else changes nothing.

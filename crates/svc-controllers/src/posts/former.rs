@@ -2,7 +2,7 @@
 
 use svc_model::{Post, PostType};
 use svc_store::{
-    Tx,
+    StoredText, Tx,
     meta::{self, MetaKind},
 };
 
@@ -27,6 +27,7 @@ pub(super) fn remember(tx: &mut Tx, post_type: &PostType, before: &Post, now: &P
         }
         let known = meta::load_one(tx, MetaKind::Post, now.id.0)?;
         let known = known.all(name);
+        let (old, new) = (StoredText::of(old), StoredText::of(new));
         if !old.is_empty() && !known.contains(&old) {
             meta::add(tx, MetaKind::Post, now.id.0, name, &old)?;
         }

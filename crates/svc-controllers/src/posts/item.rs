@@ -108,7 +108,7 @@ impl PostItem {
 
     /// A password guards it and this request has not given it.
     fn locked(&self) -> bool {
-        !self.post.password.is_empty() && !self.unlocked
+        self.post.is_protected() && !self.unlocked
     }
 
     pub(crate) fn title_rendered(&self) -> String {
@@ -118,7 +118,7 @@ impl PostItem {
     /// The content as stored, or as editors get it.
     pub(crate) fn content_raw(&self) -> String {
         let Some(types) = &self.edited_with else { return self.post.content.clone() };
-        let ignored = self.stored_meta.first(IGNORED_HOOKS).unwrap_or_default();
+        let ignored = self.stored_meta.text(IGNORED_HOOKS);
         types.hooks().edited(&self.post.content, Some(&Root::of(&self.post.post_type, ignored)))
     }
 
@@ -154,7 +154,7 @@ impl PostItem {
     }
 
     pub(crate) fn featured_media(&self) -> i64 {
-        self.stored_meta.first("_thumbnail_id").map_or(0, svc_php::numeric::text_to_int)
+        svc_php::numeric::text_to_int(self.stored_meta.text("_thumbnail_id"))
     }
 
     /// The terms in this taxonomy.
@@ -175,9 +175,9 @@ impl PostItem {
     }
 
     pub(crate) fn template(&self) -> String {
-        match self.stored_meta.first("_wp_page_template") {
-            None | Some("default" | "0") => String::new(),
-            Some(template) => template.to_owned(),
+        match self.stored_meta.text("_wp_page_template") {
+            "default" | "0" => String::new(),
+            template => template.to_owned(),
         }
     }
 
@@ -210,11 +210,11 @@ pub(crate) fn class_list(
     if kind.supports("post-formats") {
         classes.push(format!("format-{}", format_of(terms)));
     }
-    if !post.password.is_empty() {
+    if post.is_protected() {
         // Whoever asks: the interface takes no account of cookies here.
         classes.push("post-password-required".to_owned());
     }
-    if has_thumbnail && post.password.is_empty() {
+    if has_thumbnail && !post.is_protected() {
         classes.push("has-post-thumbnail".to_owned());
     }
     classes.push("hentry".to_owned());

@@ -76,8 +76,7 @@ pub(crate) fn links(item: &PostItem, rights: &PostRights, revisions: Revisions, 
 
 /// Adds a parameter to an address that may have some already (the shape without permalinks).
 pub(crate) fn with_query(address: &str, name: &str, value: impl std::fmt::Display) -> String {
-    let joint = if address.contains('?') { '&' } else { '?' };
-    format!("{address}{joint}{name}={value}")
+    svc_php::query::extend_url_with(address, [(name, value.to_string().as_str())])
 }
 
 /// The relation and the sentence of each action that a type knows, as `(name, title, schema of what it takes)`.

@@ -118,7 +118,7 @@ impl Loading<'_> {
             .into_iter()
             .map(|post| {
                 let id = post.id;
-                let rights = (wants_links || edit && !post.password.is_empty()).then(|| {
+                let rights = (wants_links || edit && post.is_protected()).then(|| {
                     PostRights::of(self.caller, access, &post, self.post_type, &taxonomies, wants_links && edit)
                 });
                 let given = !self.password.is_empty() && super::same_secret(&self.password, &post.password);

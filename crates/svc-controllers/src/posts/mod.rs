@@ -433,7 +433,8 @@ impl Posts {
         let post = self.saved(id)?;
         let route = format!("{}/{id}", self.site.route_of_type(&self.post_type));
         let location = self.site.settings()?.urls.rest(&route);
-        Ok(self.show(&req, post, respond::edit_view(&req)).await?.status(201).header("Location", location))
+        let response = self.show(&req, post, respond::edit_view(&req)).await?.in_context("edit");
+        Ok(response.status(201).header("Location", location))
     }
 
     // Update
@@ -472,7 +473,8 @@ impl Posts {
         if force {
             let previous = self.show(&req, post.clone(), respond::previous_view(&req, "edit")).await?;
             let id = post.id;
-            self.site.write(move |tx| removal::erase(tx, id)).await?;
+            // Of several requests at once, one deletes the post; the others do not find it.
+            self.site.write(move |tx| Ok(removal::erase(tx, id)?.ok_or_else(errors::post_not_found)?)).await?;
             return Ok(Response::new(json!({"deleted": true, "previous": previous.data})));
         }
         if post.status == "trash" {
@@ -516,7 +518,9 @@ fn lift_sticky(db: &mut Db, query: &PostQuery, sticky: &[PostId], ids: &mut Vec<
 
 /// The password that the address gives; a member of the body is the password to set.
 fn query_password(req: &Request) -> String {
-    req.params().query.get("password").map(|p| svc_php::cast::to_text(p).into_owned()).unwrap_or_default()
+    let given = req.params().query.get("password").map(|p| svc_php::cast::to_text(p).into_owned());
+    // WordPress takes `0` for no password.
+    given.filter(|password| password != "0").unwrap_or_default()
 }
 
 /// Compares in a time that tells nothing of the right one.

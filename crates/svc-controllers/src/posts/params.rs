@@ -332,7 +332,7 @@ impl PostList {
 
 /// The ids that `sticky=true` makes of `include`: the sticky posts, in their order, that are included, and 0, which is the
 /// id of no post, when there are none. As an inclusion it takes precedence over `exclude`.
-fn only_sticky(sticky: &[PostId], include: &[PostId]) -> Vec<PostId> {
+pub(crate) fn only_sticky(sticky: &[PostId], include: &[PostId]) -> Vec<PostId> {
     let mut ids = sticky.to_vec();
     ids.retain(|id| include.is_empty() || include.contains(id));
     if ids.is_empty() { vec![PostId(0)] } else { ids }

@@ -1,7 +1,7 @@
 //! What becomes of a post that goes without being asked for by name, such as with its author.
 
 use svc_model::{Post, PostId, UserId};
-use svc_store::{Tx, options, posts};
+use svc_store::{StoredText, Tx, options, posts};
 
 use super::{slugs, write::set_sticky};
 use crate::{Site, Stored, media, menus, revisions::keep::revise};
@@ -38,12 +38,12 @@ pub(super) fn erase(tx: &mut Tx, id: PostId) -> Stored<Option<Post>> {
 fn leaves(tx: &mut Tx, id: PostId) -> Stored<()> {
     set_sticky(tx, id, false)?;
     let names = ["page_on_front", "page_for_posts"];
-    let number = id.0.to_string();
+    let number = StoredText::of(id.0);
     let named = options::get_many(tx, &names)?;
     for name in names.into_iter().filter(|name| named.get(*name).is_some_and(|value| *value == number)) {
-        options::set(tx, name, "0", true)?;
+        options::set(tx, name, &StoredText::of(0), true)?;
         if name == "page_on_front" {
-            options::set(tx, "show_on_front", "posts", true)?;
+            options::set(tx, "show_on_front", &StoredText::of("posts"), true)?;
         }
     }
     Ok(())

@@ -129,7 +129,7 @@ fn texts(post: &mut Post, draft: &PostDraft, writer: &Writer) {
 
 /// A post cannot be sticky and guarded by a password at once.
 fn guard_password(post: &mut Post, draft: &PostDraft, settings: &Settings) -> Result<(), Error> {
-    if draft.sticky == Some(true) && !post.password.is_empty() {
+    if draft.sticky == Some(true) && post.is_protected() {
         // Even when the same request takes the password away.
         return Err(errors::sticky_and_password());
     }

@@ -9,7 +9,7 @@ use svc_auth::{
 use svc_model::{Post, PostId, PostType, Term, TermId, UserId};
 use svc_routing::{ObjectId, Request, Result};
 use svc_store::{
-    Tx,
+    StoredText, Tx,
     meta::{self, MetaKind},
     options, posts, terms, users,
 };
@@ -168,7 +168,14 @@ impl Posts {
     /// Moves a post to the trash.
     pub(super) async fn trash(&self, id: PostId, by: UserId) -> Result<()> {
         let site = Arc::clone(&self.site);
-        self.site.write(move |tx| super::removal::trash(tx, &site, id, by)).await
+        let trash = move |tx: &mut Tx| {
+            let post = posts::get(tx, id)?.ok_or_else(errors::post_not_found)?;
+            if post.status == "trash" {
+                return Err(errors::already_trashed().into());
+            }
+            super::removal::trash(tx, &site, id, by)
+        };
+        self.site.write(trash).await
     }
 
     /// A post that this request has just written. Whoever publishes scheduled posts is told of one more.
@@ -332,11 +339,11 @@ impl Job {
             self.set_featured(tx, id, media)?;
         }
         if let Some(file) = &draft.file {
-            let rows: Vec<(&str, &str)> = file.meta.iter().map(|(name, value)| (*name, value.as_str())).collect();
+            let rows: Vec<(&str, &StoredText)> = file.meta.iter().map(|(name, value)| (*name, value)).collect();
             meta::add_many(tx, MetaKind::Post, id.0, &rows)?;
         }
         if let Some(alt) = &draft.alt_text {
-            meta::update(tx, MetaKind::Post, id.0, ALT, alt)?;
+            meta::update(tx, MetaKind::Post, id.0, ALT, &StoredText::of(alt))?;
         }
         if let Some(format) = &draft.format {
             set_format(tx, id, format)?;
@@ -345,7 +352,7 @@ impl Job {
             if matches!(template.as_str(), "" | "0") {
                 meta::delete(tx, MetaKind::Post, id.0, "_wp_page_template", None)?;
             } else {
-                meta::update(tx, MetaKind::Post, id.0, "_wp_page_template", template)?;
+                meta::update(tx, MetaKind::Post, id.0, "_wp_page_template", &StoredText::of(template))?;
             }
         }
         for (taxonomy, wanted) in &draft.terms {
@@ -375,7 +382,7 @@ impl Job {
         let named = if media == 0 { None } else { posts::get(tx, PostId(media))? };
         match named {
             Some(m) if m.post_type == "attachment" && m.mime_type.starts_with("image/") => {
-                meta::update(tx, MetaKind::Post, id.0, "_thumbnail_id", &media.to_string())?;
+                meta::update(tx, MetaKind::Post, id.0, "_thumbnail_id", &StoredText::of(media))?;
             }
             None if media != 0 => {}
             // What is no image takes the image away.
@@ -403,7 +410,7 @@ fn would_loop(tx: &mut Tx, row: &Post) -> Stored<bool> {
 
 /// Puts a post on the list of sticky ones, or takes it off.
 pub(super) fn set_sticky(tx: &mut Tx, id: PostId, sticky: bool) -> Stored<()> {
-    let mut list = crate::settings::sticky(&options::get(tx, "sticky_posts")?.unwrap_or_default());
+    let mut list = crate::settings::sticky(options::get(tx, "sticky_posts")?.as_ref());
     if list.contains(&id) == sticky {
         return Ok(());
     }
@@ -412,9 +419,8 @@ pub(super) fn set_sticky(tx: &mut Tx, id: PostId, sticky: bool) -> Stored<()> {
     } else {
         list.retain(|other| *other != id);
     }
-    let ids: svc_php::Php = serde_json::Value::from_iter(list.iter().map(|id| id.0)).into();
-    let stored = svc_php::serialize::to_stored(ids);
-    options::set(tx, "sticky_posts", &String::from_utf8_lossy(&stored), true)?;
+    let ids = serde_json::Value::from_iter(list.iter().map(|id| id.0));
+    options::set(tx, "sticky_posts", &StoredText::of(ids), true)?;
     Ok(())
 }
 

@@ -9,7 +9,7 @@ use svc_auth::{
 };
 use svc_model::{Post, PostId, PostType, UserId};
 use svc_store::{
-    Tx,
+    StoredText, Tx,
     meta::{self, Meta, MetaKind},
     posts,
 };
@@ -56,8 +56,8 @@ pub(crate) fn revise(tx: &mut Tx, site: &Site, post_type: &PostType, row: &Post,
         ..blank(row.id, "revision")
     };
     let id = insert(tx, site, &revision)?;
-    let rows: Vec<(&str, &str)> =
-        keys.iter().flat_map(|key| kept(row.id, key).iter().map(move |value| (*key, value.as_str()))).collect();
+    let rows: Vec<(&str, &StoredText)> =
+        keys.iter().flat_map(|key| kept(row.id, key).iter().map(move |value| (*key, value))).collect();
     if !rows.is_empty() {
         meta::add_many(tx, MetaKind::Post, id.0, &rows)?;
     }
@@ -182,8 +182,8 @@ pub(crate) fn autosave(
     if is_new {
         row.id = insert(tx, site, &row)?;
         let kept = site.meta.fields("post", &post.post_type).filter(|f| f.revisions);
-        let rows: Vec<(&str, &str)> =
-            kept.flat_map(|f| of_post.all(&f.key).iter().map(move |value| (f.key.as_str(), value.as_str()))).collect();
+        let rows: Vec<(&str, &StoredText)> =
+            kept.flat_map(|f| of_post.all(&f.key).iter().map(move |value| (f.key.as_str(), value))).collect();
         if !rows.is_empty() {
             meta::add_many(tx, MetaKind::Post, row.id.0, &rows)?;
         }

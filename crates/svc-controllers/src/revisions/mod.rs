@@ -172,7 +172,7 @@ impl Revisions {
         let id = revision.id;
         let view = respond::previous_view(&req, "view");
         let previous = self.table.respond(&req, &parent.settings, revision, &view).await?;
-        self.site.write(move |tx| Ok(posts::delete(tx, id).map(drop)?)).await?;
+        self.site.write(move |tx| Ok(posts::delete(tx, id)?.ok_or_else(errors::post_not_found)?)).await?;
         Ok(Response::new(json!({"deleted": true, "previous": previous.data})))
     }
 }

@@ -109,9 +109,9 @@ fn dated(item: &PostItem, read: fn(&PostItem) -> Value) -> Value {
 /// The title as pages show it: what few may read says so.
 fn title(item: &PostItem) -> String {
     let title = item.title_rendered();
-    let mark = match (item.post.password.is_empty(), item.post.status.as_str()) {
-        (false, _) => "Protected:",
-        (true, "private") => "Private:",
+    let mark = match (item.post.is_protected(), item.post.status.as_str()) {
+        (true, _) => "Protected:",
+        (false, "private") => "Private:",
         _ => return title,
     };
     format!("{mark} {title}").trim_end().to_owned()

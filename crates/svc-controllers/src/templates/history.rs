@@ -111,7 +111,7 @@ impl TemplateHistory {
         for row in rows {
             let id = row.id;
             let revision = Template {
-                content: lookup.with_patterns(&row.content),
+                content: lookup.revised(&row.content),
                 title: row.title.clone(),
                 description: row.excerpt.clone(),
                 post: Some(row),
@@ -191,7 +191,7 @@ impl TemplateHistory {
         let id = row.id;
         let view = respond::previous_view(&req, "view");
         let previous = self.show_one(&req, &parent, row, &view, REVISIONS).await?;
-        self.site.write(move |tx| Ok(posts::delete(tx, id).map(drop)?)).await?;
+        self.site.write(move |tx| Ok(posts::delete(tx, id)?.ok_or_else(errors::post_not_found)?)).await?;
         Ok(Response::new(json!({"deleted": true, "previous": previous.data})))
     }
 
@@ -231,6 +231,7 @@ impl TemplateHistory {
         let (site, settings, post) = (Arc::clone(&self.site), Arc::clone(&parent.settings), parent.post.clone());
         let write = move |tx: &mut Tx| {
             let editor = Editor { caller: &caller, unfiltered_html, now };
+            let post = posts::get(tx, post.id)?.ok_or_else(errors::post_not_found)?;
             let id = keep::autosave(tx, &site, &settings, &post, &typed, &editor)?;
             Ok(posts::get(tx, id)?.ok_or_else(errors::no_autosave)?)
         };

@@ -177,18 +177,18 @@ impl<'a> Templates<'a> {
     /// # Errors
     /// Those of the store.
     pub fn all(&self, db: &mut Db, kind: Kind) -> Stored<Vec<Template>> {
-        if self.theme.theme.as_ref().is_none_or(|theme| !theme.is_block_theme && !theme.has_json) {
-            return Ok(Vec::new());
-        }
         let mut all = self.saved(db, kind, &self.theme.name, None, PUBLISHED)?;
-        let files: Vec<_> = self
-            .files(kind)
-            .iter()
-            .filter(|f| all.iter().all(|t| t.slug != f.slug))
-            .map(|f| self.file(kind, f))
-            .collect();
+        // A theme without block templates may have files in such a folder, but they are not templates.
+        let files = if self.has_block_templates() { self.files(kind) } else { &[] };
+        let files: Vec<_> =
+            files.iter().filter(|f| all.iter().all(|t| t.slug != f.slug)).map(|f| self.file(kind, f)).collect();
         all.extend(files);
         Ok(all)
+    }
+
+    /// Whether the theme is made of block templates, or may have some.
+    fn has_block_templates(&self) -> bool {
+        self.theme.theme.as_ref().is_some_and(|theme| theme.is_block_theme || theme.has_json)
     }
 
     /// Whether a post of this type can name this template as its own: one that is there for no kind of page by its name,
@@ -200,7 +200,7 @@ impl<'a> Templates<'a> {
         if self.theme.theme.as_ref().is_some_and(|theme| theme.has_page_template(slug, &post_type.name)) {
             return Ok(true);
         }
-        if !post_type.public {
+        if !post_type.public || !self.has_block_templates() {
             return Ok(false);
         }
         let found = self.published(db, Kind::Template, &format!("{}//{slug}", self.theme.name))?;
@@ -314,8 +314,8 @@ impl<'a> Templates<'a> {
         let term = |taxonomy: &str| terms.iter().find(|t| t.taxonomy == taxonomy).map(|t| t.name.clone());
         let theme = term(THEME).unwrap_or_default();
         let has_theme_file = theme == self.theme.name && self.files(kind).iter().any(|f| f.slug == post.slug);
-        let origin = meta.first("origin").filter(|o| !o.is_empty()).map(str::to_owned);
-        let suggested = meta.first("is_wp_suggestion").is_some_and(|s| !matches!(s, "" | "0"));
+        let origin = Some(meta.text("origin")).filter(|o| !o.is_empty()).map(str::to_owned);
+        let suggested = !matches!(meta.text("is_wp_suggestion"), "" | "0");
         let by_name = kind == Kind::Template && kinds::of_slug(&post.slug).is_some();
         let maker_name = match maker(origin.as_deref(), has_theme_file, Some(post.author)) {
             Maker::Theme => self.theme_name(&theme),
@@ -325,7 +325,7 @@ impl<'a> Templates<'a> {
         Template {
             kind,
             slug: post.slug.clone(),
-            content: post.content.clone(),
+            content: with_theme(&post.content, &self.theme.name),
             title: post.title.clone(),
             description: post.excerpt.clone(),
             origin,
@@ -333,7 +333,7 @@ impl<'a> Templates<'a> {
             is_custom: !suggested && !by_name,
             post_types: self.offered(kind, &post.slug).and_then(|(_, types)| types).filter(|_| has_theme_file),
             area: term(AREA).unwrap_or_else(|| kinds::ANYWHERE.to_owned()),
-            ignored_hooks: meta.first(IGNORED_HOOKS).unwrap_or_default().to_owned(),
+            ignored_hooks: meta.text(IGNORED_HOOKS).to_owned(),
             maker_name,
             theme,
             post: Some(post),
@@ -389,6 +389,11 @@ impl<'a> Templates<'a> {
         types.hooks().edited(&self.with_patterns(&template.content), root.as_ref())
     }
 
+    /// The content of a revision of a template, as editors get it.
+    pub(crate) fn revised(&self, content: &str) -> String {
+        self.with_patterns(&with_theme(content, &self.theme.name))
+    }
+
     /// Content with the patterns in place that it names.
     pub fn with_patterns(&self, content: &str) -> String {
         patterns::expand(self.site, &self.theme, content)
@@ -400,8 +405,11 @@ pub(crate) fn of_term(taxonomy: &str, term: TermId) -> TaxClause {
     TaxClause { taxonomy: taxonomy.to_owned(), terms: vec![term], ..TaxClause::default() }
 }
 
-/// A file's blocks with the theme named in those that are template parts.
+/// Blocks with the theme named in those that are template parts and name none. Other content is not touched.
 fn with_theme(content: &str, theme: &str) -> String {
+    if !content.contains("template-part") {
+        return content.to_owned();
+    }
     let mut blocks = blocks::parse(content);
     name_theme(&mut blocks, theme);
     blocks::serialize_blocks(&blocks)

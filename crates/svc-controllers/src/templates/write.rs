@@ -6,13 +6,13 @@ use chrono::NaiveDateTime;
 use svc_model::{Post, PostId, Term, TermId, UserId};
 use svc_routing::{Request, Result};
 use svc_store::{
-    Tx,
+    StoredText, Tx,
     meta::{self, MetaKind},
     posts, terms, users,
 };
 
 use super::{
-    Templates,
+    Templates, already_trashed,
     fields::TemplateDraft,
     kinds,
     load::{AREA, Kind, THEME, Template, Templates as Lookup},
@@ -29,6 +29,8 @@ const MAX_TRIES: u32 = 100;
 #[derive(Clone)]
 struct Change {
     row: Post,
+    /// The row that `row` was made of.
+    base: Option<Post>,
     /// The theme and the place that a new post is for; the place of a changed one, when it is to be changed.
     theme: Option<String>,
     area: Option<String>,
@@ -37,6 +39,28 @@ struct Change {
     /// The blocks that editors need not be shown again.
     ignored_hooks: Vec<String>,
     by: UserId,
+}
+
+impl Change {
+    /// Makes the change to the row as it is now: what is the same as before this change stays as another request has left it.
+    fn rebase(&mut self, now: Post) {
+        let Some(base) = &self.base else { return };
+        let row = std::mem::replace(&mut self.row, now);
+        let texts = [
+            (&mut self.row.title, row.title, &base.title),
+            (&mut self.row.content, row.content, &base.content),
+            (&mut self.row.excerpt, row.excerpt, &base.excerpt),
+        ];
+        for (now, wanted, before) in texts {
+            if wanted != *before {
+                *now = wanted;
+            }
+        }
+        if row.author != base.author {
+            self.row.author = row.author;
+        }
+        (self.row.modified, self.row.modified_gmt, self.row.status) = (row.modified, row.modified_gmt, row.status);
+    }
 }
 
 impl Templates {
@@ -65,6 +89,7 @@ impl Templates {
         let filtered = !Access::new(&self.site, settings).can(&caller, "unfiltered_html");
         let is_new = existing.as_ref().is_none_or(|t| t.post.is_none());
         let change = Change {
+            base: existing.as_ref().and_then(|t| t.post.clone()),
             row: self.row(&draft, existing.as_ref(), settings, caller.id, filtered),
             ignored_hooks,
             theme: is_new.then(|| existing.as_ref().map_or(theme, |t| t.theme.clone())),
@@ -89,6 +114,8 @@ impl Templates {
                 if change.row.id.is_none() {
                     insert(tx, &mut change, kind, &address)?;
                 } else {
+                    let now = posts::get(tx, change.row.id)?.ok_or_else(not_found)?;
+                    change.rebase(now);
                     posts::update(tx, &change.row)?;
                     revise(tx, &site, &post_type, &change.row, change.by)?;
                 }
@@ -98,7 +125,7 @@ impl Templates {
                 }
                 remember(tx, change.row.id, &change.ignored_hooks)?;
                 if let Some(suggested) = &change.suggested {
-                    meta::update(tx, MetaKind::Post, change.row.id.0, "is_wp_suggestion", suggested)?;
+                    meta::update(tx, MetaKind::Post, change.row.id.0, "is_wp_suggestion", &StoredText::of(suggested))?;
                 }
                 terms::recount_of_post(tx, change.row.id)?;
                 Ok(change.row)
@@ -184,7 +211,7 @@ impl Templates {
 
     /// Deletes a post for good.
     pub(super) async fn remove(&self, id: PostId) -> Result<()> {
-        self.site.write(move |tx| Ok(posts::delete(tx, id).map(drop)?)).await
+        self.site.write(move |tx| Ok(posts::delete(tx, id)?.map(drop).ok_or_else(not_found)?)).await
     }
 
     /// Moves a post to the trash.
@@ -192,6 +219,10 @@ impl Templates {
         let now: (NaiveDateTime, NaiveDateTime) = (settings.zone.to_local(self.site.now()), self.site.now());
         let (site, post_type) = (Arc::clone(&self.site), self.post_type.clone());
         let write = move |tx: &mut Tx| {
+            let post = posts::get(tx, id)?.ok_or_else(not_found)?;
+            if post.status == "trash" {
+                return Err(already_trashed().into());
+            }
             let row = posts::trash(tx, id, now)?;
             if let Some(row) = &row {
                 revise(tx, &site, &post_type, row, by)?;
@@ -217,7 +248,7 @@ fn insert(tx: &mut Tx, change: &mut Change, kind: Kind, address: &impl Fn(&Post)
     posts::update(tx, &change.row)?;
     terms::set_object_terms(tx, change.row.id, THEME, &[theme_term])?;
     if let Some(origin) = &change.origin {
-        meta::update(tx, MetaKind::Post, change.row.id.0, "origin", origin)?;
+        meta::update(tx, MetaKind::Post, change.row.id.0, "origin", &StoredText::of(origin))?;
     }
     Ok(())
 }

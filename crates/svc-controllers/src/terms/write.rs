@@ -79,7 +79,7 @@ impl Terms {
 /// The term that posts get when they have none of a taxonomy.
 fn default_term(db: &mut Db, taxonomy: &str) -> Stored<Option<Term>> {
     for option in [format!("default_{taxonomy}"), format!("default_term_{taxonomy}")] {
-        let id = options::get(db, &option)?.map_or(0, |v| svc_php::numeric::text_to_int(&v));
+        let id = options::get(db, &option)?.map_or(0, |v| svc_php::numeric::text_to_int(v.text()));
         if id > 0
             && let Some(term) = terms::get(db, TermId(id), Some(taxonomy))?
         {

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 use svc_content::{Shortcodes, texturize};
-use svc_packages::theme::Theme;
+use svc_packages::theme::{self, Theme};
 use svc_resource::{Field, Fields};
 use svc_schema::build::{array, boolean, object, string};
 
@@ -24,7 +24,7 @@ pub(super) struct ThemeItem {
 
 impl ThemeItem {
     fn folder_url(&self, folder: &str) -> String {
-        format!("{}/{folder}", self.url)
+        theme::folder_url(&self.url, folder)
     }
 
     fn screenshot(&self) -> String {
@@ -35,10 +35,10 @@ impl ThemeItem {
     /// The author, with a link where he has one.
     fn author(&self) -> String {
         let about = &self.theme.about;
-        match (about.author.as_str(), about.author_uri.as_str()) {
+        match (about.author.as_str(), svc_text::esc_url(&about.author_uri)) {
             ("", _) => "Anonymous".to_owned(),
-            (name, "") => name.to_owned(),
-            (name, address) => format!("<a href=\"{address}\">{name}</a>"),
+            (name, url) if url.is_empty() => name.to_owned(),
+            (name, url) => format!("<a href=\"{url}\">{name}</a>"),
         }
     }
 
@@ -83,7 +83,7 @@ pub(super) fn fields() -> Fields<ThemeItem, ()> {
     let author = f.add("author", object(NOTHING).describe("Who made the theme.").readonly());
     both(author, None, |t| t.theme.about.author.clone(), ThemeItem::author);
     let author_uri = f.add("author_uri", object(NOTHING).describe("The page of who made the theme.").readonly());
-    both(author_uri, Some("uri"), |t| t.theme.about.author_uri.clone(), |t| t.theme.about.author_uri.clone());
+    both(author_uri, Some("uri"), |t| t.theme.about.author_uri.clone(), |t| svc_text::esc_url(&t.theme.about.author_uri));
     let description = f.add("description", object(NOTHING).describe("What the theme is like.").readonly());
     both(description, None, |t| t.theme.about.description.clone(), |t| texturize(&t.theme.about.description, &Shortcodes::default()));
     let name = f.add("name", object(NOTHING).describe("What people call the theme.").readonly());
@@ -92,7 +92,7 @@ pub(super) fn fields() -> Fields<ThemeItem, ()> {
     tags.member("raw", array(string()).describe("The words.")).get(ThemeItem::tags);
     tags.member("rendered", string().describe("The words as one text.")).get(ThemeItem::tag_names);
     let theme_uri = f.add("theme_uri", object(NOTHING).describe("The theme's page.").readonly());
-    both(theme_uri, Some("uri"), |t| t.theme.about.theme_uri.clone(), |t| t.theme.about.theme_uri.clone());
+    both(theme_uri, Some("uri"), |t| t.theme.about.theme_uri.clone(), |t| svc_text::esc_url(&t.theme.about.theme_uri));
     f.add("status", string().describe("Whether the site uses the theme.").one_of(["inactive", "active"]))
         .get(|t| if t.is_active { "active" } else { "inactive" });
     f.add("theme_supports", object(supports::schemas()).describe("What the theme supports.").readonly()).get(|t| t.supports.clone());

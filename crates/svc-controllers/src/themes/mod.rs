@@ -13,9 +13,11 @@ use svc_auth::Caller;
 use svc_model::PostId;
 use svc_packages::theme::{self, Theme};
 use svc_resource::{Fields, total_headers};
-use svc_routing::{Controller, ExtraFields, Link, Links, Map, Request, Response, Result, Route, forbidden, get};
+use svc_routing::{
+    Controller, ExtraFields, Link, Links, Map, Method, Request, Response, Result, Route, forbidden, get,
+};
 use svc_schema::{
-    Arg, Args, Error, Schema,
+    Arg, Args, Error, Sanitizer, Schema,
     build::{array, string},
 };
 
@@ -135,8 +137,9 @@ impl Themes {
 
     async fn can_list(self: Arc<Self>, req: Request) -> Result<()> {
         let (all, active) = self.rights(&req, &*self.site.settings()?);
-        // A value that is no list of states is refused later, and narrows nothing here.
-        let only_active = matches!(req.arg::<Vec<String>>("status"), Ok(Some(status)) if status == ["active"]);
+        // For OPTIONS arguments are not processed: there a text is not a list of one state, as in WordPress.
+        let counts = *req.method() != Method::OPTIONS || req.param("status").is_some_and(Value::is_array);
+        let only_active = counts && wanted_states(&req).is_some_and(|states| states == ["active"]);
         match (all, only_active, active) {
             (true, ..) | (_, true, true) => Ok(()),
             (_, true, false) => Err(cannot_view_active(&req)),
@@ -146,7 +149,7 @@ impl Themes {
 
     async fn list(self: Arc<Self>, req: Request) -> Result<Response> {
         let settings = self.site.settings()?;
-        let wanted: Option<Vec<String>> = req.arg("status")?;
+        let wanted = wanted_states(&req);
         let site = Arc::clone(&self.site);
         // Many files are looked at.
         let names = blocking(move || theme::folders(&site.themes_dir())).await?;
@@ -196,6 +199,13 @@ impl Themes {
     }
 }
 
+/// The states that a list is narrowed to, given as a list or as text. The argument is not sanitized: the permission for
+/// `OPTIONS` depends on its form.
+fn wanted_states(req: &Request) -> Option<Vec<String>> {
+    let states = svc_php::list::parse_list(req.param("status")?);
+    Some(states.iter().map(|state| svc_php::cast::to_text(state).into_owned()).collect())
+}
+
 /// A stylesheet as it stands in an address: percent-encoded, with a slash that may stand at its end.
 pub(crate) fn clean_stylesheet(value: Value, _: &str) -> Result<Value> {
     let text = svc_php::cast::to_text(&value);
@@ -208,12 +218,13 @@ impl Controller for Themes {
         let schema = Schema::compile(self.fields.item_schema());
         let status =
             array(string().one_of(["active", "inactive"])).describe("Narrows the list to themes of these states.");
+        let status = Arg { sanitize: Sanitizer::None, ..Arg::new(status.compile()) };
         let name = string().describe("The theme's folder.");
         let name = Args::new().with("stylesheet", Arg::new(name.compile()).sanitize_with(clean_stylesheet));
         vec![
             Route::new("/themes")
                 .schema(schema.clone())
-                .endpoint(get(Self::list, Self::can_list).args(Args::from([("status", status)]))),
+                .endpoint(get(Self::list, Self::can_list).args(Args::new().with("status", status))),
             Route::new(format!("/themes/(?P<stylesheet>{FOLDER})"))
                 .schema(schema)
                 .endpoint(get(Self::fetch, Self::can_fetch).args(name)),

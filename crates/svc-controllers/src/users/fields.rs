@@ -43,13 +43,13 @@ pub(super) struct UserItem {
 impl UserItem {
     /// A text of the user's meta.
     fn text(&self, key: &str) -> String {
-        self.meta.first(key).unwrap_or_default().to_owned()
+        self.meta.text(key).to_owned()
     }
 
     /// The user's language, or that of the site.
     fn locale(&self) -> String {
-        match self.meta.first("locale") {
-            Some(own) if !own.is_empty() => own.to_owned(),
+        match self.meta.text("locale") {
+            own if !own.is_empty() => own.to_owned(),
             _ => locales::of_site(&self.settings).to_owned(),
         }
     }

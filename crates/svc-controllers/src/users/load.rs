@@ -2,7 +2,6 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use serde_json::Value;
 use svc_auth::{
     Caller,
     roles::{Roles, UserCaps},
@@ -11,7 +10,7 @@ use svc_model::User;
 use svc_resource::{Plan, View};
 use svc_routing::{Link, Links};
 use svc_store::{
-    Db, Meta,
+    Db, Meta, StoredText,
     meta::{self, MetaKind},
 };
 
@@ -84,13 +83,8 @@ impl Loading<'_> {
     }
 }
 
-/// A stored value that is not plain text.
-pub(super) fn unserialized(stored: &str) -> Value {
-    svc_php::serialize::from_stored(stored.as_bytes()).into()
-}
-
 /// What a user with this meta may do.
 pub(super) fn caps(meta: &Meta, roles: &Roles, prefix: &str) -> UserCaps {
-    let stored = meta.first(&format!("{prefix}capabilities")).map(unserialized).unwrap_or_default();
+    let stored = meta.first(&format!("{prefix}capabilities")).map(StoredText::json).unwrap_or_default();
     roles.caps_of(&stored)
 }

@@ -282,7 +282,8 @@ impl Users {
         let id = self.save(&req, None).await?;
         let location = self.site.settings()?.urls.rest(&format!("{}/{id}", route(&self.site)));
         let (user, _) = self.find(&req, id)?;
-        Ok(self.show(&req, user, respond::edit_view(&req)).await?.status(201).header("Location", location))
+        let response = self.show(&req, user, respond::edit_view(&req)).await?.in_context("edit");
+        Ok(response.status(201).header("Location", location))
     }
 
     // Update

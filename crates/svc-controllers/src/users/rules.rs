@@ -1,7 +1,6 @@
 //! What a change makes of a user: the texts as they are stored, names that follow from others, roles and levels.
 
 use chrono::NaiveDateTime;
-use serde_json::Value;
 use svc_auth::roles::{CapSet, Roles};
 use svc_model::User;
 use svc_schema::Error;
@@ -50,7 +49,7 @@ pub(super) fn apply(
     hash: Option<&str>,
     now: NaiveDateTime,
 ) -> Result<Profile, Error> {
-    let stored = |key: &str| existing.and_then(|(_, meta)| meta.first(key)).unwrap_or_default().to_owned();
+    let stored = |key: &str| existing.map_or("", |(_, meta)| meta.text(key)).to_owned();
     let mut user = match existing {
         Some((user, _)) => user.clone(),
         None => User { login: draft.username.clone().unwrap_or_default(), registered: Some(now), ..User::default() },
@@ -140,19 +139,9 @@ pub(super) fn level(caps: &CapSet) -> u32 {
     levels.filter_map(|n| n.parse().ok()).filter(|n| *n <= 10).max().unwrap_or(0)
 }
 
-/// A value as it is stored where it is not plain text.
-pub(super) fn serialized(value: Value) -> String {
-    let value = match value {
-        // PHP knows one kind of empty array.
-        Value::Object(map) if map.is_empty() => Value::Array(Vec::new()),
-        value => value,
-    };
-    String::from_utf8_lossy(&svc_php::serialize::to_stored(value.into())).into_owned()
-}
-
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     use super::*;
 
@@ -260,7 +249,5 @@ mod tests {
         }
         assert_eq!(level(&roles.caps_of(&json!({"administrator": true})).all), 10);
         assert_eq!(level(&CapSet::from_value(&json!({"level_99": true, "level_x": true, "level_3": false}))), 0);
-        assert_eq!(serialized(json!({})), "a:0:{}");
-        assert_eq!(serialized(json!({"subscriber": true})), r#"a:1:{s:10:"subscriber";b:1;}"#);
     }
 }

@@ -10,7 +10,7 @@ use svc_auth::{
 use svc_model::{User, UserId};
 use svc_routing::{ObjectId, Request, Result};
 use svc_store::{
-    Db, Meta, Tx, authors,
+    Db, Meta, StoredText, Tx, authors,
     meta::{self, MetaKind},
     users,
 };
@@ -19,7 +19,7 @@ use super::{
     Users, errors,
     fields::{OBJECT, UserDraft},
     load,
-    rules::{self, Profile, serialized},
+    rules::{self, Profile},
 };
 use crate::{
     Access, Settings, Site, Stored, caller,
@@ -195,10 +195,12 @@ impl Job {
         user.id = users::insert(tx, user)?;
         let (own, prefix) = (self.own_caps(tx, &CapSet::default()), tx.prefix().to_owned());
         let keys = [format!("{prefix}capabilities"), format!("{prefix}user_level")];
-        let values = [serialized(own.to_value()), self.level(tx, &own)];
-        let known = profile.texts.iter().map(|(key, value)| (*key, value.as_str()));
-        let rights = keys.iter().zip(&values).map(|(key, value)| (key.as_str(), value.as_str()));
-        let rows: Vec<(&str, &str)> = known.chain(NEW_META).chain(rights).collect();
+        let rights = [StoredText::of(own.to_value()), self.level(tx, &own)];
+        let texts = profile.texts.iter().map(|(key, value)| (*key, value.as_str())).chain(NEW_META);
+        let texts = texts.map(|(key, value)| (key, StoredText::of(value)));
+        let rights = keys.iter().map(String::as_str).zip(rights);
+        let rows: Vec<(&str, StoredText)> = texts.chain(rights).collect();
+        let rows: Vec<(&str, &StoredText)> = rows.iter().map(|(key, value)| (*key, value)).collect();
         meta::add_many(tx, MetaKind::User, user.id.0, &rows)?;
         Ok(())
     }
@@ -220,8 +222,9 @@ impl Job {
             users::update(tx, user)?;
         }
         for (key, value) in &profile.texts {
-            if stored.first(key).unwrap_or_default() != value {
-                meta::update(tx, MetaKind::User, user.id.0, key, value)?;
+            let value = StoredText::of(value);
+            if stored.first(key).cloned().unwrap_or_default() != value {
+                meta::update(tx, MetaKind::User, user.id.0, key, &value)?;
             }
         }
         if self.draft.roles.is_some() {
@@ -229,7 +232,13 @@ impl Job {
             let own = load::caps(stored, self.roles(tx), &prefix).own;
             let own = self.own_caps(tx, &own);
             let level = self.level(tx, &own);
-            meta::update(tx, MetaKind::User, user.id.0, &format!("{prefix}capabilities"), &serialized(own.to_value()))?;
+            meta::update(
+                tx,
+                MetaKind::User,
+                user.id.0,
+                &format!("{prefix}capabilities"),
+                &StoredText::of(own.to_value()),
+            )?;
             meta::update(tx, MetaKind::User, user.id.0, &format!("{prefix}user_level"), &level)?;
         }
         Ok(())
@@ -245,8 +254,8 @@ impl Job {
         rules::with_roles(own, self.roles(db), self.draft.roles.as_deref().unwrap_or(&newcomer))
     }
 
-    fn level(&self, db: &Db, own: &CapSet) -> String {
-        rules::level(&self.roles(db).caps_of(&own.to_value()).all).to_string()
+    fn level(&self, db: &Db, own: &CapSet) -> StoredText {
+        StoredText::of(i64::from(rules::level(&self.roles(db).caps_of(&own.to_value()).all)))
     }
 
     fn store_meta(&self, tx: &mut Tx, id: UserId, values: &serde_json::Value) -> Stored<()> {

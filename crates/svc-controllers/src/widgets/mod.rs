@@ -132,7 +132,7 @@ pub trait WidgetKind: Send + Sync {
     fn form(&self, number: &str, instance: &Instance) -> String;
 }
 
-/// The kinds of widgets of a site, in the order of their names.
+/// The kinds of widgets of a site, in the order of their registration.
 #[derive(Clone)]
 pub struct WidgetKinds(IndexMap<String, Arc<dyn WidgetKind>>);
 
@@ -149,11 +149,17 @@ impl WidgetKinds {
     /// Adds a kind, or replaces the one of the same name.
     pub fn register(&mut self, kind: impl WidgetKind + 'static) {
         self.0.insert(kind.id_base().to_owned(), Arc::new(kind));
-        self.0.sort_unstable_keys();
     }
 
     fn get(&self, id_base: &str) -> Option<&Arc<dyn WidgetKind>> {
         self.0.get(id_base)
+    }
+
+    /// The kinds in the order of their ids.
+    fn sorted(&self) -> Vec<&Arc<dyn WidgetKind>> {
+        let mut kinds: Vec<_> = self.0.values().collect();
+        kinds.sort_by_key(|kind| kind.id_base());
+        kinds
     }
 
     fn iter(&self) -> impl Iterator<Item = &Arc<dyn WidgetKind>> {

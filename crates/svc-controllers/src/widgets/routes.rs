@@ -2,12 +2,12 @@
 //!
 //! Those in sidebars that are open are for all to see; the rest is for those who may set the theme.
 
-use std::sync::Arc;
+use std::{cell::Cell, sync::Arc};
 
 use serde_json::{Value, json};
 use svc_routing::{
     CREATABLE, Controller, DELETABLE, EDITABLE, ExtraFields, Link, Links, Map, Request, Response, Result, Route, get,
-    on, public,
+    on,
 };
 use svc_schema::{
     Args, MethodKind, Schema,
@@ -44,7 +44,7 @@ impl WidgetRoutes {
         settings: &Settings,
         req: &Request,
         (id, stored): (&str, Option<&Instance>),
-        sidebar: &str,
+        (sidebar, has_category_menu): (&str, &Cell<bool>),
     ) -> Stored<Item> {
         let id_base = parse_id(id).map_or(id, |(id_base, _)| id_base);
         let view = respond::view(req);
@@ -62,7 +62,7 @@ impl WidgetRoutes {
             && plan.wants("rendered")
         {
             let widget = (id, kind.as_ref(), stored);
-            item.rendered = show::in_sidebar(db, &self.site, settings, req, sidebar, widget)?;
+            item.rendered = show::in_sidebar(db, &self.site, settings, (req, has_category_menu), sidebar, widget)?;
         }
         let number = parse_id(id).map_or(String::new(), |(_, number)| number.to_string());
         item.form = kind.form(&number, stored.unwrap_or(&Instance::default()));
@@ -97,13 +97,23 @@ impl WidgetRoutes {
         let (settings, item) = self.site.read(|db| {
             let settings = self.site.settings_in(db)?;
             let widgets = Widgets::load(db, &self.site)?;
-            let item = self.load(db, &settings, req, (id, widgets.instances.get(id)), sidebar)?;
+            let item = self.load(db, &settings, req, (id, widgets.instances.get(id)), (sidebar, &Cell::new(false)))?;
             Ok((settings, item))
         })?;
         Ok(respond::single(self.finish(&item, req).await?, self.links(&item, &settings, req)))
     }
 
     // List
+
+    /// Everyone may list widgets while a sidebar is public; else only those who may manage widgets.
+    async fn can_list(self: Arc<Self>, req: Request) -> Result<()> {
+        let wanted: Option<String> = req.arg("sidebar")?;
+        let widgets = self.site.read(|db| Widgets::load(db, &self.site))?;
+        if widgets.sidebars.keys().chain(&wanted).any(|sidebar| is_open(&self.site, sidebar)) {
+            return Ok(());
+        }
+        check_manage(&self.site, &req)
+    }
 
     async fn list(self: Arc<Self>, req: Request) -> Result<Response> {
         if req.is_head() {
@@ -114,12 +124,13 @@ impl WidgetRoutes {
         let (settings, found) = self.site.read(|db| {
             let settings = self.site.settings_in(db)?;
             let widgets = Widgets::load(db, &self.site)?;
-            let mut found = Vec::new();
+            let (mut found, has_category_menu) = (Vec::new(), Cell::new(false));
             for (sidebar, ids) in &widgets.sidebars {
                 let is_wanted = wanted.as_ref().is_none_or(|wanted| wanted == sidebar);
                 if is_wanted && (manages || is_open(&self.site, sidebar)) {
                     for id in ids {
-                        found.push(self.load(db, &settings, &req, (id, widgets.instances.get(id)), sidebar)?);
+                        let widget = (id.as_str(), widgets.instances.get(id));
+                        found.push(self.load(db, &settings, &req, widget, (sidebar, &has_category_menu))?);
                     }
                 }
             }
@@ -157,8 +168,8 @@ impl WidgetRoutes {
         check_manage(&self.site, &req)
     }
 
-    /// The new settings that a request gives widgets of a kind, by number; this number is that of the widget itself.
-    fn given(&self, draft: &Draft, id_base: &str, number: i64) -> Result<Vec<(i64, Instance)>> {
+    /// The new settings that a request gives widgets of a kind, by number; `None` is the widget itself.
+    fn given(&self, draft: &Draft, id_base: &str) -> Result<Vec<(Option<i64>, Instance)>> {
         if let Some(instance) = &draft.instance {
             let text = |name: &str| instance.get(name).and_then(Value::as_str);
             let settings = match (instance.get("raw"), text("encoded"), text("hash")) {
@@ -168,9 +179,10 @@ impl WidgetRoutes {
                     .ok_or_else(|| errors::invalid("The settings are not those that this site has given."))?,
                 _ => return Err(errors::invalid("The settings need raw, or encoded and hash.")),
             };
-            return Ok(vec![(number, settings)]);
+            return Ok(vec![(None, settings)]);
         }
-        Ok(draft.form.as_ref().map(|form| in_form(form, id_base)).unwrap_or_default())
+        let in_form = draft.form.as_ref().map(|form| in_form(form, id_base)).unwrap_or_default();
+        Ok(in_form.into_iter().map(|(number, instance)| (Some(number), instance)).collect())
     }
 
     async fn create(self: Arc<Self>, req: Request) -> Result<Response> {
@@ -189,14 +201,10 @@ impl WidgetRoutes {
             .get(&id_base)
             .cloned()
             .ok_or_else(|| errors::invalid("There is no such kind of widgets."))?;
-        let number = match number {
-            Some(number) => number,
-            None => self.site.read(|db| Widgets::load(db, &self.site))?.next_number(&id_base),
-        };
-        let id = format!("{id_base}-{number}");
-        let given = self.given(&draft, &id_base, number)?;
+        let given = self.given(&draft, &id_base)?;
         let sidebar = draft.sidebar.clone().unwrap_or_else(|| INACTIVE.to_owned());
-        self.write(&req, kind, given, Some((id.clone(), sidebar.clone()))).await?;
+        let own = number.map_or(Own::New, |number| Own::Numbered(format!("{id_base}-{number}"), number));
+        let (id, sidebar) = self.write(&req, kind, given, own, Some(sidebar)).await?;
         let req = in_edit(req);
         Ok(self.show(&req, &id, &sidebar).await?.in_context("edit").status(201))
     }
@@ -209,31 +217,45 @@ impl WidgetRoutes {
                 ["instance", "form_data"].iter().any(|name| req.param(name).is_some_and(|given| !given.is_null()));
             if sets { errors::invalid("There is no such kind of widgets.") } else { errors::unknown_kind() }
         })?;
-        let widgets = self.site.read(|db| Widgets::load(db, &self.site))?;
-        let before = widgets.sidebar_of(&id).ok_or_else(errors::not_found)?.to_owned();
+        self.site.read(|db| Widgets::load(db, &self.site))?.sidebar_of(&id).ok_or_else(errors::not_found)?;
         // The id in the address is the widget's, whatever the body says.
         let draft: Draft = self.fields.read(|name| respond::given(&req, name))?;
-        let given = self.given(&draft, id_base, number)?;
-        let sidebar = draft.sidebar.clone().filter(|wanted| !wanted.is_empty()).unwrap_or(before);
-        self.write(&req, kind, given, Some((id.clone(), sidebar.clone()))).await?;
+        let given = self.given(&draft, id_base)?;
+        let sidebar = draft.sidebar.clone().filter(|wanted| !wanted.is_empty());
+        let (id, sidebar) = self.write(&req, kind, given, Own::Existing(id.clone(), number), sidebar).await?;
         let req = in_edit(req);
         Ok(self.show(&req, &id, &sidebar).await?.in_context("edit"))
     }
 
-    /// Stores new settings of widgets of a kind, and where one of them, which is there already, stands.
+    /// Stores new settings of widgets of a kind, and the sidebar of one of them; without one it stays where it is. Returns the
+    /// widget's id and sidebar. All is read in the transaction: two requests at once get different numbers.
     async fn write(
         &self,
         req: &Request,
         kind: Arc<dyn WidgetKind>,
-        given: Vec<(i64, Instance)>,
-        place: Option<(String, String)>,
-    ) -> Result<()> {
+        given: Vec<(Option<i64>, Instance)>,
+        own: Own,
+        sidebar: Option<String>,
+    ) -> Result<(String, String)> {
         let settings = self.site.settings()?;
         let unfiltered = Access::new(&self.site, &settings).can(&caller(req), "unfiltered_html");
         let site = Arc::clone(&self.site);
         let store = move |tx: &mut Tx| {
             let mut widgets = Widgets::load(tx, &site)?;
+            let (own_id, own_number) = match &own {
+                Own::New => {
+                    let number = widgets.next_number(kind.id_base());
+                    (format!("{}-{number}", kind.id_base()), number)
+                }
+                Own::Numbered(id, number) | Own::Existing(id, number) => (id.clone(), *number),
+            };
+            let before = widgets.sidebar_of(&own_id).map(str::to_owned);
+            if before.is_none() && matches!(own, Own::Existing(..)) {
+                return Err(errors::not_found().into());
+            }
+            let sidebar = sidebar.clone().or(before).unwrap_or_default();
             for (number, new) in &given {
+                let number = number.unwrap_or(own_number);
                 let id = format!("{}-{number}", kind.id_base());
                 let old = widgets.instances.get(&id).cloned();
                 // A widget that is new stands nowhere until a sidebar is told that it has it, whatever the answer says:
@@ -242,14 +264,13 @@ impl WidgetRoutes {
                     widgets.sidebars.entry(INACTIVE.to_owned()).or_default().insert(0, id);
                 }
                 let instance = kind.update(new, old.unwrap_or_default(), unfiltered);
-                store_instance(tx, kind.id_base(), *number, Some(instance))?;
+                store_instance(tx, kind.id_base(), number, Some(instance))?;
             }
-            if let Some((id, sidebar)) = &place
-                && widgets.instances.contains_key(id)
-            {
-                widgets.assign(id, sidebar);
+            if widgets.instances.contains_key(&own_id) {
+                widgets.assign(&own_id, &sidebar);
             }
-            widgets.store_places(tx)
+            widgets.store_places(tx)?;
+            Ok((own_id, sidebar))
         };
         self.site.write(store).await
     }
@@ -268,9 +289,10 @@ impl WidgetRoutes {
         self.site
             .write(move |tx| {
                 let mut widgets = Widgets::load(tx, &site)?;
+                widgets.sidebar_of(&name).ok_or_else(errors::not_found)?;
                 widgets.assign(&name, INACTIVE);
                 if force {
-                    widgets.sidebars.values_mut().for_each(|ids| ids.retain(|known| *known != name));
+                    widgets.remove(&name);
                     store_instance(tx, &base, number, None)?;
                 }
                 widgets.store_places(tx)
@@ -284,6 +306,16 @@ impl WidgetRoutes {
             None => self.show(&req, &id, INACTIVE).await,
         }
     }
+}
+
+/// The widget that a request writes, by its id and number.
+enum Own {
+    /// A new one, which gets the next number.
+    New,
+    /// One whose number the request gives; it may exist already.
+    Numbered(String, i64),
+    /// One that must exist.
+    Existing(String, i64),
 }
 
 /// The request, answered in context `edit`.
@@ -302,7 +334,7 @@ impl Controller for WidgetRoutes {
             Route::new("/widgets")
                 .schema(schema.clone())
                 .allow_batch()
-                .endpoint(get(Self::list, public).args(list))
+                .endpoint(get(Self::list, Self::can_list).args(list))
                 .endpoint(on(CREATABLE, Self::create, Self::can_write).args(args(MethodKind::Creatable))),
             Route::new(r"/widgets/(?P<id>[\w\-]+)")
                 .schema(schema)

@@ -1,11 +1,11 @@
 //! Widgets as HTML, with what a sidebar puts around them.
 
-use std::sync::Arc;
+use std::{cell::Cell, sync::Arc};
 
 use svc_routing::Request;
 use svc_store::Db;
 
-use super::{Instance, Sidebar, WidgetKind};
+use super::{Instance, Sidebar, WidgetKind, store::parse_id};
 use crate::{Settings, Site, Stored, render};
 
 /// What a widget is shown with: the site as of one snapshot, the request, and what stands around titles.
@@ -16,8 +16,12 @@ pub struct Showing<'a> {
     pub site: &'a Arc<Site>,
     /// The site's options.
     pub settings: &'a Settings,
-    /// Who asks.
+    /// The request.
     pub request: &'a Request,
+    /// The widget's number among those of its kind; -1 for one that is only previewed.
+    pub number: i64,
+    /// Whether this response shows a drop-down of categories already.
+    pub(super) has_category_menu: &'a Cell<bool>,
     before_title: &'a str,
     after_title: &'a str,
 }
@@ -25,9 +29,23 @@ pub struct Showing<'a> {
 impl Showing<'_> {
     /// The widget's title with what stands around it, or this one when it has none; nothing for an empty one.
     pub fn title(&self, instance: &Instance, otherwise: &str) -> String {
-        let given = instance.text("title");
-        let title = render::title(&svc_text::esc_html(if given.is_empty() { otherwise } else { &given }));
+        let title = self.title_text(instance, otherwise);
         if title.is_empty() { title } else { format!("{}{title}{}", self.before_title, self.after_title) }
+    }
+
+    /// The widget's title as HTML, without what is around it. `0` counts as none, as in PHP.
+    pub fn title_text(&self, instance: &Instance, otherwise: &str) -> String {
+        let given = instance.text("title");
+        svc_text::esc_html(&render::title(if matches!(given.as_str(), "" | "0") { otherwise } else { &given }))
+    }
+
+    /// The id of a drop-down of categories: the first of a response is `cat`.
+    pub fn category_menu_id(&self) -> String {
+        if self.has_category_menu.replace(true) {
+            format!("categories-dropdown-{}", self.number)
+        } else {
+            "cat".to_owned()
+        }
     }
 }
 
@@ -51,12 +69,13 @@ pub(super) fn in_sidebar(
     db: &mut Db,
     site: &Arc<Site>,
     settings: &Settings,
-    request: &Request,
+    (request, has_category_menu): (&Request, &Cell<bool>),
     sidebar: &Sidebar,
     (id, kind, instance): (&str, &dyn WidgetKind, &Instance),
 ) -> Stored<String> {
     let (before_title, after_title) = (sidebar.before_title.as_str(), sidebar.after_title.as_str());
-    let mut on = Showing { db, site, settings, request, before_title, after_title };
+    let number = parse_id(id).map_or(-1, |(_, number)| number);
+    let mut on = Showing { db, site, settings, request, number, has_category_menu, before_title, after_title };
     let Some(html) = kind.show(&mut on, instance)? else { return Ok(String::new()) };
     let before = filled(&sidebar.before_widget, id, &classes(kind, instance));
     let after = filled(&sidebar.after_widget, id, "");
@@ -76,7 +95,8 @@ pub(super) fn alone(
     instance: &Instance,
 ) -> Stored<String> {
     let (before_title, after_title) = ("<h2 class=\"widgettitle\">", "</h2>");
-    let mut on = Showing { db, site, settings, request, before_title, after_title };
+    let (number, has_category_menu) = (-1, &Cell::new(false));
+    let mut on = Showing { db, site, settings, request, number, has_category_menu, before_title, after_title };
     let Some(html) = kind.show(&mut on, instance)? else { return Ok(String::new()) };
     let before = format!("<div class=\"widget {}\">", classes(kind, instance));
     Ok(format!("{}{html}</div>", marked(kind, &before)))

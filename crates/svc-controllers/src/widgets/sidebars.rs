@@ -4,9 +4,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 use svc_resource::Fields;
-use svc_routing::{
-    Controller, EDITABLE, ExtraFields, Link, Links, Map, Request, Response, Result, Route, get, on, public,
-};
+use svc_routing::{Controller, EDITABLE, ExtraFields, Link, Links, Map, Request, Response, Result, Route, get, on};
 use svc_schema::{
     Args, MethodKind, Schema,
     build::{array, string, types},
@@ -135,6 +133,15 @@ impl SidebarRoutes {
         }
     }
 
+    /// Everyone may list sidebars while one is public; else only those who may manage widgets.
+    async fn can_list(self: Arc<Self>, req: Request) -> Result<()> {
+        let widgets = self.site.read(|db| Widgets::load(db, &self.site))?;
+        if widgets.sidebars.keys().any(|id| is_open(&self.site, id)) {
+            return Ok(());
+        }
+        check_manage(&self.site, &req)
+    }
+
     async fn list(self: Arc<Self>, req: Request) -> Result<Response> {
         if req.is_head() {
             return Ok(Response::new(Value::Null));
@@ -185,7 +192,7 @@ impl SidebarRoutes {
             let (site, sidebar) = (Arc::clone(&self.site), id.clone());
             let fill = move |tx: &mut Tx| {
                 let mut widgets = Widgets::load(tx, &site)?;
-                if widgets.sidebars.contains_key(&sidebar) {
+                if sidebar == INACTIVE || site.sidebars.contains_key(&sidebar) {
                     widgets.fill(&sidebar, &wanted);
                 }
                 widgets.store_places(tx)?;
@@ -211,7 +218,7 @@ impl Controller for SidebarRoutes {
         let context = || ("context", context_arg());
         let id = ("id", string().describe("The sidebar's name for programs.").into());
         vec![
-            Route::new("/sidebars").schema(schema.clone()).endpoint(get(Self::list, public).args(Args::from([context()]))),
+            Route::new("/sidebars").schema(schema.clone()).endpoint(get(Self::list, Self::can_list).args(Args::from([context()]))),
             Route::new(r"/sidebars/(?P<id>[\w-]+)")
                 .schema(schema)
                 .endpoint(get(Self::fetch, Self::can_fetch).args(Args::from([id, context()])))

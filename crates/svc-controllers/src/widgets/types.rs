@@ -75,7 +75,7 @@ impl WidgetTypeRoutes {
         }
         let settings = self.site.settings()?;
         let mut items = Vec::new();
-        for kind in self.site.widgets.iter() {
+        for kind in self.site.widgets.sorted() {
             let (data, links) = self.show(kind, &settings, &req).await?;
             items.push(respond::with_links(data, links, &req));
         }

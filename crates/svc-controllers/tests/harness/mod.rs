@@ -13,7 +13,7 @@ use svc_routing::{Method, Registry, Request, Server, response::Body};
 use svc_store::{DatabaseUrl, MetaKind, Store, StoreConfig, meta};
 
 /// The dump that the store's own tests use.
-const DUMP: &[u8] = include_bytes!("../../../svc-store/testdata/site.sql.gz");
+pub(crate) const DUMP: &[u8] = include_bytes!("../../../svc-store/testdata/site.sql.gz");
 
 /// A site and the server on it.
 pub(crate) struct Harness {
@@ -60,6 +60,11 @@ impl Harness {
         config.readers = 1;
         let store = Store::open(&config).unwrap();
         store.import(DUMP, Default::default()).unwrap();
+        Self::on(store, change)
+    }
+
+    /// A server on a database that has the fixture already. Several may share one.
+    pub(crate) fn on(store: Store, change: impl FnOnce(&mut Site)) -> Self {
         let mut site = Site::new(store, Brand::default(), Path::new("no-such-folder"));
         let book = PostType::new("book").labelled("Books", "Book").public().rest("books");
         site.types.register(book.supporting(&["title", "editor", "author", "custom-fields", "revisions", "thumbnail"]));
@@ -87,7 +92,7 @@ impl Harness {
             .read(|db| {
                 let settings: Arc<Settings> = self.site.settings_in(db)?;
                 let stored = meta::get(db, MetaKind::User, user, &format!("{}capabilities", db.prefix()))?;
-                let granted: Value = svc_php::serialize::from_stored(stored.unwrap_or_default().as_bytes()).into();
+                let granted = stored.unwrap_or_default().json();
                 Ok(Some(Caller::new(UserId(user), settings.roles(db.prefix()).caps_of(&granted))))
             })
             .unwrap()

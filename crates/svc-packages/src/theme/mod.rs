@@ -108,6 +108,11 @@ pub fn is_folder_name(name: &str) -> bool {
     name.split('/').count() <= 2 && name.split('/').all(is_plain)
 }
 
+/// The URL of a theme's folder; `themes` is that of the folder of all themes.
+pub fn folder_url(themes: &str, folder: &str) -> String {
+    format!("{themes}/{}", svc_php::query::encode_path(folder))
+}
+
 /// Names of the folders that hold themes, in the order of the interface. Folders without a style sheet may hold themes
 /// one level below.
 pub fn folders(themes: &Path) -> Vec<String> {
@@ -178,7 +183,7 @@ impl Theme {
             json,
             templates: files::templates(&folder, "templates", "block-templates"),
             parts: files::templates(&folder, "parts", "block-template-parts"),
-            patterns: files::patterns(&folder, &format!("{url}/{stylesheet}")),
+            patterns: files::patterns(&folder, &folder_url(url, stylesheet)),
             variations: files::variations(&folder.join("styles")),
             page_templates: files::page_templates(&folder),
             parent,
@@ -209,8 +214,20 @@ impl Theme {
             .collect();
         self.page_templates.extend(new);
         let own = std::mem::take(&mut self.variations);
-        self.variations = parent.variations.iter().filter(|v| own.iter().all(|o| o.name != v.name)).cloned().collect();
-        self.variations.extend(own);
+        let theirs = parent.variations.iter().filter(|v| own.iter().all(|o| o.name != v.name)).cloned().collect();
+        // In the order of their paths, folders included.
+        let (first, second) = if self.folder < parent.folder { (own, theirs) } else { (theirs, own) };
+        self.variations = first;
+        self.variations.extend(second);
+    }
+
+    /// The URL of a file of the theme: its own if it has it, else that of its parent. `themes` is the URL of the folder
+    /// of all themes. Source: `get_theme_file_uri`.
+    pub fn file_url(&self, themes: &str, file: &str) -> String {
+        let file = file.trim_start_matches('/');
+        let is_own = self.folder.join(file).exists();
+        let folder = if is_own { &self.stylesheet } else { &self.template };
+        format!("{}/{file}", folder_url(themes, folder))
     }
 
     /// When one of the files was last changed that this was read from; a folder changes when files come and go.
@@ -271,10 +288,10 @@ fn about(head: &str, stylesheet: &str) -> About {
     let name = filtered(&field("Theme Name"), &NAME_TAGS);
     About {
         name: if name.is_empty() { stylesheet.to_owned() } else { name },
-        theme_uri: svc_text::esc_url(&field("Theme URI")),
+        theme_uri: svc_text::sanitize_url(&field("Theme URI")),
         description: filtered(&field("Description"), &[&["a"], &NAME_TAGS[..]].concat()),
         author: filtered(&field("Author"), &[&["a"], &NAME_TAGS[..]].concat()),
-        author_uri: svc_text::esc_url(&field("Author URI")),
+        author_uri: svc_text::sanitize_url(&field("Author URI")),
         version: plain("Version"),
         requires_wp: plain("Requires at least"),
         requires_php: plain("Requires PHP"),

@@ -12,6 +12,7 @@ use svc_model::{PostId, PostType, Taxonomy};
 use svc_routing::{ExtraField, ObjectId, Registry};
 use svc_schema::{Error, build, dates::SiteZone};
 use svc_store::{
+    StoredText,
     meta::{self, MetaKind},
     posts,
 };
@@ -185,7 +186,7 @@ fn nick(registry: &mut Registry, site: &Arc<Site>) {
         .get(move |item, _req| {
             let id = item.get("id").and_then(Value::as_i64).unwrap_or_default();
             let found = reads.read(|db| Ok(meta::get(db, MetaKind::User, id, NICK)?));
-            std::future::ready(found.map(|nick| Value::from(nick.unwrap_or_default())))
+            std::future::ready(found.map(|nick| nick.map_or_else(|| "".into(), |nick| nick.json())))
         })
         .update(move |value, id, _req| {
             let (site, nick) = (Arc::clone(&writes), value.as_str().unwrap_or_default().to_owned());
@@ -195,7 +196,8 @@ fn nick(registry: &mut Registry, site: &Arc<Site>) {
                 }
                 let ObjectId::Number(id) = id else { return Ok(()) };
                 let id = i64::try_from(id).unwrap_or_default();
-                site.write(move |tx| Ok(meta::update(tx, MetaKind::User, id, NICK, &nick).map(drop)?)).await
+                site.write(move |tx| Ok(meta::update(tx, MetaKind::User, id, NICK, &StoredText::of(&nick)).map(drop)?))
+                    .await
             }
         });
     registry.field(&["user"], NICK, nick);

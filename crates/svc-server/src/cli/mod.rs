@@ -147,22 +147,22 @@ mod tests {
                     Ok((user.pass, meta::load_one(db, MetaKind::User, user.id.0)?))
                 })
                 .unwrap();
-            let get = |name: &str| stored.first(name).unwrap_or_default().to_owned();
+            let get = |name: &str| stored.first(name).cloned().unwrap_or_default();
             (pass, get("wp_capabilities"), get("wp_user_level"), get("_application_passwords"))
         };
 
         run(&["user", "create", "jo", "jo@example.org", "--role", "author"]).unwrap();
         let first = look();
-        assert_eq!((first.1.as_str(), first.2.as_str()), (r#"a:1:{s:6:"author";b:1;}"#, "2"));
+        assert_eq!((first.1.as_stored(), first.2.as_stored()), (r#"a:1:{s:6:"author";b:1;}"#, "2"));
         run(&["user", "set-role", "jo", "editor"]).unwrap();
-        assert_eq!((look().1.as_str(), look().2.as_str()), (r#"a:1:{s:6:"editor";b:1;}"#, "7"));
+        assert_eq!((look().1.as_stored(), look().2.as_stored()), (r#"a:1:{s:6:"editor";b:1;}"#, "7"));
         run(&["user", "set-password", "jo"]).unwrap();
         assert_ne!(look().0, first.0);
         run(&["app-password", "create", "jo", "Phone"]).unwrap();
-        let list = svc_auth::application_password::list_from_value(&crate::sign_in::unserialized(&look().3));
+        let list = svc_auth::application_password::list_from_value(&look().3.json());
         assert_eq!(list[0].name, "Phone");
         run(&["app-password", "revoke", "jo", &list[0].uuid]).unwrap();
-        assert_eq!(look().3, "a:0:{}");
+        assert_eq!(look().3.as_stored(), "a:0:{}");
         for refused in [
             &["user", "set-role", "jo", "king"][..],
             &["user", "set-role", "nobody", "editor"],

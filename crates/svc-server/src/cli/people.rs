@@ -11,17 +11,17 @@ use svc_auth::{
 };
 use svc_model::{User, UserId};
 use svc_store::{
-    Db, MetaKind, Order, Store, StoreError, Tx, meta, options,
+    Db, MetaKind, Order, Store, StoreError, StoredText, Tx, meta, options,
     users::{self, UserOrderBy, UserQuery},
 };
 
 use super::output::{columns, say};
 use crate::{
-    accounts::{default_meta, serialized},
+    accounts::default_meta,
     config::Config,
     error::{Error, Result},
     first_run,
-    sign_in::{SESSIONS, unserialized},
+    sign_in::SESSIONS,
     site::open_store,
 };
 
@@ -125,7 +125,7 @@ fn create_user(store: &Store, login: &str, email: &str, role: Option<&String>) -
         None => store
             .read(|db| options::get(db, "default_role"))
             .map_err(Error::store("cannot read options"))?
-            .unwrap_or_default(),
+            .map_or_else(String::new, |role| role.text().to_owned()),
     };
     check_role(store, &role)?;
     let (plain, hash) = generated()?;
@@ -215,7 +215,7 @@ fn find(store: &Store, login: &str) -> Result<UserId> {
 
 fn roles(db: &mut Db) -> std::result::Result<Roles, StoreError> {
     let name = format!("{}user_roles", db.prefix());
-    Ok(options::get(db, &name)?.map(|stored| Roles::from_value(&unserialized(&stored))).unwrap_or_default())
+    Ok(options::get(db, &name)?.map(|stored| Roles::from_value(&stored.json())).unwrap_or_default())
 }
 
 fn list_users(store: &Store) -> Result {
@@ -232,7 +232,7 @@ fn list_users(store: &Store) -> Result {
         let numbers: Vec<i64> = ids.iter().map(|id| id.0).collect();
         let stored = meta::load(db, MetaKind::User, &numbers)?;
         let row = |u: User| {
-            let caps: Value = stored.get(&u.id.0).and_then(|m| m.first(&key)).map(unserialized).unwrap_or_default();
+            let caps: Value = stored.get(&u.id.0).and_then(|m| m.first(&key)).map(StoredText::json).unwrap_or_default();
             vec![u.id.to_string(), u.login, u.email, all_roles.caps_of(&caps).roles.join(", ")]
         };
         Ok(users::get_many(db, &ids)?.into_iter().map(row).collect::<Vec<_>>())
@@ -253,11 +253,11 @@ pub(super) fn app_password(config: &Config, args: &ArgMatches) -> Result {
 
 fn stored(db: &mut Db, user: UserId) -> std::result::Result<Vec<ApplicationPassword>, StoreError> {
     let value = meta::get(db, MetaKind::User, user.0, META_KEY)?;
-    Ok(value.map(|v| application_password::list_from_value(&unserialized(&v))).unwrap_or_default())
+    Ok(value.map(|v| application_password::list_from_value(&v.json())).unwrap_or_default())
 }
 
 fn put(tx: &mut Tx, user: UserId, list: &[ApplicationPassword]) -> std::result::Result<(), StoreError> {
-    let value = serialized(application_password::list_to_value(list));
+    let value = StoredText::of(application_password::list_to_value(list));
     meta::update(tx, MetaKind::User, user.0, META_KEY, &value).map(drop)
 }
 
@@ -274,7 +274,7 @@ fn create_app_password(store: &Store, user: UserId, name: &str) -> Result {
         }
         list.push(item.clone());
         put(tx, user, &list)?;
-        options::set(tx, IN_USE_OPTION, "1", false)?;
+        options::set(tx, IN_USE_OPTION, &StoredText::of(1), false)?;
         Ok(true)
     });
     if !made.map_err(Error::store("cannot make the application password"))? {

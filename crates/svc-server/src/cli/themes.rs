@@ -45,7 +45,7 @@ fn list(config: &Config, store: &Store) -> Result {
         .into_iter()
         .filter_map(|name| {
             let theme = active_theme::read(&config.content_dir, &name)?;
-            let state = if name == active { "active" } else { "inactive" };
+            let state = if name == active.text() { "active" } else { "inactive" };
             let kind = if theme.is_block_theme { "blocks" } else { "classic" };
             Some(vec![name, theme.about.name, theme.about.version, kind.to_owned(), state.to_owned()])
         })

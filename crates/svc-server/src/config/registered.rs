@@ -293,9 +293,9 @@ impl TypeEntry {
         kind = kind.labelled(label, self.singular.as_deref().unwrap_or(label));
         if self.public {
             kind = kind.public();
-            if let Some(slug) = &self.slug {
-                kind.rewrite_slug = Some(slug.clone());
-            }
+        }
+        if let Some(slug) = &self.slug {
+            kind.rewrite_slug = Some(slug.clone());
         }
         if self.in_interface {
             kind = kind.rest(self.rest_base.as_deref().unwrap_or(&self.name));
@@ -333,11 +333,10 @@ impl TaxonomyEntry {
             taxonomy = taxonomy.rest(self.rest_base.as_deref().unwrap_or(&self.name));
         }
         taxonomy.description.clone_from(&self.description);
-        if self.public {
-            if let Some(slug) = &self.slug {
-                taxonomy.rewrite_slug = Some(slug.clone());
-            }
-        } else {
+        if let Some(slug) = &self.slug {
+            taxonomy.rewrite_slug = Some(slug.clone());
+        }
+        if !self.public {
             for flag in [
                 &mut taxonomy.public,
                 &mut taxonomy.publicly_queryable,
@@ -348,7 +347,8 @@ impl TaxonomyEntry {
             ] {
                 *flag = false;
             }
-            (taxonomy.rewrite_slug, taxonomy.query_var) = (None, None);
+            // The link of such a term is a path, although no page is there.
+            taxonomy.query_var = None;
         }
         taxonomy
     }

@@ -13,10 +13,10 @@ use std::{
 use chrono::{DateTime, NaiveDateTime, TimeDelta, Utc};
 use svc_auth::{Secret, random_text, roles::Roles};
 use svc_model::{Comment, Post, PostId, Term, TermId, User, UserId};
-use svc_store::{Store, StoreError, Tx, comments, options as stored, posts, schema, terms, users};
+use svc_store::{Store, StoreError, StoredText, Tx, comments, options as stored, posts, schema, terms, users};
 
 use crate::{
-    accounts::{default_meta, serialized},
+    accounts::default_meta,
     config::SiteUrl,
     error::{Error, Result},
 };
@@ -141,14 +141,14 @@ impl NewSite {
 
     fn options(&self, tx: &mut Tx) -> std::result::Result<(), StoreError> {
         for (name, value, autoload) in options::FIXED {
-            stored::set(tx, name, value, *autoload)?;
+            stored::set(tx, name, &value.encoded(), *autoload)?;
         }
-        let roles = serialized(Roles::default().to_value());
+        let roles = StoredText::of(Roles::default().to_value());
         let prefix = tx.prefix().to_owned();
         let own = [
-            ("siteurl".to_owned(), self.address.clone()),
-            ("home".to_owned(), self.address.clone()),
-            ("admin_email".to_owned(), self.email()),
+            ("siteurl".to_owned(), StoredText::of(&self.address)),
+            ("home".to_owned(), StoredText::of(&self.address)),
+            ("admin_email".to_owned(), StoredText::of(self.email())),
             (format!("{prefix}user_roles"), roles),
         ];
         own.iter().try_for_each(|(name, value)| stored::set(tx, name, value, true))
@@ -191,7 +191,7 @@ impl NewSite {
         }
         let default = sample::TERMS.first().and_then(|t| made.get(t.slug)).map_or(TermId(0), |t| t.id);
         for name in ["default_category", "default_email_category"] {
-            stored::set(tx, name, &default.to_string(), true)?;
+            stored::set(tx, name, &StoredText::of(default.0), true)?;
         }
         Ok(made)
     }

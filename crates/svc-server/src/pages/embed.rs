@@ -30,7 +30,7 @@ impl Show<'_> {
     /// One post, for frames.
     pub(super) fn embed(&mut self, post: &Post, url: String) -> Stored<Page> {
         let (page, _) = self.frame("", Queried::Other, Some(&url))?;
-        let body = if post.password.is_empty() { self.texts.excerpt(post) } else { PROTECTED.to_owned() };
+        let body = if post.is_protected() { PROTECTED.to_owned() } else { self.texts.excerpt(post) };
         let author = posts_author(self.db, post)?;
         let entry = self.entry(post, url, author.as_ref(), body);
         let template = EmbedPage { page, entry, script: SCRIPT };

@@ -168,7 +168,7 @@ impl Pages {
             Found::Front(post) => (post, true),
             other => return Ok((other, is_user)),
         };
-        let has_password = !post.password.is_empty();
+        let has_password = post.is_protected();
         if lookup.preview && shows_autosave && is_user {
             let settings = self.site.settings_in(db)?;
             let access = Access::of_posts(&self.site, &settings, db, std::slice::from_ref(&*post))?;

@@ -14,7 +14,7 @@ use svc_controllers::{
 use svc_discovery::Queried;
 use svc_model::{Post, PostId, Stamp, Term, User, UserId};
 use svc_store::{
-    Db, MetaKind, Order,
+    Db, MetaKind, Order, StoredText,
     comments::{self, CommentOrderBy, CommentQuery},
     meta,
     posts::{self, PostOrderBy, PostQuery},
@@ -127,7 +127,7 @@ impl Show<'_> {
     fn title_html(&self, post: &Post) -> String {
         let title = self.texts.title(&post.title);
         let title = if title.trim().is_empty() { "Untitled".to_owned() } else { title };
-        if post.password.is_empty() { title } else { format!("Protected: {title}") }
+        if post.is_protected() { format!("Protected: {title}") } else { title }
     }
 
     pub(super) fn entry(&self, post: &Post, url: String, author: Option<&User>, body_html: String) -> Entry {
@@ -164,7 +164,7 @@ impl Show<'_> {
         page.head_links_html.push_str(&oembed::discovery_links(self.settings, &url));
         links.push(format!("<{}>; rel=shortlink", svc_text::sanitize_url(&self.settings.urls.site.short_link(id))));
         let open = self.visitor.opened.is_open(&post);
-        if post.password.is_empty() {
+        if !post.is_protected() {
             page.description = shortened(&plain(&self.texts.excerpt(&post)));
         }
         let chosen = page::chosen_template(self.db, post.id)?;
@@ -377,7 +377,7 @@ impl Show<'_> {
         authors: &HashMap<UserId, User>,
         all_terms: &HashMap<PostId, Vec<Term>>,
     ) -> FeedItem {
-        let open = post.password.is_empty();
+        let open = !post.is_protected();
         let names = all_terms.get(&post.id).into_iter().flatten();
         let shown = |t: &&Term| matches!(t.taxonomy.as_str(), "category" | "post_tag");
         let summary_only = self.settings.number("rss_use_excerpt") != 0;
@@ -400,7 +400,9 @@ impl Show<'_> {
     /// An attachment has no page of its own: its address leads to the file.
     pub(super) fn attachment(&mut self, post: &Post) -> Stored<Page> {
         let file = meta::get(self.db, MetaKind::Post, post.id.0, "_wp_attached_file")?;
-        let Some(file) = file.filter(|f| !f.is_empty() && !f.contains("..")) else { return self.nothing() };
+        let Some(file) = file.as_ref().map(StoredText::text).filter(|f| !f.is_empty() && !f.contains("..")) else {
+            return self.nothing();
+        };
         let base = self.settings.option("upload_url_path").trim_end_matches('/');
         let base =
             if base.is_empty() { self.settings.urls.site.site_url(crate::uploads::ADDRESS) } else { base.to_owned() };

@@ -20,8 +20,7 @@ use svc_auth::{
 };
 use svc_controllers::{Settings, Site, Stored};
 use svc_model::{User, UserId};
-use svc_php::serialize;
-use svc_store::{Db, Family, Meta, MetaKind, StoreError, meta, options, users};
+use svc_store::{Db, Family, Meta, MetaKind, StoreError, StoredText, meta, options, users};
 
 /// User meta that holds the sessions.
 pub(crate) const SESSIONS: &str = "session_tokens";
@@ -31,11 +30,6 @@ const MOST_SUBJECTS: usize = 1_000;
 
 /// Kinds of stored capabilities whose meaning is kept: sites have hardly more of them than roles.
 const MOST_KINDS: usize = 64;
-
-/// A stored value that is not plain text.
-pub(crate) fn unserialized(stored: &str) -> Value {
-    serialize::from_stored(stored.as_bytes()).into()
-}
 
 /// The users of a site, as sign-in knows them.
 pub(crate) struct Identities {
@@ -61,7 +55,7 @@ pub(crate) struct Known {
     pub(crate) settings: Arc<Settings>,
     pub(crate) cookies: CookieNames,
     /// Users by their stored capabilities; most have those of a role.
-    granted: Mutex<HashMap<String, Caller>>,
+    granted: Mutex<HashMap<StoredText, Caller>>,
     /// Whether anybody ever made an application password: without it none is looked for.
     passwords_in_use: OnceLock<bool>,
 }
@@ -75,7 +69,7 @@ pub(crate) struct Subject {
 impl Subject {
     /// The log-ins of the user, ended ones among them.
     pub(crate) fn sessions(&self) -> Sessions {
-        self.meta.first(SESSIONS).map(|stored| Sessions::from_value(&unserialized(stored))).unwrap_or_default()
+        self.meta.first(SESSIONS).map(|stored| Sessions::from_value(&stored.json())).unwrap_or_default()
     }
 }
 
@@ -85,23 +79,23 @@ impl Known {
         if let Some(known) = self.passwords_in_use.get() {
             return Ok(*known);
         }
-        let in_use = options::get(db, IN_USE_OPTION)?.is_some_and(|v| !matches!(v.as_str(), "" | "0"));
+        let in_use = options::get(db, IN_USE_OPTION)?.is_some_and(|v| !matches!(v.text(), "" | "0"));
         Ok(*self.passwords_in_use.get_or_init(|| in_use))
     }
 
     /// The user as the interface's permissions ask for him. What stored capabilities come to is worked out once.
     pub(crate) fn caller(&self, subject: &Subject, prefix: &str) -> Caller {
-        let stored = subject.meta.first(&format!("{prefix}capabilities")).unwrap_or_default();
+        let stored = subject.meta.first(&format!("{prefix}capabilities")).cloned().unwrap_or_default();
         let mut granted = self.granted.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = granted.get(stored) {
+        if let Some(known) = granted.get(&stored) {
             return Caller { id: subject.user.id, ..known.clone() };
         }
-        let caps = self.settings.roles(prefix).caps_of(&unserialized(stored));
+        let caps = self.settings.roles(prefix).caps_of(&stored.json());
         let caller = Caller::new(subject.user.id, caps);
         if granted.len() >= MOST_KINDS {
             granted.clear();
         }
-        granted.insert(stored.to_owned(), caller.clone());
+        granted.insert(stored, caller.clone());
         caller
     }
 }

@@ -18,15 +18,14 @@ use svc_controllers::{
     hashing::{self, HashFailure},
 };
 use svc_model::User;
-use svc_php::serialize;
-use svc_store::{MetaKind, Tx, meta, users};
+use svc_store::{MetaKind, StoredText, Tx, meta, users};
 
 use super::{
     Asked, Page, Pages, SESSIONS, address,
     answer::Answer,
     cookies::{self, Begun},
     form::{self, Form},
-    identity::{cookie_value, unserialized},
+    identity::cookie_value,
     respond,
     view::{self, Frame, Hidden, hidden},
 };
@@ -256,13 +255,10 @@ pub(super) fn change_sessions(
     change: impl FnOnce(&mut Sessions),
 ) -> Result<(), svc_store::StoreError> {
     let stored = meta::get(tx, MetaKind::User, user.0, SESSIONS)?;
-    let mut sessions = stored.map(|s| Sessions::from_value(&unserialized(&s))).unwrap_or_default();
+    let mut sessions = stored.map(|s| Sessions::from_value(&s.json())).unwrap_or_default();
     change(&mut sessions);
     match sessions.to_value() {
-        Some(value) => {
-            let value = String::from_utf8_lossy(&serialize::to_stored(value.into())).into_owned();
-            meta::update(tx, MetaKind::User, user.0, SESSIONS, &value).map(drop)
-        }
+        Some(value) => meta::update(tx, MetaKind::User, user.0, SESSIONS, &StoredText::of(value)).map(drop),
         None => meta::delete(tx, MetaKind::User, user.0, SESSIONS, None).map(drop),
     }
 }

@@ -32,7 +32,7 @@ use svc_model::User;
 use svc_routing::Server;
 
 pub(crate) use attempts::Attempts;
-pub(crate) use identity::{Identities, SESSIONS, unserialized};
+pub(crate) use identity::{Identities, SESSIONS};
 
 use crate::serving::Client;
 use answer::Answer;

@@ -15,7 +15,6 @@ use super::{
     Asked, Page, Pages, SESSIONS, SignedIn, address,
     answer::Answer,
     form::{self, Form},
-    identity::unserialized,
     login::change_sessions,
     respond,
     view::{self, Frame},
@@ -134,7 +133,7 @@ impl Pages {
             .identities
             .site
             .read(|db| Ok(meta::get(db, MetaKind::User, who.user.id.0, SESSIONS)?))?
-            .map(|s| Sessions::from_value(&unserialized(&s)))
+            .map(|s| Sessions::from_value(&s.json()))
             .unwrap_or_default();
         let own = svc_auth::session::verifier(&who.token);
         let row = |(verifier, session): (&str, &Session)| SessionRow {

@@ -19,14 +19,14 @@ use svc_http::{Authenticator, Credentials, Outcome};
 use svc_model::UserId;
 use svc_routing::BoxFuture;
 use svc_schema::Error;
-use svc_store::{Db, Meta, MetaKind, meta};
+use svc_store::{Db, Meta, MetaKind, StoredText, meta};
 use tokio::task::JoinHandle;
 
 use crate::{
     serving::FORWARDED_FOR,
     sign_in::{
         Attempts,
-        identity::{Identities, Known, NOBODY, cookie_value, token_of, unserialized},
+        identity::{Identities, Known, NOBODY, cookie_value, token_of},
     },
 };
 
@@ -124,11 +124,11 @@ impl SignIn {
         Some(tokio::spawn(async move {
             let written = store.write(move |tx| {
                 let Some(stored) = meta::get(tx, MetaKind::User, user.0, META_KEY)? else { return Ok(()) };
-                let mut list = application_password::list_from_value(&unserialized(&stored));
+                let mut list = application_password::list_from_value(&stored.json());
                 for item in list.iter_mut().filter(|p| p.uuid == uuid) {
                     item.record_use(now, &ip);
                 }
-                let value = crate::accounts::serialized(application_password::list_to_value(&list));
+                let value = StoredText::of(application_password::list_to_value(&list));
                 meta::update(tx, MetaKind::User, user.0, META_KEY, &value).map(drop)
             });
             if let Err(error) = written.await {
@@ -215,7 +215,7 @@ fn basic_credentials(headers: &HeaderMap) -> Option<basic::Credentials> {
 
 fn passwords_of(meta: &Meta) -> Vec<ApplicationPassword> {
     let stored = meta.first(META_KEY);
-    stored.map(|s| application_password::list_from_value(&unserialized(s))).unwrap_or_default()
+    stored.map(|s| application_password::list_from_value(&s.json())).unwrap_or_default()
 }
 
 fn wire(refusal: AuthError) -> Error {

@@ -135,7 +135,8 @@ impl SiteBuilder {
         let names: Vec<&str> = Scheme::ALL.into_iter().flat_map(Scheme::setting_names).collect();
         let secrets = store.read(|db| svc_store::options::get_many(db, &names));
         let secrets = secrets.map_err(Error::store("cannot read the site's options"))?;
-        let keys = config.keys.complete(&config.data, |name| secrets.get(name).cloned())?;
+        let keys =
+            config.keys.complete(&config.data, |name| secrets.get(name).map(|stored| stored.text().to_owned()))?;
         let mut site = Site::new(store, config.brand.clone(), &config.content_dir).with_keys(keys.clone());
         if let Some(address) = &config.site_url {
             site = site.at(address.as_str());
@@ -143,7 +144,7 @@ impl SiteBuilder {
         // Not by the site's settings: they are understood with the types that are registered below.
         let stored = site.store.read(|db| svc_store::options::get(db, "home"));
         let stored = stored.map_err(Error::store("cannot read the site's options"))?;
-        if let Ok(home) = config.site_url.clone().map_or_else(|| stored.unwrap_or_default().parse(), Ok) {
+        if let Ok(home) = config.site_url.clone().map_or_else(|| stored.unwrap_or_default().text().parse(), Ok) {
             site.environment = config.environment_for(&home).name();
         }
         #[cfg(feature = "s3")]

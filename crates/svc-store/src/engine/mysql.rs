@@ -19,9 +19,10 @@ const PACKET: usize = 1 << 30;
 /// How texts are encoded unless an address says otherwise.
 const CHARSET: &str = "utf8mb4";
 
-/// Errors after which the whole transaction may be run again: lock wait timeout, deadlock, and the conflict that
-/// clusters tell at commit.
-const AGAIN: [u16; 3] = [1205, 1213, 1180];
+/// Errors after which the whole transaction may be run again: a row has changed since the snapshot (MariaDB with
+/// `innodb_snapshot_isolation`), lock wait timeout, deadlock, and the conflicts that clusters report at commit (Galera, group
+/// replication).
+const AGAIN: [u16; 5] = [1020, 1205, 1213, 1180, 3101];
 
 /// A connection to a server.
 pub(crate) struct MySql {
@@ -123,6 +124,11 @@ impl MySql {
         ] {
             raw.query_drop(set).map_err(|e| error(&e))?;
         }
+        // A write to a row that another program has changed since the snapshot is an error, so that the transaction is run again.
+        // Older servers, and MySQL, do not know this variable.
+        let _ = raw.query_drop("SET SESSION innodb_snapshot_isolation = ON");
+        // How long a statement waits for the lock of another program. Not every server that speaks the protocol knows it.
+        let _ = raw.query_drop(format!("SET SESSION innodb_lock_wait_timeout = {}", wait.as_secs().max(1)));
         if let Some(limit) = limit {
             // One of the two is known: the first to MariaDB, the second to MySQL.
             let seconds = format!("SET SESSION max_statement_time = {}", limit.as_secs_f64());
@@ -268,7 +274,7 @@ fn error(e: &Error) -> StoreError {
     };
     let message = server.message.clone();
     match server.code {
-        1205 | 1213 | 1180 | 1040 | 1203 | 1226 => StoreError::Busy,
+        1020 | 1205 | 1213 | 1180 | 3101 | 1040 | 1203 | 1226 => StoreError::Busy,
         // Killed, shutting down, too long; the last two are MySQL's and MariaDB's own limits for a statement.
         1053 | 1927 | 1047 => StoreError::Unavailable(message),
         1317 | 3024 | 1969 => StoreError::Deadline,

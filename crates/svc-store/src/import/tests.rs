@@ -3,7 +3,7 @@
 use std::io::Write as _;
 
 use super::*;
-use crate::{DatabaseUrl, StoreConfig, options, users};
+use crate::{DatabaseUrl, StoreConfig, StoredText, options, users};
 
 fn empty() -> Store {
     Store::open(&StoreConfig::new(DatabaseUrl::Temporary)).unwrap()
@@ -84,14 +84,14 @@ fn a_broken_dump_changes_nothing_and_names_the_line() {
         store
             .write_blocking(|tx| {
                 crate::schema::install(tx)?;
-                options::set(tx, "kept", "yes", true)
+                options::set(tx, "kept", &StoredText::of("yes"), true)
             })
             .unwrap();
         let import = ImportOptions { overwrite: true, ..Default::default() };
         let error = store.import(dump.as_bytes(), import).unwrap_err();
         let at = if let ImportError::Dump { line, .. } = &error { Some(*line) } else { None };
         assert_eq!(at, line, "{error}");
-        assert_eq!(store.read(|db| options::get(db, "kept")).unwrap().as_deref(), Some("yes"));
+        assert_eq!(store.read(|db| options::get(db, "kept")).unwrap().as_ref().map(StoredText::text), Some("yes"));
         assert!(!store.read(|db| db.table_exists("svc_import_wp_users")).unwrap());
     }
 }

@@ -4,6 +4,7 @@ use chrono::NaiveDateTime;
 use sea_query::{Expr, ExprTrait as _, Query};
 use svc_model::{Post, PostId};
 
+use crate::StoredText;
 use crate::db::Tx;
 use crate::error::Result;
 use crate::meta::{self, MetaKind};
@@ -29,17 +30,18 @@ pub fn trash(tx: &mut Tx, id: PostId, now: (NaiveDateTime, NaiveDateTime)) -> Re
         return Ok(Some(post));
     }
     let (local, utc) = now;
-    let now = utc.and_utc().timestamp().to_string();
+    let now = StoredText::of(utc.and_utc().timestamp());
     (post.modified, post.modified_gmt) = (Some(local), Some(utc));
-    let was = post.status.clone();
-    if matches!(was.as_str(), "draft" | "pending" | "auto-draft") && post.date_gmt.is_none() {
+    let was = StoredText::of(&post.status);
+    if matches!(post.status.as_str(), "draft" | "pending" | "auto-draft") && post.date_gmt.is_none() {
         // What was never dated has no date to keep.
         (post.date, post.date_gmt) = (Some(local), Some(utc));
     }
-    let mut kept = vec![("_wp_trash_meta_status", was.as_str()), ("_wp_trash_meta_time", now.as_str())];
+    let mut kept = vec![("_wp_trash_meta_status", &was), ("_wp_trash_meta_time", &now)];
     let slug = post.slug.clone();
+    let wanted = StoredText::of(&slug);
     if !slug.ends_with(SUFFIX) {
-        kept.push(("_wp_desired_post_slug", &slug));
+        kept.push(("_wp_desired_post_slug", &wanted));
     }
     let comments = hold_comments(tx, id)?;
     if let Some(states) = &comments {
@@ -71,11 +73,12 @@ pub fn leave_trash(tx: &mut Tx, id: PostId) -> Result<Option<String>> {
             meta::delete(tx, MetaKind::Post, id.0, name, None)?;
         }
     }
-    Ok(kept.first("_wp_desired_post_slug").filter(|slug| !slug.is_empty()).map(str::to_owned))
+    let slug = kept.text("_wp_desired_post_slug");
+    Ok((!slug.is_empty()).then(|| slug.to_owned()))
 }
 
-/// Hides the comments of a post; gives their ids and states, PHP-serialized, or `None` without comments.
-fn hold_comments(tx: &mut Tx, id: PostId) -> Result<Option<String>> {
+/// Hides the comments of a post; returns their ids and states, or `None` without comments.
+fn hold_comments(tx: &mut Tx, id: PostId) -> Result<Option<StoredText>> {
     let mut s = Query::select();
     s.columns(["comment_ID", "comment_approved"]).from(tx.table("comments"));
     s.and_where(Expr::col("comment_post_ID").eq(id.0)).order_by("comment_ID", sea_query::Order::Asc);
@@ -88,6 +91,5 @@ fn hold_comments(tx: &mut Tx, id: PostId) -> Result<Option<String>> {
     hide.and_where(Expr::col("comment_post_ID").eq(id.0));
     tx.execute(&hide)?;
     let map = states.into_iter().map(|(id, state)| (svc_php::Key::Int(id), svc_php::Php::from(state.as_str())));
-    let text = svc_php::serialize::serialize(&svc_php::Php::Array(map.collect()));
-    Ok(Some(String::from_utf8_lossy(&text).into_owned()))
+    Ok(Some(StoredText::of(svc_php::Php::Array(map.collect()))))
 }

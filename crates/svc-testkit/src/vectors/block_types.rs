@@ -27,7 +27,8 @@ pub(super) fn call(vector: &Vector) -> Option<Outcome> {
     })
 }
 
-fn without_prose(value: Value) -> Value {
+/// A value without what every implementation words for itself.
+pub(super) fn without_prose(value: Value) -> Value {
     match value {
         Value::Object(members) => {
             let kept = members.into_iter().filter(|(name, _)| !PROSE.contains(&name.as_str()));

@@ -10,6 +10,7 @@ mod compare;
 mod content;
 mod kses;
 mod php;
+mod preload;
 mod schema;
 mod text;
 mod urls;
@@ -73,6 +74,7 @@ pub fn call(vector: &Vector) -> Option<Outcome> {
         .or_else(|| block_types::call(vector))
         .or_else(|| auth::call(vector))
         .or_else(|| urls::call(vector))
+        .or_else(|| preload::call(vector))
 }
 
 /// Counts of one function.

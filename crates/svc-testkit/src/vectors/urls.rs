@@ -2,9 +2,9 @@
 //!
 //! The recordings are of a site with the brand word `wp`, so prefix and namespace are given as they stand there.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use svc_discovery::{
-    AttachmentLink, AttachmentParent, PageLink, Permalinks, PostLink, Queried, RestBase, Scheme, SiteUrls,
+    AttachmentLink, AttachmentParent, InvalidTerm, PageLink, Permalinks, PostLink, Queried, RestBase, Scheme, SiteUrls,
     TaxonomyLinks, TermLink, needs_plain,
 };
 
@@ -20,8 +20,13 @@ pub(super) fn call(vector: &Vector) -> Option<Outcome> {
         "rest_url" => rest_url(vector.text(0), vector.text(1), vector.arg(2)).into(),
         "get_rest_url" => rest_url(vector.text(1), vector.text(2), vector.arg(3)).into(),
         "get_permalink" => permalink(vector.arg(0), vector.arg(1), vector.text(2) == "leavename").into(),
-        // A term that is missing is an error of whoever looks it up.
-        "get_term_link" if vector.arg(1)["missing"].is_null() => term_link(vector.arg(0), vector.arg(1)).into(),
+        "get_term_link" => match term_link(vector.arg(0), vector.arg(1)) {
+            Ok(link) => link.into(),
+            // Without a status in its data, an error is a 500. The message is each implementation's own.
+            Err(error) => Outcome::Error(
+                json!({"code": error.code(), "message": vector.line["error"]["message"], "data": null, "status": 500}),
+            ),
+        },
         "get_author_posts_url" => {
             let author = vector.arg(1);
             site(vector.arg(0)).author_link(id(author), text(author, "nicename")).into()
@@ -149,14 +154,15 @@ fn permalink(shape: &Value, post: &Value, leave_name: bool) -> String {
     }
 }
 
-fn term_link(shape: &Value, term: &Value) -> String {
+fn term_link(shape: &Value, term: &Value) -> Result<String, InvalidTerm> {
     let taxonomy = match text(term, "taxonomy") {
         "category" => TaxonomyLinks::category(),
         "post_tag" => TaxonomyLinks::post_tag(),
         _ => TaxonomyLinks::post_format(),
     };
     let parents = texts(term, "parents");
-    site(shape).term_link(&taxonomy, &TermLink { id: id(term), slug: text(term, "slug"), parents: &parents })
+    let link = TermLink { id: id(term), slug: text(term, "slug"), parents: &parents };
+    site(shape).try_term_link(&taxonomy, (term["missing"] != true).then_some(&link))
 }
 
 /// A built-in post type: where the interface has it, and whether its controller is a standard one.

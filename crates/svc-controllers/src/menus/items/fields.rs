@@ -86,7 +86,7 @@ pub(super) struct ItemDraft {
 impl NavItem {
     /// A text of its meta, empty when there is none.
     pub(super) fn text(&self, key: &str) -> &str {
-        self.meta.first(key).unwrap_or_default()
+        self.meta.text(key)
     }
 
     fn number(&self, key: &str) -> i64 {
@@ -112,7 +112,7 @@ impl NavItem {
     }
 
     pub(super) fn classes(&self) -> Vec<String> {
-        match svc_php::serialize::from_stored(self.text("_menu_item_classes").as_bytes()).into() {
+        match self.meta.first("_menu_item_classes").map_or_else(|| "".into(), svc_store::StoredText::json) {
             Value::Array(classes) => classes.iter().map(|c| svc_php::cast::to_text(c).into_owned()).collect(),
             other => vec![svc_php::cast::to_text(&other).into_owned()],
         }

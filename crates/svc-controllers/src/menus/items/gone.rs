@@ -41,7 +41,7 @@ fn delete(tx: &mut Tx, number: i64, leads_there: impl Fn(&str, &str) -> bool) ->
     let numbers: Vec<i64> = items.iter().map(|id| id.0).collect();
     let meta = meta::load(tx, MetaKind::Post, &numbers)?;
     for item in items {
-        let of_item = |key: &str| meta.get(&item.0).and_then(|m| m.first(key)).unwrap_or_default();
+        let of_item = |key: &str| meta.get(&item.0).map_or("", |m| m.text(key));
         if leads_there(of_item("_menu_item_type"), of_item("_menu_item_object")) {
             posts::delete(tx, item)?;
         }

@@ -178,7 +178,7 @@ impl MenuItems {
         }
         let id = granted.post.id;
         let previous = self.show(&req, granted.post, respond::previous_view(&req, "view")).await?;
-        self.site.write(move |tx| Ok(stored_posts::delete(tx, id)?)).await?;
+        self.site.write(move |tx| Ok(stored_posts::delete(tx, id)?.ok_or_else(post_not_found)?)).await?;
         Ok(Response::new(json!({"deleted": true, "previous": previous.data})))
     }
 }

@@ -31,7 +31,7 @@ pub(crate) fn page_published(tx: &mut Tx, settings: &Settings, page: &Post, now:
         let numbers: Vec<i64> = items.iter().map(|id| id.0).collect();
         let number = page.id.0.to_string();
         let leads_here = |meta: &svc_store::Meta| {
-            meta.first("_menu_item_object_id") == Some(&number) && meta.first("_menu_item_object") == Some("page")
+            meta.text("_menu_item_object_id") == number && meta.text("_menu_item_object") == "page"
         };
         if meta::load(tx, MetaKind::Post, &numbers)?.values().any(leads_here) {
             continue;

@@ -6,7 +6,7 @@ use svc_model::{Post, PostId, TermId};
 use svc_php::Php;
 use svc_routing::{Request, Result};
 use svc_store::{
-    Db, Tx,
+    Db, StoredText, Tx,
     meta::{self, MetaKind},
     posts, terms,
 };
@@ -19,6 +19,7 @@ use super::{
 };
 use crate::{
     Settings, Site, Stored, caller,
+    errors::post_not_found,
     menus::{MENU, errors},
     posts::draft::PostDraft,
     respond,
@@ -44,16 +45,8 @@ impl MenuItems {
         let mut draft = ItemDraft::default();
         self.fields.apply(&mut draft, |name| respond::given(req, name))?;
         let (site, settings) = (Arc::clone(&self.site), self.site.settings()?);
-        let id = existing.as_ref().map(|p| p.id);
-        let wanted = self.site.read(|db| {
-            let before = match existing {
-                Some(post) => load::items(db, &site, &settings, vec![post])?.pop(),
-                None => None,
-            };
-            wanted(db, &site, &settings, &draft, before.as_ref())
-        })?;
+        let id = existing.map(|p| p.id);
         let row = PostDraft {
-            title: Some(wanted.title.clone()),
             content: draft.description.take(),
             excerpt: draft.attr_title.take(),
             status: draft.status.take().map(|status| if status == "publish" { status } else { "draft".to_owned() }),
@@ -62,15 +55,25 @@ impl MenuItems {
             ..PostDraft::default()
         };
         let menu = draft.menu.map(TermId);
-        let job = self.posts.job(caller(req), row, id, settings);
+        let (family, caller) = (Arc::clone(&self.posts), caller(req));
         let (is_new, now) = (id.is_none(), self.site.now());
         let store = move |tx: &mut Tx| {
+            // Everything that the change depends on is read here, so that two changes at once are both stored.
             if let Some(menu) = menu
                 && terms::get(tx, menu, Some(MENU))?.is_none()
             {
                 return Err(errors::invalid_menu().into());
             }
-            let id = job.run(tx)?;
+            let before = match id {
+                Some(id) => {
+                    let post = posts::get(tx, id)?.ok_or_else(post_not_found)?;
+                    load::items(tx, &site, &settings, vec![post])?.pop()
+                }
+                None => None,
+            };
+            let wanted = wanted(tx, &site, &settings, &draft, before.as_ref())?;
+            let row = PostDraft { title: Some(wanted.title.clone()), ..row.clone() };
+            let id = family.job(caller.clone(), row, id, Arc::clone(&settings)).run(tx)?;
             keep(tx, id, &wanted)?;
             match menu {
                 Some(menu) => {
@@ -78,7 +81,7 @@ impl MenuItems {
                     meta::delete(tx, MetaKind::Post, id.0, ORPHANED, None)?;
                 }
                 None if is_new => {
-                    meta::update(tx, MetaKind::Post, id.0, ORPHANED, &now.and_utc().timestamp().to_string())?;
+                    meta::update(tx, MetaKind::Post, id.0, ORPHANED, &StoredText::of(now.and_utc().timestamp()))?;
                 }
                 None => {}
             }
@@ -171,18 +174,17 @@ pub(super) fn keep(tx: &mut Tx, id: PostId, wanted: &Wanted) -> Stored<()> {
     // A link of one's own points at itself.
     let object_id = if pointer.kind == Kind::Custom { id.0 } else { pointer.object_id };
     let classes = Php::Array(wanted.classes.iter().map(|class| Php::from(class.as_str())).collect());
-    let classes = svc_php::serialize::to_stored(classes);
     for (key, value) in [
-        ("_menu_item_type", pointer.kind.name()),
-        ("_menu_item_menu_item_parent", &wanted.parent.to_string()),
-        ("_menu_item_object_id", &object_id.to_string()),
-        ("_menu_item_object", &pointer.object),
-        ("_menu_item_target", &wanted.link_target),
-        ("_menu_item_classes", &String::from_utf8_lossy(&classes)),
-        ("_menu_item_xfn", &wanted.xfn),
-        ("_menu_item_url", &pointer.url),
+        ("_menu_item_type", StoredText::of(pointer.kind.name())),
+        ("_menu_item_menu_item_parent", StoredText::of(wanted.parent)),
+        ("_menu_item_object_id", StoredText::of(object_id)),
+        ("_menu_item_object", StoredText::of(&pointer.object)),
+        ("_menu_item_target", StoredText::of(&wanted.link_target)),
+        ("_menu_item_classes", StoredText::of(classes)),
+        ("_menu_item_xfn", StoredText::of(&wanted.xfn)),
+        ("_menu_item_url", StoredText::of(&pointer.url)),
     ] {
-        meta::update(tx, MetaKind::Post, id.0, key, value)?;
+        meta::update(tx, MetaKind::Post, id.0, key, &value)?;
     }
     Ok(())
 }

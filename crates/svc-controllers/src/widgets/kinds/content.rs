@@ -1,4 +1,4 @@
-//! Widgets that hold content: a block, a text, HTML.
+//! Widgets that hold content: a block, HTML.
 
 use svc_php::Php;
 
@@ -9,12 +9,13 @@ use crate::{
     widgets::{Instance, Showing, WidgetKind},
 };
 
-/// Content as it is kept: any HTML for those who may use it, else what posts may have.
-fn cleaned(text: &str, unfiltered_html: bool) -> Php {
+/// Content as it is stored: any HTML for those who may use it, else what posts may have.
+pub(super) fn cleaned(text: &str, unfiltered_html: bool) -> Php {
     Php::from(render::save_content(text, !unfiltered_html).as_str())
 }
 
-fn title(new: &Instance) -> Php {
+/// The title as it is stored.
+pub(super) fn title(new: &Instance) -> Php {
     Php::from(svc_text::sanitize_text_field(&new.text("title")).as_str())
 }
 
@@ -83,80 +84,6 @@ impl WidgetKind for Block {
             svc_text::esc_textarea(&instance.text("content"))
         )
     }
-}
-
-/// A title and a text.
-pub(super) struct Text;
-
-impl WidgetKind for Text {
-    fn id_base(&self) -> &str {
-        "text"
-    }
-
-    fn name(&self) -> &str {
-        "Text"
-    }
-
-    fn description(&self) -> &str {
-        "Shows a text."
-    }
-
-    fn class(&self) -> &str {
-        "widget_text"
-    }
-
-    fn update(&self, new: &Instance, old: Instance, unfiltered_html: bool) -> Instance {
-        let mut instance = old;
-        instance.set("title", title(new));
-        instance.set("text", cleaned(&new.text("text"), unfiltered_html));
-        instance.set("filter", Php::Bool(new.is_on("filter")));
-        if new.get("visual").is_some() {
-            instance.set("visual", Php::Bool(new.is_on("visual")));
-        }
-        // What was written in the visual editor is always formatted.
-        if instance.is_on("visual") {
-            instance.set("filter", Php::Bool(true));
-        }
-        instance
-    }
-
-    fn show(&self, on: &mut Showing<'_>, instance: &Instance) -> Stored<Option<String>> {
-        let text = instance.text("text");
-        let text = match (instance.is_on("visual"), instance.is_on("filter")) {
-            (true, _) => render::widget_text(on.site, on.settings, &text),
-            (false, true) => svc_content::autop::autop(&text, true),
-            (false, false) => text,
-        };
-        let title = on.title(instance, "");
-        Ok(Some(format!("{title}\t\t\t<div class=\"textwidget\">{text}</div>\n\t\t")))
-    }
-
-    fn form(&self, number: &str, instance: &Instance) -> String {
-        let id = |setting: &str| format!("widget-text-{number}-{setting}");
-        let name = |setting: &str| format!("widget-text[{number}][{setting}]");
-        let hidden = |setting: &str, value: &str| {
-            format!(
-                "<input id=\"{}\" name=\"{}\" class=\"{setting} sync-input\" type=\"hidden\" value=\"{}\">",
-                id(setting),
-                name(setting),
-                svc_text::esc_attr(value)
-            )
-        };
-        let text = format!(
-            "<textarea id=\"{}\" name=\"{}\" class=\"text sync-input\" hidden>{}</textarea>",
-            id("text"),
-            name("text"),
-            // As the visual editor takes it.
-            escaped_for_editor(&instance.text("text"))
-        );
-        let rows = [hidden("title", &instance.text("title")), text, hidden("filter", "on"), hidden("visual", "on")];
-        rows.join("\n\t\t\t")
-    }
-}
-
-/// Text for the visual editor: markup stays, but nothing ends the field early.
-fn escaped_for_editor(text: &str) -> String {
-    text.replace("</textarea", "&lt;/textarea")
 }
 
 /// A title and HTML as it is.

@@ -1,6 +1,6 @@
 //! Widgets that list what the site has: archives, categories, pages, posts, comments, tags.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use svc_model::{Post, PostId, Term};
 use svc_store::{
@@ -40,36 +40,40 @@ pub(super) const MONTHS: [&str; 12] = [
 ];
 
 const TITLE: super::simple::Setting = ("title", "Title:", Input::Text);
-const DROPDOWN: super::simple::Setting = ("dropdown", "Show as a menu", Input::Switch);
-const COUNT: super::simple::Setting = ("count", "Show numbers of posts", Input::Switch);
-const NUMBER: super::simple::Setting = ("number", "How many:", Input::Number(RECENT));
+const DROPDOWN: super::simple::Setting = ("dropdown", "Display as dropdown", Input::Switch);
+const COUNT: super::simple::Setting = ("count", "Show post counts", Input::Switch);
+const N_POSTS: super::simple::Setting = ("number", "Number of posts to show:", Input::Number(RECENT));
+const N_COMMENTS: super::simple::Setting = ("number", "Number of comments to show:", Input::Number(RECENT));
 
 #[rustfmt::skip]
 pub(super) const KINDS: [Simple; 6] = [
     Simple { id_base: "archives", name: "Archives", description: "Lists the months of your posts.", class: "widget_archive",
              settings: &[TITLE, COUNT, DROPDOWN], only_given: false, show: archives },
     Simple { id_base: "categories", name: "Categories", description: "Lists the categories of your posts.", class: "widget_categories",
-             settings: &[TITLE, COUNT, ("hierarchical", "Show what stands below what", Input::Switch), DROPDOWN], only_given: false, show: categories },
+             settings: &[TITLE, COUNT, ("hierarchical", "Show hierarchy", Input::Switch), DROPDOWN], only_given: false, show: categories },
     Simple { id_base: "pages", name: "Pages", description: "Lists your pages.", class: "widget_pages",
-             settings: &[TITLE, ("sortby", "Order:", Input::Choice(&PAGE_ORDERS)), ("exclude", "Leave out these numbers:", Input::Text)], only_given: false, show: pages },
+             settings: &[TITLE, ("sortby", "Sort by:", Input::Choice(&PAGE_ORDERS)), ("exclude", "Exclude:", Input::Text)], only_given: false, show: pages },
     Simple { id_base: "recent-comments", name: "Recent Comments", description: "Lists the newest comments.", class: "widget_recent_comments",
-             settings: &[TITLE, NUMBER], only_given: false, show: recent_comments },
+             settings: &[TITLE, N_COMMENTS], only_given: false, show: recent_comments },
     Simple { id_base: "recent-posts", name: "Recent Posts", description: "Lists your newest posts.", class: "widget_recent_entries",
-             settings: &[TITLE, NUMBER, ("show_date", "Show dates", Input::Flag)], only_given: false, show: recent_posts },
+             settings: &[TITLE, N_POSTS, ("show_date", "Display post date?", Input::Flag)], only_given: false, show: recent_posts },
     Simple { id_base: "tag_cloud", name: "Tag Cloud", description: "Shows the tags that are used most.", class: "widget_tag_cloud",
              settings: &[TITLE, COUNT, ("taxonomy", "Taxonomy:", Input::Text)], only_given: false, show: tag_cloud },
 ];
 
-const PAGE_ORDERS: [(&str, &str); 3] = [("post_title", "By title"), ("menu_order", "By place"), ("ID", "By number")];
+const PAGE_ORDERS: [(&str, &str); 3] = [("post_title", "Page title"), ("menu_order", "Page order"), ("ID", "Page ID")];
 
 /// A list between its title and its end.
 fn list(title: &str, items: &str) -> Option<String> {
     Some(format!("{title}\n\t\t\t<ul>\n\t\t\t{items}\t\t\t</ul>\n\n\t\t\t"))
 }
 
-/// A menu to choose from, with its title as label.
-fn dropdown(title: &str, name: &str, options: &str) -> Option<String> {
-    Some(format!("{title}<select name=\"{name}\" class=\"postform\">{options}</select>\n"))
+/// A script that runs `action` when something is chosen in the drop-down `list`.
+fn on_choice(id: &str, action: &str) -> String {
+    format!(
+        "<script>\n(function (list) {{\n\tlist.addEventListener(\"change\", function () {{\n\t\t{action}\n\t}});\n}})(document.getElementById({}));\n</script>\n",
+        svc_php::json::compact(&id.into())
+    )
 }
 
 fn archives(on: &mut Showing<'_>, instance: &Instance) -> Stored<Option<String>> {
@@ -81,13 +85,19 @@ fn archives(on: &mut Showing<'_>, instance: &Instance) -> Stored<Option<String>>
         let href = svc_text::esc_url(&on.settings.urls.site.date_link(year, Some(month), None));
         let number = if count { format!("&nbsp;({n})") } else { String::new() };
         items.push_str(&if as_menu {
-            format!("<option value='{href}'>{name} {year}{number}</option>")
+            format!("\t<option value='{href}'> {name} {year} {number}</option>\n")
         } else {
             format!("\t<li><a href='{href}'>{name} {year}</a>{number}</li>\n")
         });
     }
     if as_menu {
-        return Ok(dropdown(&title, "archive-dropdown", &format!("<option value=\"\">Select Month</option>{items}")));
+        let (id, label) = (format!("archives-dropdown-{}", on.number), on.title_text(instance, "Archives"));
+        let script = on_choice(&id, "if (list.value) { location.href = list.value; }");
+        return Ok(Some(format!(
+            "{title}\t\t<label class=\"screen-reader-text\" for=\"{id}\">{label}</label>\n\t\t<select id=\"{id}\" \
+             name=\"archive-dropdown\">\n\t\t\t\n\t\t\t<option value=\"\">Select Month</option>\n\t\t\t{items}\n\t\t\
+             </select>\n\n\t\t\t{script}"
+        )));
     }
     Ok(list(&title, &format!("\t{items}")))
 }
@@ -111,17 +121,37 @@ fn categories(on: &mut Showing<'_>, instance: &Instance) -> Stored<Option<String
         let above: Vec<&str> = path.iter().map(String::as_str).collect();
         svc_text::esc_url(&on.settings.urls.term(term, taxonomy, &above))
     };
-    let number = |term: &Term| if instance.is_on("count") { format!(" ({})", term.count) } else { String::new() };
+    let nested = instance.is_on("hierarchical");
+    let tree = Tree::new(&rows, |term| term.id.0, |term| term.parent.0);
+    // In a hierarchy a category counts the posts of those below it as well.
+    let count = |term: &Term| {
+        let below = if nested { tree.below(term.id.0, DEPTH) } else { Vec::new() };
+        term.count + below.iter().map(|(term, _)| term.count).sum::<i64>()
+    };
+    let number = |space: &str, term: &Term| {
+        if instance.is_on("count") { format!("{space}({})", count(term)) } else { String::new() }
+    };
     if instance.is_on("dropdown") {
-        let option = |term: &Term| format!("<option value=\"{}\">{}{}</option>", term.slug, term.name, number(term));
-        let options: String = rows.iter().map(option).collect();
-        return Ok(dropdown(&title, "cat", &format!("<option value=\"-1\">Select Category</option>{options}")));
+        let shown = if nested { tree.below(0, DEPTH) } else { rows.iter().map(|term| (term, 0)).collect() };
+        let option = |(term, level): &(&Term, usize)| {
+            let (indent, number) = ("&nbsp;".repeat(3 * level), number("&nbsp;&nbsp;", term));
+            format!("\t<option class=\"level-{level}\" value=\"{}\">{indent}{}{number}</option>\n", term.id, term.name)
+        };
+        let options: String = shown.iter().map(option).collect();
+        let (id, label) = (on.category_menu_id(), on.title_text(instance, "Categories"));
+        let action = svc_text::esc_url(&on.settings.urls.site.home_url(""));
+        let script = on_choice(&id, "if (list.value > 0) { list.form.submit(); }");
+        return Ok(Some(format!(
+            "{title}<form action=\"{action}\" method=\"get\"><label class=\"screen-reader-text\" \
+             for=\"{id}\">{label}</label><select  name='cat' id='{id}' class='postform'>\n\t<option value='-1'>Select \
+             Category</option>\n{options}</select>\n</form>{script}"
+        )));
     }
     let item = |term: &Term| {
         let (id, href, name) = (term.id, address(term), &term.name);
-        format!("<li class=\"cat-item cat-item-{id}\"><a href=\"{href}\">{name}</a>{}\n", number(term))
+        format!("<li class=\"cat-item cat-item-{id}\"><a href=\"{href}\">{name}</a>{}\n", number(" ", term))
     };
-    if !instance.is_on("hierarchical") {
+    if !nested {
         let items: String = rows.iter().map(|term| format!("\t{}</li>\n", item(term))).collect();
         return Ok(list(&title, &format!("\t{items}")));
     }
@@ -132,6 +162,32 @@ fn categories(on: &mut Showing<'_>, instance: &Instance) -> Stored<Option<String
         open: &|term, _| item(term),
     };
     Ok(list(&title, &format!("\t{}", nested.html())))
+}
+
+/// Items by the item above them; those without one of these above them are at the top, 0.
+struct Tree<'a, T>(HashMap<i64, Vec<&'a T>>, fn(&T) -> i64);
+
+impl<'a, T> Tree<'a, T> {
+    fn new(rows: &'a [T], id: fn(&T) -> i64, parent: fn(&T) -> i64) -> Self {
+        let known: HashSet<i64> = rows.iter().map(id).collect();
+        let mut below: HashMap<i64, Vec<&T>> = HashMap::new();
+        for row in rows {
+            let parent = parent(row);
+            below.entry(if known.contains(&parent) { parent } else { 0 }).or_default().push(row);
+        }
+        Tree(below, id)
+    }
+
+    /// The items below one, each before those below it, with their levels.
+    fn below(&self, id: i64, depth: usize) -> Vec<(&'a T, usize)> {
+        let mut found = Vec::new();
+        let Some(depth) = depth.checked_sub(1) else { return found };
+        for row in self.0.get(&id).into_iter().flatten() {
+            found.push((*row, 0));
+            found.extend(self.below((self.1)(row), depth).into_iter().map(|(row, level)| (row, level + 1)));
+        }
+        found
+    }
 }
 
 /// Things that stand below one another, as lists in lists.

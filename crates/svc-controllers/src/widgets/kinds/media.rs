@@ -40,8 +40,8 @@ fn files(on: &mut Showing<'_>, ids: &[PostId]) -> Stored<Vec<(PostId, String, St
     let base = on.settings.uploads_url();
     let file = |id: &i64| {
         let meta = metas.get(id)?;
-        let alt = meta.first("_wp_attachment_image_alt").unwrap_or_default().to_owned();
-        Some((PostId(*id), format!("{base}/{}", meta.first("_wp_attached_file")?), alt))
+        let alt = meta.text("_wp_attachment_image_alt").to_owned();
+        Some((PostId(*id), format!("{base}/{}", meta.first("_wp_attached_file")?.text()), alt))
     };
     Ok(numbers.iter().filter_map(file).collect())
 }

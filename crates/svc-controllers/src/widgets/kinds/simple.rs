@@ -67,18 +67,18 @@ impl Input {
                 )
             }
             Input::Switch | Input::Flag => {
-                let checked = if instance.is_on(setting) { " checked=\"checked\"" } else { "" };
+                let checked = if instance.is_on(setting) { " checked='checked'" } else { "" };
                 format!("<input class=\"checkbox\" type=\"checkbox\" id=\"{id}\" name=\"{name}\"{checked} />\n{label}")
             }
             Input::Number(otherwise) => {
                 let value = if instance.get(setting).is_some() { instance.number(setting) } else { otherwise };
                 format!(
-                    "{label}\n<input class=\"tiny-text\" id=\"{id}\" name=\"{name}\" type=\"number\" value=\"{value}\" />"
+                    "{label}\n<input class=\"tiny-text\" id=\"{id}\" name=\"{name}\" type=\"number\" step=\"1\" min=\"1\" value=\"{value}\" size=\"3\" />"
                 )
             }
             Input::Choice(values) => {
                 let option = |(known, text): &(&str, &str)| {
-                    let selected = if *known == value { " selected=\"selected\"" } else { "" };
+                    let selected = if *known == value { " selected='selected'" } else { "" };
                     format!("<option value=\"{known}\"{selected}>{text}</option>")
                 };
                 let options: String = values.iter().map(option).collect();

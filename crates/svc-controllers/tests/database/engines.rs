@@ -1,0 +1,99 @@
+//! The fixture site on each engine, served by one server or by two that share its database.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+
+use svc_store::{DatabaseUrl, Store, StoreConfig};
+use svc_testkit::mariadb::{MariaDb, QUICK};
+
+use crate::harness::{DUMP, Harness};
+
+/// The MariaDB of this process. `None`, with a message, when none is installed.
+fn mariadb() -> Option<&'static MariaDb> {
+    static SERVER: OnceLock<Option<MariaDb>> = OnceLock::new();
+    let start = || {
+        let server = MariaDb::start(QUICK).unwrap();
+        if server.is_none() {
+            eprintln!("SKIPPED: no mariadbd is installed, so these tests run on SQLite only");
+        }
+        server
+    };
+    SERVER.get_or_init(start).as_ref()
+}
+
+/// An empty database of its own on the MariaDB of this process.
+fn database(server: &MariaDb) -> StoreConfig {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    let url = server.create(&format!("test_{}", NEXT.fetch_add(1, Ordering::Relaxed))).unwrap();
+    StoreConfig::new(DatabaseUrl::MySql(url))
+}
+
+/// The fixture on each engine, with the engine's name.
+pub(crate) fn each() -> Vec<(&'static str, Harness)> {
+    let mut all = vec![("sqlite", Harness::new())];
+    if let Some(server) = mariadb() {
+        let store = Store::open(&database(server)).unwrap();
+        store.import(DUMP, Default::default()).unwrap();
+        all.push(("mariadb", Harness::on(store, |_| ())));
+    }
+    all
+}
+
+/// A site that one server serves, or several that share its database.
+pub(crate) struct Shared {
+    /// The engine, and how many servers there are.
+    pub(crate) name: &'static str,
+    /// The servers.
+    pub(crate) servers: Vec<Arc<Harness>>,
+    /// Rows of the fixture that put posts into terms that do not exist.
+    pub(crate) orphans: u64,
+    /// The database on the MariaDB.
+    database: Option<String>,
+}
+
+impl Shared {
+    /// How many rows `from` gives. On SQLite, where there is one writer, nothing is counted.
+    pub(crate) fn count(&self, from: &str) -> u64 {
+        let (Some(server), Some(database)) = (mariadb(), &self.database) else { return 0 };
+        let count = server.client(&format!("USE {database}; SELECT COUNT(*) FROM {from}")).unwrap();
+        count.trim().parse().unwrap()
+    }
+}
+
+/// The fixture on a cluster, with a server for each node, when `SVC_TEST_CLUSTER` names its nodes: addresses joined by commas,
+/// without the name of a database. The databases `test_0` to `test_9` must exist and be empty.
+fn cluster() -> Option<Shared> {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    let nodes = std::env::var("SVC_TEST_CLUSTER").ok()?;
+    let database = format!("test_{}", NEXT.fetch_add(1, Ordering::Relaxed));
+    let open = |node: &str| {
+        Store::open(&StoreConfig::new(DatabaseUrl::MySql(format!("{}/{database}", node.trim_end_matches('/')))))
+            .unwrap()
+    };
+    let stores: Vec<Store> = nodes.split(',').map(open).collect();
+    stores.first()?.import(DUMP, Default::default()).unwrap();
+    let servers = stores.into_iter().map(|store| Arc::new(Harness::on(store, |_| ()))).collect();
+    Some(Shared { name: "cluster", servers, orphans: 0, database: None })
+}
+
+/// The fixture on SQLite, on a MariaDB with one server, and on one with two; on a cluster where one is given.
+pub(crate) fn shared() -> Vec<Shared> {
+    let sqlite = vec![Arc::new(Harness::new())];
+    let mut all = vec![Shared { name: "sqlite", servers: sqlite, orphans: 0, database: None }];
+    all.extend(cluster());
+    let Some(server) = mariadb() else { return all };
+    for (name, n_servers) in [("mariadb, one server", 1), ("mariadb, two servers", 2)] {
+        let config = database(server);
+        let DatabaseUrl::MySql(url) = &config.url else { unreachable!() };
+        let database = url.split(['/', '?']).nth(3).map(str::to_owned);
+        let open = || Store::open(&config).unwrap();
+        open().import(DUMP, Default::default()).unwrap();
+        let servers = (0..n_servers).map(|_| Arc::new(Harness::on(open(), |_| ()))).collect();
+        let mut site = Shared { name, servers, orphans: 0, database };
+        site.orphans = site.count(
+            "wp_term_relationships r LEFT JOIN wp_term_taxonomy t USING (term_taxonomy_id) WHERE t.term_id IS NULL",
+        );
+        all.push(site);
+    }
+    all
+}
