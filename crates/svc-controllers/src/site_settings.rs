@@ -265,7 +265,7 @@ impl SiteSettings {
     /// back what it received must not delete it. A missing option counts as false, whatever its default is.
     fn check_stored(&self, db: &mut Db, option: &str) -> Stored<()> {
         let stored = options::get(db, option)?;
-        let value = stored.map_or(Value::Bool(false), |text| svc_php::serialize::from_stored(text.as_bytes()).into());
+        let value = stored.map_or(Value::Bool(false), |text| text.json());
         match self.site.registered_settings.iter().find(|setting| setting.option == option) {
             Some(setting) if setting.schema.validate(&value, &setting.name).is_err() => {
                 Err(errors::invalid_stored_setting(&setting.name).into())

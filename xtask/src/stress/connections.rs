@@ -55,6 +55,8 @@ struct Kind {
 
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0";
 const REQUEST: &[u8] = b"GET /?rest_route=/svc/v2/types HTTP/1.1\r\nHost: x\r\n\r\n";
+/// The index, which is larger than what the system buffers for a client with a small window.
+const LARGE: &[u8] = b"GET /?rest_route=/ HTTP/1.1\r\nHost: x\r\n\r\n";
 const UPLOAD: &[u8] = b"POST /?rest_route=/svc/v2/posts HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 1000000\r\n\r\n[";
 
 #[rustfmt::skip]
@@ -64,7 +66,7 @@ const KINDS: &[Kind] = &[
     Kind { name: "half a head", begin: b"GET / HTTP/1.1\r\nX: ", n_begin: 1, drip: b"x", every: 2, does_read: true, spares_neighbours: true },
     Kind { name: "idle HTTP/2 with pings", begin: PREFACE, n_begin: 1, drip: b"\0\0\x08\x06\0\0\0\0\0pingpong", every: 4, does_read: true, spares_neighbours: true },
     Kind { name: "slow body", begin: UPLOAD, n_begin: 1, drip: b"1,", every: 2, does_read: true, spares_neighbours: false },
-    Kind { name: "never reading", begin: REQUEST, n_begin: 200, drip: REQUEST, every: 1, does_read: false, spares_neighbours: false },
+    Kind { name: "never reading", begin: LARGE, n_begin: 4, drip: b"", every: 1, does_read: false, spares_neighbours: false },
     Kind { name: "a request each 6 s", begin: REQUEST, n_begin: 1, drip: REQUEST, every: 24, does_read: true, spares_neighbours: true },
 ];
 

@@ -10,7 +10,7 @@ use hyper_util::{
     server::conn::auto::{Builder, UpgradeableConnection},
 };
 use tokio::{
-    net::{TcpListener, TcpStream},
+    net::{TcpListener, TcpSocket, TcpStream},
     sync::{oneshot, watch},
     task::JoinHandle,
 };
@@ -29,6 +29,10 @@ use crate::{
 /// Most bytes of request heads that are buffered per connection.
 const HEAD_LIMIT: usize = 64 << 10;
 
+/// Connections that the system holds until they are accepted. When a burst overflows this queue, clients try again only
+/// after a second.
+const BACKLOG: u32 = 4_096;
+
 /// How long the loop pauses when the system has no more sockets to give.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
@@ -43,7 +47,24 @@ const REPORT_EVERY: Duration = Duration::from_secs(10);
 /// # Errors
 /// When the address is taken, not allowed, or not known.
 pub async fn bind(listen: &str) -> Result<TcpListener> {
-    TcpListener::bind(listen).await.map_err(Error::io(format!("cannot listen on {listen}")))
+    let failed = |error| Error::io(format!("cannot listen on {listen}"))(error);
+    let mut last = std::io::Error::from(std::io::ErrorKind::AddrNotAvailable);
+    for address in tokio::net::lookup_host(listen).await.map_err(failed)? {
+        match bind_to(address) {
+            Ok(listener) => return Ok(listener),
+            Err(error) => last = error,
+        }
+    }
+    Err(failed(last))
+}
+
+fn bind_to(address: SocketAddr) -> std::io::Result<TcpListener> {
+    let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
+    // So that a server can start again while connections of the one before are ending. Elsewhere it means something else.
+    #[cfg(unix)]
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    socket.listen(BACKLOG)
 }
 
 /// A server that runs in the background; it stops when this is dropped or told to.
