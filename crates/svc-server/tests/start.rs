@@ -156,7 +156,7 @@ fn users(folder: &Path, database: Option<&str>) -> usize {
 fn two_first_starts_at_once_make_one_site() {
     // Servers with the same data folder, and with data folders of their own.
     for shared in [true, false] {
-        for round in 0..2 {
+        for round in 0..1 {
             on_each(&format!("two_starts_{shared}_{round}"), |folder, url| {
                 let database = url.map_or_else(|| format!("sqlite:{}", folder.join("one.db").display()), str::to_owned);
                 let servers: Vec<Server> = std::thread::scope(|scope| {
@@ -190,10 +190,10 @@ fn two_first_starts_at_once_make_one_site() {
 
 #[test]
 fn the_first_password_is_shown_whenever_the_first_start_is_killed() {
-    for round in 0..8_u64 {
+    for round in 0..5_u64 {
         on_each(&format!("killed_first_start_{round}"), |own, url| {
             let mut first = command(own, url, &SERVE).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
-            std::thread::sleep(Duration::from_millis(20 + 60 * round));
+            std::thread::sleep(Duration::from_millis(20 + 90 * round));
             first.kill().unwrap();
             let mut output = String::new();
             first.stdout.take().unwrap().read_to_string(&mut output).unwrap();
@@ -331,6 +331,7 @@ fn files_of_uploads_that_were_killed_are_removed_at_the_next_start() {
     on_each("killed_uploads", |folder, url| {
         drop(Server::start(folder, url));
         let credentials = credentials(folder, url);
+        assert_eq!(upload(&Server::start(folder, url).address, &credentials, "first.png").0, 201);
         let uploads = folder.join("svc-data/content/uploads");
         std::fs::create_dir_all(&uploads).unwrap();
         std::fs::write(uploads.join("theirs.png#1"), "of another program").unwrap();
@@ -433,6 +434,39 @@ fn a_stop_with_requests_in_progress_does_not_panic() {
     let log = server.stop();
     wake.join().unwrap();
     drop(clients);
+    assert!(!log.contains("panic"), "{log}");
+}
+
+#[test]
+fn a_stop_while_scheduled_posts_are_looked_for_does_not_panic() {
+    let Some(database) = MariaDb::start(QUICK).unwrap() else {
+        eprintln!("SKIPPED: no mariadbd is installed, whose pause holds the schedule up");
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let url = database.create("scheduled").unwrap();
+    drop(Server::start(folder.path(), Some(&url)));
+    let credentials = credentials(folder.path(), Some(&url));
+    let first = Server::start(folder.path(), Some(&url));
+    let post = json!({"title": "x", "status": "future", "date_gmt": "2999-01-01T00:00:00"});
+    let (status, made) = first.ask("POST", POSTS, &credentials, Some(&post));
+    assert_eq!((status, &made["status"]), (201, &json!("future")), "{made}");
+    drop(first);
+    let due = Instant::now() + Duration::from_secs(6);
+    let soon = "UPDATE scheduled.wp_posts SET post_date_gmt = UTC_TIMESTAMP() + INTERVAL 6 SECOND, post_date = post_date_gmt \
+                WHERE post_status = 'future'";
+    database.client(soon).unwrap();
+    let server = Server::start(folder.path(), Some(&url));
+    let pid = std::fs::read_to_string(database.folder().join("pid")).unwrap();
+    signal(pid.trim(), "STOP");
+    // The post is due, and the server waits for its database, when it is asked to stop.
+    std::thread::sleep(due.saturating_duration_since(Instant::now()) + Duration::from_secs(1));
+    let end = std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_millis(1500));
+        database.kill().unwrap();
+    });
+    let log = server.stop();
+    end.join().unwrap();
     assert!(!log.contains("panic"), "{log}");
 }
 
