@@ -539,7 +539,8 @@ async fn font_settings_are_validated_and_stored_as_wordpress_does() {
         let change = move |tx: &mut svc_store::Tx| {
             let mut post = posts::get(tx, svc_model::PostId(face))?.unwrap();
             content.clone_into(&mut post.content);
-            Ok(drop(posts::update(tx, &post)?))
+            posts::update(tx, &post)?;
+            Ok(())
         };
         h.site.write(change).await.unwrap();
         let answer = h.get(ADMIN, &format!("{faces}/{face}"), "").await;

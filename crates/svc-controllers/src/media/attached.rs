@@ -287,7 +287,7 @@ mod tests {
             "sizes": {"thumbnail": {"file": "a-150x150.png", "width": 150, "height": 150, "mime-type": "image/png"},
                       "x": {"file": "../../secret"}}});
         let stored = StoredText::of(details);
-        let meta = [(FILE, "/srv/wp-content/uploads/2024/03/a-scaled.png".to_owned()), (DETAILS, stored)];
+        let meta = [(FILE, StoredText::of("/srv/wp-content/uploads/2024/03/a-scaled.png")), (DETAILS, stored)];
         Attached::new(&Meta(meta.into_iter().map(|(k, v)| (k.to_owned(), vec![v])).collect()))
     }
 

@@ -9,7 +9,6 @@ use arc_swap::ArcSwapOption;
 use chrono::Utc;
 use http::{HeaderMap, header};
 use quick_cache::sync::Cache;
-use serde_json::Value;
 use svc_auth::{
     Caller, Keys, Scheme,
     application_password::IN_USE_OPTION,
