@@ -41,6 +41,8 @@ fn a_deadlock_with_another_program_runs_the_transaction_again() {
     let text = |value: &'static str| StoredText::of(value);
     store
         .write_blocking(move |tx| {
+            // As every site has it: without it, writers lock the gap in which it would be, and with it new options.
+            options::set(tx, "db_version", &StoredText::of(1), true)?;
             options::set(tx, "a", &text("0"), true)?;
             options::set(tx, "b", &text("0"), true)
         })

@@ -11,7 +11,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 
 use super::{
     Options, Report,
@@ -28,6 +28,10 @@ const THREADS: usize = 4;
 /// How often an attacker looks after its sockets.
 const ROUND: Duration = Duration::from_millis(250);
 
+/// Rounds until a socket that the server has closed is opened again. What is measured is how connections are held, not how
+/// many requests per second the machine can serve.
+const REOPEN: u32 = 8;
+
 /// Addresses of an attack from many.
 const ADDRESSES: u8 = 40;
 
@@ -43,8 +47,6 @@ struct Kind {
     name: &'static str,
     /// Sent at the beginning.
     begin: &'static [u8],
-    /// How often `begin` is sent at the beginning.
-    n_begin: usize,
     /// Sent once in a while, after this many rounds.
     drip: &'static [u8],
     every: u32,
@@ -55,24 +57,29 @@ struct Kind {
 
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0";
 const REQUEST: &[u8] = b"GET /?rest_route=/svc/v2/types HTTP/1.1\r\nHost: x\r\n\r\n";
-/// The index, which is larger than what the system buffers for a client with a small window.
-const LARGE: &[u8] = b"GET /?rest_route=/ HTTP/1.1\r\nHost: x\r\n\r\n";
+/// A file that is larger than what the system buffers for a client with a small window.
+const LARGE: &[u8] = b"GET /wp-content/uploads/large.txt HTTP/1.1\r\nHost: x\r\n\r\n";
+const LARGE_FILE: &str = "svc-data/content/uploads/large.txt";
+const LARGE_SIZE: usize = 16 << 20;
 const UPLOAD: &[u8] = b"POST /?rest_route=/svc/v2/posts HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 1000000\r\n\r\n[";
 
 #[rustfmt::skip]
 const KINDS: &[Kind] = &[
-    Kind { name: "silent", begin: b"", n_begin: 1, drip: b"", every: 1, does_read: true, spares_neighbours: true },
-    Kind { name: "half a preface", begin: b"PRI * HTTP", n_begin: 1, drip: b"", every: 1, does_read: true, spares_neighbours: true },
-    Kind { name: "half a head", begin: b"GET / HTTP/1.1\r\nX: ", n_begin: 1, drip: b"x", every: 2, does_read: true, spares_neighbours: true },
-    Kind { name: "idle HTTP/2 with pings", begin: PREFACE, n_begin: 1, drip: b"\0\0\x08\x06\0\0\0\0\0pingpong", every: 4, does_read: true, spares_neighbours: true },
-    Kind { name: "slow body", begin: UPLOAD, n_begin: 1, drip: b"1,", every: 2, does_read: true, spares_neighbours: false },
-    Kind { name: "never reading", begin: LARGE, n_begin: 4, drip: b"", every: 1, does_read: false, spares_neighbours: false },
-    Kind { name: "a request each 6 s", begin: REQUEST, n_begin: 1, drip: REQUEST, every: 24, does_read: true, spares_neighbours: true },
+    Kind { name: "silent", begin: b"", drip: b"", every: 1, does_read: true, spares_neighbours: true },
+    Kind { name: "half a preface", begin: b"PRI * HTTP", drip: b"", every: 1, does_read: true, spares_neighbours: true },
+    Kind { name: "half a head", begin: b"GET / HTTP/1.1\r\nX: ", drip: b"x", every: 2, does_read: true, spares_neighbours: true },
+    Kind { name: "idle HTTP/2 with pings", begin: PREFACE, drip: b"\0\0\x08\x06\0\0\0\0\0pingpong", every: 4, does_read: true, spares_neighbours: true },
+    Kind { name: "slow body", begin: UPLOAD, drip: b"1,", every: 2, does_read: true, spares_neighbours: false },
+    Kind { name: "never reading", begin: LARGE, drip: b"", every: 1, does_read: false, spares_neighbours: false },
+    Kind { name: "a request each 6 s", begin: REQUEST, drip: REQUEST, every: 24, does_read: true, spares_neighbours: true },
 ];
 
 pub(super) fn run(options: &Options) -> Result<Vec<Report>> {
     let program = server::build(None, false)?;
     let folder = tempfile::tempdir()?;
+    let large = folder.path().join(LARGE_FILE);
+    std::fs::create_dir_all(large.parent().context("the file is in a folder")?)?;
+    std::fs::write(&large, vec![b'x'; LARGE_SIZE])?;
     raise_limit();
     let (n_sockets, time) = if options.long { (2_000, Duration::from_secs(30)) } else { (300, Duration::from_secs(4)) };
     let limit = |key, value: u32| (key, value.to_string());
@@ -170,7 +177,7 @@ impl Attacker {
         let mut round = 0_u32;
         while !stop.load(Ordering::Relaxed) {
             let begun = Instant::now();
-            for (address, socket) in &mut self.sockets {
+            for (n, (address, socket)) in (0_u32..).zip(&mut self.sockets) {
                 if stop.load(Ordering::Relaxed) {
                     return;
                 }
@@ -181,6 +188,7 @@ impl Attacker {
                             *socket = None;
                         }
                     }
+                    None if round > 0 && !round.wrapping_add(n).is_multiple_of(REOPEN) => {}
                     None => {
                         n_attempts.fetch_add(1, Ordering::Relaxed);
                         *socket = open(*address, self.to, self.kind).ok();
@@ -196,11 +204,7 @@ impl Attacker {
 fn open(from: Ipv4Addr, to: SocketAddr, kind: &Kind) -> std::io::Result<TcpStream> {
     let mut stream = connect(from, to, (!kind.does_read).then_some(4096))?;
     stream.set_nonblocking(true)?;
-    for _ in 0..kind.n_begin {
-        if stream.write(kind.begin).is_err() {
-            break;
-        }
-    }
+    stream.write_all(kind.begin)?;
     Ok(stream)
 }
 

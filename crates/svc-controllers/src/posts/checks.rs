@@ -37,7 +37,7 @@ pub(crate) fn statuses(
             let edits = access.can(&caller, &kind.caps.edit_posts);
             let reads_private = access.can(&caller, &kind.caps.read_private_posts);
             for status in wanted.iter().filter(|status| *status != default) {
-                if !edits && !(status == "private" && reads_private) {
+                if !(edits || (status == "private" && reads_private)) {
                     return Err(errors::forbidden_status(req));
                 }
                 // The statuses of the site are reported only to those who may list them.

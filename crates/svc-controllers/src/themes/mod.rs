@@ -199,8 +199,7 @@ impl Themes {
     }
 }
 
-/// The states that a list is narrowed to, given as a list or as text. The argument is not sanitized: the permission for
-/// `OPTIONS` depends on its form.
+/// The states that a list is narrowed to, given as a list or, where the request was not processed (`OPTIONS`), as text.
 fn wanted_states(req: &Request) -> Option<Vec<String>> {
     let states = svc_php::list::parse_list(req.param("status")?);
     Some(states.iter().map(|state| svc_php::cast::to_text(state).into_owned()).collect())
@@ -218,13 +217,20 @@ impl Controller for Themes {
         let schema = Schema::compile(self.fields.item_schema());
         let status =
             array(string().one_of(["active", "inactive"])).describe("Narrows the list to themes of these states.");
-        let status = Arg { sanitize: Sanitizer::None, ..Arg::new(status.compile()) };
+        let status = status.compile();
+        let parse = status.clone();
+        // Parsed for this request alone: the permission for `OPTIONS` depends on the form in which it was sent.
+        let status = Arg { sanitize: Sanitizer::None, ..Arg::new(status) };
         let name = string().describe("The theme's folder.");
         let name = Args::new().with("stylesheet", Arg::new(name.compile()).sanitize_with(clean_stylesheet));
         vec![
             Route::new("/themes")
                 .schema(schema.clone())
-                .endpoint(get(Self::list, Self::can_list).args(Args::new().with("status", status))),
+                .endpoint(
+                    get(Self::list, Self::can_list)
+                        .args(Args::new().with("status", status))
+                        .sanitize_arg("status", move |_, value| parse.parse(value.clone(), "status")),
+                ),
             Route::new(format!("/themes/(?P<stylesheet>{FOLDER})"))
                 .schema(schema)
                 .endpoint(get(Self::fetch, Self::can_fetch).args(name)),

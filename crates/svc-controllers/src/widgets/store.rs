@@ -51,7 +51,7 @@ fn id_in(entry: &Php) -> Option<&str> {
 }
 
 /// The ids of the sidebar in this entry of the option; `None` for an entry that is not a sidebar.
-fn ids_in<'a>(entry: &'a Php) -> Option<impl Iterator<Item = &'a str>> {
+fn ids_in(entry: &Php) -> Option<impl Iterator<Item = &str>> {
     match entry {
         Php::Array(ids) => Some(ids.iter().filter_map(|(_, id)| id_in(id))),
         _ => None,
