@@ -224,13 +224,11 @@ impl Controller for Themes {
         let name = string().describe("The theme's folder.");
         let name = Args::new().with("stylesheet", Arg::new(name.compile()).sanitize_with(clean_stylesheet));
         vec![
-            Route::new("/themes")
-                .schema(schema.clone())
-                .endpoint(
-                    get(Self::list, Self::can_list)
-                        .args(Args::new().with("status", status))
-                        .sanitize_arg("status", move |_, value| parse.parse(value.clone(), "status")),
-                ),
+            Route::new("/themes").schema(schema.clone()).endpoint(
+                get(Self::list, Self::can_list)
+                    .args(Args::new().with("status", status))
+                    .sanitize_arg("status", move |_, value| parse.parse(value.clone(), "status")),
+            ),
             Route::new(format!("/themes/(?P<stylesheet>{FOLDER})"))
                 .schema(schema)
                 .endpoint(get(Self::fetch, Self::can_fetch).args(name)),
