@@ -3,7 +3,7 @@
 use anyhow::{Context, Result};
 use serde::Deserialize;
 
-use super::{brand, own_folder};
+use super::{brand, own_folder, scenario::Scenario};
 
 /// The result of a scenario.
 pub(super) struct Report {
@@ -26,8 +26,13 @@ pub(super) struct Outcome {
     pub(super) failures: Vec<String>,
 }
 
-/// Pairs of a scenario and a step.
-pub(super) struct Differences(Vec<(String, String)>);
+/// The intended differences under one brand.
+pub(super) struct Differences {
+    /// Pairs of a scenario and a step that differs.
+    steps: Vec<(String, String)>,
+    /// Pairs of a scenario and a response header that differs in all of its steps.
+    headers: Vec<(String, String)>,
+}
 
 impl Differences {
     /// Those of a brand.
@@ -41,7 +46,11 @@ impl Differences {
             #[expect(dead_code, reason = "required, for those who read the file")]
             reason: String,
             scenario: String,
+            #[serde(default)]
             steps: Vec<String>,
+            /// Headers that are compared in no step of the scenario.
+            #[serde(default)]
+            headers: Vec<String>,
             /// Only under a brand other than that of the recordings.
             #[serde(default)]
             other_brands: bool,
@@ -49,15 +58,26 @@ impl Differences {
         let path = own_folder()?.join("differences.toml");
         let text = std::fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
         let file: File = toml::from_str(&text).with_context(|| format!("cannot read {}", path.display()))?;
-        let pairs = |d: Difference| d.steps.into_iter().map(move |step| (d.scenario.clone(), step));
-        let holds = |d: &Difference| !d.other_brands || brand != brand::RECORDED;
-        Ok(Differences(file.difference.into_iter().filter(holds).flat_map(pairs).collect()))
+        let mut found = Differences { steps: Vec::new(), headers: Vec::new() };
+        for listed in file.difference.into_iter().filter(|d| !d.other_brands || brand != brand::RECORDED) {
+            let pair = |name: String| (listed.scenario.clone(), name);
+            found.steps.extend(listed.steps.into_iter().map(pair));
+            found.headers.extend(listed.headers.into_iter().map(pair));
+        }
+        Ok(found)
+    }
+
+    /// Leaves headers that differ on purpose out of the comparison.
+    pub(super) fn ignore_headers(&self, scenario: &mut Scenario) {
+        for (_, header) in self.headers.iter().filter(|(name, _)| *name == scenario.name) {
+            scenario.steps.iter_mut().for_each(|step| step.ignore_headers.push(header.clone()));
+        }
     }
 
     /// Counts listed failures apart. A listed step that does not fail is a failure.
     pub(super) fn judge(&self, report: Report) -> Outcome {
         let listed: Vec<&str> =
-            self.0.iter().filter(|(s, _)| *s == report.scenario).map(|(_, step)| step.as_str()).collect();
+            self.steps.iter().filter(|(s, _)| *s == report.scenario).map(|(_, step)| step.as_str()).collect();
         let (differing, failed): (Vec<Failure>, Vec<Failure>) =
             report.failures.into_iter().partition(|f| listed.contains(&f.step.as_str()));
         let passing = listed.iter().filter(|step| !differing.iter().any(|f| f.step == **step));
@@ -76,7 +96,7 @@ mod tests {
         let listed = ["a", "b"].map(|step| ("s".to_owned(), step.to_owned())).to_vec();
         let failure = |step: &str| Failure { step: step.to_owned(), difference: "x".to_owned() };
         let report = Report { scenario: "s".to_owned(), passed: 3, failures: vec![failure("a"), failure("c")] };
-        let outcome = Differences(listed).judge(report);
+        let outcome = Differences { steps: listed, headers: Vec::new() }.judge(report);
         assert_eq!((outcome.passed, outcome.differing), (3, 1));
         assert_eq!(outcome.failures, ["c: x", "b: is listed as differing, and passes or is gone"]);
     }

@@ -89,8 +89,9 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
 
 fn check(options: &Options) -> Result<()> {
     let folders = folders(options)?;
-    let scenarios = scenarios(&folders, &options.scenarios)?;
+    let mut scenarios = scenarios(&folders, &options.scenarios)?;
     let differences = Differences::read(&options.brand)?;
+    scenarios.iter_mut().for_each(|scenario| differences.ignore_headers(scenario));
     let mysql = match options.database.as_str() {
         "sqlite" => None,
         "mysql" => match MariaDb::start(QUICK)? {

@@ -52,7 +52,7 @@ pub(super) fn connect(from: Ipv4Addr, to: SocketAddr, buffer: Option<usize>) -> 
 }
 
 /// Sends one request on a connection of its own, and returns the status.
-fn get(from: Ipv4Addr, to: SocketAddr, path: &str) -> Result<u16> {
+pub(super) fn get(from: Ipv4Addr, to: SocketAddr, path: &str) -> Result<u16> {
     let mut stream = connect(from, to, None)?;
     stream.set_read_timeout(Some(PATIENCE))?;
     stream.write_all(format!("GET {path} HTTP/1.1\r\nHost: {to}\r\nConnection: close\r\n\r\n").as_bytes())?;

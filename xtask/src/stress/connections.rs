@@ -15,7 +15,7 @@ use anyhow::{Context, Result};
 
 use super::{
     Options, Report,
-    client::{Honest, connect, socket_address, start},
+    client::{Honest, connect, get, socket_address, start},
 };
 use crate::server;
 
@@ -112,6 +112,8 @@ fn attack(
 ) -> Result<Report> {
     let server = start(program, folder, settings)?;
     let to = socket_address(&server)?;
+    // Fills the caches: what is measured is how connections are held, not how quickly a server starts.
+    get(ELSEWHERE, to, PATH)?;
     let (stop, n_attempts) = (AtomicBool::new(false), AtomicU64::new(0));
     let mut report = Report { case: format!("{} from {n_addresses}", kind.name), ..Report::default() };
     std::thread::scope(|scope| -> Result<()> {

@@ -132,15 +132,21 @@ impl Widgets {
 
     /// Puts a widget into a sidebar, at its end, and out of all others.
     pub(super) fn assign(&mut self, id: &str, sidebar: &str) {
-        if self.sidebar_of(id) == Some(sidebar) {
+        // A widget of a sidebar that is not registered is listed as inactive, and leaves it when it is made inactive.
+        if self.sidebar_of(id) == Some(sidebar) && !self.is_elsewhere(id) {
             return;
         }
         self.list(sidebar);
         self.sidebars.values_mut().for_each(|ids| ids.retain(|known| known != id));
         self.sidebars.entry(sidebar.to_owned()).or_default().push(id.to_owned());
-        if sidebar != INACTIVE {
-            self.taken.insert(id.to_owned());
-        }
+        self.taken.insert(id.to_owned());
+    }
+
+    /// Whether a widget is in a sidebar that is stored but not listed here.
+    fn is_elsewhere(&self, id: &str) -> bool {
+        let not_listed =
+            self.stored.iter().filter(|(key, _)| !self.sidebars.contains_key(&stored_arrays::key_text(key)));
+        not_listed.filter_map(|(_, entry)| ids_in(entry)).any(|mut ids| ids.any(|known| known == id))
     }
 
     /// Lists a sidebar that is stored but not registered, so that a widget can be added to it.
@@ -279,13 +285,15 @@ mod tests {
         let wanted = |ids: &[&str]| ids.iter().map(|id| (*id).to_owned()).collect::<Vec<_>>();
         type Change = fn(&mut Widgets);
         #[rustfmt::skip]
-        let rows: [(&str, Change, &[(&str, &[&str])]); 7] = [
+        let rows: [(&str, Change, &[(&str, &[&str])]); 8] = [
             ("an inactive widget is placed", |w| w.assign("block-3", "other"),
                 &[("php-only", &["plugin-2", "rss-4", "plugin-3"]), (INACTIVE, &[]), ("main", &["plugin-5", "text-2", "plugin-6", "text-7"]), ("other", &["block-3"])]),
             ("a widget is made inactive", |w| w.assign("text-2", INACTIVE),
                 &[("php-only", &["plugin-2", "rss-4", "plugin-3"]), (INACTIVE, &["block-3", "text-2"]), ("main", &["plugin-5", "text-7", "plugin-6"])]),
             ("a widget is taken from a sidebar that is not registered", |w| w.assign("rss-4", "main"),
                 &[("php-only", &["plugin-2", "plugin-3"]), (INACTIVE, &["block-3"]), ("main", &["plugin-5", "text-2", "plugin-6", "text-7", "rss-4"])]),
+            ("a widget of a sidebar that is not registered is made inactive", |w| w.assign("rss-4", INACTIVE),
+                &[("php-only", &["plugin-2", "plugin-3"]), (INACTIVE, &["block-3", "rss-4"]), ("main", &["plugin-5", "text-2", "plugin-6", "text-7"])]),
             ("a widget is put into one", |w| w.assign("text-2", "php-only"),
                 &[("php-only", &["plugin-2", "rss-4", "plugin-3", "text-2"]), (INACTIVE, &["block-3"]), ("main", &["plugin-5", "text-7", "plugin-6"])]),
             ("a widget is deleted", |w| w.remove("text-7"),

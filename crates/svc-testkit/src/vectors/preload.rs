@@ -44,7 +44,7 @@ fn server() -> Result<Server> {
     let mut config = StoreConfig::new(DatabaseUrl::Temporary);
     config.durable = false;
     let store = Store::open(&config)?;
-    store.write_blocking(|tx| install(tx))?;
+    store.write_blocking(install)?;
     let site = Site::new(store, Brand::original(), Path::new("no-such-folder")).finish();
     let mut registry = Registry::for_site(site_info(&site)?);
     mount(&mut registry, &site, true);
