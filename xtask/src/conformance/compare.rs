@@ -51,13 +51,14 @@ impl<'a> Comparison<'a> {
         }
         let mut body = self.brand.value(&self.normalizer.recorded(&recorded.body));
         sort_lists(step, &mut body);
-        self.headers(&recorded.headers, &received.headers)
+        self.headers(step, &recorded.headers, &received.headers)
             .or_else(|| self.value(&body, &received.body, "").map(|difference| format!("body {difference}")))
     }
 
-    fn headers(&mut self, recorded: &Map<String, Value>, received: &Map<String, Value>) -> Option<String> {
+    fn headers(&mut self, step: &Step, recorded: &Map<String, Value>, received: &Map<String, Value>) -> Option<String> {
         let recorded: Map<String, Value> = recorded
             .iter()
+            .filter(|(name, _)| !step.ignore_headers.contains(name))
             .map(|(name, value)| (self.brand.header_name(name), self.brand.value(&self.normalizer.recorded(value))))
             .collect();
         let names: BTreeSet<&String> = recorded.keys().chain(received.keys()).collect();
