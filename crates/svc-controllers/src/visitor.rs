@@ -37,6 +37,11 @@ impl OpenedPosts {
         OpenedPosts { cookie: cookie.into(), ..Self::default() }
     }
 
+    /// Whether the visitor has given any password: what they are shown may then be for them alone.
+    pub fn is_any(&self) -> bool {
+        !self.cookie.is_empty()
+    }
+
     /// Whether the post has no password, or the visitor has given it.
     pub fn is_open(&self, post: &Post) -> bool {
         let needed = post.password.as_str();

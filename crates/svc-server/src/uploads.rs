@@ -62,6 +62,9 @@ const FURTHER: &[(&str, &str)] = &[
     ("woff2", "font/woff2"),
 ];
 
+/// Longest name of a file or folder, in bytes, as file systems have it.
+const LONGEST_NAME: usize = 255;
+
 /// What a browser may do with a file that it shows as a page: nothing.
 const SANDBOX: HeaderValue = HeaderValue::from_static("sandbox; default-src 'none'");
 
@@ -103,20 +106,28 @@ impl Folder {
         Folder(Arc::new(FolderParts { path, url, is_served }))
     }
 
-    /// Whether the file of this URL is served, by its name.
+    /// Whether the file of this URL is served, by its name. What is below depends on every segment being a name: the
+    /// storage leaves out empty ones, so that `a.php/` would be `a.php` to it.
     fn serves(&self, path: &str) -> bool {
-        let name = path.rsplit('/').next().unwrap_or_default().to_ascii_lowercase();
-        let is_hidden = path.split('/').any(|segment| segment.starts_with('.'));
-        !is_hidden && !name.contains(".php") && (self.0.is_served)(&name)
+        let Some(below) = path.strip_prefix(&self.0.url).and_then(|below| below.strip_prefix('/')) else {
+            return false;
+        };
+        let is_name = |segment: &str| !segment.is_empty() && !segment.starts_with('.') && segment.len() <= LONGEST_NAME;
+        let name = below.rsplit('/').next().unwrap_or_default().to_ascii_lowercase();
+        below.split('/').all(is_name) && !name.contains(".php") && (self.0.is_served)(&name)
     }
 
-    /// Whether symbolic links lead from this URL out of the folder. A file that does not exist is nowhere else.
+    /// Whether the URL leads to something else than a file inside the folder: through symbolic links, or to a pipe. Where
+    /// nothing exists there is nothing to refuse: the storage may be elsewhere.
     async fn leaves(&self, path: &str) -> bool {
         let Some(below) = path.strip_prefix(&self.0.url) else { return true };
-        let file = self.0.path.join(below.trim_start_matches('/'));
-        let Ok(file) = tokio::fs::canonicalize(file).await else { return false };
+        let file = match tokio::fs::canonicalize(self.0.path.join(below.trim_start_matches('/'))).await {
+            Ok(file) => file,
+            Err(error) => return error.kind() != std::io::ErrorKind::NotFound,
+        };
         let folder = tokio::fs::canonicalize(&self.0.path).await;
-        !folder.is_ok_and(|folder| file.starts_with(folder))
+        let is_inside = folder.is_ok_and(|folder| file.starts_with(folder));
+        !is_inside || !tokio::fs::metadata(&file).await.is_ok_and(|about| about.is_file())
     }
 }
 
@@ -336,7 +347,8 @@ mod tests {
             ("/2024/a.png", 200, false), ("/2024/a.svg", 200, true), ("/2024/a.html", 200, true), ("/2024/a.php", 404, false),
             ("/2024/a.PhP", 404, false), ("/2024/a.php~", 404, false), ("/2024/a.x.Php5", 404, false), ("/2024/a.%70hp", 404, false), ("/2024/a.php.png", 404, false),
             ("/2024/.hidden.png", 404, false), ("/2024/%2ehidden.png", 404, false), ("/2024/none.png", 404, false),
-            ("/2024/", 404, true), ("/../secret.png", 404, false), ("/%2e%2e/secret.png", 404, false),
+            ("/2024/", 404, false), ("/2024/a.php/", 404, false), ("/2024/a.php%2f", 404, false), ("/2024/a.png/", 404, false), ("/2024//a.png", 404, false),
+            ("/2024/a.png/x", 404, false), ("/../secret.png", 404, false), ("/%2e%2e/secret.png", 404, false),
             ("/2024%2f..%2f..%2fsecret.png", 404, false), ("/2024/%C3%BC%20b.png", 200, false),
         ];
         for (path, status, download) in rows {
@@ -390,8 +402,10 @@ mod tests {
             #[rustfmt::skip]
             let rows = [("file.png", 404), ("outside/secret.png", 404), ("inside.png", 200), ("dangling.png", 404)];
             for (name, status) in rows {
-                let (parts, _) = ask(dir.path(), &format!("/wp-content/{folder}/{name}"), &[]).await;
-                assert_eq!(parts.status, status, "{folder}/{name}");
+                for (end, status) in [("", status), ("/", 404), ("%2f", 404), ("/x", 404), ("//", 404)] {
+                    let (parts, _) = ask(dir.path(), &format!("/wp-content/{folder}/{name}{end}"), &[]).await;
+                    assert_eq!(parts.status, status, "{folder}/{name}{end}");
+                }
             }
         }
     }

@@ -30,6 +30,9 @@ const AT_ONCE: u64 = 3;
 /// The longest that an honest client may wait for its response.
 const IN_TIME: Duration = Duration::from_secs(1);
 
+/// The same in the short run, which shares a busy machine with other work.
+const IN_TIME_SHORT: Duration = Duration::from_secs(10);
+
 const PATH: &str = "/?rest_route=/svc/v2/posts&per_page=1";
 const KNOWN: &str = "/?rest_route=/svc/v2/posts";
 const UNKNOWN: &str = "/?rest_route=/svc/v2/nothing";
@@ -84,11 +87,12 @@ pub(super) fn run(options: &Options) -> Result<Vec<Report>> {
     let program = server::build(None, false)?;
     let folder = tempfile::tempdir()?;
     let rounds = if options.long { 10 } else { 1 };
-    BODIES.iter().map(|body| attack(&program, folder.path(), body, rounds)).collect()
+    let in_time = if options.long { IN_TIME } else { IN_TIME_SHORT };
+    BODIES.iter().map(|body| attack(&program, folder.path(), body, rounds, in_time)).collect()
 }
 
 /// Sends a body to a known and an unknown route, alone and several at once.
-fn attack(program: &Path, folder: &Path, (name, kind, text): &Body, rounds: u64) -> Result<Report> {
+fn attack(program: &Path, folder: &Path, (name, kind, text): &Body, rounds: u64, in_time: Duration) -> Result<Report> {
     let server = start(program, folder, &[])?;
     let to = socket_address(&server)?;
     let mut report = Report { case: (*name).to_owned(), ..Report::default() };
@@ -127,7 +131,7 @@ fn attack(program: &Path, folder: &Path, (name, kind, text): &Body, rounds: u64)
     }
     check(&mut report, "at once", AT_ONCE);
     let seen = honest.stop()?;
-    if seen.slowest > IN_TIME || !seen.wrong.is_empty() {
+    if seen.slowest > in_time || !seen.wrong.is_empty() {
         report.violations.push(format!("an honest client: {seen:?}"));
     }
     (report.slowest, report.peak_memory) = (Some(seen.slowest), server.peak_memory());

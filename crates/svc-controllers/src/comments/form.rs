@@ -7,7 +7,7 @@ use std::{net::IpAddr, sync::Arc};
 use svc_auth::caps::PostCap;
 use svc_model::{Comment, CommentId, Post, PostId};
 use svc_schema::Error;
-use svc_store::{Db, comments, posts};
+use svc_store::{Db, Tx, comments, posts};
 
 use super::{
     fields::CommentDraft,
@@ -119,7 +119,7 @@ pub async fn submit(site: &Arc<Site>, given: Submission, sender: Sender) -> Resu
     let job = Job {
         site: Arc::clone(site),
         settings: Arc::clone(&settings),
-        caller: sender.visitor.caller,
+        caller: sender.visitor.caller.clone(),
         draft,
         kind: "comment".to_owned(),
         ip: sender.ip.to_string(),
@@ -127,8 +127,15 @@ pub async fn submit(site: &Arc<Site>, given: Submission, sender: Sender) -> Resu
         now: whole_seconds(site.now()),
         is_form: true,
     };
-    let at = post.clone();
-    let comment = site.write(move |tx| job.insert(tx, &at)).await.map_err(refused)?;
+    let again = (Arc::clone(site), Arc::clone(&settings));
+    let write = move |tx: &mut Tx| {
+        // The post may have been deleted, trashed or closed meanwhile.
+        Ok(match check_post(tx, &again.0, &again.1, &given, &sender.visitor)? {
+            Ok(post) => Ok(job.insert(tx, &post)?),
+            Err(refusal) => Err(refusal),
+        })
+    };
+    let comment = site.write(write).await.map_err(refused)??;
     let address =
         site.read(|db| Ok(addresses::of_posts(db, site, &settings, std::slice::from_ref(&post))?.remove(&post.id)))?;
     let date = comment.date_gmt.map(|date| date.format("%Y-%m-%d %H:%M:%S").to_string()).unwrap_or_default();

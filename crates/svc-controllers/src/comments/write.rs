@@ -108,11 +108,15 @@ impl Comments {
         };
         let job = self.job(req, kind)?;
         let insert = move |tx: &mut Tx| {
-            // The post may have been deleted meanwhile.
-            if !post.id.is_none() && posts::get(tx, post.id)?.is_none() {
-                return Err(errors::invalid_post().into());
+            if post.id.is_none() {
+                return job.insert(tx, &post);
             }
-            job.insert(tx, &post)
+            // The post may have been deleted or moved to the trash meanwhile.
+            match posts::get(tx, post.id)? {
+                None => Err(errors::invalid_post().into()),
+                Some(now) if now.status == "trash" => Err(errors::trashed_post().into()),
+                Some(now) => job.insert(tx, &now),
+            }
         };
         let comment = self.site.write(insert).await?;
         self.add_extra(req, comment).await

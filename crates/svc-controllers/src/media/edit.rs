@@ -21,6 +21,9 @@ pub(super) enum Change {
     Crop { left: f64, top: f64, width: f64, height: f64 },
 }
 
+/// Changes of one request: each of them works on the whole image.
+const MOST_CHANGES: usize = 20;
+
 /// The arguments that say what is to be changed.
 #[rustfmt::skip]
 pub(super) fn args() -> Args {
@@ -73,6 +76,9 @@ fn modifier() -> Value {
 /// When it asks for none.
 pub(super) fn changes(req: &Request) -> Result<Vec<Change>> {
     if let Some(Value::Array(all)) = req.param("modifiers") {
+        if all.len() > MOST_CHANGES {
+            return Err(errors::too_many_changes(MOST_CHANGES));
+        }
         return Ok(all.iter().filter_map(change).collect());
     }
     let mut changes = Vec::new();

@@ -117,6 +117,11 @@ pub(super) fn not_edited() -> Error {
     error("rest_image_not_edited", "The request asks for no change of the image.", 400)
 }
 
+/// The request asks for more changes than are made at once.
+pub(super) fn too_many_changes(most: usize) -> Error {
+    error("rest_invalid_param", &format!("An image takes at most {most} changes at once."), 400)
+}
+
 /// The file is no image that can be read.
 pub(super) fn unreadable_image() -> Error {
     error("rest_unknown_image_file_type", "The image cannot be read.", 500)

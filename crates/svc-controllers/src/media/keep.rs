@@ -277,7 +277,9 @@ impl Work<'_> {
     async fn open(&self, blob: &Blob, orientation: u32) -> Result<Option<Open>> {
         let permit = Arc::clone(&self.keeper.site.image_work).acquire_owned().await.map_err(|e| errors::storage(&e))?;
         let (file, format) = (blob.clone(), self.format);
-        let picture = aside(move || Picture::decode(&file, format).map(|p| p.upright(orientation))).await?;
+        // The work goes on when the client has left: the permit goes with it.
+        let decode = move || (Picture::decode(&file, format).map(|p| p.upright(orientation)), permit);
+        let (picture, permit) = aside(decode).await?;
         match picture {
             Ok(picture) => Ok(Some(Open { picture: Arc::new(picture), _permit: permit })),
             Err(error) => {

@@ -413,13 +413,14 @@ impl Media {
         let permit = Arc::clone(&self.site.image_work).acquire_owned().await.map_err(|e| errors::storage(&e))?;
         let mime = post.mime_type.clone();
         let changed = aside(move || -> Result<Vec<u8>> {
+            // The work goes on when the client has left, and counts until it ends.
+            let _permit = permit;
             let orientation = svc_media::image_meta(&original, &mime).orientation;
             let picture = Picture::decode(&original, format).map_err(|_| errors::unreadable_image())?;
             let picture = edit::apply(picture.upright(orientation), &changes)?;
             picture.encode(format, sizes::quality(&mime)).map_err(|_| errors::unreadable_image())
         });
         let changed = changed.await??;
-        drop(permit);
 
         let mut draft = PostDraft {
             title: Some(post.title.clone()),

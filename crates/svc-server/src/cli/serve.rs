@@ -1,6 +1,6 @@
 //! `serve`: the server itself.
 
-use std::net::SocketAddr;
+use std::{net::SocketAddr, time::Duration};
 
 use super::output::{say, show};
 use crate::{
@@ -10,6 +10,9 @@ use crate::{
     logs, serving,
     site::SiteBuilder,
 };
+
+/// How long the process waits for work that blocks, once all requests have ended.
+const LAST_WORK: Duration = Duration::from_secs(5);
 
 pub(super) fn serve(builder: &SiteBuilder, config: &Config) -> Result {
     logs::install(config);
@@ -21,7 +24,10 @@ pub(super) fn serve(builder: &SiteBuilder, config: &Config) -> Result {
         .enable_all()
         .build()
         .map_err(Error::io("cannot start the runtime"))?;
-    runtime.block_on(run(builder, config))
+    let done = runtime.block_on(run(builder, config));
+    // Work that blocks (a large image, a file system that does not respond) does not keep the process alive.
+    runtime.shutdown_timeout(LAST_WORK);
+    done
 }
 
 async fn run(builder: &SiteBuilder, config: &Config) -> Result {

@@ -134,7 +134,8 @@ impl Pages {
                 visitor: viewer.visitor.clone(),
             };
             let page = self.found(&mut show, asked, &lookup, found)?;
-            Ok(if private { page.private() } else { page })
+            // Lists and blocks show the texts of posts that the visitor has opened.
+            Ok(if private || viewer.visitor.opened.is_any() { page.private() } else { page })
         })
     }
 
