@@ -1,5 +1,7 @@
 //! A site without a permalink structure: URLs of the API carry their route in a parameter, and those of pages are queries.
 
+#![expect(clippy::unwrap_used, reason = "helpers of tests, outside of test functions")]
+
 mod harness;
 
 use harness::{ADMIN, Harness};

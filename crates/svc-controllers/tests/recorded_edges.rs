@@ -1,5 +1,7 @@
 //! Edge cases whose expected values were recorded from WordPress, in process, over the recorded fixture.
 
+#![expect(clippy::unwrap_used, reason = "helpers of tests, outside of test functions")]
+
 mod harness;
 
 use std::collections::HashMap;

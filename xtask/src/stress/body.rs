@@ -105,7 +105,7 @@ fn attack(program: &Path, folder: &Path, (name, kind, text): &Body, rounds: u64,
     let check = |report: &mut Report, what: &str, n: u64| {
         let cost = server.peak_memory().unwrap_or_default().saturating_sub(before);
         if cost > allowed(n) {
-            report.violations.push(format!("{what}: {} MiB for {} MiB", cost >> 20, n * text.len() as u64 >> 20));
+            report.violations.push(format!("{what}: {} MiB for {} MiB", cost >> 20, (n * text.len() as u64) >> 20));
         }
     };
     for path in [KNOWN, UNKNOWN] {
