@@ -142,15 +142,17 @@ impl Storage {
         let mut n_removed = 0;
         for upload in self.journal.iter().flat_map(Journal::interrupted) {
             let mut paths = upload.own.clone();
-            for path in &upload.reserved {
-                // Only what nobody has written to was made by reserving it.
-                if !paths.contains(path) && matches!(self.size(path).await, Ok(Some(0))) {
-                    paths.push(path.clone());
+            for path in upload.reserved.iter().filter(|path| !upload.own.contains(path)) {
+                match self.size(path).await {
+                    // Only what nobody has written to was made by reserving it.
+                    Ok(Some(0)) => paths.push(path.clone()),
+                    Ok(None) => self.remove_staged(path, true),
+                    _ => {}
                 }
             }
             if !is_used(&paths)? {
                 n_removed += 1;
-                paths.iter().for_each(|path| self.remove_staged(path));
+                paths.iter().for_each(|path| self.remove_staged(path, false));
                 self.delete(paths).await;
             }
             upload.forget();
@@ -158,8 +160,9 @@ impl Storage {
         Ok(n_removed)
     }
 
-    /// Removes what an interrupted write left beside a file: the storage writes `a.png#1` and renames it.
-    fn remove_staged(&self, path: &str) {
+    /// Removes what an interrupted write left beside a file, or only what is empty: the storage writes `a.png#1` and renames
+    /// it.
+    fn remove_staged(&self, path: &str, only_empty: bool) {
         let Some(file) = self.folder.as_ref().map(|folder| folder.join(path)).filter(|_| key(path).is_ok()) else {
             return;
         };
@@ -172,7 +175,8 @@ impl Storage {
                 .to_str()
                 .and_then(|n| n.strip_prefix(name)?.strip_prefix('#'))
                 .is_some_and(|number| !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()));
-            if is_staged && let Err(error) = std::fs::remove_file(entry.path()) {
+            let is_wanted = is_staged && (!only_empty || entry.metadata().is_ok_and(|about| about.len() == 0));
+            if is_wanted && let Err(error) = std::fs::remove_file(entry.path()) {
                 tracing::warn!(%error, file = %entry.path().display(), "a half-written file cannot be removed");
             }
         }

@@ -68,7 +68,7 @@ impl SqlitePool {
         let (marker, unclean) = if temporary { (None, false) } else { Marker::open(path) };
         let durable = config.durable && !temporary;
         private(path);
-        let writer = Sqlite::open(path, Mode::Write { durable }, config.wait)?;
+        let writer = open_when_free(path, Mode::Write { durable }, config.wait)?;
         let guard = FileGuard::new(path);
         if unclean {
             tracing::warn!(database = %path.display(), "the last stop was not clean: looking for damage");
@@ -82,14 +82,14 @@ impl SqlitePool {
         let n_readers = if config.readers == 0 { processors } else { config.readers };
         let mut idle = Vec::with_capacity(n_readers);
         for _ in 0..n_readers {
-            let conn = Sqlite::open(path, Mode::Read, config.wait)?;
+            let conn = open_when_free(path, Mode::Read, config.wait)?;
             let deadline = conn.deadline.clone();
             let db = Db::new(Box::new(conn), prefix.clone(), shared.clone());
             idle.push(Reader { db, deadline, data_version: None });
         }
         Ok(SqlitePool {
             free: Mutex::new(Free { readers: idle, n_waiting: 0 }),
-            watch: Mutex::new(Some(Sqlite::open(path, Mode::Read, config.wait)?)),
+            watch: Mutex::new(Some(open_when_free(path, Mode::Read, config.wait)?)),
             freed: Condvar::new(),
             writer: Writer::start(writer, guard),
             wait: config.wait,
@@ -288,6 +288,17 @@ impl Reader {
     fn end(&mut self) {
         if self.db.conn.execute("COMMIT", &[]).is_err() {
             let _ = self.db.conn.execute("ROLLBACK", &[]);
+        }
+    }
+}
+
+/// Opens a connection. While another process makes the file or its log, the engine reports it as busy without waiting.
+fn open_when_free(path: &Path, mode: Mode, wait: Duration) -> Result<Sqlite> {
+    let until = Instant::now() + wait;
+    loop {
+        match Sqlite::open(path, mode, wait) {
+            Err(StoreError::Busy) if Instant::now() < until => std::thread::sleep(Duration::from_millis(10)),
+            opened => return opened,
         }
     }
 }
