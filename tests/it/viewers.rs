@@ -233,7 +233,7 @@ async fn the_comment_form_posts() {
     let soon = [("comment_post_ID", &*id), ("author", "Ann"), ("email", "a@example.org"), ("comment", "And again")];
     assert_eq!(guest.submit("/wp-comments-post.php", &soon).await.status, 429);
 
-    // A user's comment is theirs, whatever the form says; without consent a guest's name is not kept.
+    // A user's comment has the user's own name, even if the form has another; without consent a guest's name is not stored.
     let mut boss = signed_in(&site, "admin").await;
     let fields =
         [("comment_post_ID", &*id), ("author", "Somebody"), ("comment", "From the owner <img src=x onerror=y>")];

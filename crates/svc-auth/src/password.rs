@@ -180,7 +180,7 @@ const PHPASS_ALPHABET: &[u8; 64] = b"./0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcde
 const POST_PASSWORD: &str = "$P$B";
 
 /// The value of the cookie that opens posts with this password: a portable hash with a salt of its own. Sites under the
-/// same address accept it, whatever program serves them.
+/// same address accept it, no matter which program serves them.
 ///
 /// # Errors
 /// When the operating system gives no random bytes.

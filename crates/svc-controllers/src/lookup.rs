@@ -15,7 +15,7 @@ pub struct Singles<'a> {
     pub settings: &'a Settings,
     /// The snapshot.
     pub db: &'a mut Db,
-    /// Who views the page. Beside public posts they get the private ones that they may read, and the drafts, pending and
+    /// Who views the page. In addition to public posts they get the private ones that they may read, and the drafts, pending and
     /// scheduled posts that they may edit.
     pub viewer: &'a Caller,
 }

@@ -262,7 +262,7 @@ impl SiteSettings {
     }
 
     /// Refuses to delete a stored value that does not fit its schema. Such a value shows as null, and a client that sends
-    /// back what it received must not delete it. A missing option counts as false, whatever its default is.
+    /// back what it received must not delete it. A missing option counts as false, even if it has a default.
     fn check_stored(&self, db: &mut Db, option: &str) -> Stored<()> {
         let stored = options::get(db, option)?;
         let value = stored.map_or(Value::Bool(false), |stored| stored.json());

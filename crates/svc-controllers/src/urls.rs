@@ -60,7 +60,7 @@ impl Urls {
     pub fn post_template(&self, post: &Post, kind: &PostType, place: &Place) -> String {
         let plain = match kind.name.as_str() {
             "page" => false,
-            // A custom type has its template whatever the status, when it has a path at all.
+            // A custom type has its template with every status, if it has a path.
             _ if !kind.is_builtin() => needs_plain(&post.status, true),
             _ => post.status == "trash",
         };

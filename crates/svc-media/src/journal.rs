@@ -16,7 +16,7 @@ use std::{
 /// Ending of an entry that is not locked yet.
 const UNFINISHED: &str = "new";
 
-/// How often an entry is made anew when another process has removed it.
+/// How often an entry is created again after another process has removed it.
 const TRIES: u32 = 3;
 
 /// Largest entry that is read, in bytes: an upload has a few dozen files.

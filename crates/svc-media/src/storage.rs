@@ -160,7 +160,7 @@ impl Storage {
         Ok(n_removed)
     }
 
-    /// Removes what an interrupted write left beside a file, or only what is empty: the storage writes `a.png#1` and renames
+    /// Removes what an interrupted write left next to a file, or only what is empty: the storage writes `a.png#1` and renames
     /// it.
     fn remove_staged(&self, path: &str, only_empty: bool) {
         let Some(file) = self.folder.as_ref().map(|folder| folder.join(path)).filter(|_| key(path).is_ok()) else {

@@ -1,6 +1,6 @@
 //! Requests in progress, so that a stop can wait for them.
 //!
-//! A task that is in the middle of its work when the runtime ends goes on for a moment without a clock, and panics at the
+//! A task that is in the middle of its work when the runtime ends continues briefly without a clock, and panics at the
 //! first timer. So the server ends what is left of its requests, and waits for them, while the runtime is still there.
 
 use std::{sync::Arc, time::Duration};

@@ -19,7 +19,7 @@ use svc_testkit::mariadb::{MariaDb, QUICK};
 const PROGRAM: &str = env!("CARGO_BIN_EXE_svc-server");
 const POSTS: &str = "/svc-json/svc/v2/posts";
 
-/// A picture of one pixel.
+/// An image of one pixel.
 const PNG: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
 fn mariadb() -> Option<&'static MariaDb> {

@@ -43,7 +43,7 @@ pub(crate) fn on_each(test: impl Fn(Store)) {
     on_each_with(1, test);
 }
 
-/// [`on_each`] with so many connections (SQLite: one for reading, beside the one that writes).
+/// [`on_each`] with so many connections (SQLite: one for reading, in addition to the one that writes).
 pub(crate) fn on_each_with(connections: usize, test: impl Fn(Store)) {
     let (sqlite, _folder) = store();
     test(sqlite);

@@ -435,8 +435,8 @@ pub fn install(tx: &mut Tx) -> Result<()> {
 
 /// Claims a database for a new site at this URL: `false` when it holds a site already.
 ///
-/// The claim is a row that only one transaction can insert, on every engine and on every node of a cluster: whoever else
-/// tries waits for that transaction, or is run again after it, and then finds the site. So it comes first in the
+/// The claim is a row that only one transaction can insert, on every engine and on every node of a cluster: every other
+/// transaction that tries waits for it, or is run again after it, and then finds the site. So it comes first in the
 /// transaction that writes what the new site holds. The tables must be there: see [`install`].
 ///
 /// # Errors

@@ -144,7 +144,7 @@ impl Store {
     /// after it was told may be used as long as it stays the same. Quick enough to be asked for every request (SQLite:
     /// a look at shared memory; MariaDB: one question, about no table). `None` when it cannot be told, as on other
     /// servers, for a moment after each write to a MariaDB, and inside of a read, whose snapshot may be older. Within one
-    /// request ([`moment`]) it is told once.
+    /// request ([`moment`]) it is read once.
     pub fn state(&self) -> Option<i64> {
         let in_session = match &*self.0 {
             Backend::Sqlite(pool) => pool.in_session(),

@@ -105,7 +105,7 @@ fn block_on<F: Future>(future: F) -> F::Output {
     }
 }
 
-/// Waits until no other transaction, of whatever server on this database, is past its own gate. Must be the first statement
+/// Waits until no other transaction, of any server on this database, is past its own gate. Must be the first statement
 /// of a transaction. A database without tables has no gate.
 ///
 /// # Errors

@@ -57,7 +57,7 @@ pub(super) struct Job {
     pub(super) ip: String,
     pub(super) agent: String,
     pub(super) now: NaiveDateTime,
-    /// The comment was written with the form of a page: its HTML is filtered whoever wrote it, and before it is judged.
+    /// The comment was written with the form of a page: its HTML is filtered for every author, before moderation.
     pub(super) is_form: bool,
 }
 

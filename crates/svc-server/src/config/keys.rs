@@ -66,7 +66,7 @@ impl SecretKeys {
     }
 }
 
-/// Writes a file of fresh secrets. It is written beside its place and moved there, so that an interrupted start leaves
+/// Writes a file of fresh secrets. It is written next to its place and moved there, so that an interrupted start leaves
 /// no half of it.
 fn generate(path: &Path) -> std::io::Result<()> {
     let mut text = String::from(
@@ -76,18 +76,18 @@ fn generate(path: &Path) -> std::io::Result<()> {
         let secret = Keys::generate_setting().map_err(std::io::Error::other)?;
         text.push_str(&format!("{} = \"{}\"\n", name(setting), secret.expose()));
     }
-    // Another start may do the same in this moment: each writes a file of its own, and the first in place stays.
-    let beside = path.with_extension(format!("new{}", std::process::id()));
-    let mut file = private_file(&beside)?;
+    // Another start may do the same at the same time: each writes a file of its own, and the first one in place stays.
+    let temporary = path.with_extension(format!("new{}", std::process::id()));
+    let mut file = private_file(&temporary)?;
     file.write_all(text.as_bytes())?;
     file.sync_all()?;
-    let placed = match std::fs::hard_link(&beside, path) {
+    let placed = match std::fs::hard_link(&temporary, path) {
         Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(()),
         // A file system without links.
-        Err(_) => return std::fs::rename(&beside, path),
+        Err(_) => return std::fs::rename(&temporary, path),
         Ok(()) => Ok(()),
     };
-    std::fs::remove_file(&beside).and(placed)
+    std::fs::remove_file(&temporary).and(placed)
 }
 
 #[cfg(unix)]

@@ -166,7 +166,7 @@ pub(super) fn not_allowed() -> Response {
 }
 
 /// The headers that every response outside of the API carries: browsers take the content type as given, and other sites
-/// are told the origin of a link alone.
+/// receive only the origin of a link.
 pub(super) fn protect(headers: &mut HeaderMap) {
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("strict-origin-when-cross-origin"));

@@ -1,7 +1,7 @@
 //! The number of files and sockets that the system lets the process open.
 
-/// Files beside the sockets: databases, uploads, temporary files, logs.
-const BESIDE: u64 = 1_024;
+/// Files in addition to sockets: databases, uploads, temporary files, logs.
+const OTHER_FILES: u64 = 1_024;
 
 /// Raises the soft limit of open files so that this many connections fit, as far as the hard limit allows.
 ///
@@ -11,14 +11,14 @@ const BESIDE: u64 = 1_024;
 pub(crate) fn raise_limit(n_connections: usize) {
     use rustix::process::{Resource, getrlimit, setrlimit};
 
-    let wanted = (n_connections as u64).saturating_mul(2).saturating_add(BESIDE);
+    let wanted = (n_connections as u64).saturating_mul(2).saturating_add(OTHER_FILES);
     let mut limit = getrlimit(Resource::Nofile);
     let Some(current) = limit.current.filter(|current| *current < wanted) else { return };
     let reachable = limit.maximum.map_or(wanted, |hard| hard.min(wanted));
     limit.current = Some(reachable);
     let raised = reachable > current && setrlimit(Resource::Nofile, limit).is_ok();
     let now = if raised { reachable } else { current };
-    if now < n_connections as u64 + BESIDE / 4 {
+    if now < n_connections as u64 + OTHER_FILES / 4 {
         tracing::warn!("only {now} files can be open at once, too few for {n_connections} connections (see ulimit -n)");
     }
 }

@@ -211,7 +211,7 @@ fn full_width(tag: &str) -> String {
     out
 }
 
-/// Elements that the visual editor keeps, with the attributes that it keeps.
+/// Elements that the visual editor supports, with their supported attributes.
 const SAFE: [(&str, &[&str]); 16] = [
     ("strong", &[]),
     ("em", &[]),
@@ -251,7 +251,7 @@ fn is_legacy(instance: &Instance) -> bool {
     text.contains("<!--") || !is_simple(&text)
 }
 
-/// Whether the visual editor keeps all of this HTML: safe elements with safe attributes, none of them empty.
+/// Whether the visual editor supports all of this HTML: safe elements with safe attributes, none of them empty.
 fn is_simple(html: &str) -> bool {
     // Open elements, and whether there is text in them.
     let mut open: Vec<(String, bool)> = Vec::new();
