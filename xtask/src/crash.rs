@@ -97,10 +97,7 @@ impl Run {
             Run { program: program.to_owned(), folder, database, credentials: String::new(), tally: Arc::default() };
         // The first start makes the site.
         drop(run.start()?);
-        let out = run.command().args(["app-password", "create", "admin", MARK]).output()?;
-        let told = String::from_utf8_lossy(&out.stdout).into_owned();
-        let password = told.trim().rsplit(": ").next().filter(|_| out.status.success());
-        run.credentials = format!("admin:{}", password.with_context(|| format!("no application password: {out:?}"))?);
+        run.credentials = server::credentials(run.command())?;
         Ok(run)
     }
 
@@ -114,9 +111,7 @@ impl Run {
     }
 
     fn start(&self) -> Result<Server> {
-        let mut command = self.command();
-        command.args(["--listen", "127.0.0.1:0", "--log", "warn", "serve"]);
-        Server::start(command, &self.folder.path().join("server.log"))
+        server::serve(self.command(), self.folder.path())
     }
 
     /// Starts writers, who go on until they are told to stop or nobody listens any more.

@@ -153,6 +153,20 @@ pub(crate) fn exchange(
     Ok(Answer { status, head: head.to_owned(), body: body.to_owned() })
 }
 
+/// Creates an application password of the first user with a command of the program, and returns `USER:PASSWORD`.
+pub(crate) fn credentials(mut program: Command) -> Result<String> {
+    let out = program.args(["app-password", "create", "admin", "xtask"]).output()?;
+    let text = String::from_utf8_lossy(&out.stdout).into_owned();
+    let password = text.trim().rsplit(": ").next().filter(|_| out.status.success());
+    Ok(format!("admin:{}", password.with_context(|| format!("no application password: {out:?}"))?))
+}
+
+/// Starts the server of a command on a free port; its log goes to `server.log` in this folder.
+pub(crate) fn serve(mut program: Command, folder: &Path) -> Result<Server> {
+    program.args(["--listen", "127.0.0.1:0", "--log", "warn", "serve"]);
+    Server::start(program, &folder.join("server.log"))
+}
+
 /// Builds a program of the server's crate, and gives its path: the binary, or an example.
 pub(crate) fn build(example: Option<&str>, release: bool) -> Result<std::path::PathBuf> {
     let mut command = crate::cargo()?;

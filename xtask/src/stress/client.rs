@@ -16,7 +16,7 @@ use std::{
 use anyhow::{Context, Result, bail};
 use socket2::{Domain, Socket, Type};
 
-use crate::server::Server;
+use crate::server::{self, Server};
 
 /// The longest that an honest client waits before it counts as shut out.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -27,12 +27,11 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// Starts the program on this folder with these settings (`limits.body`), on a free port.
 pub(super) fn start(program: &Path, folder: &Path, settings: &[(&str, String)]) -> Result<Server> {
     let mut command = Command::new(program);
-    command.current_dir(folder).env_clear().args(["--listen", "127.0.0.1:0", "--log", "warn"]);
+    command.current_dir(folder).env_clear();
     for (key, value) in settings {
         command.env(format!("SVC_{}", key.replace('.', "_").to_uppercase()), value);
     }
-    command.arg("serve");
-    Server::start(command, &folder.join("server.log"))
+    server::serve(command, folder)
 }
 
 /// Where a server listens.

@@ -73,17 +73,7 @@ impl Run {
     }
 
     fn start(&self) -> Result<Server> {
-        let mut command = self.command();
-        command.args(["--listen", "127.0.0.1:0", "--log", "warn", "serve"]);
-        Server::start(command, &self.folder.path().join("server.log"))
-    }
-
-    /// Name and application password of the administrator.
-    fn credentials(&self) -> Result<String> {
-        let out = self.command().args(["app-password", "create", "admin", "stress"]).output()?;
-        let text = String::from_utf8_lossy(&out.stdout).into_owned();
-        let password = text.trim().rsplit(": ").next().filter(|_| out.status.success());
-        Ok(format!("admin:{}", password.with_context(|| format!("no application password: {out:?}"))?))
+        server::serve(self.command(), self.folder.path())
     }
 }
 
@@ -93,7 +83,7 @@ fn on(program: &Path, database: Option<String>, pool: &'static str, options: &Op
     let folder = tempfile::tempdir().context("cannot make a temporary folder")?;
     let run = Run { program: program.to_owned(), folder, database, pool };
     let server = run.start()?;
-    let paths = fill(server.address(), &run.credentials()?)?;
+    let paths = fill(server.address(), &server::credentials(run.command())?)?;
     let requests = if options.long { REQUESTS.1 } else { REQUESTS.0 };
     let pool = if pool == "1" { "one connection" } else { "default pool" };
     let case = |clients| {

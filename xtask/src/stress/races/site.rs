@@ -14,7 +14,7 @@ use svc_testkit::{
     mariadb::{MariaDb, QUICK},
 };
 
-use crate::server::{Answer, Server, basic, exchange};
+use crate::server::{self, Answer, Server, basic, exchange};
 
 /// Plugins without effect, to be activated at once.
 pub(super) const PLUGINS: usize = 8;
@@ -229,15 +229,9 @@ impl Site {
             }
             command
         };
-        let mut serve = command();
-        serve.args(["--listen", "127.0.0.1:0", "--log", "warn", "serve"]);
-        let server = Server::start(serve, &folder.join("server.log"))?;
+        let server = server::serve(command(), &folder)?;
         if n == 0 {
-            let out = command().args(["app-password", "create", "admin", "the races"]).output()?;
-            let shown = String::from_utf8_lossy(&out.stdout).into_owned();
-            let password = shown.trim().rsplit(": ").next().filter(|_| out.status.success());
-            self.credentials =
-                format!("admin:{}", password.with_context(|| format!("no application password: {out:?}"))?);
+            self.credentials = server::credentials(command())?;
         }
         self.database.settle()?;
         self.servers.push(server);
