@@ -84,7 +84,7 @@ fn part(name: &str, text: &str) -> String {
 }
 
 pub(super) fn run(options: &Options) -> Result<Vec<Report>> {
-    let program = server::build(None, false)?;
+    let program = server::build(None, options.long)?;
     let folder = tempfile::tempdir()?;
     let rounds = if options.long { 10 } else { 1 };
     let in_time = if options.long { IN_TIME } else { IN_TIME_SHORT };

@@ -78,7 +78,7 @@ const KINDS: &[Kind] = &[
 ];
 
 pub(super) fn run(options: &Options) -> Result<Vec<Report>> {
-    let program = server::build(None, false)?;
+    let program = server::build(None, options.long)?;
     let folder = tempfile::tempdir()?;
     let large = folder.path().join(LARGE_FILE);
     std::fs::create_dir_all(large.parent().context("the file is in a folder")?)?;

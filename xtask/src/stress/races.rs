@@ -60,7 +60,7 @@ const CASES: &[Case] = &[
 ];
 
 pub(super) fn run(options: &Options) -> Result<Vec<Report>> {
-    let program = server::build(None, false)?;
+    let program = server::build(None, options.long)?;
     let mut kinds = vec![Kind::Sqlite];
     for (servers, snapshot_isolation) in [(1, false), (2, false), (2, true)] {
         kinds.push(Kind::MariaDb { servers, snapshot_isolation });
