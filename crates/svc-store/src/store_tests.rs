@@ -145,6 +145,8 @@ async fn after_its_write_a_request_waits_longer() {
         other.read(|_| {
             taken.send(()).unwrap();
             released.recv().unwrap();
+            // Far longer than a request waits that has not written.
+            std::thread::sleep(Duration::from_millis(500));
             Ok(())
         })
     });
