@@ -6,11 +6,11 @@ use anyhow::{Result, bail};
 use svc_testkit::vectors::{Tally, run_file};
 
 /// How many failures of a function are told; `--all` tells every one.
-const TOLD: usize = 3;
+const MAX_REPORTED: usize = 3;
 
 pub(crate) fn run(args: &[String]) -> Result<()> {
     let (flags, files): (Vec<&String>, Vec<&String>) = args.iter().partition(|a| a.starts_with("--"));
-    let told = if flags.iter().any(|f| *f == "--all") { usize::MAX } else { TOLD };
+    let told = if flags.iter().any(|f| *f == "--all") { usize::MAX } else { MAX_REPORTED };
     if files.is_empty() {
         bail!("usage: cargo xtask vectors [--all] FILE…");
     }

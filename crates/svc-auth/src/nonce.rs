@@ -22,28 +22,28 @@ pub fn tick(now: i64, lifetime: i64) -> i64 {
 
 /// Whom a nonce is bound to: the user, and the session of his log-in cookie (empty without one).
 #[derive(Clone, Copy)]
-pub struct Bearer<'a> {
+pub struct NonceSubject<'a> {
     /// Zero is nobody.
     pub user: UserId,
     /// The session token of the `logged_in` cookie.
     pub token: &'a str,
 }
 
-impl std::fmt::Debug for Bearer<'_> {
+impl std::fmt::Debug for NonceSubject<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Bearer").field("user", &self.user).finish_non_exhaustive()
     }
 }
 
 /// The nonce of an action in a tick: ten hexadecimal digits.
-pub fn create(keys: &Keys, tick: i64, action: &str, bearer: Bearer<'_>) -> Secret {
+pub fn create(keys: &Keys, tick: i64, action: &str, bearer: NonceSubject<'_>) -> Secret {
     let data = format!("{tick}|{action}|{}|{}", bearer.user, bearer.token);
     let hash = keys.hash(data.as_bytes(), Scheme::Nonce, Algorithm::Md5);
     Secret::new(&hash[20..30])
 }
 
 /// 1 when the nonce was made in this tick, 2 when in the one before, none when it is not valid.
-pub fn verify(keys: &Keys, tick: i64, nonce: &str, action: &str, bearer: Bearer<'_>) -> Option<u8> {
+pub fn verify(keys: &Keys, tick: i64, nonce: &str, action: &str, bearer: NonceSubject<'_>) -> Option<u8> {
     if nonce.is_empty() {
         return None;
     }
@@ -77,7 +77,7 @@ mod tests {
     fn known_answer() {
         // Made by the running peer, for nobody.
         let keys = Keys::new([("peer-fixed-nonce_key", "peer-fixed-nonce_salt"); 4]);
-        let nobody = Bearer { user: UserId(0), token: "" };
+        let nobody = NonceSubject { user: UserId(0), token: "" };
         let made_at = tick(1_795_235_927, LIFETIME);
         assert_eq!(made_at, 41_557);
         assert_eq!(create(&keys, made_at, "wp_rest", nobody).expose(), "76f2afc670");
@@ -86,12 +86,12 @@ mod tests {
     #[test]
     fn a_nonce_is_good_in_two_ticks_and_for_its_bearer_alone() {
         let keys = Keys::new([("k", "s"); 4]);
-        let me = Bearer { user: UserId(3), token: "t" };
+        let me = NonceSubject { user: UserId(3), token: "t" };
         let nonce = create(&keys, 100, "a", me);
         let nonce = nonce.expose();
         assert_eq!(nonce.len(), 10);
-        let other_user = Bearer { user: UserId(4), ..me };
-        let other_session = Bearer { token: "u", ..me };
+        let other_user = NonceSubject { user: UserId(4), ..me };
+        let other_session = NonceSubject { token: "u", ..me };
         let other_keys = Keys::new([("k", "t"); 4]);
         #[rustfmt::skip]
         let rows = [

@@ -9,7 +9,7 @@ use svc_model::UserId;
 use crate::{
     AuthError, Keys, Secret,
     cookie::{self, CookieFailure},
-    nonce::{self, Bearer},
+    nonce::{self, NonceSubject},
 };
 
 /// The code of a nonce that is not valid.
@@ -47,7 +47,7 @@ pub struct NonceCheck<'a> {
     /// What became of the cookie.
     pub cookie: CookieStatus,
     /// The current user and, where a cookie brought him, his session token.
-    pub bearer: Bearer<'a>,
+    pub bearer: NonceSubject<'a>,
     /// The request parameter [`Brand::nonce_param`], where the request has it.
     pub param: Option<&'a str>,
     /// The header [`Brand::header`]`("Nonce")`, where the request has it.
@@ -91,8 +91,8 @@ mod tests {
     fn the_eight_rules() {
         let keys = Keys::new([("k", "s"); 4]);
         let brand = Brand::default();
-        let me = Bearer { user: UserId(3), token: "tok" };
-        let nobody = Bearer { user: UserId(0), token: "" };
+        let me = NonceSubject { user: UserId(3), token: "tok" };
+        let nobody = NonceSubject { user: UserId(0), token: "" };
         let nonce = |tick, bearer| nonce::create(&keys, tick, "svc_rest", bearer).expose().to_owned();
         let (good, old, older, theirs) = (nonce(9, me), nonce(8, me), nonce(7, me), nonce(9, nobody));
         let fresh = || Decision::Verified(Secret::new(good.clone()));
@@ -129,7 +129,7 @@ mod tests {
     #[test]
     fn a_nonce_of_another_brand_is_refused() {
         let keys = Keys::new([("k", "s"); 4]);
-        let bearer = Bearer { user: UserId(3), token: "tok" };
+        let bearer = NonceSubject { user: UserId(3), token: "tok" };
         let sent = nonce::create(&keys, 9, "wp_rest", bearer);
         let cookie = CookieStatus::Valid;
         let request = NonceCheck { answered: false, cookie, bearer, param: None, header: Some(sent.expose()), tick: 9 };

@@ -16,7 +16,7 @@ use svc_model::{CommentId, PostId, TermId};
 
 use crate::{
     attributes,
-    data::{BlockData, ImageWish, Loading, PostView},
+    data::{BlockData, ImageRequest, Loading, PostView},
     supports,
 };
 
@@ -28,7 +28,7 @@ pub const MAX_BYTES: usize = 8 << 20;
 const MAX_CONTENTS: usize = 8;
 
 /// Makes the HTML of a block.
-pub(crate) type Make = fn(&Call<'_>) -> String;
+pub(crate) type RenderFn = fn(&Call<'_>) -> String;
 
 /// What blocks around tell those inside: names and values.
 type Context = Vec<(String, Value)>;
@@ -158,7 +158,7 @@ impl DynamicBlocks for CoreBlocks<'_> {
     fn render(&self, renderer: &Renderer<'_>, block: &Block<'_>, content: &str) -> Option<String> {
         let name = block.name.as_deref()?;
         let block_type = self.types.get(name)?;
-        let make = crate::MAKERS.iter().find(|(known, _)| *known == name).map(|(_, make)| *make);
+        let make = crate::RENDERERS.iter().find(|(known, _)| *known == name).map(|(_, make)| *make);
         if make.is_none() && block_type.render.is_none() {
             return None;
         }
@@ -320,9 +320,9 @@ impl<'c> Call<'c> {
     }
 
     /// The tag of an attachment; in the content of a post it is told later when to load.
-    pub(crate) fn image(&self, id: PostId, wish: ImageWish) -> Option<String> {
+    pub(crate) fn image(&self, id: PostId, wish: ImageRequest) -> Option<String> {
         let loading = if self.renderer.is_content() { Loading::Content } else { wish.loading };
-        self.data().image(id, &ImageWish { loading, ..wish })
+        self.data().image(id, &ImageRequest { loading, ..wish })
     }
 
     /// The blocks inside, rendered now for an item of a list.

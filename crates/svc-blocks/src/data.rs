@@ -155,7 +155,7 @@ pub struct PostsQuery {
     /// A text in them.
     pub search: String,
     /// Terms that they have, and terms that they do not have, by taxonomy.
-    pub terms: Vec<TermsWish>,
+    pub terms: Vec<TermQueryAttributes>,
     /// Names of formats, `standard` among them.
     pub formats: Vec<String>,
     /// What is done about posts that stay on top.
@@ -164,7 +164,7 @@ pub struct PostsQuery {
 
 /// Terms of one taxonomy that posts have, or do not have.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub struct TermsWish {
+pub struct TermQueryAttributes {
     /// The taxonomy.
     pub taxonomy: String,
     /// The terms.
@@ -291,7 +291,7 @@ pub enum Loading {
 
 /// How an image is shown.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub struct ImageWish {
+pub struct ImageRequest {
     /// Name of the size.
     pub size: String,
     /// Class names.
@@ -386,7 +386,7 @@ pub trait BlockData {
         None
     }
     /// An image of the site as HTML.
-    fn image(&self, id: PostId, wish: &ImageWish) -> Option<String>;
+    fn image(&self, id: PostId, wish: &ImageRequest) -> Option<String>;
     /// Images in content.
     fn images(&self) -> Option<&dyn svc_content::images::Images> {
         None

@@ -6,7 +6,7 @@ use svc_text::esc_attr;
 
 use crate::{
     core::Call,
-    data::{ImageWish, Loading},
+    data::{ImageRequest, Loading},
 };
 
 /// The point of a picture that stays in sight, as a place in per cent.
@@ -29,7 +29,7 @@ struct Picture {
 impl Picture {
     fn of(call: &Call<'_>) -> Option<Self> {
         let post = call.post().filter(|post| !post.thumbnail.is_none())?;
-        let wish = ImageWish { size: "full".to_owned(), ..ImageWish::default() };
+        let wish = ImageRequest { size: "full".to_owned(), ..ImageRequest::default() };
         Some(Picture { id: post.thumbnail.0, tag: call.image(post.thumbnail, wish)? })
     }
 
@@ -65,7 +65,7 @@ fn element(call: &Call<'_>) -> Option<String> {
         "" => "post-thumbnail",
         size => size,
     };
-    let wish = ImageWish {
+    let wish = ImageRequest {
         size: size.to_owned(),
         class: "wp-block-cover__image-background wp-post-image".to_owned(),
         alt: None,

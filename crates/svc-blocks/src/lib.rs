@@ -28,12 +28,12 @@ pub mod variations;
 
 use svc_content::blocks::BlockType;
 
-use crate::core::Make;
+use crate::core::RenderFn;
 pub use crate::core::{CoreBlocks, MAX_BYTES, with_text};
 pub use data::BlockData;
 
 /// Which code makes which block.
-const MAKERS: &[(&str, Make)] = &[
+const RENDERERS: &[(&str, RenderFn)] = &[
     ("core/archives", lists::archives),
     ("core/avatar", people::avatar),
     ("core/block", parts::synced),
@@ -103,8 +103,8 @@ const MAKERS: &[(&str, Make)] = &[
 ];
 
 /// Whether the HTML of a core block is made here.
-pub fn makes(name: &str) -> bool {
-    MAKERS.iter().any(|(known, _)| *known == name)
+pub fn has_renderer(name: &str) -> bool {
+    RENDERERS.iter().any(|(known, _)| *known == name)
 }
 
 /// Blocks whose code renders the blocks inside by itself.

@@ -8,7 +8,7 @@ use svc_text::{esc_attr, esc_html, esc_url, strip_all_tags};
 
 use crate::{
     core::Call,
-    data::{ImageWish, Loading, PostView},
+    data::{ImageRequest, Loading, PostView},
     date,
     site::heading,
     supports,
@@ -190,7 +190,7 @@ pub(crate) fn featured_image(call: &Call<'_>) -> String {
         classes if classes.is_empty() => format!("attachment-{size} size-{size}"),
         classes => classes,
     };
-    let wish = ImageWish {
+    let wish = ImageRequest {
         size: size.to_owned(),
         class: format!("{own} wp-post-image"),
         alt: is_link.then(|| strip_all_tags(&post.title, false)),
@@ -405,7 +405,7 @@ mod latest {
     use svc_model::{TermId, UserId};
 
     use super::*;
-    use crate::data::{PostsOrder, PostsQuery, TermsWish};
+    use crate::data::{PostsOrder, PostsQuery, TermQueryAttributes};
 
     pub(crate) fn latest_posts(call: &Call<'_>) -> String {
         let posts = call.data().posts(&query(call));
@@ -442,7 +442,7 @@ mod latest {
         let terms = if categories.is_empty() {
             Vec::new()
         } else {
-            vec![TermsWish { taxonomy: "category".to_owned(), terms: categories, with_children: false, without: false }]
+            vec![TermQueryAttributes { taxonomy: "category".to_owned(), terms: categories, with_children: false, without: false }]
         };
         PostsQuery {
             post_type: "post".to_owned(),
@@ -495,7 +495,7 @@ mod latest {
                 css.push_str(&format!("{property}:{pixels}px;"));
             }
         }
-        let wish = ImageWish {
+        let wish = ImageRequest {
             size: size.to_owned(),
             class: format!("attachment-{size} size-{size} wp-post-image"),
             alt: None,

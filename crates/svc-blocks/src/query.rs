@@ -9,7 +9,7 @@ use svc_text::{esc_attr, esc_html, esc_url};
 
 use crate::{
     core::Call,
-    data::{MainList, Posts, PostsOrder, PostsQuery, Sticky, TermsOrder, TermsQuery, TermsWish},
+    data::{MainList, Posts, PostsOrder, PostsQuery, Sticky, TermsOrder, TermsQuery, TermQueryAttributes},
     site::heading,
 };
 
@@ -134,16 +134,16 @@ fn wanted(call: &Call<'_>) -> Option<PostsQuery> {
 }
 
 /// Terms that the list names: in the form of today, and in two older ones.
-fn terms(given: &Value) -> Vec<TermsWish> {
+fn terms(given: &Value) -> Vec<TermQueryAttributes> {
     let wish = |taxonomy: &str, ids: &Value, without: bool| {
         let terms: Vec<TermId> = numbers(ids).into_iter().map(TermId).collect();
-        (!terms.is_empty()).then(|| TermsWish { taxonomy: taxonomy.to_owned(), terms, without, with_children: false })
+        (!terms.is_empty()).then(|| TermQueryAttributes { taxonomy: taxonomy.to_owned(), terms, without, with_children: false })
     };
-    let mut out: Vec<TermsWish> = [("categoryIds", "category"), ("tagIds", "post_tag")]
+    let mut out: Vec<TermQueryAttributes> = [("categoryIds", "category"), ("tagIds", "post_tag")]
         .into_iter()
         .filter_map(|(member, taxonomy)| wish(taxonomy, &given[member], false))
         .collect();
-    let by_taxonomy = |members: &Value, without: bool| -> Vec<TermsWish> {
+    let by_taxonomy = |members: &Value, without: bool| -> Vec<TermQueryAttributes> {
         members.as_object().into_iter().flatten().filter_map(|(name, ids)| wish(name, ids, without)).collect()
     };
     let of_query = &given["taxQuery"];

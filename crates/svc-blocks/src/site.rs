@@ -4,7 +4,7 @@ use svc_text::{esc_attr, esc_html, esc_url};
 
 use crate::{
     core::Call,
-    data::{ImageWish, Loading},
+    data::{ImageRequest, Loading},
     urls,
 };
 
@@ -50,7 +50,7 @@ pub(crate) fn tagline(call: &Call<'_>) -> String {
 
 pub(crate) fn logo(call: &Call<'_>) -> String {
     let facts = call.data().facts();
-    let wish = ImageWish {
+    let wish = ImageRequest {
         size: "full".to_owned(),
         class: "custom-logo".to_owned(),
         alt: None,

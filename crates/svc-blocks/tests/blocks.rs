@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use svc_blocks::{
     BlockData, CoreBlocks,
     data::{
-        CommentView, CommentsQuery, Facts, FeedItem, ImageWish, PartView, Person, PostView, Posts, PostsQuery,
+        CommentView, CommentsQuery, Facts, FeedItem, ImageRequest, PartView, Person, PostView, Posts, PostsQuery,
         TaxonomyView, TermView, TermsQuery,
     },
     with_text,
@@ -149,7 +149,7 @@ impl BlockData for SmallSite {
     fn comment(&self, id: CommentId) -> Option<Rc<CommentView>> {
         Some(comment(id.0, 0))
     }
-    fn image(&self, _: PostId, _: &ImageWish) -> Option<String> {
+    fn image(&self, _: PostId, _: &ImageRequest) -> Option<String> {
         None
     }
     fn template_part(&self, slug: &str, _: &str) -> Option<PartView> {

@@ -14,7 +14,7 @@ use svc_store::{
     posts,
 };
 
-use crate::{Settings, Site, Stored};
+use crate::{Settings, Site, SiteResult};
 
 /// UUID of the application password that a request was signed in with: an extension of the request.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,7 +49,7 @@ pub(crate) fn only_reads(req: &Request) -> bool {
 pub struct Access<'a> {
     site: &'a Site,
     settings: &'a Settings,
-    asked: PostsAsked,
+    asked: CapabilityData,
     comment_posts: HashMap<CommentId, PostId>,
     term_taxonomies: HashMap<TermId, String>,
     users: Vec<UserId>,
@@ -57,16 +57,16 @@ pub struct Access<'a> {
 
 /// What the rules ask about posts.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct PostsAsked {
+pub(crate) struct CapabilityData {
     posts: HashMap<PostId, Post>,
     before_trash: HashMap<PostId, String>,
 }
 
-impl PostsAsked {
+impl CapabilityData {
     /// What the rules ask about these posts: the parents of those that inherit, the former status of those in the trash. At
     /// most two queries, and none for posts that need neither.
-    pub(crate) fn load(db: &mut Db, about: &[Post]) -> Stored<Self> {
-        let mut asked = PostsAsked::default();
+    pub(crate) fn load(db: &mut Db, about: &[Post]) -> SiteResult<Self> {
+        let mut asked = CapabilityData::default();
         let mut parents: Vec<PostId> = about
             .iter()
             .filter(|p| !p.parent.is_none() && (p.status == "inherit" || p.post_type == "revision"))
@@ -91,7 +91,7 @@ impl PostsAsked {
             }
         }
         for post in about {
-            asked.posts.entry(post.id).or_insert_with(|| facts_only(post));
+            asked.posts.entry(post.id).or_insert_with(|| without_content(post));
         }
         Ok(asked)
     }
@@ -103,7 +103,7 @@ impl<'a> Access<'a> {
         Access {
             site,
             settings,
-            asked: PostsAsked::default(),
+            asked: CapabilityData::default(),
             comment_posts: HashMap::new(),
             term_taxonomies: HashMap::new(),
             users: Vec::new(),
@@ -114,12 +114,12 @@ impl<'a> Access<'a> {
     ///
     /// # Errors
     /// Those of the store.
-    pub fn of_posts(site: &'a Site, settings: &'a Settings, db: &mut Db, about: &[Post]) -> Stored<Self> {
-        Ok(Self::about(site, settings, PostsAsked::load(db, about)?))
+    pub fn of_posts(site: &'a Site, settings: &'a Settings, db: &mut Db, about: &[Post]) -> SiteResult<Self> {
+        Ok(Self::about(site, settings, CapabilityData::load(db, about)?))
     }
 
     /// With what was loaded of posts.
-    pub(crate) fn about(site: &'a Site, settings: &'a Settings, asked: PostsAsked) -> Self {
+    pub(crate) fn about(site: &'a Site, settings: &'a Settings, asked: CapabilityData) -> Self {
         Access { asked, ..Self::new(site, settings) }
     }
 
@@ -186,7 +186,7 @@ impl<'a> Access<'a> {
 }
 
 /// A post without its texts.
-fn facts_only(post: &Post) -> Post {
+fn without_content(post: &Post) -> Post {
     Post {
         id: post.id,
         author: post.author,

@@ -9,7 +9,7 @@ use svc_packages::plugins::Plugin;
 use svc_routing::Registry;
 use svc_store::{StoredText, Tx, options};
 
-use crate::{Settings, Site, Stored};
+use crate::{Settings, Site, SiteResult};
 
 /// Option that holds the ids of active extensions. It is not the option of PHP's plugins: PHP would look for files.
 pub(crate) const ACTIVE_EXTENSIONS: &str = "active_extensions";
@@ -41,7 +41,7 @@ pub(crate) fn names(stored: Option<&StoredText>) -> Vec<String> {
 ///
 /// # Errors
 /// Those of the store.
-pub(crate) fn switch(tx: &mut Tx, option: &str, name: &str, on: bool) -> Stored<()> {
+pub(crate) fn switch(tx: &mut Tx, option: &str, name: &str, on: bool) -> SiteResult<()> {
     let before = names(options::get(tx, option)?.as_ref());
     let mut after: Vec<String> = before.iter().filter(|n| *n != name).cloned().collect();
     if on {

@@ -19,7 +19,7 @@ use quick_cache::sync::Cache;
 use svc_fetch::Get;
 use tokio::{sync::OnceCell, task::JoinSet};
 
-use crate::{Site, outgoing::own};
+use crate::{Site, http_client::own};
 
 /// How long a feed is kept, and how long it is not asked for again when it cannot be read.
 const KEPT: Duration = Duration::from_secs(12 * 60 * 60);
@@ -173,9 +173,9 @@ pub fn with_known_feeds<T, E>(site: &Arc<Site>, make: impl Fn(&Missing) -> Resul
 }
 
 /// Fetches feeds, several at a time.
-async fn fetch(site: &Arc<Site>, addresses: BTreeSet<String>) {
+async fn fetch(site: &Arc<Site>, permalinks: BTreeSet<String>) {
     let mut under_way = JoinSet::new();
-    for address in addresses {
+    for address in permalinks {
         let site = Arc::clone(site);
         under_way.spawn(async move {
             let read = async { read(&site, &address).await };
@@ -189,7 +189,7 @@ async fn read(site: &Site, address: &str) -> Read {
     let allowed = site.settings().map(|settings| own(&settings)).unwrap_or_default();
     let get = Get::new(address).allow(allowed).within(TIME).at_most(BYTES).header("Accept", ACCEPTED);
     let get = get.header(FETCH_HEADER, site.feeds.token.as_str());
-    let answer = match site.outgoing.send(get).await {
+    let answer = match site.http_client.send(get).await {
         Ok(answer) if answer.status == 200 => answer,
         Ok(answer) => {
             tracing::debug!(status = answer.status, "a feed was not read");

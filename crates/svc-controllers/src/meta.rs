@@ -12,7 +12,7 @@ use svc_resource::{Field, Fields};
 use svc_schema::{Error, Schema, build::object};
 use svc_store::{Meta, MetaKind, StoredText, Tx};
 
-use crate::{Stored, errors};
+use crate::{SiteResult, errors};
 
 /// How a registered value is guarded beyond the right to edit its object.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -266,7 +266,7 @@ pub(crate) fn add_member<'f, I: 'static, D: 'static>(
         member.member(&field.name, field.source()).get(move |item| read.read(stored(item)));
     }
     // Without registered meta the member is there all the same, as an empty map prints.
-    member.checked_by(is_map).get(|_| Value::Array(Vec::new()))
+    member.validate_raw(is_map).get(|_| Value::Array(Vec::new()))
 }
 
 /// Meta is a map; the registrations check what is in it.
@@ -286,12 +286,12 @@ pub(crate) struct MetaRights<'a> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct MetaChange {
     key: String,
-    what: What,
+    what: MetaOwnerKind,
 }
 
 /// What becomes of the rows of a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum What {
+enum MetaOwnerKind {
     /// They go.
     Cleared,
     /// There is one.
@@ -300,12 +300,12 @@ enum What {
     Rows(Vec<StoredText>, Vec<StoredText>),
 }
 
-impl What {
+impl MetaOwnerKind {
     /// From these stored rows to the wanted ones. A value that one row has, is that row, however often it is wanted.
     fn rows(now: &[StoredText], wanted: Vec<StoredText>) -> Self {
         let stays = |text: &StoredText| now.iter().filter(|stored| *stored == text).count() == 1;
         let gone = now.iter().filter(|text| !(wanted.contains(text) && stays(text))).cloned().collect();
-        What::Rows(gone, wanted.into_iter().filter(|text| !stays(text)).collect())
+        MetaOwnerKind::Rows(gone, wanted.into_iter().filter(|text| !stays(text)).collect())
     }
 }
 
@@ -390,7 +390,7 @@ impl MetaField {
             if !may(rights.delete) {
                 return Err(errors::cannot_delete_meta(&self.name));
             }
-            return Ok(if now.is_empty() { None } else { change(What::Cleared) });
+            return Ok(if now.is_empty() { None } else { change(MetaOwnerKind::Cleared) });
         }
         let has_null = match value {
             Value::Array(values) => values.iter().any(Value::is_null),
@@ -409,10 +409,10 @@ impl MetaField {
             return Err(errors::cannot_update_meta(&self.name));
         }
         Ok(match values.pop() {
-            Some(value) if self.single => change(What::Set(value)),
+            Some(value) if self.single => change(MetaOwnerKind::Set(value)),
             last => {
                 values.extend(last);
-                change(What::rows(now, values))
+                change(MetaOwnerKind::rows(now, values))
             }
         })
     }
@@ -435,16 +435,16 @@ impl MetaField {
 }
 
 /// Stores changes of an object's meta: of lists only what differs, so that rows that stay keep their place.
-pub(crate) fn store(tx: &mut Tx, kind: MetaKind, id: i64, changes: &[MetaChange]) -> Stored<()> {
+pub(crate) fn store(tx: &mut Tx, kind: MetaKind, id: i64, changes: &[MetaChange]) -> SiteResult<()> {
     for MetaChange { key, what } in changes {
         match what {
-            What::Cleared => {
+            MetaOwnerKind::Cleared => {
                 svc_store::meta::delete(tx, kind, id, key, None)?;
             }
-            What::Set(value) => {
+            MetaOwnerKind::Set(value) => {
                 svc_store::meta::update(tx, kind, id, key, value)?;
             }
-            What::Rows(gone, added) => {
+            MetaOwnerKind::Rows(gone, added) => {
                 for value in gone {
                     svc_store::meta::delete(tx, kind, id, key, Some(value))?;
                 }

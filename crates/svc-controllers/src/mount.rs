@@ -11,7 +11,7 @@ use svc_store::{MetaKind, meta, posts};
 use crate::{
     Access, LINK_RELATION, Settings, Site,
     abilities::AbilityRoutes,
-    addresses,
+    permalinks,
     application_passwords::ApplicationPasswords,
     block_directory::BlockDirectory,
     blocks, caller,
@@ -280,7 +280,7 @@ fn picture_links(response: &mut Response, req: &Request, site: &Site, settings: 
     let Ok(known) = site.read(|db| Ok(posts::get_many(db, &ids)?)) else { return };
     for ((kind, _), id) in pictures.into_iter().zip(ids) {
         let post = known.iter().find(|post| post.id == id);
-        let href = settings.urls.rest(&post.map(|post| addresses::route(site, post)).unwrap_or_default());
+        let href = settings.urls.rest(&post.map(|post| permalinks::route(site, post)).unwrap_or_default());
         let link = Link::new(href).embeddable().attr("type", kind);
         response.links.add(format!("{LINK_RELATION}featuredmedia"), link);
     }

@@ -14,7 +14,7 @@ use svc_store::{
 };
 
 use crate::{
-    Access, Site, Stored, caller, errors,
+    Access, Site, SiteResult, caller, errors,
     posts::{PostRights, Posts, draft::PostDraft},
     respond,
 };
@@ -110,7 +110,7 @@ impl Controller for NavigationFallback {
 }
 
 /// The navigation menu that was published last.
-fn latest(db: &mut Db) -> Stored<Option<Post>> {
+fn latest(db: &mut Db) -> SiteResult<Option<Post>> {
     let query = PostQuery {
         post_types: vec![TYPE.to_owned()],
         statuses: vec!["publish".to_owned()],

@@ -19,7 +19,7 @@ use svc_store::{StoredText, options::Options};
 use crate::{
     ActiveTheme, Settings, Site,
     media::SiteImages,
-    rendered::{Circumstances, Shown},
+    rendered::{RenderInputs, Source},
     urls::Urls,
 };
 
@@ -27,7 +27,7 @@ use crate::{
 const STRANGERS: &str = "nofollow ugc";
 
 /// What was loaded to go with a post's texts.
-pub struct With<'a> {
+pub struct RenderOptions<'a> {
     /// The images that they name.
     pub images: &'a SiteImages,
     /// The element of an attachment's file, which stands before its description.
@@ -40,10 +40,10 @@ pub struct With<'a> {
     pub root: Option<Root>,
 }
 
-impl<'a> With<'a> {
+impl<'a> RenderOptions<'a> {
     /// With these images, and blocks as far as their own text goes.
     pub fn new(images: &'a SiteImages, page: &'a Mutex<Page>) -> Self {
-        With { images, before: None, page, dynamic: None, root: None }
+        RenderOptions { images, before: None, page, dynamic: None, root: None }
     }
 }
 
@@ -71,12 +71,12 @@ impl TextOptions {
 }
 
 /// Renders a text of a post, or finds what was made of it before.
-fn kept(
+fn cached(
     site: &Site,
     settings: &Settings,
-    (shown, text): (Shown, &str),
+    (shown, text): (Source, &str),
     post: &Post,
-    with: &With<'_>,
+    with: &RenderOptions<'_>,
     run: impl FnOnce(&mut RenderContext<'_>) -> String,
 ) -> String {
     let theme = site.theme(settings);
@@ -84,7 +84,7 @@ fn kept(
     if with.dynamic.is_some() || with.before.is_some() {
         return run(with.images);
     }
-    site.rendered.of(shown, text, &Circumstances { theme: &theme, options: &settings.texts, images: with.images }, run)
+    site.rendered.of(shown, text, &RenderInputs { theme: &theme, options: &settings.texts, images: with.images }, run)
 }
 
 /// Runs a rendering with what this site has and what was loaded. Embeds are shown as far as their own text goes.
@@ -92,7 +92,7 @@ fn with_context<T>(
     settings: &Settings,
     theme: &ActiveTheme,
     post: &Post,
-    with: &With<'_>,
+    with: &RenderOptions<'_>,
     images: &dyn Images,
     run: impl FnOnce(&mut RenderContext<'_>) -> T,
 ) -> T {
@@ -141,19 +141,19 @@ pub fn title(raw: &str) -> String {
 }
 
 /// A post's content as HTML.
-pub fn content(site: &Site, settings: &Settings, post: &Post, with: &With<'_>) -> String {
-    kept(site, settings, (Shown::Content, &post.content), post, with, |context| {
+pub fn content(site: &Site, settings: &Settings, post: &Post, with: &RenderOptions<'_>) -> String {
+    cached(site, settings, (Source::Content, &post.content), post, with, |context| {
         display::render_content(&post.content, context)
     })
 }
 
 /// A post's excerpt as HTML: the one written, or one of this many words made of the content.
-pub fn excerpt(site: &Site, settings: &Settings, post: &Post, with: &With<'_>, words: usize) -> String {
+pub fn excerpt(site: &Site, settings: &Settings, post: &Post, with: &RenderOptions<'_>, words: usize) -> String {
     let of = match display::is_empty_excerpt(&post.excerpt) {
-        true => (Shown::Made(words), post.content.as_str()),
-        false => (Shown::Given, post.excerpt.as_str()),
+        true => (Source::Generated(words), post.content.as_str()),
+        false => (Source::Manual, post.excerpt.as_str()),
     };
-    kept(site, settings, of, post, with, |context| {
+    cached(site, settings, of, post, with, |context| {
         context.excerpt_length = words;
         display::render_excerpt(&post.excerpt, &post.content, context)
     })
@@ -162,7 +162,7 @@ pub fn excerpt(site: &Site, settings: &Settings, post: &Post, with: &With<'_>, w
 /// The blocks of a widget as HTML, with those that ask the store.
 pub(crate) fn widget_blocks(site: &Site, settings: &Settings, text: &str, dynamic: &dyn DynamicBlocks) -> String {
     let (images, page) = (SiteImages::default(), Mutex::default());
-    let with = With { dynamic: Some(dynamic), ..With::new(&images, &page) };
+    let with = RenderOptions { dynamic: Some(dynamic), ..RenderOptions::new(&images, &page) };
     with_context(settings, &site.theme(settings), &Post::default(), &with, &images, |context| {
         context.renderer.render(&svc_content::blocks::parse(text))
     })
@@ -183,7 +183,7 @@ pub(crate) enum WidgetText {
 /// The text of a text widget as HTML.
 pub(crate) fn widget_text(site: &Site, settings: &Settings, text: &str, written: WidgetText) -> String {
     let (images, page) = (SiteImages::default(), Mutex::default());
-    let with = With::new(&images, &page);
+    let with = RenderOptions::new(&images, &page);
     with_context(settings, &site.theme(settings), &Post::default(), &with, &images, |context| match written {
         WidgetText::Visual => display::render_widget_text(text, context),
         WidgetText::Html { paragraphs } => display::render_plain_widget_text(text, paragraphs, context),

@@ -16,7 +16,7 @@ const ROUND: u64 = 50;
 
 /// What a round did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Round {
+pub struct PublishRun {
     /// How many posts it published.
     pub published: usize,
     /// When the next post is to be published, in UTC; past when more are waiting.
@@ -31,7 +31,7 @@ pub struct Round {
 ///
 /// # Errors
 /// Those of the store; posts published before the failure stay so.
-pub async fn publish_due(site: &Arc<Site>, now: NaiveDateTime) -> Result<Round, Error> {
+pub async fn publish_due(site: &Arc<Site>, now: NaiveDateTime) -> Result<PublishRun, Error> {
     let types: Vec<&str> = site.types.iter().map(|t| t.name.as_str()).collect();
     let mut published = 0;
     for id in site.read(|db| Ok(posts::due(db, &types, now, ROUND)?))? {
@@ -40,7 +40,7 @@ pub async fn publish_due(site: &Arc<Site>, now: NaiveDateTime) -> Result<Round, 
         }
     }
     let next = site.read(|db| Ok(posts::next_due(db, &types)?))?;
-    Ok(Round { published, next })
+    Ok(PublishRun { published, next })
 }
 
 /// Each post is a transaction of its own, so that writers in between need not wait for all.

@@ -10,14 +10,14 @@ use svc_auth::roles::Roles;
 use svc_model::PostId;
 use svc_store::{StoredText, options::Options};
 
-use crate::{menus::MenuPlaces, render::TextOptions, urls::Urls, zone::Zone};
+use crate::{menus::MenuAssignments, render::TextOptions, urls::Urls, zone::TimeZone};
 
 /// What requests ask of the options.
 pub struct Settings {
     /// The options read with every request, as stored.
     pub options: Arc<Options>,
     /// The site's time zone.
-    pub zone: Zone,
+    pub zone: TimeZone,
     /// Addresses.
     pub urls: Urls,
     /// Posts that stay on top.
@@ -31,7 +31,7 @@ pub struct Settings {
     /// What is said about texts.
     pub(crate) texts: Arc<TextOptions>,
     roles: OnceLock<Roles>,
-    menu_places: OnceLock<MenuPlaces>,
+    menu_places: OnceLock<MenuAssignments>,
 }
 
 impl Settings {
@@ -39,7 +39,7 @@ impl Settings {
     pub fn new(options: Arc<Options>, urls: Urls) -> Self {
         let text = |name: &str| options.get(name).map_or("", StoredText::text);
         Settings {
-            zone: Zone::from_options(text("timezone_string"), text("gmt_offset")),
+            zone: TimeZone::from_options(text("timezone_string"), text("gmt_offset")),
             texts: Arc::new(TextOptions::new(&options, &urls)),
             urls,
             sticky: sticky(options.get("sticky_posts")).into_iter().collect(),
@@ -59,8 +59,8 @@ impl Settings {
     }
 
     /// Where menus are shown, and which of them get new pages.
-    pub(crate) fn menu_places(&self) -> &MenuPlaces {
-        self.menu_places.get_or_init(|| MenuPlaces::of(self))
+    pub(crate) fn menu_places(&self) -> &MenuAssignments {
+        self.menu_places.get_or_init(|| MenuAssignments::of(self))
     }
 
     /// An option as text; empty when there is none.

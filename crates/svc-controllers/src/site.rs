@@ -16,21 +16,21 @@ use svc_media::{Size, Storage};
 use svc_model::{PostStatuses, PostType, PostTypes, Taxonomies, Taxonomy};
 use svc_routing::Request;
 use svc_schema::Error;
-use svc_store::{Db, Store, StoredText, Tx, moment, options};
+use svc_store::{Db, Store, StoredText, Tx, request_cache, options};
 use tokio::sync::{Notify, Semaphore};
 
 use crate::{
-    ActiveTheme, Extension, Fail, MetaField, MetaRegistry, Outgoing, RegisteredSetting, SessionToken, Settings, Stored,
+    ActiveTheme, Extension, SiteError, MetaField, MetaRegistry, HttpClient, RegisteredSetting, SessionToken, Settings, SiteResult,
     abilities::Abilities,
     avatars,
-    blocks::Known,
+    blocks::ActiveBlockTypes,
     caller,
     feeds::Feeds,
     fonts::{self, FontCollection},
     icons::Icons,
     media,
     patterns::PatternRegistry,
-    rendered::RenderedTexts,
+    rendered::RenderCache,
     theme::ThemeCache,
     urls::Urls,
     users,
@@ -100,7 +100,7 @@ pub struct Site {
     pub scheduled: Notify,
     keys: Option<Keys>,
     /// Requests to others.
-    pub outgoing: Outgoing,
+    pub http_client: HttpClient,
     /// Address of a directory of plugins, without a slash at its end.
     pub directory: Option<String>,
     /// What is compiled in and can be switched on.
@@ -113,9 +113,9 @@ pub struct Site {
     address: Option<String>,
     theme: ThemeCache,
     spare: ThemeCache,
-    pub(crate) known_blocks: ArcSwapOption<Known>,
+    pub(crate) known_blocks: ArcSwapOption<ActiveBlockTypes>,
     /// Texts that were rendered before.
-    pub(crate) rendered: RenderedTexts,
+    pub(crate) rendered: RenderCache,
 }
 
 impl Site {
@@ -150,7 +150,7 @@ impl Site {
             revisions_kept: None,
             scheduled: Notify::new(),
             keys: None,
-            outgoing: Outgoing::default(),
+            http_client: HttpClient::default(),
             directory: None,
             extensions: Vec::new(),
             clock: || Utc::now().naive_utc(),
@@ -161,7 +161,7 @@ impl Site {
             spare: ThemeCache::default(),
             spare_theme: None,
             known_blocks: ArcSwapOption::empty(),
-            rendered: RenderedTexts::default(),
+            rendered: RenderCache::default(),
         }
     }
 
@@ -187,7 +187,7 @@ impl Site {
         let Some(keys) = &self.keys else { return String::new() };
         let token = req.extensions().get::<SessionToken>().map_or("", |token| token.0.expose());
         let tick = nonce::tick(self.now().and_utc().timestamp(), nonce::LIFETIME);
-        nonce::create(keys, tick, action, nonce::Bearer { user: caller(req).id, token }).expose().to_owned()
+        nonce::create(keys, tick, action, nonce::NonceSubject { user: caller(req).id, token }).expose().to_owned()
     }
 
     /// Serves the site at this address (without a slash at its end), whatever address its options hold.
@@ -232,7 +232,7 @@ impl Site {
     ///
     /// # Errors
     /// Those of `f`; a failure of the store as 500 or 503 without its detail.
-    pub fn read<T>(&self, f: impl FnOnce(&mut Db) -> Stored<T>) -> Result<T, Error> {
+    pub fn read<T>(&self, f: impl FnOnce(&mut Db) -> SiteResult<T>) -> Result<T, Error> {
         self.store.read_or(f).map_err(Error::from)
     }
 
@@ -242,16 +242,16 @@ impl Site {
     /// Those of `f`; a failure of the store as 500 or 503 without its detail.
     pub async fn write<T: Send + 'static>(
         &self,
-        f: impl Fn(&mut Tx) -> Stored<T> + Send + 'static,
+        f: impl Fn(&mut Tx) -> SiteResult<T> + Send + 'static,
     ) -> Result<T, Error> {
-        self.store.write_or::<T, Fail>(f).await.map_err(Error::from)
+        self.store.write_or::<T, SiteError>(f).await.map_err(Error::from)
     }
 
     /// The site's options, understood, as of this snapshot. Parsed once per change of the options.
     ///
     /// # Errors
     /// Those of the store.
-    pub fn settings_in(&self, db: &mut Db) -> Stored<Arc<Settings>> {
+    pub fn settings_in(&self, db: &mut Db) -> SiteResult<Arc<Settings>> {
         let options = options::autoloaded(db)?;
         if let Some(known) = &*self.settings.load()
             && Arc::ptr_eq(&known.0, &options)
@@ -279,7 +279,7 @@ impl Site {
     /// # Errors
     /// Those of the store.
     pub fn settings(&self) -> Result<Arc<Settings>, Error> {
-        moment::once(self, || self.settings_now())
+        request_cache::get_or_load(self, || self.settings_now())
     }
 
     fn settings_now(&self) -> Result<Arc<Settings>, Error> {

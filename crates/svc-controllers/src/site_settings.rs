@@ -11,7 +11,7 @@ use svc_routing::{Controller, EDITABLE, Request, Response, Result, Route, get, o
 use svc_schema::{Arg, Args, Schema, build::SchemaBuilder};
 use svc_store::{Db, StoredText, options};
 
-use crate::{Access, Site, Stored, caller, errors};
+use crate::{Access, Site, SiteResult, caller, errors};
 
 /// Cleans a value before it is stored; `None` keeps what is there.
 type Clean = fn(Value) -> Option<Value>;
@@ -57,7 +57,7 @@ impl RegisteredSetting {
     }
 
     /// Cleans values before they are stored; `None` keeps what is there.
-    pub fn cleaned_by(mut self, clean: Clean) -> Self {
+    pub fn sanitize_with(mut self, clean: Clean) -> Self {
         self.clean = clean;
         self
     }
@@ -87,26 +87,26 @@ pub(crate) fn core() -> Vec<RegisteredSetting> {
     let setting = RegisteredSetting::new;
     let open = |title, description| text(title, description).one_of(["open", "closed"]);
     vec![
-        setting("blogname", text("Title", "Name of the site.")).named("title").cleaned_by(escaped),
-        setting("blogdescription", text("Tagline", "What the site is about, in a few words.")).named("description").cleaned_by(escaped),
-        setting("siteurl", text("", "Address of the site.").format("uri")).named("url").cleaned_by(address),
-        setting("admin_email", text("", "Address that the site writes to.").format("email")).named("email").cleaned_by(email),
-        setting("timezone_string", text("", "A city in the site's time zone.")).named("timezone").cleaned_by(zone),
-        setting("date_format", text("", "How dates are written.")).cleaned_by(plain),
-        setting("time_format", text("", "How times are written.")).cleaned_by(plain),
-        setting("start_of_week", number("", "Day that weeks begin with; 0 is Sunday.")).cleaned_by(natural),
-        setting("WPLANG", text("", "Language of the site.").default("en_US")).named("language").cleaned_by(language),
+        setting("blogname", text("Title", "Name of the site.")).named("title").sanitize_with(escaped),
+        setting("blogdescription", text("Tagline", "What the site is about, in a few words.")).named("description").sanitize_with(escaped),
+        setting("siteurl", text("", "Address of the site.").format("uri")).named("url").sanitize_with(address),
+        setting("admin_email", text("", "Address that the site writes to.").format("email")).named("email").sanitize_with(email),
+        setting("timezone_string", text("", "A city in the site's time zone.")).named("timezone").sanitize_with(zone),
+        setting("date_format", text("", "How dates are written.")).sanitize_with(plain),
+        setting("time_format", text("", "How times are written.")).sanitize_with(plain),
+        setting("start_of_week", number("", "Day that weeks begin with; 0 is Sunday.")).sanitize_with(natural),
+        setting("WPLANG", text("", "Language of the site.").default("en_US")).named("language").sanitize_with(language),
         setting("use_smilies", svc_schema::build::boolean().title("").describe("Whether smilies become pictures.").default(true)),
-        setting("default_category", number("", "Category of posts without one.")).cleaned_by(natural),
+        setting("default_category", number("", "Category of posts without one.")).sanitize_with(natural),
         setting("default_post_format", text("", "Format of new posts.")),
-        setting("posts_per_page", number("Posts per page", "Most posts on a page of a list.").default(10)).cleaned_by(per_page),
+        setting("posts_per_page", number("Posts per page", "Most posts on a page of a list.").default(10)).sanitize_with(per_page),
         setting("show_on_front", text("Front page", "What the front page shows.")),
-        setting("page_on_front", number("Page on the front", "Number of the page that is the front page.")).cleaned_by(natural),
-        setting("page_for_posts", number("", "Number of the page that lists the posts.")).cleaned_by(natural),
+        setting("page_on_front", number("Page on the front", "Number of the page that is the front page.")).sanitize_with(natural),
+        setting("page_for_posts", number("", "Number of the page that lists the posts.")).sanitize_with(natural),
         setting("default_ping_status", open("", "Whether new posts take pings.")),
         setting("default_comment_status", open("Comments on new posts", "Whether new posts take comments.")),
         setting("site_logo", number("Logo", "Number of the site's logo.")),
-        setting("site_icon", number("Icon", "Number of the site's icon.")).cleaned_by(natural),
+        setting("site_icon", number("Icon", "Number of the site's icon.")).sanitize_with(natural),
     ]
 }
 
@@ -213,7 +213,7 @@ impl SiteSettings {
     }
 
     /// All settings, by name; one query.
-    fn read(&self, db: &mut Db) -> Stored<Map<String, Value>> {
+    fn read(&self, db: &mut Db) -> SiteResult<Map<String, Value>> {
         let names: Vec<&str> = self.site.registered_settings.iter().map(|s| s.option.as_str()).collect();
         let stored = options::get_many(db, &names)?;
         let value = |s: &RegisteredSetting| s.value_of(stored.get(&s.option));
@@ -263,7 +263,7 @@ impl SiteSettings {
 
     /// Refuses to delete a stored value that does not fit its schema. Such a value shows as null, and a client that sends
     /// back what it received must not delete it. A missing option counts as false, even if it has a default.
-    fn check_stored(&self, db: &mut Db, option: &str) -> Stored<()> {
+    fn check_stored(&self, db: &mut Db, option: &str) -> SiteResult<()> {
         let stored = options::get(db, option)?;
         let value = stored.map_or(Value::Bool(false), |stored| stored.json());
         match self.site.registered_settings.iter().find(|setting| setting.option == option) {

@@ -3,7 +3,7 @@
 use svc_php::{Array, Key, Php};
 use svc_store::{StoredText, Tx, options};
 
-use crate::Stored;
+use crate::SiteResult;
 
 /// The array that an option holds; empty when it holds anything else or there is none.
 pub(crate) fn parse(stored: Option<&StoredText>) -> Array {
@@ -17,7 +17,7 @@ pub(crate) fn parse(stored: Option<&StoredText>) -> Array {
 ///
 /// # Errors
 /// Those of the store.
-pub(crate) fn read(tx: &mut Tx, option: &str) -> Stored<Array> {
+pub(crate) fn read(tx: &mut Tx, option: &str) -> SiteResult<Array> {
     Ok(parse(options::get(tx, option)?.as_ref()))
 }
 
@@ -25,7 +25,7 @@ pub(crate) fn read(tx: &mut Tx, option: &str) -> Stored<Array> {
 ///
 /// # Errors
 /// Those of the store.
-pub(crate) fn write(tx: &mut Tx, option: &str, array: Array) -> Stored<()> {
+pub(crate) fn write(tx: &mut Tx, option: &str, array: Array) -> SiteResult<()> {
     Ok(options::set(tx, option, &StoredText::of(Php::Array(array)), true)?)
 }
 

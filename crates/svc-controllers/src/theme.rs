@@ -81,10 +81,10 @@ fn of_position(settings: &Value) -> Vec<String> {
 
 /// The theme that was read last.
 #[derive(Debug, Default)]
-pub(crate) struct ThemeCache(Mutex<Option<Known>>);
+pub(crate) struct ThemeCache(Mutex<Option<CachedTheme>>);
 
 #[derive(Debug)]
-struct Known {
+struct CachedTheme {
     theme: Arc<ActiveTheme>,
     /// Address of the folder of themes, which is in its patterns.
     url: String,
@@ -108,7 +108,7 @@ impl ThemeCache {
         }
         let theme = Arc::new(ActiveTheme::read(themes, name, url));
         let changed = theme.theme.as_ref().and_then(Theme::changed);
-        let known = Known { theme: Arc::clone(&theme), url: url.to_owned(), changed, looked: Instant::now() };
+        let known = CachedTheme { theme: Arc::clone(&theme), url: url.to_owned(), changed, looked: Instant::now() };
         *slot = Some(known);
         theme
     }

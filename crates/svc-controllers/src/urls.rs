@@ -8,7 +8,7 @@ use svc_discovery::{
 use svc_model::{Post, PostType, PostTypes, Taxonomies, Taxonomy, Term, User};
 use svc_store::{StoredText, options::Options, stamp};
 
-use crate::posts::Place;
+use crate::posts::PermalinkParts;
 
 /// The addresses of a site as its options have them.
 pub struct Urls {
@@ -52,12 +52,12 @@ impl Urls {
     }
 
     /// The address of a post's page.
-    pub fn post(&self, post: &Post, kind: &PostType, place: &Place) -> String {
+    pub fn post(&self, post: &Post, kind: &PostType, place: &PermalinkParts) -> String {
         self.post_with(post, kind, place, needs_plain(&post.status, true), false)
     }
 
     /// The address with a placeholder for the slug, as if the post were published.
-    pub fn post_template(&self, post: &Post, kind: &PostType, place: &Place) -> String {
+    pub fn post_template(&self, post: &Post, kind: &PostType, place: &PermalinkParts) -> String {
         let plain = match kind.name.as_str() {
             "page" => false,
             // A custom type has its template with every status, if it has a path.
@@ -75,7 +75,7 @@ impl Urls {
         template.replace("%pagename%", &format!("{}/%pagename%", ancestors.join("/")))
     }
 
-    fn post_with(&self, post: &Post, kind: &PostType, place: &Place, plain: bool, leave_name: bool) -> String {
+    fn post_with(&self, post: &Post, kind: &PostType, place: &PermalinkParts, plain: bool, leave_name: bool) -> String {
         let id = number(post.id.0);
         let path = || {
             let slugs: Vec<&str> = place.ancestors.iter().map(String::as_str).chain([post.slug.as_str()]).collect();

@@ -40,7 +40,7 @@ pub struct Get {
 
 /// What came back.
 #[derive(Debug)]
-pub struct Answer {
+pub struct Response {
     /// Status code.
     pub status: u16,
     /// Headers.
@@ -51,7 +51,7 @@ pub struct Answer {
     pub url: String,
 }
 
-impl Answer {
+impl Response {
     /// A header as text; empty when there is none.
     pub fn header(&self, name: &str) -> &str {
         self.headers.get(name).and_then(|v| v.to_str().ok()).unwrap_or_default()
@@ -117,7 +117,7 @@ impl Client {
     ///
     /// # Errors
     /// When the address may not be asked, nobody answers in time, or the answer is too large.
-    pub fn send(&self, get: &Get) -> Result<Answer, FetchError> {
+    pub fn send(&self, get: &Get) -> Result<Response, FetchError> {
         let guard = self.guard.clone().with(get.allowed.iter().cloned());
         guard.check_uri(&get.url.parse().map_err(|_| FetchError::BadAddress)?)?;
         let config = Agent::config_builder()
@@ -145,7 +145,7 @@ impl Client {
             return Err(FetchError::TooLarge(get.limit));
         }
         let (head, _) = response.into_parts();
-        Ok(Answer { status: head.status.as_u16(), headers: head.headers, body, url })
+        Ok(Response { status: head.status.as_u16(), headers: head.headers, body, url })
     }
 
     /// Whether an address is one that could be asked, as far as can be said without looking its host up.

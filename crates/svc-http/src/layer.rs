@@ -9,7 +9,7 @@ use http_body_util::BodyExt;
 use http_body_util::combinators::UnsyncBoxBody;
 use tower::{Layer, Service};
 
-use crate::address::Addresses;
+use crate::address::RouteUrls;
 use crate::service::RestService;
 
 /// Puts a [`RestService`] before another service. Requests in any of the three shapes of address are answered by it, all
@@ -60,7 +60,7 @@ where
 
     fn call(&mut self, request: Request<B>) -> Self::Future {
         let query = svc_php::query::parse(request.uri().query().unwrap_or_default().as_bytes());
-        match Addresses::of(&self.service.server()).route(request.uri().path(), &query) {
+        match RouteUrls::of(&self.service.server()).route(request.uri().path(), &query) {
             Some(route) => {
                 let service = self.service.clone();
                 Box::pin(async move {

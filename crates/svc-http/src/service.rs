@@ -18,7 +18,7 @@ use crate::address::normalize;
 use crate::answer::{self, Form};
 use crate::auth::{Anonymous, Authenticator, Credentials};
 use crate::cors;
-use crate::kept::{KeptAnswers, Question};
+use crate::kept::{ResponseCache, CacheKey};
 use crate::large::LargeBodies;
 use crate::limits::Limits;
 use crate::receive::{self, Jsonp};
@@ -46,7 +46,7 @@ struct Inner {
     authenticator: Arc<dyn Authenticator>,
     limits: Limits,
     large: LargeBodies,
-    kept: Option<Arc<KeptAnswers>>,
+    kept: Option<Arc<ResponseCache>>,
 }
 
 impl RestService {
@@ -82,9 +82,9 @@ impl RestService {
     /// be told. A request that says who calls, by `Authorization`, a cookie or a nonce, is answered again only when all its
     /// headers are the same, but the one that names it for logs; so this is for authenticators that look at headers, data and clock alone.
     #[must_use]
-    pub fn keep_answers(self, lifetime: Duration, state: impl Fn() -> Option<i64> + Send + Sync + 'static) -> Self {
+    pub fn with_response_cache(self, lifetime: Duration, state: impl Fn() -> Option<i64> + Send + Sync + 'static) -> Self {
         let nonce_header = self.server().site().brand.header("Nonce");
-        self.change(|inner| inner.kept = Some(Arc::new(KeptAnswers::new(state, lifetime, nonce_header))))
+        self.change(|inner| inner.kept = Some(Arc::new(ResponseCache::new(state, lifetime, nonce_header))))
     }
 
     /// Settings are made before the service is shared.
@@ -142,7 +142,7 @@ impl RestService {
         route: String,
         parts: Parts,
         body: B,
-        question: Option<Question>,
+        question: Option<CacheKey>,
     ) -> HttpResponse<ResponseBody>
     where
         B: http_body::Body + Send + 'static,

@@ -15,7 +15,7 @@ use bytes::Bytes;
 use http::{Request as HttpRequest, Response};
 use http_body_util::{BodyExt, Full};
 use serde_json::{Map, Value, json};
-use svc_http::{Addresses, Authenticator, Credentials, Outcome, RestService};
+use svc_http::{RouteUrls, Authenticator, Credentials, Outcome, RestService};
 use svc_routing::{BoxFuture, ParamOrder};
 
 /// The address that recordings call `{base}`.
@@ -114,7 +114,7 @@ fn request(step: &Value) -> HttpRequest<Full<Bytes>> {
 }
 
 /// The service as it stands behind addresses.
-async fn ask(service: &RestService, addresses: &Addresses, step: &Value) -> Response<Bytes> {
+async fn ask(service: &RestService, addresses: &RouteUrls, step: &Value) -> Response<Bytes> {
     let req = request(step);
     let query = svc_php::query::parse(req.uri().query().unwrap_or_default().as_bytes());
     let route = addresses.route(req.uri().path(), &query).expect("an address of the interface");
@@ -219,7 +219,7 @@ fn compare(step: &Value, res: &Response<Bytes>) -> Option<String> {
 async fn the_demo_answers_as_recorded() {
     let steps: Vec<Value> = serde_json::from_str(include_str!("data/recorded.json")).unwrap();
     let server = demo::registry("wp", ParamOrder::UrlLast).build();
-    let addresses = Addresses::of(&server);
+    let addresses = RouteUrls::of(&server);
     let service = RestService::new(server).authenticator(Arc::new(Named));
     let mut failures = Vec::new();
     for step in &steps {

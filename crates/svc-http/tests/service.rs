@@ -15,7 +15,7 @@ use http::{HeaderMap, Method, Request as HttpRequest, Response};
 use http_body_util::{BodyExt, Full};
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use svc_http::{Addresses, Authenticator, Credentials, Limits, Outcome, RestLayer, RestService};
+use svc_http::{RouteUrls, Authenticator, Credentials, Limits, Outcome, RestLayer, RestService};
 use svc_routing::request::FileData;
 use svc_routing::{
     BoxFuture, Error, ExtraField, Link, ParamOrder, Registry, Request, Response as Answer, Result, Route, get as reads,
@@ -304,7 +304,7 @@ async fn the_layer_picks_off_the_interface() {
         assert_eq!(res.into_body().collect().await.unwrap().to_bytes(), want, "{uri}");
     }
     let demo = demo::registry("svc", ParamOrder::UrlFirst).build();
-    assert_eq!(Addresses::of(&demo), Addresses::new("", "svc-json"));
+    assert_eq!(RouteUrls::of(&demo), RouteUrls::new("", "svc-json"));
 }
 
 #[tokio::test]
@@ -453,7 +453,7 @@ fn counting(lifetime: Duration, change: impl FnOnce(&mut Registry)) -> (RestServ
     }
     change(&mut registry);
     let told = Arc::clone(&state);
-    let service = RestService::new(registry.build()).keep_answers(lifetime, move || {
+    let service = RestService::new(registry.build()).with_response_cache(lifetime, move || {
         let state = told.load(Ordering::Relaxed);
         (state >= 0).then_some(state)
     });

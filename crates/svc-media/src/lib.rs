@@ -4,26 +4,26 @@
 //! run it aside.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 
-mod alt;
+mod av_metadata;
 mod blob;
+mod decoded_image;
 mod exif;
 mod journal;
 mod kind;
 mod names;
-mod picture;
-mod playing;
 mod segments;
 mod sizes;
 mod storage;
+mod xmp;
 
-pub use alt::alt_texts;
 pub use blob::Blob;
 pub use exif::{ImageMeta, image_meta};
 pub use journal::Pending;
 pub use kind::{Kind, check, media_type};
 pub use names::{Candidates, edited_name, split_extension};
-pub use picture::{Failure, Format, MAX_PIXELS, Picture, dimensions};
-pub use playing::{Cover, Film, Playing, Sound, playing};
+pub use decoded_image::{DecodedImage, Failure, Format, MAX_PIXELS, dimensions};
+pub use av_metadata::{AudioTrack, AvMetadata, Cover, VideoTrack, av_metadata};
+pub use xmp::alt_texts;
 pub use sizes::{Fit, Size, constrain, fit};
 #[cfg(feature = "s3")]
 pub use storage::Bucket;

@@ -21,13 +21,13 @@ pub struct Field<I, D> {
     /// Items that have the member; `None` for all.
     pub(crate) when: Option<When<I>>,
     /// `_fields` must name the member itself: naming something in it does not show it.
-    pub(crate) whole: bool,
+    pub(crate) exact_field: bool,
     /// How the argument differs from the one that the schema makes.
     argument: Option<Box<dyn Fn(Arg) -> Arg + Send + Sync>>,
     /// Members of this member; then `get` is not used.
     pub(crate) members: Vec<Field<I, D>>,
     /// In items, but in no schema.
-    unlisted: bool,
+    hidden: bool,
 }
 
 impl<I, D> Field<I, D> {
@@ -39,10 +39,10 @@ impl<I, D> Field<I, D> {
             set: None,
             accepts_null: false,
             when: None,
-            whole: false,
+            exact_field: false,
             argument: None,
             members: Vec::new(),
-            unlisted: false,
+            hidden: false,
         }
     }
 
@@ -59,8 +59,8 @@ impl<I, D> Field<I, D> {
     }
 
     /// `_fields` shows the member only when it names the member itself, not something in it.
-    pub fn whole(&mut self) -> &mut Self {
-        self.whole = true;
+    pub fn exact_field(&mut self) -> &mut Self {
+        self.exact_field = true;
         self
     }
 
@@ -85,17 +85,17 @@ impl<I, D> Field<I, D> {
     }
 
     /// Takes any value as the argument, neither checked nor cleaned by the schema: `set` understands it.
-    pub fn unchecked(&mut self) -> &mut Self {
+    pub fn raw(&mut self) -> &mut Self {
         self.argument(|arg| Arg { validate: Validator::None, sanitize: Sanitizer::None, ..arg })
     }
 
     /// Checks the argument by this function instead of the schema, and does not clean it.
-    pub fn checked_by(&mut self, check: fn(&Value, &str) -> Result<bool, Error>) -> &mut Self {
+    pub fn validate_raw(&mut self, check: fn(&Value, &str) -> Result<bool, Error>) -> &mut Self {
         self.argument(move |arg| Arg { sanitize: Sanitizer::None, ..arg.validate_with(check) })
     }
 
     /// Checks the argument by this function instead of the schema, which still cleans it.
-    pub fn validated_by(
+    pub fn validate_with(
         &mut self,
         check: impl Fn(&Value, &str) -> Result<bool, Error> + Send + Sync + 'static,
     ) -> &mut Self {
@@ -112,12 +112,12 @@ impl<I, D> Field<I, D> {
     }
 
     /// Takes the argument, null too, by this function alone, which checks and cleans it.
-    pub fn parsed_by(&mut self, parse: fn(Value, &str) -> Result<Value, Error>) -> &mut Self {
+    pub fn parse_with(&mut self, parse: fn(Value, &str) -> Result<Value, Error>) -> &mut Self {
         self.argument(move |arg| Arg { validate: Validator::None, ..arg.sanitize_with(parse) })
     }
 
     /// Cleans the argument by this function instead of the schema, which still checks it.
-    pub fn cleaned_by(&mut self, clean: fn(Value, &str) -> Result<Value, Error>) -> &mut Self {
+    pub fn sanitize_with(&mut self, clean: fn(Value, &str) -> Result<Value, Error>) -> &mut Self {
         self.argument(move |arg| {
             let validate =
                 if matches!(arg.sanitize, Sanitizer::Parse) { Validator::BySchema } else { arg.validate.clone() };
@@ -137,14 +137,14 @@ impl<I, D> Field<I, D> {
     }
 
     /// Leaves the member in the schema and the arguments, but out of items.
-    pub fn unread(&mut self) -> &mut Self {
+    pub fn write_only(&mut self) -> &mut Self {
         self.get = None;
         self
     }
 
     /// Leaves the member in items, but out of the schema and the arguments.
-    pub fn unlisted(&mut self) -> &mut Self {
-        self.unlisted = true;
+    pub fn hidden(&mut self) -> &mut Self {
+        self.hidden = true;
         self
     }
 
@@ -168,7 +168,7 @@ impl<I, D> Field<I, D> {
         if !self.members.is_empty()
             && let Some(map) = schema.as_object_mut()
         {
-            let listed = self.members.iter().filter(|m| !m.unlisted);
+            let listed = self.members.iter().filter(|m| !m.hidden);
             let members = listed.map(|m| (m.name.clone(), m.source())).collect::<Map<_, _>>();
             map.insert("properties".to_owned(), Value::Object(members));
         }
@@ -229,11 +229,11 @@ impl<I, D> Fields<I, D> {
         self
     }
 
-    /// The table with every member [`whole`](Field::whole) but the first, by which an item is known: `_fields` shows a
+    /// The table with every member [`exact_field`](Field::whole) but the first, by which an item is known: `_fields` shows a
     /// member only when it names the member itself.
-    pub fn all_whole(mut self) -> Self {
+    pub fn all_exact(mut self) -> Self {
         for row in self.rows.iter_mut().skip(1) {
-            row.whole();
+            row.exact_field();
         }
         self
     }
@@ -292,7 +292,7 @@ impl<I, D> Fields<I, D> {
 
     /// The schemas of all members, by name.
     pub fn properties(&self) -> Map<String, Value> {
-        let listed = self.rows.iter().filter(|row| !row.unlisted);
+        let listed = self.rows.iter().filter(|row| !row.hidden);
         listed.map(|row| (row.name.clone(), row.source())).chain(self.extra.iter().cloned()).collect()
     }
 

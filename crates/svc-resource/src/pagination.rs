@@ -37,15 +37,15 @@ impl Paging {
     /// `query` the query parameters of the request, which the addresses repeat.
     pub fn links(&self, collection: &str, query: &Map<String, Value>) -> Vec<(&'static str, String)> {
         // As the reference: of an empty collection the page before is page 0.
-        self.beside(self.page.saturating_sub(1).min(self.pages()), collection, query)
+        self.prev_next(self.page.saturating_sub(1).min(self.pages()), collection, query)
     }
 
     /// [`Self::links`], with the page before this one as the previous one, though the collection may not reach that far.
     pub fn links_from_page(&self, collection: &str, query: &Map<String, Value>) -> Vec<(&'static str, String)> {
-        self.beside(self.page.saturating_sub(1), collection, query)
+        self.prev_next(self.page.saturating_sub(1), collection, query)
     }
 
-    fn beside(&self, previous: u64, collection: &str, query: &Map<String, Value>) -> Vec<(&'static str, String)> {
+    fn prev_next(&self, previous: u64, collection: &str, query: &Map<String, Value>) -> Vec<(&'static str, String)> {
         let at = |page: u64| {
             let mut query = query.clone();
             query.insert("page".to_owned(), Value::from(page));

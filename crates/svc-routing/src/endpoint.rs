@@ -8,7 +8,7 @@ use indexmap::IndexMap;
 use serde_json::Value;
 use svc_schema::{Args, Sanitizer, Schema, Validator};
 
-use crate::handler::{BoxFuture, Granted, Handler, Pair, Wired};
+use crate::handler::{BoxFuture, AuthorizedValue, Handler, Pair, Wired};
 use crate::method::IntoMethods;
 use crate::{Map, Request, Response, Result, public};
 
@@ -204,8 +204,8 @@ impl Bound {
 
 /// A pair with its controller inside.
 pub(crate) trait Invoke: Send + Sync {
-    fn permit(&self, req: Request) -> BoxFuture<Result<Granted>>;
-    fn call(&self, req: Request, granted: Granted) -> BoxFuture<Result<Response>>;
+    fn permit(&self, req: Request) -> BoxFuture<Result<AuthorizedValue>>;
+    fn call(&self, req: Request, granted: AuthorizedValue) -> BoxFuture<Result<Response>>;
 }
 
 struct WithController<C> {
@@ -214,11 +214,11 @@ struct WithController<C> {
 }
 
 impl<C: Send + Sync + 'static> Invoke for WithController<C> {
-    fn permit(&self, req: Request) -> BoxFuture<Result<Granted>> {
+    fn permit(&self, req: Request) -> BoxFuture<Result<AuthorizedValue>> {
         self.pair.permit(Arc::clone(&self.controller), req)
     }
 
-    fn call(&self, req: Request, granted: Granted) -> BoxFuture<Result<Response>> {
+    fn call(&self, req: Request, granted: AuthorizedValue) -> BoxFuture<Result<Response>> {
         self.pair.call(Arc::clone(&self.controller), req, granted)
     }
 }

@@ -124,13 +124,13 @@ pub enum Decision {
 }
 
 /// What a permission callback granted, on its way to the callback.
-pub(crate) struct Granted {
+pub(crate) struct AuthorizedValue {
     value: Box<dyn Any + Send>,
     /// Whether the permission counts for `Allow`.
     pub(crate) exact: bool,
 }
 
-impl Granted {
+impl AuthorizedValue {
     /// # Errors
     /// `rest_forbidden` for [`Decision::Denied`].
     fn new<P: Send + 'static>(value: P, req: &Request) -> Result<Self> {
@@ -149,9 +149,9 @@ impl Granted {
 /// A callback and its permission, with the type between them hidden.
 pub(crate) trait Pair<C>: Send + Sync {
     /// Asks the permission callback.
-    fn permit(&self, controller: Arc<C>, req: Request) -> BoxFuture<Result<Granted>>;
+    fn permit(&self, controller: Arc<C>, req: Request) -> BoxFuture<Result<AuthorizedValue>>;
     /// Runs the callback.
-    fn call(&self, controller: Arc<C>, req: Request, granted: Granted) -> BoxFuture<Result<Response>>;
+    fn call(&self, controller: Arc<C>, req: Request, granted: AuthorizedValue) -> BoxFuture<Result<Response>>;
 }
 
 /// Names types without holding values of them.
@@ -173,12 +173,12 @@ where
     H: Handler<C, A, P, Response>,
     Q: Handler<C, B, (), P>,
 {
-    fn permit(&self, controller: Arc<C>, req: Request) -> BoxFuture<Result<Granted>> {
+    fn permit(&self, controller: Arc<C>, req: Request) -> BoxFuture<Result<AuthorizedValue>> {
         let permission = Arc::clone(&self.permission);
-        Box::pin(async move { Granted::new(permission.call(controller, req.clone(), ()).await?, &req) })
+        Box::pin(async move { AuthorizedValue::new(permission.call(controller, req.clone(), ()).await?, &req) })
     }
 
-    fn call(&self, controller: Arc<C>, req: Request, granted: Granted) -> BoxFuture<Result<Response>> {
+    fn call(&self, controller: Arc<C>, req: Request, granted: AuthorizedValue) -> BoxFuture<Result<Response>> {
         self.callback.call(controller, req, granted.take())
     }
 }

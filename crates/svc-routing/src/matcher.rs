@@ -110,13 +110,13 @@ type Candidates<'m, 't> = (&'m [Slot], Option<&'t str>);
 
 /// The lists of candidates met on the way: few enough, nearly always, to need no memory.
 #[derive(Default)]
-struct Way<'m, 't> {
+struct TrieNode<'m, 't> {
     first: [Candidates<'m, 't>; 4],
     n_first: usize,
     more: Vec<Candidates<'m, 't>>,
 }
 
-impl<'m, 't> Way<'m, 't> {
+impl<'m, 't> TrieNode<'m, 't> {
     fn push(&mut self, slots: &'m [Slot], rest: Option<&'t str>) {
         if slots.is_empty() {
             return;
@@ -166,7 +166,7 @@ impl Matcher {
     /// Gives every match to `take`, in order of registration, until it returns a value.
     pub fn find<'t, R>(&self, path: &'t str, mut take: impl FnMut(usize, &Captures<'_, 't>) -> Option<R>) -> Option<R> {
         let mut rest = Some(path.strip_prefix('/')?);
-        let (mut node, mut way) = (&self.root, Way::default());
+        let (mut node, mut way) = (&self.root, TrieNode::default());
         loop {
             way.push(&node.open, rest);
             let Some(text) = rest else {

@@ -45,7 +45,7 @@ struct Parts {
     depth: u8,
     notices: Option<Arc<Mutex<Notices>>>,
     /// Whether it, or a request made on its behalf, asked for what is not to be given again.
-    asked_anew: Arc<AtomicBool>,
+    is_uncacheable: Arc<AtomicBool>,
 }
 
 /// An uploaded file of a multipart body.
@@ -111,7 +111,7 @@ impl Request {
             fields: OnceLock::new(),
             depth: 0,
             notices: None,
-            asked_anew: Arc::default(),
+            is_uncacheable: Arc::default(),
         }))
     }
 
@@ -254,18 +254,18 @@ impl Request {
         parts.server = self.0.server.clone();
         parts.depth = self.0.depth.saturating_add(1);
         parts.notices = self.0.notices.clone();
-        parts.asked_anew = Arc::clone(&self.0.asked_anew);
+        parts.is_uncacheable = Arc::clone(&self.0.is_uncacheable);
         sub
     }
 
     /// Keeps the answer, and that of the request that this one is made for, from being given again.
-    pub(crate) fn ask_anew(&self) {
-        self.0.asked_anew.store(true, Ordering::Relaxed);
+    pub(crate) fn mark_uncacheable(&self) {
+        self.0.is_uncacheable.store(true, Ordering::Relaxed);
     }
 
-    /// Whether [`Self::ask_anew`] was called, here or by a request made on behalf of this one.
-    pub(crate) fn asked_anew(&self) -> bool {
-        self.0.asked_anew.load(Ordering::Relaxed)
+    /// Whether [`Self::mark_uncacheable`] was called, here or by a request made on behalf of this one.
+    pub(crate) fn is_uncacheable(&self) -> bool {
+        self.0.is_uncacheable.load(Ordering::Relaxed)
     }
 
     /// The effective method: after `_method` and `X-HTTP-Method-Override`.

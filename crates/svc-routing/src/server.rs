@@ -246,7 +246,7 @@ impl Server {
     /// The response, and the request as its handler saw it.
     async fn handle(&self, req: Request) -> (Response, Request) {
         if req.depth() > crate::embed::MAX_DEPTH {
-            req.ask_anew();
+            req.mark_uncacheable();
             return (too_deep().into(), req);
         }
         let hooks = &self.frozen.hooks;
@@ -254,7 +254,7 @@ impl Server {
             return (result.into(), req);
         }
         if *req.method() == Method::OPTIONS {
-            req.ask_anew();
+            req.mark_uncacheable();
             return self.describe(req);
         }
         if let Some(result) = hooks.run_pre_dispatch(&req, false).await {
@@ -262,7 +262,7 @@ impl Server {
         }
         let Some(found) = self.find(&req) else { return (no_route().into(), req) };
         if !found.endpoint().cacheable {
-            req.ask_anew();
+            req.mark_uncacheable();
         }
         match prepare(found.attach(req), found.endpoint()) {
             Ok(req) => (found.mark(self.run(found.endpoint(), &req).await), req),
@@ -443,7 +443,7 @@ impl Server {
         served.cacheable = served.status == StatusCode::OK
             && *req.method() == Method::GET
             && self.frozen.cacheable
-            && !req.asked_anew();
+            && !req.is_uncacheable();
         self.frozen.hooks.run_pre_serve(&mut served, req);
         if self.frozen.site.debug {
             served.notices = [self.frozen.notices.clone(), req.notices()].concat();

@@ -10,9 +10,9 @@ mod in_flight;
 mod logs;
 mod pages;
 mod schedule;
-pub mod serving;
+pub mod http_server;
 mod shipped_theme;
-mod sign_in;
+mod login;
 mod site;
 pub mod uploads;
 

@@ -18,7 +18,7 @@ use crate::session::SharedConn;
 pub(crate) const MAX_VALUES: usize = 32_000;
 
 /// A statement's name and the length of its list, under which its text is kept.
-type Shape = (&'static str, usize);
+type StatementKey = (&'static str, usize);
 
 /// A connection on which all statements see one state of the database.
 pub struct Db {
@@ -27,7 +27,7 @@ pub struct Db {
     pub(crate) prefix: Arc<str>,
     pub(crate) shared: Arc<Shared>,
     /// SQL texts of statements that do not depend on their values; all handles on the connection share them.
-    texts: Arc<Mutex<HashMap<Shape, Arc<str>>>>,
+    texts: Arc<Mutex<HashMap<StatementKey, Arc<str>>>>,
     /// Counts of changes as of this snapshot; empty when nothing may be taken from or put into the caches.
     pub(crate) epochs: Option<Arc<HashMap<String, i64>>>,
     /// Who tells these counts (MariaDB) once they are wanted, and a moment before this snapshot.
@@ -162,7 +162,7 @@ impl Db {
     /// any value in the order of `values`.
     pub(crate) fn cached(
         &mut self,
-        shape: Shape,
+        shape: StatementKey,
         values: &[Value],
         build: impl FnOnce(&Db) -> SelectStatement,
         mut each: impl FnMut(&Row<'_>) -> Result<()>,

@@ -35,7 +35,7 @@ pub mod comment_threads;
 pub mod comments;
 pub mod import;
 pub mod meta;
-pub mod moment;
+pub mod request_cache;
 pub mod options;
 pub mod posts;
 pub mod schema;

@@ -80,7 +80,7 @@ impl Stamp {
 }
 
 /// The state that was seen last.
-struct Seen {
+struct ChangeCounter {
     stamp: Stamp,
     since: Instant,
     /// Told to the caches; another for each state.
@@ -93,7 +93,7 @@ struct Seen {
 pub(crate) struct Changes {
     /// Whether the server tells its number.
     told: bool,
-    seen: Mutex<Option<Seen>>,
+    seen: Mutex<Option<ChangeCounter>>,
     /// How old totals may be, as configured.
     staleness: Duration,
     start: Instant,
@@ -175,13 +175,13 @@ impl Changes {
             last => {
                 // A state that comes again (seen by two transactions in turn) is taken for a new one.
                 let version = last.as_ref().map_or(0, |last| last.version) + 1;
-                *seen = Some(Seen { stamp, since: now, version, whole: None });
+                *seen = Some(ChangeCounter { stamp, since: now, version, whole: None });
                 None
             }
         }
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Option<Seen>> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, Option<ChangeCounter>> {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

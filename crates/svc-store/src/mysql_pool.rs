@@ -14,7 +14,7 @@ use crate::config::StoreConfig;
 use crate::db::{Db, Tx};
 use crate::engine::mysql::{MySql, Server};
 use crate::error::{Result, StoreError};
-use crate::moment;
+use crate::request_cache;
 use crate::mysql_changes::Changes;
 use crate::pool::{MAX_WAITING, WAIT_AFTER_WRITE};
 use crate::schema;
@@ -248,7 +248,7 @@ impl MySqlPool {
     }
 
     fn take(&self) -> Result<Lease<'_>> {
-        let must = moment::has_written();
+        let must = request_cache::has_written();
         let until = Instant::now() + if must { WAIT_AFTER_WRITE.max(self.wait) } else { self.wait };
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         loop {

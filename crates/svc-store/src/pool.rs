@@ -17,7 +17,7 @@ use crate::engine::sqlite::{self, Deadline, Mode, Sqlite};
 use crate::engine::{Conn as _, Row};
 use crate::error::{Result, StoreError};
 use crate::file_guard::FileGuard;
-use crate::moment;
+use crate::request_cache;
 use crate::schema;
 use crate::session::{self, Session};
 use crate::writer::Writer;
@@ -139,7 +139,7 @@ impl SqlitePool {
     }
 
     fn take(&self) -> Result<Reader> {
-        let must = moment::has_written();
+        let must = request_cache::has_written();
         let until = Instant::now() + if must { WAIT_AFTER_WRITE.max(self.wait) } else { self.wait };
         let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
         loop {

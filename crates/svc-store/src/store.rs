@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::config::{DatabaseUrl, StoreConfig};
 use crate::db::{Db, Tx};
 use crate::error::{Result, StoreError};
-use crate::moment;
+use crate::request_cache;
 use crate::mysql_pool::MySqlPool;
 use crate::pool::SqlitePool;
 
@@ -112,7 +112,7 @@ impl Store {
                 write.await.unwrap_or_else(|_| Err(StoreError::Other("a transaction panicked".to_owned()).into()))
             }
         };
-        moment::over(written.is_ok());
+        request_cache::invalidate(written.is_ok());
         written
     }
 
@@ -128,7 +128,7 @@ impl Store {
             }
             Backend::MySql(pool) => in_place(|| pool.write(pool.turn_blocking()?, f)),
         };
-        moment::over(written.is_ok());
+        request_cache::invalidate(written.is_ok());
         written
     }
 
@@ -144,16 +144,16 @@ impl Store {
     /// after it was told may be used as long as it stays the same. Quick enough to be asked for every request (SQLite:
     /// a look at shared memory; MariaDB: one question, about no table). `None` when it cannot be told, as on other
     /// servers, for a moment after each write to a MariaDB, and inside of a read, whose snapshot may be older. Within one
-    /// request ([`moment`]) it is read once.
+    /// request ([`request_cache`]) it is read once.
     pub fn state(&self) -> Option<i64> {
         let in_session = match &*self.0 {
             Backend::Sqlite(pool) => pool.in_session(),
             Backend::MySql(pool) => pool.in_session(),
         };
         if in_session {
-            return moment::known::<_, Option<i64>>(&*self.0).and_then(|state| *state);
+            return request_cache::known::<_, Option<i64>>(&*self.0).and_then(|state| *state);
         }
-        let told = moment::once(&*self.0, || {
+        let told = request_cache::get_or_load(&*self.0, || {
             let state = match &*self.0 {
                 Backend::Sqlite(pool) => pool.state().ok(),
                 Backend::MySql(pool) => in_place(|| pool.state()),

@@ -149,7 +149,7 @@ async fn after_its_write_a_request_waits_longer() {
         })
     });
     holds.recv().unwrap();
-    let request = crate::moment::scope(async {
+    let request = crate::request_cache::scope(async {
         let before = store.read(|db| options::get(db, "blogname"));
         assert!(matches!(before, Err(StoreError::Busy)));
         store.write(|tx| options::set(tx, "blogname", &StoredText::of("written"), true)).await?;

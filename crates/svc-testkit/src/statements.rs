@@ -36,7 +36,7 @@ const DENIED: [&str; 14] = [
 ];
 
 /// What is known of one engine.
-struct Known {
+struct AllowedStatements {
     /// The snapshot.
     shapes: BTreeSet<String>,
     /// Statements as they were sent that are in it.
@@ -44,10 +44,10 @@ struct Known {
 }
 
 /// What is known of each engine.
-static KNOWN: LazyLock<Mutex<[Known; 2]>> = LazyLock::new(|| {
+static KNOWN: LazyLock<Mutex<[AllowedStatements; 2]>> = LazyLock::new(|| {
     let read = |engine| {
         let text = std::fs::read_to_string(file(engine)).unwrap_or_default();
-        Known { shapes: text.lines().map(shape).collect(), seen: HashSet::new() }
+        AllowedStatements { shapes: text.lines().map(shape).collect(), seen: HashSet::new() }
     };
     Mutex::new(ENGINES.map(read))
 });

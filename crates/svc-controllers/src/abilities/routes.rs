@@ -114,9 +114,9 @@ fn params() -> Params<Listed> {
     let mut p = Params::<Listed>::new(ABILITY);
     paging(&mut p);
     let meta = object([("annotations", annotations())]).additional_properties(true);
-    p.add("category", string().describe("Only abilities of this category.")).cleaned_by(key)
+    p.add("category", string().describe("Only abilities of this category.")).sanitize_with(key)
         .set(|l, v: String| l.category = Some(v).filter(|v| !matches!(v.as_str(), "" | "0")));
-    p.add("namespace", string().describe("Only abilities whose names begin with this and a slash.")).cleaned_by(key)
+    p.add("namespace", string().describe("Only abilities whose names begin with this and a slash.")).sanitize_with(key)
         .set(|l, v: String| l.namespace = Some(v).filter(|v| !matches!(v.as_str(), "" | "0")));
     p.add("meta", meta.describe("Only abilities with these values.")).set(|l, v| l.meta = Some(v));
     p

@@ -27,7 +27,7 @@ use svc_schema::{
 use svc_store::{Db, users};
 
 use crate::{
-    Access, AppPassword, Settings, Site, Stored, caller,
+    Access, AppPassword, Settings, Site, SiteResult, caller,
     posts::context_arg,
     respond,
     users::{
@@ -129,7 +129,7 @@ pub(crate) struct Owner {
 
 impl ApplicationPasswords {
     /// The user that the route names, `me` or by number.
-    fn owner(&self, db: &mut Db, req: &Request, caller: &Caller) -> Stored<User> {
+    fn owner(&self, db: &mut Db, req: &Request, caller: &Caller) -> SiteResult<User> {
         if !self.available {
             return Err(errors::disabled().into());
         }
@@ -143,14 +143,14 @@ impl ApplicationPasswords {
         found.ok_or_else(|| user_not_found().into())
     }
 
-    /// The owner, if `judge` lets the caller through.
-    fn opened(&self, req: &Request, judge: impl FnOnce(&Caller, &Access<'_>, &User) -> Result<()>) -> Result<Owner> {
+    /// The owner, if `authorize` lets the caller through.
+    fn opened(&self, req: &Request, authorize: impl FnOnce(&Caller, &Access<'_>, &User) -> Result<()>) -> Result<Owner> {
         let caller = caller(req);
         self.site.read(|db| {
             let user = self.owner(db, req, &caller)?;
             let settings = self.site.settings_in(db)?;
             let access = Access::new(&self.site, &settings).with_users([user.id]);
-            judge(&caller, &access, &user)?;
+            authorize(&caller, &access, &user)?;
             drop(access);
             Ok(Owner { user, settings })
         })

@@ -9,13 +9,13 @@ use svc_store::{
 };
 
 use super::errors;
-use crate::Stored;
+use crate::SiteResult;
 
 /// Most that one user may have: each use of one tries them in turn.
 const MAX_PER_USER: usize = 1_000;
 
 /// The user's application passwords, oldest first.
-pub(super) fn list(db: &mut Db, user: UserId) -> Stored<Vec<ApplicationPassword>> {
+pub(super) fn list(db: &mut Db, user: UserId) -> SiteResult<Vec<ApplicationPassword>> {
     let stored = meta::get(db, MetaKind::User, user.0, META_KEY)?;
     Ok(stored.map(|stored| list_from_value(&stored.json())).unwrap_or_default())
 }
@@ -25,13 +25,13 @@ pub(super) fn find(list: Vec<ApplicationPassword>, uuid: &str) -> Option<Applica
     list.into_iter().find(|record| !record.uuid.is_empty() && record.uuid == uuid)
 }
 
-fn put(tx: &mut Tx, user: UserId, list: &[ApplicationPassword]) -> Stored<()> {
+fn put(tx: &mut Tx, user: UserId, list: &[ApplicationPassword]) -> SiteResult<()> {
     meta::update(tx, MetaKind::User, user.0, META_KEY, &StoredText::of(list_to_value(list)))?;
     Ok(())
 }
 
 /// Adds a record. Two may have the same name, as on the peer.
-pub(super) fn add(tx: &mut Tx, user: UserId, record: ApplicationPassword) -> Stored<()> {
+pub(super) fn add(tx: &mut Tx, user: UserId, record: ApplicationPassword) -> SiteResult<()> {
     let mut list = list(tx, user)?;
     if list.len() >= MAX_PER_USER {
         return Err(errors::too_many().into());
@@ -46,7 +46,7 @@ pub(super) fn add(tx: &mut Tx, user: UserId, record: ApplicationPassword) -> Sto
 }
 
 /// Gives a record another name, or none; tells what it is then.
-pub(super) fn rename(tx: &mut Tx, user: UserId, uuid: &str, name: Option<&str>) -> Stored<ApplicationPassword> {
+pub(super) fn rename(tx: &mut Tx, user: UserId, uuid: &str, name: Option<&str>) -> SiteResult<ApplicationPassword> {
     let mut list = list(tx, user)?;
     let record = list.iter_mut().find(|record| record.uuid == uuid).ok_or_else(errors::not_found)?;
     let changes = name.is_some_and(|name| name != record.name);
@@ -61,7 +61,7 @@ pub(super) fn rename(tx: &mut Tx, user: UserId, uuid: &str, name: Option<&str>) 
 }
 
 /// Takes a record away.
-pub(super) fn remove(tx: &mut Tx, user: UserId, uuid: &str) -> Stored<()> {
+pub(super) fn remove(tx: &mut Tx, user: UserId, uuid: &str) -> SiteResult<()> {
     let mut list = list(tx, user)?;
     let before = list.len();
     list.retain(|record| record.uuid != uuid);
@@ -72,7 +72,7 @@ pub(super) fn remove(tx: &mut Tx, user: UserId, uuid: &str) -> Stored<()> {
 }
 
 /// Takes all records away; gives how many there were.
-pub(super) fn clear(tx: &mut Tx, user: UserId) -> Stored<usize> {
+pub(super) fn clear(tx: &mut Tx, user: UserId) -> SiteResult<usize> {
     let n_records = list(tx, user)?.len();
     if n_records > 0 {
         put(tx, user, &[])?;

@@ -1,7 +1,7 @@
 //! Images of the site as HTML: the file of a size, and the others to choose from.
 
 use serde_json::Value;
-use svc_blocks::data::{ImageWish, Loading};
+use svc_blocks::data::{ImageRequest, Loading};
 use svc_content::srcset::{Image, ImageSize, sizes};
 use svc_model::Post;
 use svc_store::{Meta, StoredText};
@@ -33,7 +33,7 @@ pub(crate) fn files(post: &Post, meta: &Meta, uploads_url: &str) -> Option<Image
 /// The tag of an attachment in the size asked for, or in its own when it has no such file.
 ///
 /// Source: `wp_get_attachment_image`.
-pub(crate) fn tag(image: &Image, meta: &Meta, wish: &ImageWish) -> String {
+pub(crate) fn tag(image: &Image, meta: &Meta, wish: &ImageRequest) -> String {
     let data = meta.first("_wp_attachment_metadata").map(StoredText::json).unwrap_or_default();
     let chosen = data["sizes"][wish.size.as_str()]["file"].as_str();
     let folder = image.file.rsplit_once('/').map_or("", |(folder, _)| folder);

@@ -23,19 +23,19 @@ use svc_store::{
 };
 
 use crate::{
-    OpenedPosts, Settings, Site, Stored, caller,
+    OpenedPosts, Settings, Site, SiteResult, caller,
     feeds::{Item, Missing},
     media::images_of,
-    page::SceneList,
+    page::ListContext,
     posts::Rendered,
     render,
 };
-pub use site_blocks::Reader;
+pub use site_blocks::BlockViewer;
 use site_blocks::SiteBlocks;
 
 /// The block types known while these plugins and this theme are active.
 #[derive(Debug)]
-pub(crate) struct Known {
+pub(crate) struct ActiveBlockTypes {
     /// What the options say is active.
     active: [StoredText; 3],
     types: Arc<BlockTypes>,
@@ -65,7 +65,7 @@ impl Site {
         add("themes", active[1].text());
         add("themes", active[2].text());
         let types = Arc::new(types);
-        self.known_blocks.store(Some(Arc::new(Known { active, types: Arc::clone(&types) })));
+        self.known_blocks.store(Some(Arc::new(ActiveBlockTypes { active, types: Arc::clone(&types) })));
         types
     }
 }
@@ -77,14 +77,14 @@ fn plugin_folders(stored: Option<&StoredText>) -> Vec<String> {
     svc_php::list::parse_list(&files).iter().filter_map(|file| folder(file)).collect()
 }
 
-impl Reader {
+impl BlockViewer {
     /// Who reads by this request, and where.
     pub(crate) fn of(site: &Site, settings: &Settings, req: &Request) -> Self {
         let query = svc_php::query::build(&req.params().query);
         let route = settings.urls.rest(req.route());
         let joint = if route.contains('?') { '&' } else { '?' };
         let caller = caller(req);
-        Reader {
+        BlockViewer {
             address: if query.is_empty() { route } else { format!("{route}{joint}{query}") },
             missing: Missing::default(),
             logout_nonce: if caller.is_logged_in() { site.nonce(req, LOG_OUT) } else { String::new() },
@@ -111,7 +111,7 @@ pub(crate) fn kept(site: &Site, settings: &Settings, post_type: &str, content: &
 }
 
 /// Remembers blocks that a post's content need not be shown with again, beside those it remembers already.
-pub(crate) fn remember(tx: &mut Tx, post: PostId, names: &[String]) -> Stored<()> {
+pub(crate) fn remember(tx: &mut Tx, post: PostId, names: &[String]) -> SiteResult<()> {
     if names.is_empty() {
         return Ok(());
     }
@@ -129,10 +129,10 @@ const LOG_OUT: &str = "log-out";
 pub(crate) fn with_blocks<T>(
     site: &Site,
     settings: &Settings,
-    reader: &Reader,
+    reader: &BlockViewer,
     db: &mut Db,
     run: impl FnOnce(&CoreBlocks<'_>) -> T,
-) -> Stored<T> {
+) -> SiteResult<T> {
     with_page(site, settings, reader, db, (None, None), run)
 }
 
@@ -140,11 +140,11 @@ pub(crate) fn with_blocks<T>(
 pub(crate) fn with_page<T>(
     site: &Site,
     settings: &Settings,
-    reader: &Reader,
+    reader: &BlockViewer,
     db: &mut Db,
-    (list, post): (Option<SceneList>, Option<Post>),
+    (list, post): (Option<ListContext>, Option<Post>),
     run: impl FnOnce(&CoreBlocks<'_>) -> T,
-) -> Stored<T> {
+) -> SiteResult<T> {
     let types = site.block_types(settings);
     let data = SiteBlocks::new(site, settings, reader, db);
     if let Some(list) = list {
@@ -190,12 +190,12 @@ pub(crate) struct Wanted {
 pub(crate) fn rendered(
     site: &Site,
     settings: &Settings,
-    reader: impl FnOnce() -> Reader,
+    reader: impl FnOnce() -> BlockViewer,
     db: &mut Db,
     rows: &[Post],
     wanted: Wanted,
-    with: &render::With<'_>,
-) -> Stored<Vec<Rendered>> {
+    with: &render::RenderOptions<'_>,
+) -> SiteResult<Vec<Rendered>> {
     let nothing = || vec![Rendered::default(); rows.len()];
     if !wanted.content && !wanted.excerpt {
         return Ok(nothing());
@@ -217,7 +217,7 @@ pub(crate) fn rendered(
             }
             let ignored = meta.get(&post.id.0).map_or("", |stored| stored.text(IGNORED_HOOKS));
             let root = has_hooks.then(|| Root::of(&post.post_type, ignored));
-            let with = render::With { dynamic: Some(blocks), root, ..render::With::new(with.images, with.page) };
+            let with = render::RenderOptions { dynamic: Some(blocks), root, ..render::RenderOptions::new(with.images, with.page) };
             blocks.within_post(post.id, &post.post_type, || Rendered {
                 content: wanted.content.then(|| render::content(site, settings, post, &with)),
                 excerpt: wanted.excerpt.then(|| render::excerpt(site, settings, post, &with, wanted.words)),
@@ -263,7 +263,7 @@ pub fn on_page(
 ) -> Result<String, Error> {
     let wanted = Wanted { content: excerpt.is_none(), excerpt: excerpt.is_some(), words: excerpt.unwrap_or_default() };
     let (images, page) = (images_of(site, settings, post), Mutex::default());
-    let with = render::With::new(&images, &page);
+    let with = render::RenderOptions::new(&images, &page);
     let plain = |made: Option<String>| {
         made.unwrap_or_else(|| match excerpt {
             Some(words) => render::excerpt(site, settings, post, &with, words),
@@ -274,7 +274,7 @@ pub fn on_page(
     if types.hooks().is_empty() && !has_dynamic(&types, &post.content) {
         return Ok(plain(None));
     }
-    let reader = || Reader { address: address.to_owned(), ..Reader::default() };
+    let reader = || BlockViewer { address: address.to_owned(), ..BlockViewer::default() };
     let made = site.read(|db| rendered(site, settings, reader, db, std::slice::from_ref(post), wanted, &with))?;
     let made = made.into_iter().next().unwrap_or_default();
     Ok(plain(made.content.or(made.excerpt)))

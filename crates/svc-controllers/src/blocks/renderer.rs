@@ -13,7 +13,7 @@ use svc_schema::{
 };
 use svc_store::posts;
 
-use super::{Reader, with_blocks};
+use super::{BlockViewer, with_blocks};
 use crate::{
     Access, Site, caller,
     feeds::{Missing, with_feeds},
@@ -92,7 +92,7 @@ impl Renderer {
         let theme = site.theme(&settings);
         let show = |missing: &Missing| {
             site.read(|db| {
-                let reader = Reader { missing: missing.clone(), ..Reader::of(site, &settings, &req) };
+                let reader = BlockViewer { missing: missing.clone(), ..BlockViewer::of(site, &settings, &req) };
                 with_blocks(site, &settings, &reader, db, |blocks| {
                     let show = || {
                         let dynamic = svc_blocks::with_text(blocks);

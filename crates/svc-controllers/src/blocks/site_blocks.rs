@@ -13,7 +13,7 @@ use std::{
 use chrono::{NaiveDate, NaiveDateTime};
 use svc_auth::Caller;
 use svc_blocks::data::{
-    BlockData, CommentView, CommentsQuery, Facts, FeedItem, ImageWish, MainList, PartView, Person, PostView, Posts,
+    BlockData, CommentView, CommentsQuery, Facts, FeedItem, ImageRequest, MainList, PartView, Person, PostView, Posts,
     PostsOrder, PostsQuery, Sticky, TaxonomyView, TermView, TermsOrder, TermsQuery,
 };
 use svc_model::{Comment, CommentId, Post, PostId, Term, TermId, UserId};
@@ -29,9 +29,9 @@ use svc_store::{
 
 use super::{IGNORED_HOOKS, feed_of_others, images};
 use crate::{
-    Access, Fail, OpenedPosts, Settings, Site, Stored, addresses, avatars,
+    Access, SiteError, OpenedPosts, Settings, Site, SiteResult, permalinks, avatars,
     feeds::Missing,
-    page::SceneList,
+    page::ListContext,
     patterns,
     posts::{class_list, params::of_formats},
     render,
@@ -48,7 +48,7 @@ const MAX_TERMS: u64 = 2_000;
 
 /// Who reads, and where.
 #[derive(Clone, Debug, Default)]
-pub struct Reader {
+pub struct BlockViewer {
     /// Who it is.
     pub caller: Caller,
     /// The address that was asked for.
@@ -65,11 +65,11 @@ pub struct Reader {
 pub(crate) struct SiteBlocks<'a> {
     site: &'a Site,
     settings: &'a Settings,
-    reader: &'a Reader,
+    reader: &'a BlockViewer,
     db: RefCell<&'a mut Db>,
     facts: Facts,
     left: Cell<u32>,
-    failure: RefCell<Option<Fail>>,
+    failure: RefCell<Option<SiteError>>,
     posts: RefCell<HashMap<PostId, Option<Rc<PostView>>>>,
     lists: RefCell<HashMap<PostsQuery, Rc<Posts>>>,
     neighbours: RefCell<HashMap<(PostId, bool, String), Option<Rc<PostView>>>>,
@@ -88,7 +88,7 @@ pub(crate) struct SiteBlocks<'a> {
 }
 
 impl<'a> SiteBlocks<'a> {
-    pub(crate) fn new(site: &'a Site, settings: &'a Settings, reader: &'a Reader, db: &'a mut Db) -> Self {
+    pub(crate) fn new(site: &'a Site, settings: &'a Settings, reader: &'a BlockViewer, db: &'a mut Db) -> Self {
         SiteBlocks {
             site,
             settings,
@@ -116,7 +116,7 @@ impl<'a> SiteBlocks<'a> {
     }
 
     /// Makes this the list that the page shows.
-    pub(crate) fn show(&self, list: SceneList) {
+    pub(crate) fn show(&self, list: ListContext) {
         let posts = Posts { items: self.views(list.posts), total: list.total };
         let main = MainList {
             posts: Rc::new(posts),
@@ -137,12 +137,12 @@ impl<'a> SiteBlocks<'a> {
     }
 
     /// What went wrong with the store meanwhile.
-    pub(crate) fn failure(self) -> Option<Fail> {
+    pub(crate) fn failure(self) -> Option<SiteError> {
         self.failure.into_inner()
     }
 
     /// Puts a question to the store: nothing when it fails, which is remembered, or when there were too many.
-    fn ask<T: Default>(&self, question: impl FnOnce(&mut Db) -> Stored<T>) -> T {
+    fn ask<T: Default>(&self, question: impl FnOnce(&mut Db) -> SiteResult<T>) -> T {
         let Some(left) = self.left.get().checked_sub(1) else { return T::default() };
         if self.failure.borrow().is_some() {
             return T::default();
@@ -176,7 +176,7 @@ impl<'a> SiteBlocks<'a> {
         let views: Vec<Rc<PostView>> = self.ask(|db| {
             let ids: Vec<PostId> = rows.iter().map(|post| post.id).collect();
             let numbers: Vec<i64> = ids.iter().map(|id| id.0).collect();
-            let mut links = addresses::of_posts(db, site, settings, &rows)?;
+            let mut links = permalinks::of_posts(db, site, settings, &rows)?;
             let mut of_posts = meta::load(db, MetaKind::Post, &numbers)?;
             let mut terms = terms::of_objects(db, &ids)?;
             let access = Access::of_posts(site, settings, db, &rows)?;
@@ -385,7 +385,7 @@ fn title(post: &Post) -> String {
     }
 }
 
-fn facts(site: &Site, settings: &Settings, reader: &Reader) -> Facts {
+fn facts(site: &Site, settings: &Settings, reader: &BlockViewer) -> Facts {
     let text = |name: &str| settings.option(name).to_owned();
     let on = |name: &str| settings.number(name) != 0;
     let positive = |name: &str| u64::try_from(settings.number(name)).ok().filter(|n| *n > 0);
@@ -628,7 +628,7 @@ impl BlockData for SiteBlocks<'_> {
         self.comments.borrow().get(&id).cloned().flatten()
     }
 
-    fn image(&self, id: PostId, wish: &ImageWish) -> Option<String> {
+    fn image(&self, id: PostId, wish: &ImageRequest) -> Option<String> {
         self.load_attachments(std::iter::once(id));
         let found = self.attachments.borrow().get(&id).cloned().flatten()?;
         let (post, meta) = &*found;

@@ -121,15 +121,15 @@ pub(super) fn fields(site: &Site, with_avatars: bool) -> CommentFields {
     f.add("author", integer().describe("Number of the user who wrote it, 0 for a guest.").context(ALL))
         .get(|c| c.comment.user.0).set(|d, v| d.author = Some(v));
     f.add("author_name", string().describe("The author's name.").context(ALL))
-        .cleaned_by(one_line).get(|c| c.comment.author.clone()).set(|d, v| d.author_name = Some(v));
+        .sanitize_with(one_line).get(|c| c.comment.author.clone()).set(|d, v| d.author_name = Some(v));
     f.add("author_email", string().describe("The author's e-mail address.").format("email").context(EDIT))
-        .parsed_by(email_or_nothing).get(|c| c.comment.author_email.clone()).set(|d, v| d.author_email = Some(v));
+        .parse_with(email_or_nothing).get(|c| c.comment.author_email.clone()).set(|d, v| d.author_email = Some(v));
     f.add("author_url", string().describe("Address of the author's own page.").format("uri").context(ALL))
         .get(|c| c.comment.author_url.clone()).set(|d, v| d.author_url = Some(v));
     f.add("author_ip", string().describe("Network address that it came from.").format("ip").context(EDIT))
         .get(|c| c.comment.author_ip.clone()).set(|d, v| d.author_ip = Some(v));
     f.add("author_user_agent", string().describe("Program that it was sent with.").context(EDIT))
-        .cleaned_by(one_line).get(|c| c.comment.agent.clone()).set(|d, v| d.author_user_agent = Some(v));
+        .sanitize_with(one_line).get(|c| c.comment.agent.clone()).set(|d, v| d.author_user_agent = Some(v));
     f.add("date", string().describe("When it was written, in the site's time zone.").format("date-time").context(ALL))
         .get(|c| wire(c, c.comment.date)).set(|d, v| d.date = Some(v));
     f.add("date_gmt", string().describe("When it was written, in UTC.").format("date-time").context(VIEW_EDIT))
@@ -140,7 +140,7 @@ pub(super) fn fields(site: &Site, with_avatars: bool) -> CommentFields {
     content.unchecked().set(|d, v| d.content = text(v));
     f.add("link", string().describe("Address of the comment on its post's page.").format("uri").context(ALL).readonly()).get(CommentItem::link);
     f.add("status", string().describe("Whether it is shown, held, spam or in the trash.").context(VIEW_EDIT))
-        .cleaned_by(key).get(|c| shown_status(&c.comment).to_owned()).set(|d, v| d.status = Some(v));
+        .sanitize_with(key).get(|c| shown_status(&c.comment).to_owned()).set(|d, v| d.status = Some(v));
     f.add("type", string().describe("Kind of comment.").default("comment").context(ALL).readonly()).get(|c| shown_type(&c.comment).to_owned());
     if with_avatars {
         let urls = f.add("author_avatar_urls", avatars::schema("Addresses of the author's picture, by its width.", ALL));
@@ -151,7 +151,7 @@ pub(super) fn fields(site: &Site, with_avatars: bool) -> CommentFields {
         }
     }
     crate::meta::add_member(&mut f, &site.meta, "comment", "", |c| &c.meta).set(|d, v| d.meta = Some(v));
-    f.all_whole()
+    f.all_exact()
 }
 
 /// An e-mail address, or nothing, which takes it away.

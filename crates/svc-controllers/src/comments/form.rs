@@ -13,7 +13,7 @@ use super::{
     fields::CommentDraft,
     write::{Job, takes_comments, whole_seconds},
 };
-use crate::{Access, Settings, Site, Stored, Visitor, addresses};
+use crate::{Access, Settings, Site, SiteResult, Visitor, permalinks};
 
 /// What the form was sent with.
 #[derive(Clone, Debug, Default)]
@@ -137,7 +137,7 @@ pub async fn submit(site: &Arc<Site>, given: Submission, sender: Sender) -> Resu
     };
     let comment = site.write(write).await.map_err(refused)??;
     let address =
-        site.read(|db| Ok(addresses::of_posts(db, site, &settings, std::slice::from_ref(&post))?.remove(&post.id)))?;
+        site.read(|db| Ok(permalinks::of_posts(db, site, &settings, std::slice::from_ref(&post))?.remove(&post.id)))?;
     let date = comment.date_gmt.map(|date| date.format("%Y-%m-%d %H:%M:%S").to_string()).unwrap_or_default();
     Ok(Submitted {
         link: format!("{}#comment-{}", address.unwrap_or_default(), comment.id),
@@ -164,7 +164,7 @@ fn check_post(
     settings: &Settings,
     given: &Submission,
     visitor: &Visitor,
-) -> Stored<Result<Post, Refusal>> {
+) -> SiteResult<Result<Post, Refusal>> {
     if given.parent > 0 {
         let parent = comments::get(db, CommentId(given.parent))?;
         if parent.is_none_or(|parent| parent.approved != "1") {

@@ -4,7 +4,7 @@ use svc_discovery::RestBase;
 use svc_model::{Comment, Post};
 use svc_routing::{Link, Links};
 
-use super::rights::Reader;
+use super::rights::CommentViewer;
 use crate::{Settings, Site, posts::with_query, urls::rest_base};
 
 /// Where the family lies, under its namespace.
@@ -20,7 +20,7 @@ pub(super) fn links(
     site: &Site,
     settings: &Settings,
     comment: &Comment,
-    reader: &Reader<'_>,
+    reader: &CommentViewer<'_>,
     has_replies: bool,
 ) -> Links {
     let namespace = site.brand.namespace();

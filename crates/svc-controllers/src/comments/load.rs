@@ -17,40 +17,40 @@ use svc_store::{
 use super::{
     fields::{CommentDraft, CommentItem},
     links,
-    rights::Reader,
+    rights::CommentViewer,
 };
-use crate::{Settings, Site, Stored, addresses};
+use crate::{Settings, Site, SiteResult, permalinks};
 
 /// What a request may see of the comments that it loads.
-pub(super) struct Loading<'a> {
+pub(super) struct CommentLoader<'a> {
     pub(super) site: &'a Arc<Site>,
     pub(super) settings: &'a Arc<Settings>,
     pub(super) view: &'a View,
 }
 
 /// A comment ready to be rendered, with its links when they are asked for.
-pub(super) struct Loaded {
+pub(super) struct LoadedComment {
     pub(super) item: CommentItem,
     pub(super) links: Option<Links>,
 }
 
-impl Loading<'_> {
+impl CommentLoader<'_> {
     /// Loads what the plan reads: one query per kind of related data, whatever the number of comments. The reader knows
     /// their posts.
     pub(super) fn load(
         &self,
         db: &mut Db,
-        reader: &Reader<'_>,
+        reader: &CommentViewer<'_>,
         rows: Vec<Comment>,
         plan: &Plan<'_, CommentItem, CommentDraft>,
-    ) -> Stored<Vec<Loaded>> {
+    ) -> SiteResult<Vec<LoadedComment>> {
         if rows.is_empty() {
             return Ok(Vec::new());
         }
         let numbers: Vec<i64> = rows.iter().map(|c| c.id.0).collect();
         let mut meta = if plan.wants("meta") { meta::load(db, MetaKind::Comment, &numbers)? } else { HashMap::new() };
-        let addresses = if plan.wants("link") {
-            addresses::of_posts(db, self.site, self.settings, &reader.posts())?
+        let permalinks = if plan.wants("link") {
+            permalinks::of_posts(db, self.site, self.settings, &reader.posts())?
         } else {
             HashMap::new()
         };
@@ -71,20 +71,20 @@ impl Loading<'_> {
                 let email = emails.get(&comment.user).unwrap_or(&comment.author_email).clone();
                 let item = CommentItem {
                     meta: meta.remove(&comment.id.0).unwrap_or_default(),
-                    address: addresses.get(&comment.post).cloned().unwrap_or_default(),
+                    address: permalinks.get(&comment.post).cloned().unwrap_or_default(),
                     page: pages.get(&comment.id).copied(),
                     email,
                     settings: Arc::clone(self.settings),
                     comment,
                 };
-                Loaded { item, links }
+                LoadedComment { item, links }
             })
             .collect())
     }
 }
 
 /// The addresses of the users who wrote these: avatars follow the account, not what was written down at the time.
-fn emails(db: &mut Db, rows: &[Comment]) -> Stored<HashMap<UserId, String>> {
+fn emails(db: &mut Db, rows: &[Comment]) -> SiteResult<HashMap<UserId, String>> {
     let mut ids: Vec<UserId> = rows.iter().map(|c| c.user).filter(|id| !id.is_none()).collect();
     ids.sort_unstable();
     ids.dedup();
@@ -101,7 +101,7 @@ const MAX_DEPTH: i64 = 10;
 ///
 /// A thread stands where its beginning does: after the approved comments of the first level that are older. The first
 /// page is named only where pages are counted from the newest. Source: recorded answers of the peer.
-fn pages(db: &mut Db, settings: &Settings, rows: &[Comment]) -> Stored<HashMap<CommentId, u64>> {
+fn pages(db: &mut Db, settings: &Settings, rows: &[Comment]) -> SiteResult<HashMap<CommentId, u64>> {
     let per_page = u64::try_from(settings.number("comments_per_page")).unwrap_or(0);
     if settings.number("page_comments") == 0 || per_page == 0 {
         return Ok(HashMap::new());

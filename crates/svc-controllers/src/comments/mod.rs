@@ -31,12 +31,12 @@ use svc_store::{StoreError, comments};
 use self::{
     fields::{CommentFields, OBJECT},
     links::BASE,
-    load::{Loaded, Loading},
+    load::{LoadedComment, CommentLoader},
     params::CommentList,
-    rights::Reader,
+    rights::CommentViewer,
 };
 use crate::{
-    Access, Fail, MetaField, Settings, Site, access::only_reads, avatars, caller, posts::context_arg, respond,
+    Access, SiteError, MetaField, Settings, Site, access::only_reads, avatars, caller, posts::context_arg, respond,
 };
 
 /// Most posts whose comments are listed at once.
@@ -159,12 +159,12 @@ fn numbers(req: &Request, name: &str) -> Vec<i64> {
 }
 
 impl Comments {
-    /// A comment that `judge` lets through, or 404. The reader knows its post, and that of the number `other`.
+    /// A comment that `authorize` lets through, or 404. The reader knows its post, and that of the number `other`.
     fn granted(
         &self,
         req: &Request,
         other: Option<i64>,
-        judge: impl FnOnce(&Reader<'_>, &Comment) -> Result<()>,
+        authorize: impl FnOnce(&CommentViewer<'_>, &Comment) -> Result<()>,
     ) -> Result<Comment> {
         let (caller, password) = (caller(req), password(req));
         self.site.read(|db| {
@@ -173,11 +173,11 @@ impl Comments {
             let comment = found.ok_or_else(errors::not_found)?;
             let settings = self.site.settings_in(db)?;
             let posts = [Some(comment.post), other.map(PostId)].into_iter().flatten();
-            let reader = Reader::new(db, &self.site, &settings, &caller, posts, password.as_deref())?;
+            let reader = CommentViewer::new(db, &self.site, &settings, &caller, posts, password.as_deref())?;
             if !comment.post.is_none() && reader.post(comment.post).is_none() {
                 return Err(errors::post_is_gone().into());
             }
-            judge(&reader, &comment)?;
+            authorize(&reader, &comment)?;
             drop(reader);
             Ok(comment)
         })
@@ -189,11 +189,11 @@ impl Comments {
         let settings = self.site.settings()?;
         let plan = self.fields(&settings).plan(&view);
         let loaded = self.site.read(|db| {
-            let reader = Reader::new(db, &self.site, &settings, &caller, [comment.post], password.as_deref())?;
-            let loading = Loading { site: &self.site, settings: &settings, view: &view };
+            let reader = CommentViewer::new(db, &self.site, &settings, &caller, [comment.post], password.as_deref())?;
+            let loading = CommentLoader { site: &self.site, settings: &settings, view: &view };
             Ok(loading.load(db, &reader, vec![comment], &plan)?.pop())
         })?;
-        let Some(Loaded { item, links }) = loaded else { return Err(errors::not_found()) };
+        let Some(LoadedComment { item, links }) = loaded else { return Err(errors::not_found()) };
         let mut data = plan.prepare(&item);
         respond::add_extra(&self.extra, OBJECT, &mut data, req, &view).await?;
         Ok(respond::single(data, links))
@@ -211,12 +211,12 @@ impl Comments {
             posts.retain(|id| *id != 0);
         }
         if posts.len() > MAX_POSTS {
-            return Err(Fail::Store(StoreError::TooMany).into());
+            return Err(SiteError::Store(StoreError::TooMany).into());
         }
         self.site.read(|db| {
             let settings = self.site.settings_in(db)?;
             let ids = posts.iter().map(|id| PostId(*id));
-            let reader = Reader::new(db, &self.site, &settings, &caller, ids, password.as_deref())?;
+            let reader = CommentViewer::new(db, &self.site, &settings, &caller, ids, password.as_deref())?;
             for id in &posts {
                 match reader.post(PostId(*id)) {
                     Some(post) if !reader.can_read_post(post) => return Err(errors::cannot_read_post(&req).into()),
@@ -244,7 +244,7 @@ impl Comments {
     }
 
     /// Whether the caller may list the notes of a post.
-    fn check_notes(&self, req: &Request, reader: &Reader<'_>, post: &Post, edit: bool) -> Result<()> {
+    fn check_notes(&self, req: &Request, reader: &CommentViewer<'_>, post: &Post, edit: bool) -> Result<()> {
         let may_edit = reader.can_edit_post(post);
         if !self.site.types.get(&post.post_type).is_some_and(has_notes) {
             return Err(if may_edit { errors::notes_not_supported() } else { errors::forbidden_param(req, &["type"]) });
@@ -267,14 +267,14 @@ impl Comments {
             }
             let rows = comments::get_many(db, &found.ids)?;
             let posts = rows.iter().map(|c| c.post);
-            let reader = Reader::new(db, &self.site, &settings, &caller, posts, password.as_deref())?;
+            let reader = CommentViewer::new(db, &self.site, &settings, &caller, posts, password.as_deref())?;
             // What the caller may not see is counted and then left out, as the peer does.
             let rows = rows.into_iter().filter(|comment| reader.can_read(comment)).collect();
-            let loading = Loading { site: &self.site, settings: &settings, view: &view };
+            let loading = CommentLoader { site: &self.site, settings: &settings, view: &view };
             Ok((total, loading.load(db, &reader, rows, &plan)?))
         })?;
         let mut items = Vec::with_capacity(loaded.len());
-        for Loaded { item, links } in loaded {
+        for LoadedComment { item, links } in loaded {
             let mut data = plan.prepare(&item);
             respond::add_extra(&self.extra, OBJECT, &mut data, &req, &view).await?;
             items.push(respond::with_links(data, links, &req));
@@ -351,7 +351,7 @@ impl Comments {
     }
 
     /// Whether the caller may put a comment on this post, where it is not already: whoever may edit that post.
-    fn check_move(&self, req: &Request, reader: &Reader<'_>, comment: &Comment, to: PostId) -> Result<()> {
+    fn check_move(&self, req: &Request, reader: &CommentViewer<'_>, comment: &Comment, to: PostId) -> Result<()> {
         let Some(post) = reader.post(to) else {
             let may_know = to.is_none() || reader.moderates();
             return Err(if may_know { errors::invalid_post() } else { errors::cannot_edit(req) });

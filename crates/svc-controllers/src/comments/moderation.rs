@@ -10,13 +10,13 @@ use svc_store::{
 };
 
 use super::errors;
-use crate::{Settings, Stored, render};
+use crate::{Settings, SiteResult, render};
 
 /// Seconds that must pass between two comments of one writer.
 const PAUSE: i64 = 15;
 
 /// A user as the capability rules see him; `None` when there is no such user.
-pub(super) fn user(db: &mut Db, settings: &Settings, id: UserId) -> Stored<Option<Caller>> {
+pub(super) fn user(db: &mut Db, settings: &Settings, id: UserId) -> SiteResult<Option<Caller>> {
     if id.is_none() || users::get(db, id)?.is_none() {
         return Ok(None);
     }
@@ -32,14 +32,14 @@ pub(super) fn user(db: &mut Db, settings: &Settings, id: UserId) -> Stored<Optio
 ///
 /// # Errors
 /// `comment_duplicate` (409), `comment_flood` (400); those of the store.
-pub(super) fn judge(
+pub(super) fn authorize(
     db: &mut Db,
     settings: &Settings,
     caller: &Caller,
     post: &Post,
     comment: &Comment,
     now: chrono::NaiveDateTime,
-) -> Stored<&'static str> {
+) -> SiteResult<&'static str> {
     if comment_threads::is_said_already(db, comment)? {
         return Err(errors::duplicate().into());
     }
@@ -57,7 +57,7 @@ pub(super) fn judge(
     Ok(if is_let_through(db, settings, comment)? { "1" } else { "0" })
 }
 
-fn comes_too_soon(db: &mut Db, caller: &Caller, comment: &Comment, now: chrono::NaiveDateTime) -> Stored<bool> {
+fn comes_too_soon(db: &mut Db, caller: &Caller, comment: &Comment, now: chrono::NaiveDateTime) -> SiteResult<bool> {
     let writer = if caller.is_logged_in() { Writer::User(caller.id) } else { Writer::Guest(comment.author_ip.clone()) };
     let last = comment_threads::last_by(db, &writer, &comment.author_email, now - TimeDelta::hours(1))?;
     Ok(match (last, comment.date_gmt) {
@@ -67,7 +67,7 @@ fn comes_too_soon(db: &mut Db, caller: &Caller, comment: &Comment, now: chrono::
 }
 
 /// Whether the site's options let a comment be shown without a moderator's look.
-fn is_let_through(db: &mut Db, settings: &Settings, comment: &Comment) -> Stored<bool> {
+fn is_let_through(db: &mut Db, settings: &Settings, comment: &Comment) -> SiteResult<bool> {
     if settings.number("comment_moderation") == 1 {
         return Ok(false);
     }
@@ -92,7 +92,7 @@ fn is_let_through(db: &mut Db, settings: &Settings, comment: &Comment) -> Stored
 }
 
 /// An option with words, one on a line. Such lists may be long, and are not among the options read with every request.
-fn words(db: &mut Db, option: &str) -> Stored<String> {
+fn words(db: &mut Db, option: &str) -> SiteResult<String> {
     Ok(options::get(db, option)?.unwrap_or_default().text().to_owned())
 }
 

@@ -54,7 +54,7 @@ pub(super) fn params() -> Params<CommentList> {
     p.add("context", context_param());
     p.add("page", integer().describe("Page of the list.").default(1).minimum(1)).set(|l, n| l.page = n);
     p.add("per_page", integer().describe("Items on a page.").default(10).range(1..=MAX_PER_PAGE)).set(|l, n| l.per_page = n);
-    p.add("search", string().describe("Only comments with this text in them or their author.")).cleaned_by(one_line).set(|l, s: String| l.query.search = Some(s).filter(|s| !s.is_empty()));
+    p.add("search", string().describe("Only comments with this text in them or their author.")).sanitize_with(one_line).set(|l, s: String| l.query.search = Some(s).filter(|s| !s.is_empty()));
     p.add("after", date().describe("Only comments written after this moment.")).set(|l, s| l.after = Some(s));
     p.add("author", ids().describe("Only comments by these users.")).set(|l, v| l.query.author_in = numbers(v, UserId));
     p.add("author_exclude", ids().describe("No comments by these users.")).set(|l, v| l.query.author_not_in = numbers(v, UserId));
@@ -70,8 +70,8 @@ pub(super) fn params() -> Params<CommentList> {
     p.add("parent", ids().describe("Only replies to these; 0 stands for the posts.").default(json!([]))).set(|l, v| l.query.parent_in = numbers(v, CommentId));
     p.add("parent_exclude", ids().describe("No replies to these.").default(json!([]))).set(|l, v| l.query.parent_not_in = numbers(v, CommentId));
     p.add("post", ids().describe("Only comments on these posts.").default(json!([]))).set(|l, v| l.query.posts = numbers(v, PostId));
-    p.add("status", string().describe("Only comments with this status.").default("approve")).cleaned_by(key).set(|l, s| l.status = s);
-    p.add("type", string().describe("Only comments of this kind.").default("comment")).cleaned_by(key).set(|l, s| l.kind = s);
+    p.add("status", string().describe("Only comments with this status.").default("approve")).sanitize_with(key).set(|l, s| l.status = s);
+    p.add("type", string().describe("Only comments of this kind.").default("comment")).sanitize_with(key).set(|l, s| l.kind = s);
     p.add("password", string().describe("Password of the post, where one guards it."));
     p
 }

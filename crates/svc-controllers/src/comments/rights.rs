@@ -9,10 +9,10 @@ use svc_auth::{Caller, caps::PostCap};
 use svc_model::{Comment, Post, PostId};
 use svc_store::{Db, posts};
 
-use crate::{Access, Settings, Site, Stored};
+use crate::{Access, Settings, Site, SiteResult};
 
 /// A caller, and the posts of the comments that he asks for.
-pub(super) struct Reader<'a> {
+pub(super) struct CommentViewer<'a> {
     site: &'a Site,
     pub(super) access: Access<'a>,
     pub(super) caller: &'a Caller,
@@ -21,7 +21,7 @@ pub(super) struct Reader<'a> {
     password: Option<&'a str>,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> CommentViewer<'a> {
     /// Loads these posts, and what the rules ask about them.
     pub(super) fn new(
         db: &mut Db,
@@ -30,14 +30,14 @@ impl<'a> Reader<'a> {
         caller: &'a Caller,
         ids: impl IntoIterator<Item = PostId>,
         password: Option<&'a str>,
-    ) -> Stored<Self> {
+    ) -> SiteResult<Self> {
         let mut ids: Vec<PostId> = ids.into_iter().filter(|id| !id.is_none()).collect();
         ids.sort_unstable();
         ids.dedup();
         let rows = if ids.is_empty() { Vec::new() } else { posts::get_many(db, &ids)? };
         let access = Access::of_posts(site, settings, db, &rows)?;
         let posts = rows.into_iter().map(|p| (p.id, p)).collect();
-        Ok(Reader { site, access, caller, posts, password })
+        Ok(CommentViewer { site, access, caller, posts, password })
     }
 
     /// A post that was loaded.

@@ -9,13 +9,13 @@ use svc_store::{
     meta::{self, MetaKind},
 };
 
-use crate::Stored;
+use crate::SiteResult;
 
 /// Meta under which spam and trash keep the status before, and since when.
 const KEPT: [&str; 2] = ["_wp_trash_meta_status", "_wp_trash_meta_time"];
 
 /// Moves a comment to the trash. `now` is seconds since 1970. Gives the comment as it is then.
-pub(super) fn trash(tx: &mut Tx, id: CommentId, now: i64) -> Stored<Option<Comment>> {
+pub(super) fn trash(tx: &mut Tx, id: CommentId, now: i64) -> SiteResult<Option<Comment>> {
     let Some(comment) = comments::get(tx, id)? else { return Ok(None) };
     put_away(tx, &comment, "trash", now)?;
     if comment.comment_type == "note" && comment.parent.is_none() {
@@ -28,7 +28,7 @@ pub(super) fn trash(tx: &mut Tx, id: CommentId, now: i64) -> Stored<Option<Comme
 }
 
 /// Gives a comment the status that a request names, where it has another one. Names that are not known change nothing.
-pub(super) fn change(tx: &mut Tx, id: CommentId, wanted: &str, now: i64) -> Stored<()> {
+pub(super) fn change(tx: &mut Tx, id: CommentId, wanted: &str, now: i64) -> SiteResult<()> {
     let Some(comment) = comments::get(tx, id)? else { return Ok(()) };
     match wanted {
         "approved" | "approve" | "1" => set(tx, &comment, "1"),
@@ -40,21 +40,21 @@ pub(super) fn change(tx: &mut Tx, id: CommentId, wanted: &str, now: i64) -> Stor
     }
 }
 
-fn set(tx: &mut Tx, comment: &Comment, approved: &str) -> Stored<()> {
+fn set(tx: &mut Tx, comment: &Comment, approved: &str) -> SiteResult<()> {
     if comment.approved != approved {
         comments::update(tx, &Comment { approved: approved.to_owned(), ..comment.clone() })?;
     }
     Ok(())
 }
 
-fn forget(tx: &mut Tx, comment: &Comment) -> Stored<()> {
+fn forget(tx: &mut Tx, comment: &Comment) -> SiteResult<()> {
     for name in KEPT {
         meta::delete(tx, MetaKind::Comment, comment.id.0, name, None)?;
     }
     Ok(())
 }
 
-fn put_away(tx: &mut Tx, comment: &Comment, to: &str, now: i64) -> Stored<()> {
+fn put_away(tx: &mut Tx, comment: &Comment, to: &str, now: i64) -> SiteResult<()> {
     set(tx, comment, to)?;
     forget(tx, comment)?;
     let (before, now) = (StoredText::of(&comment.approved), StoredText::of(now));
@@ -64,7 +64,7 @@ fn put_away(tx: &mut Tx, comment: &Comment, to: &str, now: i64) -> Stored<()> {
 
 /// The status that the comment had before; held when nothing tells. What is kept of one that has that status already
 /// stays kept.
-fn bring_back(tx: &mut Tx, comment: &Comment) -> Stored<()> {
+fn bring_back(tx: &mut Tx, comment: &Comment) -> SiteResult<()> {
     let before = meta::get(tx, MetaKind::Comment, comment.id.0, KEPT[0])?.filter(|s| !s.is_empty());
     let before = before.as_ref().map_or("0", StoredText::text);
     if comment.approved == before {

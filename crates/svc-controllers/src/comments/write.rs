@@ -20,11 +20,11 @@ use super::{
     Comments, NOTE_STATES, NOTE_STATUS, errors,
     fields::{CommentDraft, OBJECT},
     has_notes, moderation, password,
-    rights::Reader,
+    rights::CommentViewer,
     status,
 };
 use crate::{
-    Access, Settings, Site, Stored,
+    Access, Settings, Site, SiteResult,
     access::{client_address, only_reads},
     caller,
     meta::MetaRights,
@@ -76,7 +76,7 @@ impl Comments {
         self.site.read(|db| {
             let settings = self.site.settings_in(db)?;
             let post = PostId(id.max(0));
-            let reader = Reader::new(db, &self.site, &settings, &caller, [post], given.as_deref())?;
+            let reader = CommentViewer::new(db, &self.site, &settings, &caller, [post], given.as_deref())?;
             let found = reader.post(post).cloned();
             check_members(req, &reader, found.as_ref(), is_note)?;
             let post = found.ok_or_else(errors::invalid_post)?;
@@ -164,7 +164,7 @@ pub(super) fn number(req: &Request, name: &str) -> Option<i64> {
 }
 
 /// The members of a new comment that only those who look after comments may set; notes are for those who edit the post.
-fn check_members(req: &Request, reader: &Reader<'_>, post: Option<&Post>, is_note: bool) -> Result<()> {
+fn check_members(req: &Request, reader: &CommentViewer<'_>, post: Option<&Post>, is_note: bool) -> Result<()> {
     let moderates = reader.moderates();
     if number(req, "author").is_some_and(|author| author != reader.caller.id.0) && !moderates {
         return Err(errors::invalid_author(req));
@@ -204,7 +204,7 @@ pub(super) fn whole_seconds(moment: NaiveDateTime) -> NaiveDateTime {
 }
 
 impl Job {
-    pub(super) fn insert(&self, tx: &mut Tx, post: &Post) -> Stored<Comment> {
+    pub(super) fn insert(&self, tx: &mut Tx, post: &Post) -> SiteResult<Comment> {
         let given = self.draft.meta.as_ref().and_then(|meta| meta.get(NOTE_STATUS)?.as_str());
         let settles = self.kind == "note" && given.is_some_and(|status| NOTE_STATES.contains(&status));
         let mut comment = Comment { comment_type: self.kind.clone(), ..Comment::default() };
@@ -236,7 +236,7 @@ impl Job {
         }
         comment.approved = match comment.comment_type.as_str() {
             "note" => "1",
-            _ => moderation::judge(tx, &self.settings, &self.caller, post, &comment, self.now)?,
+            _ => moderation::authorize(tx, &self.settings, &self.caller, post, &comment, self.now)?,
         }
         .to_owned();
         if !self.is_form {
@@ -246,7 +246,7 @@ impl Job {
         self.finish(tx, CommentId(id.0), comment.post)
     }
 
-    fn update(&self, tx: &mut Tx, id: CommentId) -> Stored<Comment> {
+    fn update(&self, tx: &mut Tx, id: CommentId) -> SiteResult<Comment> {
         let mut comment = comments::get(tx, id)?.ok_or_else(errors::not_found)?;
         if let Some(post) = self.draft.post.filter(|post| *post != 0)
             && posts::get(tx, PostId(post))?.is_none()
@@ -267,7 +267,7 @@ impl Job {
     }
 
     /// Puts what the request gives into a row.
-    fn apply(&self, db: &mut Db, row: &mut Comment) -> Stored<()> {
+    fn apply(&self, db: &mut Db, row: &mut Comment) -> SiteResult<()> {
         let d = &self.draft;
         if let Some(content) = &d.content {
             row.content.clone_from(content);
@@ -314,7 +314,7 @@ impl Job {
     }
 
     /// Makes a user the author.
-    fn sign(&self, db: &mut Db, row: &mut Comment, id: UserId) -> Stored<()> {
+    fn sign(&self, db: &mut Db, row: &mut Comment, id: UserId) -> SiteResult<()> {
         let found = if id.0 > 0 { users::get(db, id)? } else { None };
         let user = found.ok_or_else(errors::unknown_author)?;
         row.user = user.id;
@@ -323,7 +323,7 @@ impl Job {
     }
 
     /// Takes out the HTML that the caller may not use, or, of a comment that is there, its author.
-    fn filter(&self, db: &mut Db, row: &mut Comment, author: Option<UserId>) -> Stored<()> {
+    fn filter(&self, db: &mut Db, row: &mut Comment, author: Option<UserId>) -> SiteResult<()> {
         let access = Access::new(&self.site, &self.settings);
         let mut may = !self.is_form && access.can(&self.caller, "unfiltered_html");
         if let Some(author) = author.filter(|author| may && *author != self.caller.id) {
@@ -336,7 +336,7 @@ impl Job {
     }
 
     /// Status and meta, once the row is there.
-    fn finish(&self, tx: &mut Tx, id: CommentId, post: PostId) -> Stored<Comment> {
+    fn finish(&self, tx: &mut Tx, id: CommentId, post: PostId) -> SiteResult<Comment> {
         if let Some(status) = &self.draft.status {
             status::change(tx, id, status, self.now.and_utc().timestamp())?;
         }
@@ -362,7 +362,7 @@ impl Job {
     }
 }
 
-fn check_lengths(row: &Comment) -> Stored<()> {
+fn check_lengths(row: &Comment) -> SiteResult<()> {
     for (member, most, code) in LIMITS {
         if member(row).len() > most {
             return Err(errors::too_long(code).into());

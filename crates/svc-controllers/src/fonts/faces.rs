@@ -20,9 +20,9 @@ use svc_store::{
 
 use super::{errors, files, settings, theme_json_version};
 use crate::{
-    Access, Settings, Site, Stored, caller,
+    Access, Settings, Site, SiteResult, caller,
     errors::{post_not_found, trash_not_supported},
-    posts::{Granted, Posts, context_arg, draft::PostDraft, params, rights::PostRights},
+    posts::{Authorized, Posts, context_arg, draft::PostDraft, params, rights::PostRights},
     respond,
 };
 
@@ -273,11 +273,11 @@ impl FontFaces {
 
     // Delete
 
-    async fn can_delete(self: Arc<Self>, req: Request) -> Result<Granted> {
+    async fn can_delete(self: Arc<Self>, req: Request) -> Result<Authorized> {
         Arc::clone(&self.posts).can_delete(req).await
     }
 
-    async fn delete(self: Arc<Self>, req: Request, granted: Granted) -> Result<Response> {
+    async fn delete(self: Arc<Self>, req: Request, granted: Authorized) -> Result<Response> {
         self.check_family(&req, &granted.post)?;
         if !req.arg::<bool>("force")?.unwrap_or(false) {
             return Err(trash_not_supported());
@@ -330,7 +330,7 @@ fn check(site: &Site, req: &Request, text: &Value, shape: &Schema) -> Result<boo
 ///
 /// # Errors
 /// Those of the store.
-pub(super) fn remove(tx: &mut Tx, faces: &[PostId]) -> Stored<Vec<String>> {
+pub(super) fn remove(tx: &mut Tx, faces: &[PostId]) -> SiteResult<Vec<String>> {
     let numbers: Vec<i64> = faces.iter().map(|id| id.0).collect();
     let metas = meta::load(tx, MetaKind::Post, &numbers)?;
     for face in faces {

@@ -17,9 +17,9 @@ use svc_store::{Db, Tx, posts as stored_posts};
 
 use super::{errors, faces, settings, theme_json_version};
 use crate::{
-    Access, Settings, Site, Stored, caller,
+    Access, Settings, Site, SiteResult, caller,
     errors::{post_not_found, trash_not_supported},
-    posts::{Granted, Posts, context_arg, draft::PostDraft, params, rights::PostRights},
+    posts::{Authorized, Posts, context_arg, draft::PostDraft, params, rights::PostRights},
     respond,
 };
 
@@ -87,7 +87,7 @@ impl FontFamilies {
         rows: Vec<Post>,
         req: &Request,
         view: &View,
-    ) -> Stored<Vec<(Family, Option<Links>)>> {
+    ) -> SiteResult<Vec<(Family, Option<Links>)>> {
         let caller = caller(req);
         let ids: Vec<PostId> = rows.iter().map(|p| p.id).collect();
         let mut faces: HashMap<PostId, Vec<PostId>> = HashMap::new();
@@ -189,11 +189,11 @@ impl FontFamilies {
 
     // Update
 
-    async fn can_update(self: Arc<Self>, req: Request) -> Result<Granted> {
+    async fn can_update(self: Arc<Self>, req: Request) -> Result<Authorized> {
         Arc::clone(&self.posts).can_update(req).await
     }
 
-    async fn update(self: Arc<Self>, req: Request, granted: Granted) -> Result<Response> {
+    async fn update(self: Arc<Self>, req: Request, granted: Authorized) -> Result<Response> {
         let given: Map<String, Value> = read_settings(&req);
         let id = granted.post.id;
         let (posts, caller, settings) = (Arc::clone(&self.posts), caller(&req), self.site.settings()?);
@@ -213,12 +213,12 @@ impl FontFamilies {
 
     // Delete
 
-    async fn can_delete(self: Arc<Self>, req: Request) -> Result<Granted> {
+    async fn can_delete(self: Arc<Self>, req: Request) -> Result<Authorized> {
         Arc::clone(&self.posts).can_delete(req).await
     }
 
     /// Deletes a family with its faces and their files.
-    async fn delete(self: Arc<Self>, req: Request, granted: Granted) -> Result<Response> {
+    async fn delete(self: Arc<Self>, req: Request, granted: Authorized) -> Result<Response> {
         if !req.arg::<bool>("force")?.unwrap_or(false) {
             return Err(trash_not_supported());
         }

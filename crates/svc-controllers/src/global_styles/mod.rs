@@ -111,15 +111,15 @@ impl GlobalStyles {
         GlobalStyles { site: Arc::clone(site), post_type: post_type.clone(), fields, extra: extra.clone() }
     }
 
-    /// Styles that `judge` lets through.
-    fn granted(&self, req: &Request, judge: impl FnOnce(&Caller, &Access<'_>, &Post) -> Result<()>) -> Result<Post> {
+    /// Styles that `authorize` lets through.
+    fn granted(&self, req: &Request, authorize: impl FnOnce(&Caller, &Access<'_>, &Post) -> Result<()>) -> Result<Post> {
         // Only the group that reads declares it, as the reference.
         let id = req.param("id").map_or(0, svc_php::cast::to_int);
         self.site.read(|db| {
             let post = posts::get(db, PostId(id))?.filter(|post| post.post_type == POST_TYPE).ok_or_else(not_found)?;
             let settings = self.site.settings_in(db)?;
             let access = Access::of_posts(&self.site, &settings, db, std::slice::from_ref(&post))?;
-            judge(&caller(req), &access, &post)?;
+            authorize(&caller(req), &access, &post)?;
             Ok(post)
         })
     }

@@ -14,8 +14,8 @@ use svc_store::{
 
 use super::not_found;
 use crate::{
-    Site, Stored,
-    posts::Place,
+    Site, SiteResult,
+    posts::PermalinkParts,
     render,
     revisions::keep::revise,
     templates::{THEME, of_term, term},
@@ -61,7 +61,7 @@ pub(super) fn ends_element(css: &str) -> bool {
 }
 
 /// The post of a theme's styles.
-fn find(db: &mut Db, stylesheet: &str) -> Stored<Option<PostId>> {
+fn find(db: &mut Db, stylesheet: &str) -> SiteResult<Option<PostId>> {
     let Some(term) = terms::by_name(db, stylesheet, THEME)?.into_iter().next() else { return Ok(None) };
     let query = PostQuery {
         post_types: vec![POST_TYPE.to_owned()],
@@ -77,7 +77,7 @@ fn find(db: &mut Db, stylesheet: &str) -> Stored<Option<PostId>> {
 ///
 /// # Errors
 /// Those of the store.
-pub(crate) fn of_themes(db: &mut Db) -> Stored<HashMap<String, PostId>> {
+pub(crate) fn of_themes(db: &mut Db) -> SiteResult<HashMap<String, PostId>> {
     let query = PostQuery {
         post_types: vec![POST_TYPE.to_owned()],
         statuses: vec!["publish".to_owned()],
@@ -100,7 +100,7 @@ pub(crate) fn of_themes(db: &mut Db) -> Stored<HashMap<String, PostId>> {
 ///
 /// # Errors
 /// Those of the store.
-pub fn own(db: &mut Db, stylesheet: &str) -> Stored<ThemeJson> {
+pub fn own(db: &mut Db, stylesheet: &str) -> SiteResult<ThemeJson> {
     let id = find(db, stylesheet)?;
     let post = id.map(|id| posts::get(db, id)).transpose()?.flatten();
     Ok(post.map_or_else(ThemeJson::default, |post| read(&post)))
@@ -140,7 +140,7 @@ pub(crate) async fn of_theme(site: &Arc<Site>, stylesheet: &str, by: UserId) -> 
         }
         let mut row = row.clone();
         row.id = posts::insert(tx, &row)?;
-        row.guid = settings.urls.post(&row, &post_type, &Place::default());
+        row.guid = settings.urls.post(&row, &post_type, &PermalinkParts::default());
         posts::update(tx, &row)?;
         let theme = term(tx, THEME, &stylesheet)?;
         terms::set_object_terms(tx, row.id, THEME, &[theme])?;

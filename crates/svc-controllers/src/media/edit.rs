@@ -1,7 +1,7 @@
 //! Changes of an image, which make a copy of it: turned, mirrored, cut.
 
 use serde_json::{Value, json};
-use svc_media::{Failure, Picture};
+use svc_media::{Failure, DecodedImage};
 use svc_routing::{Request, Result};
 use svc_schema::{
     Args,
@@ -115,7 +115,7 @@ fn change(modifier: &Value) -> Option<Change> {
 ///
 /// # Errors
 /// When one of them cannot be made.
-pub(super) fn apply(picture: Picture, changes: &[Change]) -> Result<Picture> {
+pub(super) fn apply(picture: DecodedImage, changes: &[Change]) -> Result<DecodedImage> {
     changes.iter().try_fold(picture, |picture, change| match *change {
         Change::Flip { horizontal, vertical } => Ok(picture.flipped(horizontal, vertical)),
         Change::Rotate(degrees) => picture.rotated(degrees).map_err(|_| errors::rotation_failed()),

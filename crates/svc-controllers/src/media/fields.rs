@@ -36,7 +36,7 @@ pub(super) fn fields(site: &Arc<Site>, post_type: &PostType) -> PostFields {
     raw(caption, "The caption as stored.").get(|p| p.post.excerpt.clone());
     caption.member("rendered", string().describe("The caption as HTML.").context(ALL).readonly()).get(PostItem::excerpt_rendered);
     caption.unchecked().set(|d, v| d.excerpt = text(v));
-    f.add("alt_text", string().describe("Text for those who do not see the file.").context(ALL)).whole().cleaned_by(plain)
+    f.add("alt_text", string().describe("Text for those who do not see the file.").context(ALL)).whole().sanitize_with(plain)
         .get(|p| p.files().alt.clone()).set_nullable(|d, v: Option<String>| d.alt_text = Some(v.unwrap_or_default()));
 
     f.add("media_type", string().describe("Kind of the file.").one_of(["image", "file"]).context(ALL).readonly()).whole()

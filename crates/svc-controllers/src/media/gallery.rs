@@ -18,7 +18,7 @@ use svc_store::{
 };
 
 use super::{Attached, sizes};
-use crate::{Settings, Site, Stored, addresses};
+use crate::{Settings, Site, SiteResult, permalinks};
 
 /// The shortcode's name.
 const NAME: &str = "gallery";
@@ -76,7 +76,7 @@ impl Galleries {
         site: &Site,
         settings: &Arc<Settings>,
         rows: &[&Post],
-    ) -> Stored<Option<Arc<Self>>> {
+    ) -> SiteResult<Option<Arc<Self>>> {
         let (mut named, mut parents) = (Vec::new(), Vec::new());
         for post in rows.iter().filter(|p| p.content.contains("[gallery")) {
             for wanted in collect(post) {
@@ -106,7 +106,7 @@ impl Galleries {
         let found: Vec<Post> = posts::get_many(db, &named)?.into_iter().filter(is_image).collect();
         let numbers: Vec<i64> = found.iter().map(|p| p.id.0).collect();
         let meta = meta::load(db, MetaKind::Post, &numbers)?;
-        let mut pages = addresses::of_posts(db, site, settings, &found)?;
+        let mut pages = permalinks::of_posts(db, site, settings, &found)?;
         let mut galleries = Galleries {
             images: HashMap::new(),
             children: HashMap::new(),

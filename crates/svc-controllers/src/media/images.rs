@@ -14,7 +14,7 @@ use svc_store::{
 };
 
 use super::{Attached, gallery::Galleries};
-use crate::{Settings, Site, Stored};
+use crate::{Settings, Site, SiteResult};
 
 /// Images by the number of their attachment, and the galleries.
 #[derive(Clone, Default)]
@@ -28,7 +28,7 @@ impl SiteImages {
     ///
     /// # Errors
     /// Those of the store.
-    pub(crate) fn of_posts(db: &mut Db, site: &Site, settings: &Arc<Settings>, rows: &[&Post]) -> Stored<Self> {
+    pub(crate) fn of_posts(db: &mut Db, site: &Site, settings: &Arc<Settings>, rows: &[&Post]) -> SiteResult<Self> {
         let texts = rows.iter().flat_map(|post| [post.content.as_str(), post.excerpt.as_str()]);
         let mut ids: Vec<i64> = texts.flat_map(attachment_ids).filter_map(|id| i64::try_from(id).ok()).collect();
         ids.sort_unstable();

@@ -9,8 +9,8 @@ use svc_store::{Db, Meta, posts};
 
 use super::{Attached, Parent, errors, sizes};
 use crate::{
-    Settings, Site, Stored, addresses,
-    posts::{Loaded, draft::PostDraft, item::PostItem},
+    Settings, Site, SiteResult, permalinks,
+    posts::{LoadedPost, draft::PostDraft, item::PostItem},
 };
 
 /// Files of these attachments, and the addresses of the pages that they hang on: two queries and what addresses take,
@@ -21,19 +21,19 @@ pub(crate) fn attached(
     settings: &Settings,
     rows: &[Post],
     meta: &HashMap<i64, Meta>,
-) -> Stored<HashMap<PostId, (Attached, Option<String>)>> {
+) -> SiteResult<HashMap<PostId, (Attached, Option<String>)>> {
     let mut ids: Vec<PostId> = rows.iter().map(|p| p.parent).filter(|id| !id.is_none()).collect();
     ids.sort_unstable();
     ids.dedup();
     let found = if ids.is_empty() { Vec::new() } else { posts::get_many(db, &ids)? };
-    let mut pages = addresses::of_posts(db, site, settings, &found)?;
+    let mut pages = permalinks::of_posts(db, site, settings, &found)?;
     pages.retain(|id, _| {
         found.iter().any(|p| p.id == *id && site.types.get(&p.post_type).is_some_and(PostType::is_viewable))
     });
     let parent = |post: &Post| Parent {
         id: post.id,
         post_type: post.post_type.clone(),
-        href: settings.urls.rest(&addresses::route(site, post)),
+        href: settings.urls.rest(&permalinks::route(site, post)),
     };
     let parents: HashMap<PostId, Parent> = found.iter().map(|p| (p.id, parent(p))).collect();
     let none = Meta::default();
@@ -46,7 +46,7 @@ pub(crate) fn attached(
 }
 
 /// Asks the storage for the size of files where the metadata has none and the plan shows it.
-pub(crate) async fn measure(site: &Site, loaded: &mut [Loaded], plan: &Plan<'_, PostItem, PostDraft>) -> Result<()> {
+pub(crate) async fn measure(site: &Site, loaded: &mut [LoadedPost], plan: &Plan<'_, PostItem, PostDraft>) -> Result<()> {
     if !plan.wants("filesize") {
         return Ok(());
     }

@@ -1,7 +1,7 @@
 //! Media: attachments, which are posts with a file.
 //!
 //! The operations of posts stand behind most of these; here is what the file adds. `receive` takes it from a request,
-//! `keep` stores it and makes sizes of images, `attached` reads what is stored of it, `edit` changes images.
+//! `upload_store` stores it and makes sizes of images, `attached` reads what is stored of it, `edit` changes images.
 
 mod attached;
 mod edit;
@@ -10,9 +10,9 @@ mod fields;
 mod gallery;
 mod images;
 mod item;
-mod keep;
+mod upload_store;
 mod params;
-mod playing;
+mod av_metadata;
 mod receive;
 mod sizes;
 
@@ -22,7 +22,7 @@ use chrono::Datelike;
 use serde_json::{Map, Value, json};
 use svc_auth::caps::PostCap;
 use svc_fetch::Get;
-use svc_media::{Blob, Format, Kind, Picture};
+use svc_media::{Blob, Format, Kind, DecodedImage};
 use svc_model::{Post, PostId, PostType};
 use svc_resource::View;
 use svc_routing::{CREATABLE, Controller, DELETABLE, EDITABLE, ExtraFields, Request, Response, Result, Route, get, on};
@@ -44,15 +44,15 @@ pub(crate) use params::STATUSES;
 
 use self::{
     attached::DETAILS,
-    keep::{Keeper, Kept, Told, Written},
-    receive::{aside, settled},
+    upload_store::{UploadStore, StoredUpload, ImageMetaSource, WrittenFiles},
+    receive::{run_blocking, settled},
 };
 use crate::{
-    Access, Settings, Site, Stored,
+    Access, Settings, Site, SiteResult,
     access::only_reads,
     caller, errors as common, menus,
-    outgoing::own,
-    posts::{Granted, Posts, checks, context_arg, draft::PostDraft},
+    http_client::own,
+    posts::{Authorized, Posts, checks, context_arg, draft::PostDraft},
     respond,
 };
 
@@ -104,7 +104,7 @@ impl Media {
             schema.validate(value, name)?;
             let own = own(&*site.settings()?);
             let get = Get::new(value.as_str().unwrap_or_default()).allow(own);
-            if site.outgoing.is_address(&get) { Ok(true) } else { Err(errors::refused_url()) }
+            if site.http_client.is_address(&get) { Ok(true) } else { Err(errors::refused_url()) }
         };
         Arg { sanitize: Sanitizer::BySchema, ..Arg::new(url).validate_with(check) }
     }
@@ -200,7 +200,7 @@ impl Media {
         &self,
         req: &Request,
         draft: PostDraft,
-        written: Written,
+        written: WrittenFiles,
         settings: Arc<Settings>,
     ) -> Result<PostId> {
         let saved = self.posts.save_draft(req, draft, None, settings).await;
@@ -221,11 +221,11 @@ impl Media {
         Arc::clone(&self.posts).list(req).await
     }
 
-    async fn can_fetch(self: Arc<Self>, req: Request) -> Result<Granted> {
+    async fn can_fetch(self: Arc<Self>, req: Request) -> Result<Authorized> {
         Arc::clone(&self.posts).can_fetch(req).await
     }
 
-    async fn fetch(self: Arc<Self>, req: Request, granted: Granted) -> Result<Response> {
+    async fn fetch(self: Arc<Self>, req: Request, granted: Authorized) -> Result<Response> {
         Arc::clone(&self.posts).fetch(req, granted).await
     }
 
@@ -272,14 +272,14 @@ impl Media {
         let allowed = MimeTypes::allowed(Access::new(&self.site, &settings).can(&caller(&req), "unfiltered_html"));
         let name = svc_text::sanitize_file_name(&received.name, &allowed);
         let file = received.blob.clone();
-        let head = aside(move || file.head(HEAD)).await?.map_err(|e| errors::storage(&e))?;
+        let head = run_blocking(move || file.head(HEAD)).await?.map_err(|e| errors::storage(&e))?;
         let kind = svc_media::check(&name, &head, &allowed).ok_or_else(|| received.refused())?;
         self.check_featured(draft.featured_media, &kind.mime)?;
         let folder = self.folder(draft.attached_to, &settings)?;
-        let keeper = Keeper { site: &self.site, settings: &settings };
+        let keeper = UploadStore { site: &self.site, settings: &settings };
         let sized: bool = req.arg("generate_sub_sizes")?.unwrap_or(true);
-        let Kept { file, told, alt, cover, written } =
-            keeper.keep(&folder, kind, &received.blob, Told::Unknown, sized).await?;
+        let StoredUpload { file, told, alt, cover, written } =
+            keeper.upload_store(&folder, kind, &received.blob, ImageMetaSource::Unknown, sized).await?;
 
         let is_name = |title: &str| svc_php::numeric::is_numeric(&svc_text::sanitize_title(title).into());
         let own_title = Some(told.title).filter(|t| !svc_text::trim(t).is_empty() && !is_name(t));
@@ -328,22 +328,22 @@ impl Media {
 
     // Update
 
-    async fn can_update(self: Arc<Self>, req: Request) -> Result<Granted> {
+    async fn can_update(self: Arc<Self>, req: Request) -> Result<Authorized> {
         Arc::clone(&self.posts).can_update(req).await
     }
 
-    async fn update(self: Arc<Self>, req: Request, granted: Granted) -> Result<Response> {
+    async fn update(self: Arc<Self>, req: Request, granted: Authorized) -> Result<Response> {
         self.check_parent_type(&req)?;
         Arc::clone(&self.posts).update(req, granted).await
     }
 
     // Delete
 
-    async fn can_delete(self: Arc<Self>, req: Request) -> Result<Granted> {
+    async fn can_delete(self: Arc<Self>, req: Request) -> Result<Authorized> {
         Arc::clone(&self.posts).can_delete(req).await
     }
 
-    async fn delete(self: Arc<Self>, req: Request, granted: Granted) -> Result<Response> {
+    async fn delete(self: Arc<Self>, req: Request, granted: Authorized) -> Result<Response> {
         if !req.arg::<bool>("force")?.unwrap_or(false) {
             return Err(errors::no_trash());
         }
@@ -361,18 +361,18 @@ impl Media {
 
     // Sizes
 
-    async fn can_post_process(self: Arc<Self>, req: Request) -> Result<Granted> {
+    async fn can_post_process(self: Arc<Self>, req: Request) -> Result<Authorized> {
         Arc::clone(&self.posts).can_update(req).await
     }
 
-    async fn post_process(self: Arc<Self>, req: Request, granted: Granted) -> Result<Response> {
+    async fn post_process(self: Arc<Self>, req: Request, granted: Authorized) -> Result<Response> {
         settled(self.complete(req, granted)).await
     }
 
-    async fn complete(self: Arc<Self>, req: Request, granted: Granted) -> Result<Response> {
-        let Granted { post, settings } = granted;
+    async fn complete(self: Arc<Self>, req: Request, granted: Authorized) -> Result<Response> {
+        let Authorized { post, settings } = granted;
         let attached = self.attached(post.id)?;
-        let keeper = Keeper { site: &self.site, settings: &settings };
+        let keeper = UploadStore { site: &self.site, settings: &settings };
         let made = keeper.complete(&attached, &post.mime_type).await?;
         if !made.is_empty() {
             let id = post.id;
@@ -383,19 +383,19 @@ impl Media {
 
     // Edit
 
-    async fn can_edit(self: Arc<Self>, req: Request) -> Result<Granted> {
+    async fn can_edit(self: Arc<Self>, req: Request) -> Result<Authorized> {
         if only_reads(&req) || !caller(&req).has("upload_files") {
             return Err(errors::cannot_edit_image(&req));
         }
         Arc::clone(&self.posts).can_update(req).await
     }
 
-    async fn edit(self: Arc<Self>, req: Request, granted: Granted) -> Result<Response> {
+    async fn edit(self: Arc<Self>, req: Request, granted: Authorized) -> Result<Response> {
         settled(self.change(req, granted)).await
     }
 
-    async fn change(self: Arc<Self>, req: Request, granted: Granted) -> Result<Response> {
-        let Granted { post, settings } = granted;
+    async fn change(self: Arc<Self>, req: Request, granted: Authorized) -> Result<Response> {
+        let Authorized { post, settings } = granted;
         let attached = self.attached(post.id)?;
         let source: String = req.require("src")?;
         if attached.details.as_ref().is_none_or(Map::is_empty) || !attached.names(&source) {
@@ -412,11 +412,11 @@ impl Media {
             })?;
         let permit = Arc::clone(&self.site.image_work).acquire_owned().await.map_err(|e| errors::storage(&e))?;
         let mime = post.mime_type.clone();
-        let changed = aside(move || -> Result<Vec<u8>> {
+        let changed = run_blocking(move || -> Result<Vec<u8>> {
             // The work goes on when the client has left, and counts until it ends.
             let _permit = permit;
             let orientation = svc_media::image_meta(&original, &mime).orientation;
-            let picture = Picture::decode(&original, format).map_err(|_| errors::unreadable_image())?;
+            let picture = DecodedImage::decode(&original, format).map_err(|_| errors::unreadable_image())?;
             let picture = edit::apply(picture.upright(orientation), &changes)?;
             picture.encode(format, sizes::quality(&mime)).map_err(|_| errors::unreadable_image())
         });
@@ -433,9 +433,9 @@ impl Media {
         self.posts.fields().apply(&mut draft, given)?;
         let kind = Kind { name: svc_media::edited_name(attached.original_name()), mime: post.mime_type.clone() };
         let folder = self.folder(None, &settings)?;
-        let keeper = Keeper { site: &self.site, settings: &settings };
-        let told = Told::Copied(of_original(&attached, &post));
-        let kept = keeper.keep(&folder, kind, &Blob::Memory(changed.into()), told, true).await?;
+        let keeper = UploadStore { site: &self.site, settings: &settings };
+        let told = ImageMetaSource::Copied(of_original(&attached, &post));
+        let kept = keeper.upload_store(&folder, kind, &Blob::Memory(changed.into()), told, true).await?;
         draft.file = Some(kept.file);
         let id = self.attach(&req, draft, kept.written, settings).await?;
         self.sent(&req, id, respond::view(&req)).await
@@ -475,7 +475,7 @@ fn of_original(attached: &Attached, post: &Post) -> Map<String, Value> {
 ///
 /// # Errors
 /// Those of the store.
-pub(crate) fn remove(tx: &mut Tx, id: PostId) -> Stored<Vec<String>> {
+pub(crate) fn remove(tx: &mut Tx, id: PostId) -> SiteResult<Vec<String>> {
     let files = Attached::new(&meta::load_one(tx, MetaKind::Post, id.0)?).files();
     meta::delete_everywhere(tx, MetaKind::Post, "_thumbnail_id", Some(&StoredText::of(id.0)))?;
     menus::post_gone(tx, id)?;
@@ -485,7 +485,7 @@ pub(crate) fn remove(tx: &mut Tx, id: PostId) -> Stored<Vec<String>> {
 }
 
 /// The site has no logo any more when this was it; its icon stays named, as on the peer.
-fn logo_gone(tx: &mut Tx, id: PostId) -> Stored<()> {
+fn logo_gone(tx: &mut Tx, id: PostId) -> SiteResult<()> {
     const LOGO: &str = "site_logo";
     if options::get(tx, LOGO)?.is_some_and(|logo| logo == StoredText::of(id.0)) {
         options::delete(tx, LOGO)?;
@@ -503,6 +503,6 @@ fn add_sizes(tx: &mut Tx, id: PostId, made: &Map<String, Value>) -> std::result:
     };
     sizes.extend(made.clone());
     details.insert("sizes".to_owned(), Value::Object(sizes));
-    meta::update(tx, MetaKind::Post, id.0, DETAILS, &keep::stored(details))?;
+    meta::update(tx, MetaKind::Post, id.0, DETAILS, &upload_store::stored(details))?;
     Ok(())
 }

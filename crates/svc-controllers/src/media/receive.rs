@@ -10,7 +10,7 @@ use svc_schema::Error;
 use svc_text::MimeTypes;
 
 use super::errors;
-use crate::{Settings, Site, outgoing::own};
+use crate::{Settings, Site, http_client::own};
 
 /// Largest image that is fetched from elsewhere, in bytes.
 const FETCH_BYTES: u64 = 32 << 20;
@@ -50,7 +50,7 @@ pub(super) async fn received(req: &Request) -> Result<Received> {
     let received = if req.files().is_empty() { from_body(req)? } else { from_form(req)? };
     if let Some(sum) = req.header("content-md5").map(str::trim).filter(|sum| !sum.is_empty()) {
         let file = received.blob.clone();
-        let found = aside(move || md5_of(&file)).await?.map_err(|e| errors::storage(&e))?;
+        let found = run_blocking(move || md5_of(&file)).await?.map_err(|e| errors::storage(&e))?;
         if found != sum {
             return Err(errors::hash_mismatch());
         }
@@ -70,10 +70,10 @@ pub(super) async fn fetched(site: &Site, settings: &Settings, address: &str) -> 
     let get = Get::new(address).allow(own(settings)).within(FETCH_TIME).at_most(FETCH_BYTES);
     if !svc_text::check_filetype(&name, &known).is_some_and(|(_, mime)| mime.starts_with("image/")) {
         // An address that may not be asked is refused as such, whatever it names.
-        site.outgoing.check(get).await.map_err(|_| errors::invalid_url())?;
+        site.http_client.check(get).await.map_err(|_| errors::invalid_url())?;
         return Err(errors::no_image_address());
     }
-    let answer = site.outgoing.send(get).await.map_err(|error| {
+    let answer = site.http_client.send(get).await.map_err(|error| {
         tracing::debug!(%error, "an image was not fetched");
         if error.is_refusal() { errors::invalid_url() } else { errors::no_answer() }
     })?;
@@ -131,7 +131,7 @@ fn md5_of(file: &Blob) -> std::io::Result<String> {
 ///
 /// # Errors
 /// When it panics.
-pub(super) async fn aside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T> {
+pub(super) async fn run_blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T> {
     tokio::task::spawn_blocking(work).await.map_err(|e| errors::storage(&e))
 }
 

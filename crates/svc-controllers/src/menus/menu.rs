@@ -21,7 +21,7 @@ use svc_store::{
 
 use super::{check_read, errors, places};
 use crate::{
-    Site, Stored,
+    Site, SiteResult,
     posts::context_arg,
     render, respond,
     terms::{
@@ -39,7 +39,7 @@ fn fields(site: &Arc<Site>, taxonomy: &Taxonomy) -> TermFields {
     let mut f = term_fields::fields(site, taxonomy).without(&["count", "link", "taxonomy"]);
     f.add("locations", array(string()).describe("Names of the places where the theme shows the menu.").context(VIEW_EDIT))
         .get(|t| t.settings.menu_places().of_menu(t.term.id).map(Value::from).collect::<Value>())
-        .validated_by(known_locations(site))
+        .validate_with(known_locations(site))
         .set_nullable(|d, v: Option<Vec<String>>| d.locations = Some(v.unwrap_or_default()));
     f.add("auto_add", boolean().describe("Whether new pages are put into the menu.").context(VIEW_EDIT))
         .get(|t| t.settings.menu_places().gets_new_pages(t.term.id))
@@ -173,7 +173,7 @@ impl Controller for Menus {
 }
 
 /// Puts a draft on a menu, new or not.
-fn store(tx: &mut Tx, draft: &TermDraft, existing: Option<TermId>) -> Stored<Term> {
+fn store(tx: &mut Tx, draft: &TermDraft, existing: Option<TermId>) -> SiteResult<Term> {
     let before = match existing {
         Some(id) => Some(terms::get(tx, id, Some(super::MENU))?.ok_or_else(term_errors::not_found)?),
         None => None,
@@ -221,7 +221,7 @@ fn bad_request(error: Error) -> Error {
 }
 
 /// Deletes a menu with its items, wherever it was shown.
-fn remove(tx: &mut Tx, id: TermId) -> Stored<()> {
+fn remove(tx: &mut Tx, id: TermId) -> SiteResult<()> {
     let menu = terms::get(tx, id, Some(super::MENU))?.ok_or_else(term_errors::not_found)?;
     for item in items_of(tx, id)? {
         posts::delete(tx, item)?;
@@ -232,7 +232,7 @@ fn remove(tx: &mut Tx, id: TermId) -> Stored<()> {
 }
 
 /// All items of a menu, whatever their status.
-pub(super) fn items_of(tx: &mut Tx, menu: TermId) -> Stored<Vec<PostId>> {
+pub(super) fn items_of(tx: &mut Tx, menu: TermId) -> SiteResult<Vec<PostId>> {
     let mut query = PostQuery { post_types: vec![super::ITEM.to_owned()], ..PostQuery::default() };
     query.tax.clauses = vec![TaxClause {
         taxonomy: super::MENU.to_owned(),

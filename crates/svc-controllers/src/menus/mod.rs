@@ -6,7 +6,7 @@ mod errors;
 mod items;
 mod locations;
 mod menu;
-mod places;
+mod assignments;
 
 use svc_routing::{Request, Result};
 
@@ -15,7 +15,7 @@ use crate::{Access, Site, caller};
 pub use self::{items::MenuItems, locations::MenuLocations, menu::Menus};
 pub(crate) use self::{
     items::{edit_args, page_published, post_gone, shown, term_gone},
-    places::MenuPlaces,
+    assignments::MenuAssignments,
 };
 
 /// The taxonomy whose terms are menus.

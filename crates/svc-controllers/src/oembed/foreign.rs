@@ -7,7 +7,7 @@ use svc_content::kses::{self, AllowedHtml};
 use svc_fetch::Get;
 
 use super::providers;
-use crate::Outgoing;
+use crate::HttpClient;
 
 /// Time and size of one answer.
 const TIME: Duration = Duration::from_secs(8);
@@ -23,17 +23,17 @@ pub(super) struct Room {
 
 /// What is known of the thing at an address: the provider's answer, with HTML that may be shown here. `None` when nobody
 /// tells, or nothing that could be shown.
-pub(super) async fn data(outgoing: &Outgoing, url: &str, room: Room, discover: bool) -> Option<Value> {
+pub(super) async fn data(http_client: &HttpClient, url: &str, room: Room, discover: bool) -> Option<Value> {
     let (endpoint, trusted) = match providers::endpoint(url) {
         Some(known) => (with(known, &[("url", url.to_owned())]), true),
-        None if discover => (discovered(outgoing, url).await?, false),
+        None if discover => (discovered(http_client, url).await?, false),
         None => return None,
     };
     let mut query = vec![("maxwidth", room.width.to_string()), ("format", "json".to_owned())];
     query.extend(room.height.map(|height| ("maxheight", height.to_string())));
     let get = Get::new(with(&endpoint, &query)).within(TIME).at_most(ANSWER_BYTES);
     let answer =
-        outgoing.send(get).await.inspect_err(|error| tracing::debug!(%error, "an embed was not found")).ok()?;
+        http_client.send(get).await.inspect_err(|error| tracing::debug!(%error, "an embed was not found")).ok()?;
     if answer.status != 200 {
         return None;
     }
@@ -51,8 +51,8 @@ fn with(address: &str, parameters: &[(&str, String)]) -> String {
 }
 
 /// Where a page says that it is described.
-async fn discovered(outgoing: &Outgoing, url: &str) -> Option<String> {
-    let page = outgoing.send(Get::new(url).within(TIME).first(PAGE_BYTES)).await.ok().filter(|a| a.status == 200)?;
+async fn discovered(http_client: &HttpClient, url: &str) -> Option<String> {
+    let page = http_client.send(Get::new(url).within(TIME).first(PAGE_BYTES)).await.ok().filter(|a| a.status == 200)?;
     let html = String::from_utf8_lossy(&page.body).into_owned();
     let link = crate::head::description(&html)?;
     let address = url::Url::parse(&page.url).ok()?.join(link.trim()).ok()?;

@@ -113,7 +113,7 @@ impl OEmbed {
         {
             return Ok(data.into());
         }
-        let data = foreign::data(&self.site.outgoing, &url, room, discover).await.ok_or_else(invalid_url)?;
+        let data = foreign::data(&self.site.http_client, &url, room, discover).await.ok_or_else(invalid_url)?;
         self.known.insert(key, (Instant::now(), data.clone()));
         Ok(data.into())
     }

@@ -7,7 +7,7 @@ use svc_schema::Error;
 use svc_store::{Db, users};
 
 use super::thumbnail;
-use crate::{Settings, Site, Stored, addresses, lookup::Singles, render};
+use crate::{Settings, Site, SiteResult, permalinks, lookup::UrlResolver, render};
 
 /// Narrowest and widest frame.
 const WIDTHS: (i64, i64) = (200, 600);
@@ -26,7 +26,7 @@ const SCRIPT: &str = r#"(function(w,d){if(w.contentEmbedsHeard)return;w.contentE
 ///
 /// # Errors
 /// Those of the store.
-pub(super) fn post_at(db: &mut Db, site: &Site, settings: &Settings, url: &str) -> Stored<Option<Post>> {
+pub(super) fn post_at(db: &mut Db, site: &Site, settings: &Settings, url: &str) -> SiteResult<Option<Post>> {
     let bare = |address: &str| {
         let parts = svc_text::parse_url(address)?;
         Some((parts.host?.to_ascii_lowercase().trim_start_matches("www.").to_owned(), parts.port))
@@ -38,7 +38,7 @@ pub(super) fn post_at(db: &mut Db, site: &Site, settings: &Settings, url: &str) 
         return Ok(None);
     }
     let nobody = Caller::anonymous();
-    let mut singles = Singles { site, settings, db, viewer: &nobody };
+    let mut singles = UrlResolver { site, settings, db, viewer: &nobody };
     // Of a query only ids are understood, and they take precedence. Source: `url_to_postid`.
     if let Some(id) = id_in(url) {
         return singles.by_id(id);
@@ -70,11 +70,11 @@ fn id_in(url: &str) -> Option<u64> {
 ///
 /// # Errors
 /// Those of the store.
-pub(super) fn data(db: &mut Db, site: &Site, settings: &Settings, post: &Post, width: i64) -> Stored<Value> {
+pub(super) fn data(db: &mut Db, site: &Site, settings: &Settings, post: &Post, width: i64) -> SiteResult<Value> {
     let width = width.clamp(WIDTHS.0, WIDTHS.1);
     let height = (width.saturating_mul(9) + 15).div_euclid(16).max(LEAST_HEIGHT);
     let rows = std::slice::from_ref(post);
-    let url = addresses::of_posts(db, site, settings, rows)?.remove(&post.id).unwrap_or_default();
+    let url = permalinks::of_posts(db, site, settings, rows)?.remove(&post.id).unwrap_or_default();
     let name = settings.option("blogname");
     let title = render::title(&post.title);
     let title = if post.is_protected() { format!("Protected: {title}") } else { title };

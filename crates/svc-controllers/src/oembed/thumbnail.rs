@@ -4,7 +4,7 @@ use serde_json::Value;
 use svc_model::{Post, PostId};
 use svc_store::{Db, MetaKind, meta};
 
-use crate::{Settings, Stored};
+use crate::{Settings, SiteResult};
 
 /// A picture with the size that it is shown in.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,7 +18,7 @@ pub(super) struct Thumbnail {
 ///
 /// # Errors
 /// Those of the store.
-pub(super) fn of_post(db: &mut Db, settings: &Settings, post: &Post, width: i64) -> Stored<Option<Thumbnail>> {
+pub(super) fn of_post(db: &mut Db, settings: &Settings, post: &Post, width: i64) -> SiteResult<Option<Thumbnail>> {
     let image = if post.post_type == "attachment" && post.mime_type.starts_with("image/") {
         post.id
     } else {

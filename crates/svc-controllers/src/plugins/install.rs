@@ -12,7 +12,7 @@ use svc_packages::{
 use svc_schema::Error;
 
 use super::errors;
-use crate::directory::Package;
+use crate::directory::DirectoryPackage;
 
 /// Beginning of the name of the folder that a package is unpacked in: hidden, so that it is never listed.
 const STAGE: &str = ".install-";
@@ -22,7 +22,7 @@ const STAGE: &str = ".install-";
 ///
 /// # Errors
 /// When the package is not what the directory says, is no safe archive, holds no plugin, or is there already.
-pub(super) fn install(package: &Package, folder: &Path) -> Result<Plugin, Error> {
+pub(super) fn install(package: &DirectoryPackage, folder: &Path) -> Result<Plugin, Error> {
     check_whole(package)?;
     let stage = stage(folder).map_err(|error| unwritable(&error))?;
     let files = archive::unpack(&package.bytes, stage.path(), Limits::default()).map_err(refused)?;
@@ -69,7 +69,7 @@ fn only_folder(files: &[Unpacked]) -> Option<String> {
 
 /// Compares the package with the digest that came with it. Without that, and without digests of its files, nobody vouches
 /// for it.
-fn check_whole(package: &Package) -> Result<(), Error> {
+fn check_whole(package: &DirectoryPackage) -> Result<(), Error> {
     let expected = package.md5.trim();
     if expected.is_empty() {
         let why = "The directory gives no checksums for this package.";

@@ -9,9 +9,9 @@ use svc_store::{
     posts, users,
 };
 
-use super::{Granted, Posts, draft::PostDraft, rules};
+use super::{Authorized, Posts, draft::PostDraft, rules};
 use crate::{
-    Stored,
+    SiteResult,
     blocks::{is_edited, kept},
     caller, errors, respond,
     revisions::keep::{self, Editor, Typed},
@@ -25,8 +25,8 @@ const LOCKED: i64 = 150;
 impl Posts {
     /// Saves what an editor has typed so far. His own draft is changed in place, unless somebody else has it open; of any
     /// other post it is kept beside, one for each editor. Gives the id of the row that holds it.
-    pub(crate) async fn autosave(&self, req: &Request, granted: Granted) -> Result<PostId> {
-        let Granted { post, settings } = granted;
+    pub(crate) async fn autosave(&self, req: &Request, granted: Authorized) -> Result<PostId> {
+        let Authorized { post, settings } = granted;
         let caller = caller(req);
         let draft = match self.post_type.rest_controller {
             RestController::MenuItems => PostDraft { meta: respond::given(req, "meta"), ..PostDraft::default() },
@@ -77,7 +77,7 @@ fn in_row(draft: PostDraft) -> PostDraft {
 }
 
 /// Whether another user has the post open. Source: `wp_check_post_lock`.
-fn is_open_elsewhere(db: &mut Db, post: &Post, caller: &Caller, now: i64) -> Stored<bool> {
+fn is_open_elsewhere(db: &mut Db, post: &Post, caller: &Caller, now: i64) -> SiteResult<bool> {
     let Some(lock) = meta::get(db, MetaKind::Post, post.id.0, LOCK)? else { return Ok(false) };
     let Some((since, user)) = lock.text().split_once(':') else { return Ok(false) };
     let (since, user) = (svc_php::numeric::text_to_int(since), UserId(svc_php::numeric::text_to_int(user)));

@@ -64,7 +64,7 @@ pub(crate) fn fields(site: &Arc<Site>, post_type: &PostType) -> PostFields {
     f.add("modified", string().describe("When the post was last changed, in the site's time zone.").format("date-time").context(VIEW_EDIT).readonly()).get(PostItem::modified);
     f.add("modified_gmt", string().describe("When the post was last changed, in UTC.").format("date-time").context(VIEW_EDIT).readonly()).get(PostItem::modified_gmt);
     f.add("slug", string().describe("Name of the post within its type, as it stands in addresses.").context(ALL))
-        .cleaned_by(slug).get(|p| p.post.slug.clone()).set(|d, v| d.slug = Some(v));
+        .sanitize_with(slug).get(|p| p.post.slug.clone()).set(|d, v| d.slug = Some(v));
     f.add("status", string().describe("The post's status.").one_of(site.writable_statuses()).context(VIEW_EDIT))
         .get(|p| p.post.status.clone()).set(|d, v| d.status = named(v).or_else(|| Some("draft".to_owned())));
     f.add("type", string().describe("The post's type.").context(ALL).readonly()).get(|p| p.post.post_type.clone());
@@ -128,7 +128,7 @@ pub(crate) fn fields(site: &Arc<Site>, post_type: &PostType) -> PostFields {
     }
     f.add("template", string().describe("Template that draws the post's page.").context(VIEW_EDIT))
         // What may stand here the theme says, which the routes ask; the type does not count.
-        .validated_by(|_, _| Ok(true)).get(PostItem::template).set(|d, v| d.template = Some(v));
+        .validate_with(|_, _| Ok(true)).get(PostItem::template).set(|d, v| d.template = Some(v));
 
     for taxonomy in site.taxonomies.of_type(&post_type.name).filter(|t| t.show_in_rest) {
         let (name, base) = (taxonomy.name.clone(), taxonomy.rest_base.clone());

@@ -32,7 +32,7 @@ pub(crate) struct PostItem {
     /// Its terms in every taxonomy, by name; empty when the plan reads none.
     pub terms: Vec<Term>,
     /// What its address needs beyond the row.
-    pub place: Place,
+    pub place: PermalinkParts,
     /// The files of an attachment; of other posts nothing.
     pub attached: Option<Attached>,
     /// The images that its texts name; empty when the plan reads none of them.
@@ -64,7 +64,7 @@ pub(crate) struct Rendered {
 /// What a post's address needs beyond its row: loaded for a whole page at once, and only what the site's address
 /// structure names.
 #[derive(Clone, Debug, Default)]
-pub struct Place {
+pub struct PermalinkParts {
     /// The author's name in addresses.
     pub author: String,
     /// Slugs of the posts above it, topmost first.
@@ -145,8 +145,8 @@ impl PostItem {
     }
 
     /// What goes with its texts.
-    fn with(&self) -> render::With<'_> {
-        render::With { before: self.file_element(), ..render::With::new(&self.images, &self.page) }
+    fn with(&self) -> render::RenderOptions<'_> {
+        render::RenderOptions { before: self.file_element(), ..render::RenderOptions::new(&self.images, &self.page) }
     }
 
     pub(crate) fn block_version(&self) -> i64 {

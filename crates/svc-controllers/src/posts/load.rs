@@ -18,21 +18,21 @@ use svc_store::{
 
 use super::{
     draft::PostDraft,
-    item::{Place, PostItem},
+    item::{PermalinkParts, PostItem},
     links::{self, Revisions},
     rights::PostRights,
     slugs,
 };
 use crate::{
-    Access, Settings, Site, Stored, addresses,
+    Access, Settings, Site, SiteResult, permalinks,
     blocks::{self, Reader},
     feeds::Missing,
     media::{self, SiteImages},
-    render::With,
+    render::RenderOptions,
 };
 
 /// What a request may see of the posts that it loads.
-pub(crate) struct Loading<'a> {
+pub(crate) struct PostLoader<'a> {
     pub site: &'a Arc<Site>,
     pub settings: &'a Arc<Settings>,
     pub post_type: &'a Arc<PostType>,
@@ -48,12 +48,12 @@ pub(crate) struct Loading<'a> {
 }
 
 /// A post ready to be rendered, with its links when they are asked for.
-pub(crate) struct Loaded {
+pub(crate) struct LoadedPost {
     pub item: PostItem,
     pub links: Option<svc_routing::Links>,
 }
 
-impl Loading<'_> {
+impl PostLoader<'_> {
     /// Loads what the plan reads: one query per kind of related data, whatever the number of posts.
     pub(crate) fn load(
         &self,
@@ -61,7 +61,7 @@ impl Loading<'_> {
         access: &Access<'_>,
         rows: Vec<Post>,
         plan: &Plan<'_, PostItem, PostDraft>,
-    ) -> Stored<Vec<Loaded>> {
+    ) -> SiteResult<Vec<LoadedPost>> {
         let ids: Vec<PostId> = rows.iter().map(|p| p.id).collect();
         let numbers: Vec<i64> = ids.iter().map(|id| id.0).collect();
         let wants_links = self.view.wants_links();
@@ -111,7 +111,7 @@ impl Loading<'_> {
             Reader { missing: self.missing.clone(), ..reader }
         };
         let mut texts =
-            blocks::rendered(self.site, self.settings, reader, db, &rows, wanted, &With::new(&images, &page))?
+            blocks::rendered(self.site, self.settings, reader, db, &rows, wanted, &RenderOptions::new(&images, &page))?
                 .into_iter();
 
         Ok(rows
@@ -148,14 +148,14 @@ impl Loading<'_> {
                 let links = rights
                     .filter(|_| wants_links)
                     .map(|r| links::links(&item, &r, Revisions { count: count.0, latest: count.1 }, edit));
-                Loaded { item, links }
+                LoadedPost { item, links }
             })
             .collect())
     }
 
     /// What the addresses of the posts need: only what the site's structure, or the type's, names.
-    fn places(&self, db: &mut Db, rows: &[Post], terms: &HashMap<PostId, Vec<Term>>) -> Stored<HashMap<PostId, Place>> {
-        let mut places: HashMap<PostId, Place> = HashMap::new();
+    fn places(&self, db: &mut Db, rows: &[Post], terms: &HashMap<PostId, Vec<Term>>) -> SiteResult<HashMap<PostId, PermalinkParts>> {
+        let mut places: HashMap<PostId, PermalinkParts> = HashMap::new();
         let plain = self.post_type.name == "post";
         if plain && self.settings.urls.names_author() {
             let mut authors: Vec<_> = rows.iter().map(|p| p.author).collect();
@@ -183,7 +183,7 @@ impl Loading<'_> {
     }
 
     /// The addresses in the interface of what stands above these posts, which may be of another type; one query.
-    fn above(&self, db: &mut Db, rows: &[Post]) -> Stored<HashMap<PostId, String>> {
+    fn above(&self, db: &mut Db, rows: &[Post]) -> SiteResult<HashMap<PostId, String>> {
         let mut parents: Vec<PostId> = rows.iter().map(|p| p.parent).filter(|id| !id.is_none()).collect();
         parents.sort_unstable();
         parents.dedup();
@@ -193,14 +193,14 @@ impl Loading<'_> {
         let found = posts::get_many(db, &parents)?;
         let address = |post: &Post| {
             let parent = found.iter().find(|p| p.id == post.parent);
-            let route = parent.map(|p| addresses::route(self.site, p)).unwrap_or_default();
+            let route = parent.map(|p| permalinks::route(self.site, p)).unwrap_or_default();
             (post.id, self.settings.urls.rest(&route))
         };
         Ok(rows.iter().filter(|p| !p.parent.is_none()).map(address).collect())
     }
 
     /// The slugs that the titles would give, each made unique among the other posts.
-    fn generated_slugs(&self, db: &mut Db, rows: &[Post]) -> Stored<HashMap<PostId, String>> {
+    fn generated_slugs(&self, db: &mut Db, rows: &[Post]) -> SiteResult<HashMap<PostId, String>> {
         let wish = |post: &Post| {
             let slug = svc_text::sanitize_title(&post.title);
             let slug = if slug.is_empty() { post.id.to_string() } else { slug };
@@ -216,7 +216,7 @@ impl Loading<'_> {
 pub(super) fn category_paths<'t>(
     db: &mut Db,
     categories: impl Iterator<Item = &'t Term>,
-) -> Stored<HashMap<TermId, Vec<String>>> {
+) -> SiteResult<HashMap<TermId, Vec<String>>> {
     crate::terms::slug_paths(db, "category", categories)
 }
 

@@ -5,15 +5,15 @@
 //! each operation beside its permission.
 
 mod autosave;
-pub(crate) mod checks;
+pub(crate) mod validators;
 pub(crate) mod draft;
 pub(crate) mod fields;
-mod former;
+mod old_slugs;
 pub(crate) mod item;
 mod links;
 mod load;
 pub(crate) mod params;
-mod removal;
+mod delete;
 pub(crate) mod rights;
 mod rules;
 mod slugs;
@@ -33,21 +33,21 @@ use svc_schema::{
     build::{SchemaBuilder, boolean, integer, string},
 };
 use svc_store::{
-    Db, moment,
+    Db, request_cache,
     posts::{self, PostQuery},
 };
 
-pub use item::Place;
+pub use item::PermalinkParts;
 pub(crate) use item::{Rendered, class_list};
 pub(crate) use links::{create_term_cap, schema_links, with_query};
-pub(crate) use load::{Loaded, first_category};
-pub(crate) use removal::remove;
+pub(crate) use load::{LoadedPost, first_category};
+pub(crate) use delete::remove;
 pub(crate) use rights::PostRights;
 
-use self::{fields::PostFields, load::Loading, params::PostList};
+use self::{fields::PostFields, load::PostLoader, params::PostList};
 use crate::{
-    Access, Settings, Site, Stored,
-    access::{PostsAsked, only_reads},
+    Access, Settings, Site, SiteResult,
+    access::{CapabilityData, only_reads},
     caller, errors,
     feeds::{Missing, with_feeds, with_known_feeds},
     media, respond,
@@ -142,13 +142,13 @@ impl Controller for Posts {
                     get(Self::list, Self::can_list)
                         .cacheable()
                         .args(self.query_args())
-                        .sanitize_arg("status", checks::statuses(&self.site, &self.post_type)),
+                        .sanitize_arg("status", validators::statuses(&self.site, &self.post_type)),
                 )
                 .endpoint(
                     on(CREATABLE, Self::create, Self::can_create)
                         .args(self.fields.args(MethodKind::Creatable))
-                        .validate_arg("status", checks::status(&self.site, &self.post_type))
-                        .validate_arg("template", checks::template(&self.site, &self.post_type)),
+                        .validate_arg("status", validators::status(&self.site, &self.post_type))
+                        .validate_arg("template", validators::template(&self.site, &self.post_type)),
                 ),
             Route::new(format!(r"/{base}/(?P<id>[\d]+)"))
                 .schema(schema)
@@ -158,8 +158,8 @@ impl Controller for Posts {
                 .endpoint(
                     on(EDITABLE, Self::update, Self::can_update)
                         .args(self.fields.args(MethodKind::Editable))
-                        .validate_arg("status", checks::status(&self.site, &self.post_type))
-                        .validate_arg("template", checks::template(&self.site, &self.post_type)),
+                        .validate_arg("status", validators::status(&self.site, &self.post_type))
+                        .validate_arg("template", validators::template(&self.site, &self.post_type)),
                 )
                 .endpoint(on(DELETABLE, Self::delete, Self::can_delete).args(Args::from([("force", force)]))),
         ]
@@ -170,11 +170,11 @@ impl Controller for Posts {
 struct Found {
     post: Post,
     settings: Arc<Settings>,
-    asked: PostsAsked,
+    asked: CapabilityData,
 }
 
 /// A post that a permission has let through, with what it was judged by.
-pub(crate) struct Granted {
+pub(crate) struct Authorized {
     /// The post.
     pub(crate) post: Post,
     /// The site's options at that moment.
@@ -194,28 +194,28 @@ impl Posts {
     fn find(&self, req: &Request) -> Result<Arc<Found>> {
         // Routes of autosaves name the post without an argument of their own, so that it may still be text.
         let id = req.param("id").map_or(0, svc_php::cast::to_int);
-        let found = moment::once_of(&*self.site, id, || {
+        let found = request_cache::get_or_load_by_id(&*self.site, id, || {
             self.site.read(|db| {
                 let found = if id > 0 { posts::get(db, PostId(id))? } else { None };
                 let post = found.ok_or_else(errors::post_not_found)?;
                 let settings = self.site.settings_in(db)?;
-                let asked = PostsAsked::load(db, std::slice::from_ref(&post))?;
+                let asked = CapabilityData::load(db, std::slice::from_ref(&post))?;
                 Ok(Arc::new(Found { post, settings, asked }))
             })
         })?;
         if found.post.post_type == self.post_type.name { Ok(found) } else { Err(errors::post_not_found()) }
     }
 
-    /// A post that `judge` lets through.
+    /// A post that `authorize` lets through.
     pub(crate) fn granted(
         &self,
         req: &Request,
-        judge: impl FnOnce(&Caller, &Access<'_>, &Post) -> Result<()>,
-    ) -> Result<Granted> {
+        authorize: impl FnOnce(&Caller, &Access<'_>, &Post) -> Result<()>,
+    ) -> Result<Authorized> {
         let found = self.find(req)?;
         let Found { post, settings, asked } = &*found;
-        judge(&caller(req), &Access::about(&self.site, settings, asked.clone()), post)?;
-        Ok(Granted { post: post.clone(), settings: Arc::clone(settings) })
+        authorize(&caller(req), &Access::about(&self.site, settings, asked.clone()), post)?;
+        Ok(Authorized { post: post.clone(), settings: Arc::clone(settings) })
     }
 
     /// Whether a caller has one of the capabilities that the type names, which may stand for another.
@@ -223,8 +223,8 @@ impl Posts {
         Ok(Access::new(&self.site, &*self.site.settings()?).can(caller, cap))
     }
 
-    fn loading<'a>(&'a self, settings: &'a Arc<Settings>, caller: &'a Caller, view: &'a View) -> Loading<'a> {
-        Loading {
+    fn loading<'a>(&'a self, settings: &'a Arc<Settings>, caller: &'a Caller, view: &'a View) -> PostLoader<'a> {
+        PostLoader {
             site: &self.site,
             settings,
             post_type: &self.post_type,
@@ -280,7 +280,7 @@ impl Posts {
         let reads = matches!(*req.method(), Method::GET | Method::HEAD | Method::OPTIONS);
         let mut loaded = if reads { with_feeds(&self.site, load).await? } else { with_known_feeds(&self.site, load)? };
         media::measure(&self.site, &mut loaded, &plan).await?;
-        let Some(Loaded { item, links }) = loaded.pop() else { return Err(errors::post_not_found()) };
+        let Some(LoadedPost { item, links }) = loaded.pop() else { return Err(errors::post_not_found()) };
         let data = plan.prepare(&item);
         Ok(respond::single(self.finish(item.post.id, data, req, &view).await?, links))
     }
@@ -310,7 +310,7 @@ impl Posts {
         let mut page = with_feeds(&self.site, load).await?;
         media::measure(&self.site, &mut page.items, &plan).await?;
         let mut items = Vec::with_capacity(page.items.len());
-        for Loaded { item, links } in std::mem::take(&mut page.items) {
+        for LoadedPost { item, links } in std::mem::take(&mut page.items) {
             let data = self.finish(item.post.id, plan.prepare(&item), &req, &view).await?;
             items.push(respond::with_links(data, links, &req));
         }
@@ -322,10 +322,10 @@ impl Posts {
     pub(crate) fn page<T>(
         &self,
         req: &Request,
-        load: impl FnOnce(&mut Db, &Arc<Settings>, &Access<'_>, Vec<Post>) -> Stored<Vec<T>>,
+        load: impl FnOnce(&mut Db, &Arc<Settings>, &Access<'_>, Vec<Post>) -> SiteResult<Vec<T>>,
     ) -> Result<ListPage<T>> {
         let list = self.params.read(|name| req.param(name).cloned())?;
-        let (page, per_page, lifts) = (list.page, list.per_page, list.lifts_sticky());
+        let (page, per_page, lifts) = (list.page, list.per_page, list.prepends_sticky());
         let skips = list.skips();
         let caller = caller(req);
         // How editors see posts is for those who may edit them, one by one.
@@ -335,7 +335,7 @@ impl Posts {
             let query = list.into_query(db, &self.site, &settings, &self.post_type, &caller)?;
             let mut found = posts::query(db, &query)?;
             if lifts {
-                lift_sticky(db, &query, &settings.sticky_list, &mut found.ids)?;
+                prepend_sticky(db, &query, &settings.sticky_list, &mut found.ids)?;
             }
             if req.is_head() {
                 return Ok((found, settings, Vec::new()));
@@ -373,7 +373,7 @@ impl Posts {
 
     // Fetch
 
-    pub(crate) async fn can_fetch(self: Arc<Self>, req: Request) -> Result<Granted> {
+    pub(crate) async fn can_fetch(self: Arc<Self>, req: Request) -> Result<Authorized> {
         let password = query_password(&req);
         self.granted(&req, |caller, access, post| {
             if req.context() == "edit" && !caller.can_post(PostCap::Edit, post, access) {
@@ -386,7 +386,7 @@ impl Posts {
         })
     }
 
-    pub(crate) async fn fetch(self: Arc<Self>, req: Request, granted: Granted) -> Result<Response> {
+    pub(crate) async fn fetch(self: Arc<Self>, req: Request, granted: Authorized) -> Result<Response> {
         let alternate = granted.post.clone();
         let view = respond::view(&req);
         let response =
@@ -439,7 +439,7 @@ impl Posts {
 
     // Update
 
-    pub(crate) async fn can_update(self: Arc<Self>, req: Request) -> Result<Granted> {
+    pub(crate) async fn can_update(self: Arc<Self>, req: Request) -> Result<Authorized> {
         if only_reads(&req) {
             return Err(errors::cannot_edit(&req));
         }
@@ -450,7 +450,7 @@ impl Posts {
         Ok(granted)
     }
 
-    pub(crate) async fn update(self: Arc<Self>, req: Request, granted: Granted) -> Result<Response> {
+    pub(crate) async fn update(self: Arc<Self>, req: Request, granted: Authorized) -> Result<Response> {
         let id = self.save(&req, Some(granted.post)).await?;
         let post = self.saved(id)?;
         self.show(&req, post, respond::edit_view(&req)).await
@@ -458,7 +458,7 @@ impl Posts {
 
     // Delete
 
-    pub(crate) async fn can_delete(self: Arc<Self>, req: Request) -> Result<Granted> {
+    pub(crate) async fn can_delete(self: Arc<Self>, req: Request) -> Result<Authorized> {
         if only_reads(&req) {
             return Err(errors::cannot_delete(&req));
         }
@@ -467,14 +467,14 @@ impl Posts {
         })
     }
 
-    async fn delete(self: Arc<Self>, req: Request, granted: Granted) -> Result<Response> {
+    async fn delete(self: Arc<Self>, req: Request, granted: Authorized) -> Result<Response> {
         let force: bool = req.arg("force")?.unwrap_or(false);
         let post = granted.post;
         if force {
             let previous = self.show(&req, post.clone(), respond::previous_view(&req, "edit")).await?;
             let id = post.id;
             // Of several requests at once, one deletes the post; the others do not find it.
-            self.site.write(move |tx| Ok(removal::erase(tx, id)?.ok_or_else(errors::post_not_found)?)).await?;
+            self.site.write(move |tx| Ok(delete::erase(tx, id)?.ok_or_else(errors::post_not_found)?)).await?;
             return Ok(Response::new(json!({"deleted": true, "previous": previous.data})));
         }
         if post.status == "trash" {
@@ -498,7 +498,7 @@ fn lift_sync_status(item: &mut svc_routing::Map, view: &View) {
 }
 
 /// Puts sticky posts on top of the first page: those that are on it, then the others, newest first.
-fn lift_sticky(db: &mut Db, query: &PostQuery, sticky: &[PostId], ids: &mut Vec<PostId>) -> Stored<()> {
+fn prepend_sticky(db: &mut Db, query: &PostQuery, sticky: &[PostId], ids: &mut Vec<PostId>) -> SiteResult<()> {
     let (mut top, rest): (Vec<PostId>, Vec<PostId>) = ids.iter().partition(|id| sticky.contains(id));
     let missing: Vec<PostId> =
         sticky.iter().filter(|id| !top.contains(id) && !query.exclude.contains(id)).copied().collect();

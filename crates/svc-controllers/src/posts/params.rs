@@ -16,7 +16,7 @@ use svc_store::{
 };
 
 use super::fields::FORMATS;
-use crate::{Access, Settings, Site, Stored, errors};
+use crate::{Access, Settings, Site, SiteResult, errors};
 
 /// The taxonomy of post formats.
 const FORMAT: &str = "post_format";
@@ -85,7 +85,7 @@ pub(crate) fn params(site: &Site, kind: &PostType) -> Params<PostList> {
     p.add("context", super::context_param());
     p.add("page", integer().describe("Page of the list.").default(1).minimum(1)).set(|l, n| l.page = n);
     p.add("per_page", page_size(10)).set(|l, n| l.per_page = n);
-    p.add("search", string().describe("Only posts that match this text.")).cleaned_by(super::one_line).set(|l, s| l.query.search = Some(s));
+    p.add("search", string().describe("Only posts that match this text.")).sanitize_with(super::one_line).set(|l, s| l.query.search = Some(s));
     p.add("after", date().describe("Only posts published after this moment.")).set(|l, s| l.dates[0] = Some(s));
     p.add("modified_after", date().describe("Only posts changed after this moment.")).set(|l, s| l.dates[2] = Some(s));
     if kind.supports("author") {
@@ -226,7 +226,7 @@ impl PostList {
         settings: &Settings,
         kind: &PostType,
         caller: &Caller,
-    ) -> Stored<PostQuery> {
+    ) -> SiteResult<PostQuery> {
         let order_by = self.order_by()?;
         let (statuses, own_statuses) = self.statuses(site, settings, kind, caller);
         let mut q = self.query;
@@ -281,7 +281,7 @@ impl PostList {
     }
 
     /// Whether sticky posts go on top of this page: the first one, of a list that is no search and no archive of terms.
-    pub(crate) fn lifts_sticky(&self) -> bool {
+    pub(crate) fn prepends_sticky(&self) -> bool {
         let q = &self.query;
         let is_archive = self.terms.values().any(|t| !t.ids.is_empty()) || !self.formats.is_empty();
         let is_home = q.search.as_deref().unwrap_or_default().is_empty() && q.include.is_empty() && !is_archive;
@@ -361,7 +361,7 @@ fn unasked_statuses(
 }
 
 /// Formats are terms `post-format-NAME`; `standard` is having none of them.
-pub(crate) fn of_formats(db: &mut Db, formats: &[String]) -> Stored<Clauses<TaxClause>> {
+pub(crate) fn of_formats(db: &mut Db, formats: &[String]) -> SiteResult<Clauses<TaxClause>> {
     let query = TermQuery { taxonomies: vec![FORMAT.to_owned()], ..TermQuery::default() };
     let known = terms::query(db, &query)?.ids;
     let known = terms::get_many(db, &known)?;

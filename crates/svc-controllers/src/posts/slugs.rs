@@ -6,12 +6,12 @@ use svc_store::{
     posts::{self, SlugScope, UniqueSlug},
 };
 
-use crate::{Stored, urls::Urls};
+use crate::{SiteResult, urls::Urls};
 
 /// A free slug for a post of this type, near the one that its row wishes for. `before` is the slug that it has had.
 ///
 /// Source: `wp_unique_post_slug`.
-pub(super) fn unique(db: &mut Db, post: &Post, before: &str, kind: &PostType, urls: &Urls) -> Stored<String> {
+pub(super) fn unique(db: &mut Db, post: &Post, before: &str, kind: &PostType, urls: &Urls) -> SiteResult<String> {
     Ok(posts::unique_slug(db, &wish(&post.slug, post, before, kind, urls))?)
 }
 

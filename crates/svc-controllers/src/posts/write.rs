@@ -14,9 +14,9 @@ use svc_store::{
     options, posts, terms, users,
 };
 
-use super::{Posts, draft::PostDraft, former, item::Place, load, rules, slugs};
+use super::{Posts, draft::PostDraft, old_slugs, item::PermalinkParts, load, rules, slugs};
 use crate::{
-    Access, Settings, Site, Stored,
+    Access, Settings, Site, SiteResult,
     blocks::{is_edited, kept, remember},
     caller, errors,
     media::ALT,
@@ -195,7 +195,7 @@ impl Job {
     }
 
     /// Stores it; gives the number of the post. What it changes stands or falls with the transaction.
-    pub(crate) fn run(&self, tx: &mut Tx) -> Stored<PostId> {
+    pub(crate) fn run(&self, tx: &mut Tx) -> SiteResult<PostId> {
         let existing = match self.existing {
             Some(id) => Some(posts::get(tx, id)?.ok_or_else(errors::post_not_found)?),
             None => None,
@@ -225,7 +225,7 @@ impl Job {
         match &existing {
             Some(before) => {
                 posts::update(tx, &row)?;
-                former::remember(tx, &self.post_type, before, &row)?;
+                old_slugs::remember(tx, &self.post_type, before, &row)?;
             }
             None => row.id = self.insert(tx, &mut row)?,
         }
@@ -244,7 +244,7 @@ impl Job {
     }
 
     /// Author and parent exist.
-    fn check_references(&self, tx: &mut Tx) -> Stored<()> {
+    fn check_references(&self, tx: &mut Tx) -> SiteResult<()> {
         if let Some(author) = self.draft.author
             && author != 0
             && UserId(author) != self.caller.id
@@ -263,7 +263,7 @@ impl Job {
 
     /// Stores a new row; a post that must have a slug and whose title gives none is named by its number. The GUID is the
     /// address that the post has at this moment.
-    fn insert(&self, tx: &mut Tx, row: &mut Post) -> Stored<PostId> {
+    fn insert(&self, tx: &mut Tx, row: &mut Post) -> SiteResult<PostId> {
         row.id = posts::insert(tx, row)?;
         let mut changed = false;
         if row.slug.is_empty() && !rules::is_floating(&row.status) {
@@ -283,8 +283,8 @@ impl Job {
     }
 
     /// The address of the post's page as of now.
-    fn address(&self, tx: &mut Tx, row: &Post) -> Stored<String> {
-        let mut place = Place::default();
+    fn address(&self, tx: &mut Tx, row: &Post) -> SiteResult<String> {
+        let mut place = PermalinkParts::default();
         let urls = &self.settings.urls;
         if row.post_type == "post" && urls.names_author() {
             place.author = users::get(tx, row.author)?.map(|u| u.nicename).unwrap_or_default();
@@ -302,7 +302,7 @@ impl Job {
     }
 
     /// Posts are in the site's default category when they are in none.
-    fn default_terms(&self, tx: &mut Tx, row: &Post) -> Stored<()> {
+    fn default_terms(&self, tx: &mut Tx, row: &Post) -> SiteResult<()> {
         let category = TermId(self.settings.number("default_category"));
         if row.post_type != "post" || row.status == "auto-draft" || category.is_none() {
             return Ok(());
@@ -315,7 +315,7 @@ impl Job {
     }
 
     /// A post that leaves the trash gets the slug back that it had before.
-    fn restore_slug(&self, tx: &mut Tx, row: &mut Post) -> Stored<()> {
+    fn restore_slug(&self, tx: &mut Tx, row: &mut Post) -> SiteResult<()> {
         let wanted = posts::leave_trash(tx, row.id)?;
         if self.draft.slug.is_none()
             && let Some(wanted) = wanted
@@ -326,7 +326,7 @@ impl Job {
     }
 
     /// Everything about a post that is not in its row.
-    fn members(&self, tx: &mut Tx, row: &Post) -> Stored<()> {
+    fn members(&self, tx: &mut Tx, row: &Post) -> SiteResult<()> {
         let (draft, id) = (&self.draft, row.id);
         remember(tx, id, &self.ignored_hooks)?;
         if self.existing.is_some() {
@@ -378,7 +378,7 @@ impl Job {
     }
 
     /// An image, or nothing; a number that is no image changes nothing, as the peer.
-    fn set_featured(&self, tx: &mut Tx, id: PostId, media: i64) -> Stored<()> {
+    fn set_featured(&self, tx: &mut Tx, id: PostId, media: i64) -> SiteResult<()> {
         let named = if media == 0 { None } else { posts::get(tx, PostId(media))? };
         match named {
             Some(m) if m.post_type == "attachment" && m.mime_type.starts_with("image/") => {
@@ -400,7 +400,7 @@ fn takes_image(post: &Post) -> bool {
 }
 
 /// Whether a post stands among its own ancestors.
-fn would_loop(tx: &mut Tx, row: &Post) -> Stored<bool> {
+fn would_loop(tx: &mut Tx, row: &Post) -> SiteResult<bool> {
     if row.id.is_none() || row.parent.is_none() {
         return Ok(false);
     }
@@ -409,7 +409,7 @@ fn would_loop(tx: &mut Tx, row: &Post) -> Stored<bool> {
 }
 
 /// Puts a post on the list of sticky ones, or takes it off.
-pub(super) fn set_sticky(tx: &mut Tx, id: PostId, sticky: bool) -> Stored<()> {
+pub(super) fn set_sticky(tx: &mut Tx, id: PostId, sticky: bool) -> SiteResult<()> {
     let mut list = crate::settings::sticky(options::get(tx, "sticky_posts")?.as_ref());
     if list.contains(&id) == sticky {
         return Ok(());
@@ -425,7 +425,7 @@ pub(super) fn set_sticky(tx: &mut Tx, id: PostId, sticky: bool) -> Stored<()> {
 }
 
 /// A format is a term of its own taxonomy, made when it is first used; `standard` is none.
-fn set_format(tx: &mut Tx, id: PostId, format: &str) -> Stored<()> {
+fn set_format(tx: &mut Tx, id: PostId, format: &str) -> SiteResult<()> {
     if format == "standard" {
         terms::set_object_terms(tx, id, "post_format", &[])?;
         return Ok(());

@@ -15,7 +15,7 @@ use svc_store::posts;
 use super::{Parent, RevisionTable, parent, parent_arg};
 use crate::{
     Site, errors, menus,
-    posts::{Granted, Posts, checks, context_arg},
+    posts::{Authorized, Posts, checks, context_arg},
     respond,
 };
 
@@ -149,11 +149,11 @@ impl Autosaves {
     // Create
 
     /// Whoever may change the post, in the ways that the request names.
-    async fn can_create(self: Arc<Self>, req: Request) -> Result<Granted> {
+    async fn can_create(self: Arc<Self>, req: Request) -> Result<Authorized> {
         Arc::clone(&self.posts).can_update(req).await
     }
 
-    async fn create(self: Arc<Self>, req: Request, granted: Granted) -> Result<Response> {
+    async fn create(self: Arc<Self>, req: Request, granted: Authorized) -> Result<Response> {
         let parent = Parent { settings: Arc::clone(&granted.settings), post: granted.post.clone() };
         let id = self.posts.autosave(&req, granted).await?;
         let autosave = self.posts.saved(id)?;

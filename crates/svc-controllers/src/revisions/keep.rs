@@ -14,7 +14,7 @@ use svc_store::{
     posts,
 };
 
-use crate::{Access, Settings, Site, Stored, meta::MetaRights, render};
+use crate::{Access, Settings, Site, SiteResult, meta::MetaRights, render};
 
 /// Whether this site keeps revisions of posts of this type.
 pub(crate) fn keeps(site: &Site, post_type: &PostType) -> bool {
@@ -28,7 +28,7 @@ fn kept_keys<'a>(site: &'a Site, post_type: &PostType) -> Vec<&'a str> {
 
 /// Keeps the texts as a revision, with the meta that goes with revisions: the first time a post is changed, and whenever
 /// they differ, in more than white space, from those of the latest one. Then the oldest ones beyond the site's limit go.
-pub(crate) fn revise(tx: &mut Tx, site: &Site, post_type: &PostType, row: &Post, author: UserId) -> Stored<()> {
+pub(crate) fn revise(tx: &mut Tx, site: &Site, post_type: &PostType, row: &Post, author: UserId) -> SiteResult<()> {
     if !keeps(site, post_type) || row.status == "auto-draft" {
         return Ok(());
     }
@@ -80,7 +80,7 @@ fn blank(parent: PostId, kind: &str) -> Post {
     }
 }
 
-fn insert(tx: &mut Tx, site: &Site, revision: &Post) -> Stored<PostId> {
+fn insert(tx: &mut Tx, site: &Site, revision: &Post) -> SiteResult<PostId> {
     let id = posts::insert(tx, revision)?;
     let settings = site.settings_in(tx)?;
     posts::set_guid(tx, id, &settings.urls.site.home_url(&format!("/?p={id}")))?;
@@ -150,7 +150,7 @@ pub(crate) fn autosave(
     post: &Post,
     typed: &Typed,
     editor: &Editor<'_>,
-) -> Stored<PostId> {
+) -> SiteResult<PostId> {
     let changed = [(&typed.title, &post.title), (&typed.content, &post.content), (&typed.excerpt, &post.excerpt)]
         .into_iter()
         .any(|(typed, stored)| typed.as_ref().is_some_and(|typed| !is_same(typed, stored)));
@@ -205,7 +205,7 @@ fn meta_changes(
     typed: &Typed,
     editor: &Editor<'_>,
     stored: &Meta,
-) -> Stored<Vec<crate::meta::MetaChange>> {
+) -> SiteResult<Vec<crate::meta::MetaChange>> {
     let Some(Value::Object(given)) = &typed.meta else { return Ok(Vec::new()) };
     let kept = site.meta.fields("post", &post.post_type).filter(|f| f.revisions);
     let wanted: Map<String, Value> = kept

@@ -14,7 +14,7 @@ use svc_store::{
 
 use super::keep;
 use crate::{
-    Site, Stored, errors,
+    Site, SiteResult, errors,
     posts::{context_param, one_line},
 };
 
@@ -41,7 +41,7 @@ pub(crate) fn params() -> Params<RevisionList> {
     p.add("context", context_param());
     p.add("page", integer().describe("Page of the list.").default(1).minimum(1)).set(|l, n| l.page = n);
     p.add("per_page", integer().describe("Revisions on a page.").range(1..=100)).set(|l, n| l.per_page = Some(n));
-    p.add("search", string().describe("Only revisions that match this text.")).cleaned_by(one_line).set(|l, s| l.search = Some(s));
+    p.add("search", string().describe("Only revisions that match this text.")).sanitize_with(one_line).set(|l, s| l.search = Some(s));
     p.add("exclude", ids().describe("No revisions with these numbers.")).set(|l, v| l.exclude = v);
     p.add("include", ids().describe("Only revisions with these numbers.")).set(|l, v| l.include = v);
     p.add("offset", integer().describe("Leave out this many revisions at the beginning.")).set(|l, n| l.offset = n);
@@ -65,7 +65,7 @@ impl RevisionList {
         post_type: &PostType,
         parent: PostId,
         counted: bool,
-    ) -> Stored<(Paging, Vec<Post>)> {
+    ) -> SiteResult<(Paging, Vec<Post>)> {
         let query = self.query(parent)?;
         if !keep::keeps(site, post_type) {
             return Ok((Paging { total: 0, per_page: self.per_page.unwrap_or(1), page: self.page }, Vec::new()));

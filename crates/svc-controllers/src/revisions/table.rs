@@ -17,16 +17,16 @@ use svc_store::{
 };
 
 use crate::{
-    Settings, Site, Stored,
+    Settings, Site, SiteResult,
     blocks::{self, Reader},
     media::SiteImages,
     posts::{
-        Place,
+        PermalinkParts,
         draft::PostDraft,
         fields::{self as post_fields, PostFields},
         item::PostItem,
     },
-    render::With,
+    render::RenderOptions,
     respond,
 };
 
@@ -71,7 +71,7 @@ fn fields(site: &Arc<Site>, post_type: &PostType, object: &str) -> PostFields {
         // The posts are shown as stored only, and their schema says no more; revisions are shown as HTML too.
         for name in ["title", "content"] {
             if let Some(text) = texts.at(name) {
-                text.member("rendered", json!({})).unlisted().get(PostItem::content_rendered);
+                text.member("rendered", json!({})).hidden().get(PostItem::content_rendered);
             }
         }
     }
@@ -84,7 +84,7 @@ fn fields(site: &Arc<Site>, post_type: &PostType, object: &str) -> PostFields {
     // A revision has no password and no version of its own.
     for path in ["content.protected", "content.block_version", "excerpt.protected"] {
         if let Some(member) = texts.at(path) {
-            member.unread();
+            member.write_only();
         }
     }
     f.join(texts)
@@ -153,7 +153,7 @@ impl RevisionTable {
         settings: &Arc<Settings>,
         rows: Vec<Post>,
         plan: &Plan<'_, PostItem, PostDraft>,
-    ) -> Stored<Vec<PostItem>> {
+    ) -> SiteResult<Vec<PostItem>> {
         let numbers: Vec<i64> = rows.iter().map(|post| post.id.0).collect();
         let wants_meta = plan.wants("meta") && !numbers.is_empty();
         let mut meta = if wants_meta { meta::load(db, MetaKind::Post, &numbers)? } else { HashMap::new() };
@@ -166,7 +166,7 @@ impl RevisionTable {
             words: NO_WORDS,
         };
         let mut texts =
-            blocks::rendered(&self.site, settings, Reader::default, db, &rows, wanted, &With::new(&images, &page))?
+            blocks::rendered(&self.site, settings, Reader::default, db, &rows, wanted, &RenderOptions::new(&images, &page))?
                 .into_iter();
         let item = |post: Post| PostItem {
             attached: None,
@@ -179,7 +179,7 @@ impl RevisionTable {
             site: Arc::clone(&self.site),
             settings: Arc::clone(settings),
             terms: Vec::new(),
-            place: Place::default(),
+            place: PermalinkParts::default(),
             up: String::new(),
             generated_slug: String::new(),
             unlocked: true,

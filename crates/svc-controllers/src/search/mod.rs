@@ -96,7 +96,7 @@ fn params(kinds: &[String], subtypes: &[String]) -> Params<Asked> {
     p.add("context", string().describe("Which members are shown.").one_of(CONTEXTS.iter().copied()).default("view"));
     p.add("page", integer().describe("Page of the list.").default(1).minimum(1)).set(|a, n| a.page = n);
     p.add("per_page", integer().describe("Items on a page.").default(10).range(1..=MAX_PER_PAGE)).set(|a, n| a.per_page = n);
-    p.add("search", string().describe("Only objects that match this text.")).cleaned_by(one_line);
+    p.add("search", string().describe("Only objects that match this text.")).sanitize_with(one_line);
     p.add("type", string().describe("Only objects of this kind.").default(first).one_of(kinds.to_vec())).set(|a, k| a.kind = k);
     p.add("subtype", array(string().one_of(any)).describe("Only objects of these kinds, more closely.").default(ANY)).set(|a, v| a.subtypes = v);
     p.add("exclude", ids().describe("No objects with these numbers."));

@@ -11,7 +11,7 @@ use svc_store::{
 };
 
 use super::{ids, limits, members, searched, text};
-use crate::{Access, Site, addresses, caller, posts::rights::PostRights, render, urls::rest_base};
+use crate::{Access, Site, permalinks, caller, posts::rights::PostRights, render, urls::rest_base};
 
 /// The handler of type `post`.
 pub(super) struct PostSearch(pub(super) Arc<Site>);
@@ -71,13 +71,13 @@ impl PostSearch {
         site.read(|db| {
             let settings = site.settings_in(db)?;
             let rows = posts::get_many(db, ids)?;
-            let mut addresses: HashMap<PostId, String> =
-                if req.wants("url") { addresses::of_posts(db, site, &settings, &rows)? } else { HashMap::new() };
+            let mut permalinks: HashMap<PostId, String> =
+                if req.wants("url") { permalinks::of_posts(db, site, &settings, &rows)? } else { HashMap::new() };
             let access = Access::of_posts(site, &settings, db, &rows)?;
             let namespace = site.brand.namespace();
             let readable = rows.into_iter().filter(|post| access.can_read(&caller, post));
             let show = |post: Post| {
-                let url = addresses.remove(&post.id).unwrap_or_default();
+                let url = permalinks.remove(&post.id).unwrap_or_default();
                 let mut links = Links::new();
                 if let Some(kind) = site.types.get(&post.post_type) {
                     let number = u64::try_from(post.id.0).unwrap_or_default();

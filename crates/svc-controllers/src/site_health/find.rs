@@ -8,7 +8,7 @@ use svc_fetch::{Allowed, Answer, FetchError, Get};
 use svc_schema::Error;
 
 use super::{Finding, Test, Verdict};
-use crate::{Settings, Site, blocking::blocking, outgoing::own};
+use crate::{Settings, Site, blocking::blocking, http_client::own};
 
 /// Time for one request of a test.
 const TIME: Duration = Duration::from_secs(10);
@@ -68,7 +68,7 @@ pub(super) async fn find(site: &Site, test: Test, authorization: Option<&str>) -
 
 /// Asks the site itself, from outside.
 async fn ask_own(site: &Site, settings: &Settings, url: &str) -> Result<Answer, FetchError> {
-    site.outgoing.send(Get::new(url).allow(own(settings)).within(TIME).first(BYTES)).await
+    site.http_client.send(Get::new(url).allow(own(settings)).within(TIME).first(BYTES)).await
 }
 
 /// The server is a program that its owner replaces; what it can install by itself are packages of the directory.
@@ -102,12 +102,12 @@ async fn loopback(site: &Site, settings: &Settings) -> Finding {
 }
 
 async fn https(site: &Site, settings: &Settings) -> Finding {
-    let addresses = [settings.option("home"), settings.option("siteurl")];
-    if !addresses.iter().all(|address| address.starts_with("https://")) {
+    let permalinks = [settings.option("home"), settings.option("siteurl")];
+    if !permalinks.iter().all(|address| address.starts_with("https://")) {
         let about = "The addresses of the site begin with http: what is sent can be read and changed on its way.";
         return Finding::new(Verdict::Recommended, "The site does not use HTTPS", about);
     }
-    match ask_own(site, settings, addresses[0]).await {
+    match ask_own(site, settings, permalinks[0]).await {
         Ok(_) => Finding::new(Verdict::Good, "The site uses HTTPS", "The site's certificate is valid."),
         Err(FetchError::Tls(why)) => {
             let about = format!("A visitor's browser will refuse the connection: {why}.");
@@ -128,7 +128,7 @@ async fn directory(site: &Site) -> Finding {
     };
     let url = format!("{address}/plugins/info/1.2/?action=query_plugins&request%5Bper_page%5D=1");
     let get = Get::new(url).allow(Allowed::origin_of(address)).within(TIME).first(BYTES);
-    match site.outgoing.send(get).await {
+    match site.http_client.send(get).await {
         Ok(answer) if answer.status == 200 => {
             Finding::new(Verdict::Good, "The directory can be reached", "Plugins and blocks can be installed from it.")
         }

@@ -16,7 +16,7 @@ use svc_store::{
 };
 
 use super::{kinds, named};
-use crate::{ActiveTheme, Settings, Site, Stored, blocks::IGNORED_HOOKS, patterns};
+use crate::{ActiveTheme, Settings, Site, SiteResult, blocks::IGNORED_HOOKS, patterns};
 
 /// The taxonomy that says which theme a template is for.
 pub(crate) const THEME: &str = "wp_theme";
@@ -176,7 +176,7 @@ impl<'a> Templates<'a> {
     ///
     /// # Errors
     /// Those of the store.
-    pub fn all(&self, db: &mut Db, kind: Kind) -> Stored<Vec<Template>> {
+    pub fn all(&self, db: &mut Db, kind: Kind) -> SiteResult<Vec<Template>> {
         let mut all = self.saved(db, kind, &self.theme.name, None, PUBLISHED)?;
         // A theme without block templates may have files in such a folder, but they are not templates.
         let files = if self.has_block_templates() { self.files(kind) } else { &[] };
@@ -196,7 +196,7 @@ impl<'a> Templates<'a> {
     ///
     /// # Errors
     /// Those of the store.
-    pub fn may_choose(&self, db: &mut Db, slug: &str, post_type: &PostType) -> Stored<bool> {
+    pub fn may_choose(&self, db: &mut Db, slug: &str, post_type: &PostType) -> SiteResult<bool> {
         if self.theme.theme.as_ref().is_some_and(|theme| theme.has_page_template(slug, &post_type.name)) {
             return Ok(true);
         }
@@ -212,7 +212,7 @@ impl<'a> Templates<'a> {
     ///
     /// # Errors
     /// Those of the store.
-    pub fn find(&self, db: &mut Db, kind: Kind, id: &str) -> Stored<Option<Template>> {
+    pub fn find(&self, db: &mut Db, kind: Kind, id: &str) -> SiteResult<Option<Template>> {
         self.find_in(db, kind, id, WITH_DRAFTS)
     }
 
@@ -220,11 +220,11 @@ impl<'a> Templates<'a> {
     ///
     /// # Errors
     /// Those of the store.
-    pub fn published(&self, db: &mut Db, kind: Kind, id: &str) -> Stored<Option<Template>> {
+    pub fn published(&self, db: &mut Db, kind: Kind, id: &str) -> SiteResult<Option<Template>> {
         self.find_in(db, kind, id, PUBLISHED)
     }
 
-    fn find_in(&self, db: &mut Db, kind: Kind, id: &str, statuses: &[&str]) -> Stored<Option<Template>> {
+    fn find_in(&self, db: &mut Db, kind: Kind, id: &str, statuses: &[&str]) -> SiteResult<Option<Template>> {
         let Some((theme, slug)) = split_id(id) else { return Ok(None) };
         if let Some(saved) = self.saved(db, kind, theme, Some(&[slug]), statuses)?.into_iter().next() {
             return Ok(Some(saved));
@@ -243,7 +243,7 @@ impl<'a> Templates<'a> {
     ///
     /// # Errors
     /// Those of the store.
-    pub fn closest(&self, db: &mut Db, slugs: &[&str]) -> Stored<Option<Template>> {
+    pub fn closest(&self, db: &mut Db, slugs: &[&str]) -> SiteResult<Option<Template>> {
         let mut saved = self.saved(db, Kind::Template, &self.theme.name, Some(slugs), PUBLISHED)?;
         for slug in slugs {
             let wanted = svc_text::sanitize_title(slug);
@@ -261,7 +261,7 @@ impl<'a> Templates<'a> {
     ///
     /// # Errors
     /// Those of the store.
-    pub fn of_post(&self, db: &mut Db, kind: Kind, post: Post) -> Stored<Option<Template>> {
+    pub fn of_post(&self, db: &mut Db, kind: Kind, post: Post) -> SiteResult<Option<Template>> {
         Ok(self.built(db, kind, vec![post])?.pop())
     }
 
@@ -273,7 +273,7 @@ impl<'a> Templates<'a> {
         theme: &str,
         slugs: Option<&[&str]>,
         statuses: &[&str],
-    ) -> Stored<Vec<Template>> {
+    ) -> SiteResult<Vec<Template>> {
         let Some(term) = terms::by_name(db, theme, THEME)?.into_iter().next() else { return Ok(Vec::new()) };
         let query = PostQuery {
             post_types: vec![kind.post_type().to_owned()],
@@ -288,7 +288,7 @@ impl<'a> Templates<'a> {
         self.built(db, kind, rows)
     }
 
-    fn built(&self, db: &mut Db, kind: Kind, rows: Vec<Post>) -> Stored<Vec<Template>> {
+    fn built(&self, db: &mut Db, kind: Kind, rows: Vec<Post>) -> SiteResult<Vec<Template>> {
         if rows.is_empty() {
             return Ok(Vec::new());
         }

@@ -14,7 +14,7 @@ use svc_store::{
 };
 
 use super::load::{Kind, Template};
-use crate::{Site, Stored};
+use crate::{Site, SiteResult};
 
 /// What a template is for.
 #[derive(Debug)]
@@ -57,7 +57,7 @@ fn subject<'a>(slug: &'a str, types: &'a PostTypes, taxonomies: &'a Taxonomies) 
 ///
 /// # Errors
 /// Those of the store.
-pub(super) fn name(db: &mut Db, site: &Site, templates: &mut [Template]) -> Stored<()> {
+pub(super) fn name(db: &mut Db, site: &Site, templates: &mut [Template]) -> SiteResult<()> {
     let nameless = |t: &Template| t.kind == Kind::Template && matches!(&*t.title, "" | "0") && t.description.is_empty();
     let slugs: Vec<(usize, String)> =
         templates.iter().enumerate().filter(|(_, t)| nameless(t)).map(|(idx, t)| (idx, t.slug.clone())).collect();
@@ -89,7 +89,7 @@ struct Found {
 }
 
 impl Found {
-    fn load(db: &mut Db, subjects: &[(usize, Subject<'_>)]) -> Stored<Self> {
+    fn load(db: &mut Db, subjects: &[(usize, Subject<'_>)]) -> SiteResult<Self> {
         let mut found = Found::default();
         let (mut users, mut posts, mut terms) = (UserQuery::default(), PostQuery::default(), TermQuery::default());
         for (_, subject) in subjects {
@@ -126,7 +126,7 @@ impl Found {
         Ok(found)
     }
 
-    fn load_authors(&mut self, db: &mut Db, query: &UserQuery) -> Stored<()> {
+    fn load_authors(&mut self, db: &mut Db, query: &UserQuery) -> SiteResult<()> {
         let ids = users::query(db, query)?.ids;
         let authors = users::get_many(db, &ids)?;
         let names: Vec<String> = authors.iter().map(|a| a.display_name.clone()).collect();
@@ -140,7 +140,7 @@ impl Found {
         Ok(())
     }
 
-    fn load_terms(&mut self, db: &mut Db, query: &TermQuery) -> Stored<()> {
+    fn load_terms(&mut self, db: &mut Db, query: &TermQuery) -> SiteResult<()> {
         let ids = terms::query(db, query)?.ids;
         let terms = terms::get_many(db, &ids)?;
         let names: Vec<String> = terms.iter().map(|t| t.name.clone()).collect();

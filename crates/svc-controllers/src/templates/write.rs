@@ -19,7 +19,7 @@ use super::{
     not_found, other_theme,
 };
 use crate::{
-    Access, Settings, Stored, blocks::remember, caller, errors, posts::Place, render, respond, revisions::keep::revise,
+    Access, Settings, SiteResult, blocks::remember, caller, errors, posts::PermalinkParts, render, respond, revisions::keep::revise,
 };
 
 /// Slugs that are tried before one is taken that is used already.
@@ -105,7 +105,7 @@ impl Templates {
         }
         let (site, post_type, settings) = (Arc::clone(&self.site), self.post_type.clone(), Arc::clone(settings));
         let (kind, urls) = (self.kind, Arc::clone(&settings));
-        let address = move |row: &Post| urls.urls.post(row, &post_type, &Place::default());
+        let address = move |row: &Post| urls.urls.post(row, &post_type, &PermalinkParts::default());
         let post_type = self.post_type.clone();
         let row = self
             .site
@@ -239,7 +239,7 @@ fn is_empty(draft: &TemplateDraft) -> bool {
 }
 
 /// Stores a new post with its theme.
-fn insert(tx: &mut Tx, change: &mut Change, kind: Kind, address: &impl Fn(&Post) -> String) -> Stored<()> {
+fn insert(tx: &mut Tx, change: &mut Change, kind: Kind, address: &impl Fn(&Post) -> String) -> SiteResult<()> {
     let theme = change.theme.clone().unwrap_or_default();
     let theme_term = term(tx, THEME, &theme)?;
     change.row.slug = free_slug(tx, &svc_text::sanitize_title(&change.row.slug), kind, theme_term)?;
@@ -254,7 +254,7 @@ fn insert(tx: &mut Tx, change: &mut Change, kind: Kind, address: &impl Fn(&Post)
 }
 
 /// A slug that no other template of the theme has.
-fn free_slug(tx: &mut Tx, wanted: &str, kind: Kind, theme: TermId) -> Stored<String> {
+fn free_slug(tx: &mut Tx, wanted: &str, kind: Kind, theme: TermId) -> SiteResult<String> {
     let mut slug = wanted.to_owned();
     for n in 2..MAX_TRIES {
         let others: Vec<PostId> = posts::by_slug(tx, &slug, &[kind.post_type()])?.iter().map(|p| p.id).collect();
@@ -268,7 +268,7 @@ fn free_slug(tx: &mut Tx, wanted: &str, kind: Kind, theme: TermId) -> Stored<Str
 }
 
 /// The term of this name, made when it is first used.
-pub(crate) fn term(tx: &mut Tx, taxonomy: &str, name: &str) -> Stored<TermId> {
+pub(crate) fn term(tx: &mut Tx, taxonomy: &str, name: &str) -> SiteResult<TermId> {
     if let Some(term) = terms::by_name(tx, name, taxonomy)?.into_iter().next() {
         return Ok(term.id);
     }

@@ -80,5 +80,5 @@ pub(crate) fn fields(site: &Site, taxonomy: &Taxonomy) -> TermFields {
             .get(|t| t.term.parent).set_nullable(|d, v: Option<i64>| d.parent = Some(v.unwrap_or_default()));
     }
     crate::meta::add_member(&mut f, &site.meta, "term", &taxonomy.name, |t| &t.meta).set(|d, v| d.meta = Some(v));
-    f.all_whole()
+    f.all_exact()
 }

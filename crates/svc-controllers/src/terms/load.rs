@@ -19,10 +19,10 @@ use super::{
     fields::{TermDraft, TermItem},
     links::{self, TermRights},
 };
-use crate::{Access, Settings, Site, Stored};
+use crate::{Access, Settings, Site, SiteResult};
 
 /// What a request may see of the terms that it loads.
-pub(super) struct Loading<'a> {
+pub(super) struct TermLoader<'a> {
     pub(super) site: &'a Arc<Site>,
     pub(super) settings: &'a Arc<Settings>,
     pub(super) taxonomy: &'a Arc<Taxonomy>,
@@ -31,19 +31,19 @@ pub(super) struct Loading<'a> {
 }
 
 /// A term ready to be rendered, with its links when they are asked for.
-pub(super) struct Loaded {
+pub(super) struct LoadedTerm {
     pub(super) item: TermItem,
     pub(super) links: Option<Links>,
 }
 
-impl Loading<'_> {
+impl TermLoader<'_> {
     /// Loads what the plan reads: one query per kind of related data, whatever the number of terms.
     pub(super) fn load(
         &self,
         db: &mut Db,
         rows: Vec<Term>,
         plan: &Plan<'_, TermItem, TermDraft>,
-    ) -> Stored<Vec<Loaded>> {
+    ) -> SiteResult<Vec<LoadedTerm>> {
         let numbers: Vec<i64> = rows.iter().map(|t| t.id.0).collect();
         let mut meta = if plan.wants("meta") { meta::load(db, MetaKind::Term, &numbers)? } else { HashMap::new() };
         let mut paths = if plan.wants("link") && self.taxonomy.rewrite_hierarchical {
@@ -67,7 +67,7 @@ impl Loading<'_> {
                     settings: Arc::clone(self.settings),
                 };
                 let links = rights.map(|rights| links::links(&item, rights));
-                Loaded { item, links }
+                LoadedTerm { item, links }
             })
             .collect())
     }
@@ -87,7 +87,7 @@ pub(crate) fn slug_paths<'t>(
     db: &mut Db,
     taxonomy: &str,
     wanted: impl Iterator<Item = &'t Term>,
-) -> Stored<HashMap<TermId, Vec<String>>> {
+) -> SiteResult<HashMap<TermId, Vec<String>>> {
     let wanted: Vec<&Term> = wanted.collect();
     if wanted.iter().all(|t| t.parent.is_none()) {
         return Ok(wanted.into_iter().map(|t| (t.id, vec![t.slug.clone()])).collect());

@@ -22,16 +22,16 @@ use svc_schema::{
     Args, MethodKind, Schema,
     build::{boolean, integer},
 };
-use svc_store::{Db, moment, posts, terms};
+use svc_store::{Db, request_cache, posts, terms};
 
 use self::{
     fields::TermFields,
-    load::{Loaded, Loading},
+    load::{LoadedTerm, TermLoader},
     params::TermList,
 };
 pub(crate) use self::{links::TermRights, load::slug_paths};
 use crate::{
-    Access, Site, Stored, caller,
+    Access, Site, SiteResult, caller,
     errors::{forbidden_context, trash_not_supported},
     posts::{context_arg, create_term_cap},
     respond,
@@ -101,11 +101,11 @@ impl Controller for Terms {
 }
 
 impl Terms {
-    /// A term of this taxonomy that `judge` lets through, or 404.
-    fn granted(&self, req: &Request, judge: impl FnOnce(TermRights) -> Result<()>) -> Result<Term> {
+    /// A term of this taxonomy that `authorize` lets through, or 404.
+    fn granted(&self, req: &Request, authorize: impl FnOnce(TermRights) -> Result<()>) -> Result<Term> {
         let id = respond::number(req, "id");
         // Read once for the request: the permissions of all methods are asked for `Allow`.
-        let found = moment::once_of(self, id, || {
+        let found = request_cache::get_or_load_by_id(self, id, || {
             self.site.read(|db| {
                 let found = if id > 0 { terms::get(db, TermId(id), Some(&self.taxonomy.name))? } else { None };
                 let term = found.ok_or_else(errors::not_found)?;
@@ -114,7 +114,7 @@ impl Terms {
         })?;
         let (term, settings) = &*found;
         let access = load::access(&self.site, settings, std::slice::from_ref(term));
-        judge(TermRights::of(&caller(req), &access, term))?;
+        authorize(TermRights::of(&caller(req), &access, term))?;
         Ok(term.clone())
     }
 
@@ -140,7 +140,7 @@ impl Terms {
         let plan = self.fields.plan(&view);
         let loaded = self.site.read(|db| {
             let settings = self.site.settings_in(db)?;
-            let loading = Loading {
+            let loading = TermLoader {
                 site: &self.site,
                 settings: &settings,
                 taxonomy: &self.taxonomy,
@@ -149,7 +149,7 @@ impl Terms {
             };
             Ok(loading.load(db, vec![term], &plan)?.pop())
         })?;
-        let Some(Loaded { item, links }) = loaded else { return Err(errors::not_found()) };
+        let Some(LoadedTerm { item, links }) = loaded else { return Err(errors::not_found()) };
         let data = plan.prepare(&item);
         Ok(respond::single(self.finish(item.term.id, data, req, &view).await?, links))
     }
@@ -184,7 +184,7 @@ impl Terms {
 
     pub(crate) async fn list(self: Arc<Self>, req: Request) -> Result<Response> {
         let list = self.params.read(|name| req.param(name).cloned())?;
-        let (page, per_page) = (list.standing(), list.per_page);
+        let (page, per_page) = (list.effective_page(), list.per_page);
         let view = respond::view(&req);
         let caller = caller(&req);
         let plan = self.fields.plan(&view);
@@ -195,7 +195,7 @@ impl Terms {
                 return Ok((found, settings, Vec::new()));
             }
             let rows = self.rows(db, &found.ids)?;
-            let loading = Loading {
+            let loading = TermLoader {
                 site: &self.site,
                 settings: &settings,
                 taxonomy: &self.taxonomy,
@@ -206,7 +206,7 @@ impl Terms {
             Ok((found, settings, loaded))
         })?;
         let mut items = Vec::with_capacity(loaded.len());
-        for Loaded { item, links } in loaded {
+        for LoadedTerm { item, links } in loaded {
             let data = self.finish(item.term.id, plan.prepare(&item), &req, &view).await?;
             items.push(respond::with_links(data, links, &req));
         }
@@ -224,7 +224,7 @@ impl Terms {
     }
 
     /// The terms of these ids, in order; a term that other taxonomies share comes once.
-    fn rows(&self, db: &mut Db, ids: &[TermId]) -> Stored<Vec<Term>> {
+    fn rows(&self, db: &mut Db, ids: &[TermId]) -> SiteResult<Vec<Term>> {
         Ok(terms::get_many(db, ids)?.into_iter().filter(|t| t.taxonomy == self.taxonomy.name).collect())
     }
 

@@ -10,7 +10,7 @@ use svc_store::{
 };
 
 use crate::{
-    Stored,
+    SiteResult,
     posts::{context_param, one_line},
 };
 
@@ -39,7 +39,7 @@ pub(super) fn params(taxonomy: &Taxonomy) -> Params<TermList> {
     p.add("page", integer().describe("Page of the list.").default(1).minimum(1)).set(|l, n| l.page = n);
     p.add("per_page", integer().describe("Items on a page.").default(10).range(1..=MAX_PER_PAGE)).set(|l, n| l.per_page = n);
     p.add("search", string().describe("Only terms whose name or slug has this text in it."))
-        .cleaned_by(one_line)
+        .sanitize_with(one_line)
         // PHP takes a zero for nothing.
         .set(|l, s: String| l.query.search = Some(svc_text::trim(&s).to_owned()).filter(|s| !s.is_empty() && s != "0"));
     p.add("exclude", array(integer()).describe("No terms with these numbers.").default(json!([]))).set(|l, v| l.query.exclude = ids(v));
@@ -75,7 +75,7 @@ impl TermList {
 
     /// The page that the links to the pages beside are counted from; an offset stands for the page that it begins within
     /// or after.
-    pub(super) fn standing(&self) -> u64 {
+    pub(super) fn effective_page(&self) -> u64 {
         match self.offset {
             0 => self.page,
             offset => u64::try_from(offset).unwrap_or(0).div_ceil(self.per_page.max(1)) + 1,
@@ -109,7 +109,7 @@ impl TermList {
     ///
     /// # Errors
     /// Those of the store.
-    pub(super) fn find(self, db: &mut Db, taxonomy: &Taxonomy) -> Stored<Page<TermId>> {
+    pub(super) fn find(self, db: &mut Db, taxonomy: &Taxonomy) -> SiteResult<Page<TermId>> {
         let mut q = self.query(taxonomy);
         if q.hide_empty && taxonomy.hierarchical {
             q.keep_empty = term_tree::empty_above_others(db, &taxonomy.name)?;
@@ -149,9 +149,9 @@ mod tests {
             (json!({"page": i64::MAX, "per_page": 100}), i64::MAX as u64, i64::MAX as u64),
             (json!({"offset": i64::MIN}), i64::MAX as u64, 1),
         ];
-        for (given, skipped, standing) in rows {
+        for (given, skipped, effective_page) in rows {
             let list = list(false, &given);
-            assert_eq!((list.skipped(), list.standing()), (skipped, standing), "{given}");
+            assert_eq!((list.skipped(), list.effective_page()), (skipped, effective_page), "{given}");
         }
         assert_eq!(list(true, &json!({"offset": 2})).skipped(), 0, "hierarchical taxonomies have no offset");
     }

@@ -23,7 +23,7 @@ use super::{
     fields::{TermDraft, object_type},
     load,
 };
-use crate::{Settings, Site, Stored, caller, menus, meta::MetaRights, render, respond};
+use crate::{Settings, Site, SiteResult, caller, menus, meta::MetaRights, render, respond};
 
 /// Most characters of a name (column `terms.name`).
 pub(crate) const MAX_NAME: usize = 200;
@@ -77,7 +77,7 @@ impl Terms {
 }
 
 /// The term that posts get when they have none of a taxonomy.
-fn default_term(db: &mut Db, taxonomy: &str) -> Stored<Option<Term>> {
+fn default_term(db: &mut Db, taxonomy: &str) -> SiteResult<Option<Term>> {
     for option in [format!("default_{taxonomy}"), format!("default_term_{taxonomy}")] {
         let id = options::get(db, &option)?.map_or(0, |v| svc_php::numeric::text_to_int(v.text()));
         if id > 0
@@ -96,7 +96,7 @@ fn store_meta(
     caller: &Caller,
     term: &Term,
     values: &serde_json::Value,
-) -> Stored<()> {
+) -> SiteResult<()> {
     let id = term.id.0;
     let access = load::access(site, settings, std::slice::from_ref(term));
     let may = |cap: &str, key: &str| caller.can(cap, Object::Meta(CapKind::Term, id, key), &access);
@@ -113,7 +113,7 @@ fn given_slug(slug: Option<&str>) -> Option<String> {
 }
 
 impl Job {
-    fn run(&self, tx: &mut Tx) -> Stored<Term> {
+    fn run(&self, tx: &mut Tx) -> SiteResult<Term> {
         let existing = match self.existing {
             Some(id) => Some(terms::get(tx, id, Some(&self.taxonomy.name))?.ok_or_else(errors::not_found)?),
             None => None,
@@ -142,7 +142,7 @@ impl Job {
     }
 
     /// The parent that the term is to have. A term cannot stand below itself: such a wish puts it at the top.
-    fn parent(&self, tx: &mut Tx, existing: Option<&Term>) -> Stored<TermId> {
+    fn parent(&self, tx: &mut Tx, existing: Option<&Term>) -> SiteResult<TermId> {
         let Some(wanted) = self.draft.parent.map(TermId) else {
             return Ok(existing.map(|t| t.parent).unwrap_or_default());
         };
@@ -158,7 +158,7 @@ impl Job {
         Ok(if is_below_itself { TermId(0) } else { wanted })
     }
 
-    fn create(&self, tx: &mut Tx, mut term: Term) -> Stored<Term> {
+    fn create(&self, tx: &mut Tx, mut term: Term) -> SiteResult<Term> {
         let given = given_slug(self.draft.slug.as_deref());
         let is_given = given.is_some();
         term.slug = given.unwrap_or_else(|| svc_text::sanitize_title(&term.name));
@@ -179,7 +179,7 @@ impl Job {
     ///
     /// Names are the same when they differ in the case of ASCII letters only. In a hierarchical taxonomy only those beside
     /// the new term count. Source: recorded answers, see the tests of this family.
-    fn check_new(&self, tx: &mut Tx, term: &Term, slug_is_given: bool) -> Stored<()> {
+    fn check_new(&self, tx: &mut Tx, term: &Term, slug_is_given: bool) -> SiteResult<()> {
         let nested = self.taxonomy.hierarchical;
         let named: Vec<Term> = terms::by_name(tx, &term.name, &term.taxonomy)?
             .into_iter()
@@ -204,7 +204,7 @@ impl Job {
     }
 
     /// Whether a term right below this parent has this slug.
-    fn has_beside(&self, tx: &mut Tx, slug: &str, parent: TermId) -> Stored<bool> {
+    fn has_beside(&self, tx: &mut Tx, slug: &str, parent: TermId) -> SiteResult<bool> {
         let query = TermQuery {
             taxonomies: vec![self.taxonomy.name.clone()],
             parent: Some(parent),
@@ -215,7 +215,7 @@ impl Job {
         Ok(!terms::query(tx, &query)?.ids.is_empty())
     }
 
-    fn update(&self, tx: &mut Tx, mut term: Term, before: &Term, name_is_long: bool) -> Stored<Term> {
+    fn update(&self, tx: &mut Tx, mut term: Term, before: &Term, name_is_long: bool) -> SiteResult<Term> {
         let mut is_made = false;
         if let Some(slug) = self.draft.slug.as_deref() {
             term.slug = svc_text::sanitize_title(slug);

@@ -11,7 +11,7 @@ use svc_fetch::{FetchError, Get};
 use svc_routing::{Controller, Request, Response, Result, Route, forbidden, get};
 use svc_schema::{Arg, Args, Error, build::string};
 
-use crate::{Access, Site, caller, head, outgoing::own};
+use crate::{Access, Site, caller, head, http_client::own};
 
 /// Beginning of a page that is read, in bytes.
 const PAGE_BYTES: u64 = 150 << 10;
@@ -74,7 +74,7 @@ impl UrlDetails {
             return Ok(());
         }
         let get = self.get(&req.require::<String>("url")?)?.within(LOOKUP_TIME);
-        self.site.outgoing.check(get).await.map_err(|_| invalid_url())?;
+        self.site.http_client.check(get).await.map_err(|_| invalid_url())?;
         Err(cannot_view(&req))
     }
 
@@ -87,7 +87,7 @@ impl UrlDetails {
             return Ok(Response::new(details));
         }
         let get = self.get(&url)?.within(PAGE_TIME).first(PAGE_BYTES).header("Accept", "text/html,*/*;q=0.5");
-        let answer = self.site.outgoing.send(get).await.map_err(|error: FetchError| {
+        let answer = self.site.http_client.send(get).await.map_err(|error: FetchError| {
             tracing::debug!(%error, "a page was not read");
             if error.is_refusal() { invalid_url() } else { no_response() }
         })?;
@@ -124,7 +124,7 @@ impl Controller for UrlDetails {
         let site = Arc::clone(&self.site);
         let is_address = move |value: &Value, _: &str| {
             let own = site.settings().map(|settings| own(&settings)).unwrap_or_default();
-            Ok(value.as_str().is_some_and(|url| site.outgoing.is_address(&Get::new(url).allow(own))))
+            Ok(value.as_str().is_some_and(|url| site.http_client.is_address(&Get::new(url).allow(own))))
         };
         let url = string().describe("Address of the page.").format("uri").required();
         vec![Route::new("/url-details").endpoint(

@@ -83,13 +83,13 @@ pub(super) fn fields(site: &Site, with_avatars: bool) -> UserFields {
     let mut f = UserFields::new(OBJECT);
     f.add("id", integer().describe("Number that identifies the user.").context(ALL).readonly()).get(|u| u.user.id);
     f.add("username", string().describe("Name that the user signs in with.").context(EDIT).required())
-        .cleaned_by(username).get(|u| u.user.login.clone()).set(|d, v| d.username = Some(v));
+        .sanitize_with(username).get(|u| u.user.login.clone()).set(|d, v| d.username = Some(v));
     f.add("name", string().describe("Name that the user is shown by.").context(ALL))
-        .cleaned_by(one_line).get(|u| u.user.display_name.clone()).set(|d, v| d.name = Some(v));
+        .sanitize_with(one_line).get(|u| u.user.display_name.clone()).set(|d, v| d.name = Some(v));
     f.add("first_name", string().describe("The user's first name.").context(EDIT))
-        .cleaned_by(one_line).get(|u| u.text("first_name")).set(|d, v| d.first_name = Some(v));
+        .sanitize_with(one_line).get(|u| u.text("first_name")).set(|d, v| d.first_name = Some(v));
     f.add("last_name", string().describe("The user's last name.").context(EDIT))
-        .cleaned_by(one_line).get(|u| u.text("last_name")).set(|d, v| d.last_name = Some(v));
+        .sanitize_with(one_line).get(|u| u.text("last_name")).set(|d, v| d.last_name = Some(v));
     f.add("email", string().describe("The user's e-mail address.").format("email").context(EDIT).required())
         .get(|u| u.user.email.clone()).set(|d, v| d.email = Some(v));
     f.add("url", string().describe("Address of the user's web site.").format("uri").context(ALL))
@@ -101,14 +101,14 @@ pub(super) fn fields(site: &Site, with_avatars: bool) -> UserFields {
     f.add("locale", string().describe("The user's language.").one_of(locales::choices(site)).context(EDIT))
         .get(UserItem::locale).set(|d, v| d.locale = Some(v));
     f.add("nickname", string().describe("What the user likes to be called.").context(EDIT))
-        .cleaned_by(one_line).get(|u| u.text("nickname")).set(|d, v| d.nickname = Some(v));
+        .sanitize_with(one_line).get(|u| u.text("nickname")).set(|d, v| d.nickname = Some(v));
     f.add("slug", string().describe("Name of the user as it stands in addresses.").context(ALL))
-        .cleaned_by(slug).get(|u| u.user.nicename.clone()).set(|d, v| d.slug = Some(v));
+        .sanitize_with(slug).get(|u| u.user.nicename.clone()).set(|d, v| d.slug = Some(v));
     f.add("registered_date", string().describe("When the user was made.").format("date-time").context(EDIT).readonly()).get(UserItem::registered);
     f.add("roles", array(string()).describe("Roles of the user.").context(EDIT))
         .get(|u| u.caps.roles.clone()).set(|d, v| d.roles = Some(v));
     f.add("password", string().describe("The user's password; it is never shown.").context(&[]).required())
-        .cleaned_by(password).set(|d, v: String| d.password = Some(Secret::new(v)));
+        .sanitize_with(password).set(|d, v: String| d.password = Some(Secret::new(v)));
     f.add("capabilities", map().describe("Everything that the user may do.").context(EDIT).readonly()).get(|u| u.caps.all.to_value());
     f.add("extra_capabilities", map().describe("What is kept of the user's rights with the user: roles, and capabilities beside them.").context(EDIT).readonly())
         .get(|u| u.caps.own.to_value());
@@ -117,7 +117,7 @@ pub(super) fn fields(site: &Site, with_avatars: bool) -> UserFields {
         avatars::add_sizes(urls, &site.avatar_sizes, ALL, pictured);
     }
     crate::meta::add_member(&mut f, &site.meta, "user", "", |u| &u.meta).set(|d, v| d.meta = Some(v));
-    f.all_whole()
+    f.all_exact()
 }
 
 /// A map whose members nobody lists.

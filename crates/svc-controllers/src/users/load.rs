@@ -19,10 +19,10 @@ use super::{
     rights::UserRights,
     route,
 };
-use crate::{Settings, Site, Stored};
+use crate::{Settings, Site, SiteResult};
 
 /// What a request may see of the users that it loads.
-pub(super) struct Loading<'a> {
+pub(super) struct UserLoader<'a> {
     pub(super) site: &'a Site,
     pub(super) settings: &'a Arc<Settings>,
     pub(super) caller: &'a Caller,
@@ -30,7 +30,7 @@ pub(super) struct Loading<'a> {
 }
 
 /// A user ready to be rendered, with its links when they are asked for.
-pub(super) struct Loaded {
+pub(super) struct LoadedUser {
     pub(super) item: UserItem,
     pub(super) links: Option<Links>,
 }
@@ -48,14 +48,14 @@ const IN_META: [&str; 9] = [
     "extra_capabilities",
 ];
 
-impl Loading<'_> {
+impl UserLoader<'_> {
     /// Loads what the plan reads: one query, whatever the number of users.
     pub(super) fn load(
         &self,
         db: &mut Db,
         rows: Vec<User>,
         plan: &Plan<'_, UserItem, UserDraft>,
-    ) -> Stored<Vec<Loaded>> {
+    ) -> SiteResult<Vec<LoadedUser>> {
         let numbers: Vec<i64> = rows.iter().map(|u| u.id.0).collect();
         let mut meta =
             if plan.wants_any(&IN_META) { meta::load(db, MetaKind::User, &numbers)? } else { HashMap::new() };
@@ -67,7 +67,7 @@ impl Loading<'_> {
                 let meta = meta.remove(&user.id.0).unwrap_or_default();
                 let caps = if wants_caps { caps(&meta, roles, db.prefix()) } else { UserCaps::default() };
                 let links = self.view.wants_links().then(|| self.links(&user));
-                Loaded { item: UserItem { user, meta, caps, settings: Arc::clone(self.settings) }, links }
+                LoadedUser { item: UserItem { user, meta, caps, settings: Arc::clone(self.settings) }, links }
             })
             .collect())
     }

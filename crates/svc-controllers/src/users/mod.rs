@@ -24,12 +24,12 @@ use svc_schema::{
     Arg, Args, Error, MethodKind, Sanitizer, Validator,
     build::{boolean, integer},
 };
-use svc_store::{moment, users};
+use svc_store::{request_cache, users};
 
 pub(crate) use self::fields::preferences;
 use self::{
     fields::{OBJECT, UserDraft, UserFields, UserItem},
-    load::{Loaded, Loading},
+    load::{LoadedUser, UserLoader},
     params::UserList,
     rights::UserRights,
 };
@@ -138,7 +138,7 @@ impl Controller for Users {
 }
 
 /// A user that a permission has let through.
-pub(crate) struct Granted {
+pub(crate) struct Authorized {
     user: User,
 }
 
@@ -146,7 +146,7 @@ impl Users {
     /// A user by number, with what the caller may do with it; 404 when there is none.
     fn find(&self, req: &Request, id: UserId) -> Result<(User, UserRights)> {
         // Read once for the request: the permissions of all methods are asked for `Allow`.
-        let found = moment::once_of(&*self.site, id.0, || {
+        let found = request_cache::get_or_load_by_id(&*self.site, id.0, || {
             self.site.read(|db| {
                 let found = if id.0 > 0 { users::get(db, id)? } else { None };
                 let user = found.ok_or_else(errors::not_found)?;
@@ -179,9 +179,9 @@ impl Users {
         let caller = caller(req);
         let settings = self.site.settings()?;
         let plan = self.fields.of(&settings).plan(&view);
-        let loading = Loading { site: &self.site, settings: &settings, caller: &caller, view: &view };
+        let loading = UserLoader { site: &self.site, settings: &settings, caller: &caller, view: &view };
         let loaded = self.site.read(|db| Ok(loading.load(db, vec![user], &plan)?.pop()))?;
-        let Some(Loaded { item, links }) = loaded else { return Err(errors::not_found()) };
+        let Some(LoadedUser { item, links }) = loaded else { return Err(errors::not_found()) };
         let data = self.finish(&item, &plan, req, &view).await?;
         Ok(respond::single(data, links))
     }
@@ -194,7 +194,7 @@ impl Users {
 
     async fn list(self: Arc<Self>, req: Request) -> Result<Response> {
         let list = self.params.read(|name| req.param(name).cloned())?;
-        let (page, per_page) = (list.standing(), list.per_page);
+        let (page, per_page) = (list.effective_page(), list.per_page);
         let view = respond::view(&req);
         let caller = caller(&req);
         let settings = self.site.settings()?;
@@ -206,12 +206,12 @@ impl Users {
                 return Ok((found, Vec::new()));
             }
             let rows = users::get_many(db, &found.ids)?;
-            let loading = Loading { site: &self.site, settings: &settings, caller: &caller, view: &view };
+            let loading = UserLoader { site: &self.site, settings: &settings, caller: &caller, view: &view };
             let loaded = loading.load(db, rows, &plan)?;
             Ok((found, loaded))
         })?;
         let mut items = Vec::with_capacity(loaded.len());
-        for Loaded { item, links } in loaded {
+        for LoadedUser { item, links } in loaded {
             let data = self.finish(&item, &plan, &req, &view).await?;
             items.push(respond::with_links(data, links, &req));
         }
@@ -230,10 +230,10 @@ impl Users {
 
     // Fetch
 
-    async fn can_fetch(self: Arc<Self>, req: Request) -> Result<Granted> {
+    async fn can_fetch(self: Arc<Self>, req: Request) -> Result<Authorized> {
         let (user, rights) = self.named(&req)?;
         if rights.own {
-            return Ok(Granted { user });
+            return Ok(Authorized { user });
         }
         if req.context() == "edit" && !rights.edit {
             return Err(forbidden_context(&req));
@@ -242,10 +242,10 @@ impl Users {
         let sees = rights.edit
             || rights::lists_users(&caller)
             || self.site.read(|db| rights::sees_author(db, &self.site, &caller, user.id))?;
-        if sees { Ok(Granted { user }) } else { Err(errors::cannot_view(&req)) }
+        if sees { Ok(Authorized { user }) } else { Err(errors::cannot_view(&req)) }
     }
 
-    async fn fetch(self: Arc<Self>, req: Request, granted: Granted) -> Result<Response> {
+    async fn fetch(self: Arc<Self>, req: Request, granted: Authorized) -> Result<Response> {
         if req.is_head() {
             return Ok(Response::new(Value::Null));
         }
@@ -258,7 +258,7 @@ impl Users {
             return Err(errors::not_logged_in());
         }
         let (user, _) = self.find(&req, caller.id)?;
-        Arc::clone(&self).fetch(req, Granted { user }).await
+        Arc::clone(&self).fetch(req, Authorized { user }).await
     }
 
     // Create
@@ -288,7 +288,7 @@ impl Users {
 
     // Update
 
-    async fn can_update(self: Arc<Self>, req: Request) -> Result<Granted> {
+    async fn can_update(self: Arc<Self>, req: Request) -> Result<Authorized> {
         if only_reads(&req) {
             return Err(errors::cannot_edit(&req));
         }
@@ -296,19 +296,19 @@ impl Users {
         Self::may_update(&req, found)
     }
 
-    async fn can_update_me(self: Arc<Self>, req: Request) -> Result<Granted> {
+    async fn can_update_me(self: Arc<Self>, req: Request) -> Result<Authorized> {
         let found = self.find(&req, caller(&req).id)?;
         Self::may_update(&req, found)
     }
 
-    fn may_update(req: &Request, (user, rights): (User, UserRights)) -> Result<Granted> {
+    fn may_update(req: &Request, (user, rights): (User, UserRights)) -> Result<Authorized> {
         if req.param("roles").is_some_and(svc_php::cast::truthy) && !rights.promote {
             return Err(errors::cannot_edit_roles(req));
         }
-        if rights.edit { Ok(Granted { user }) } else { Err(errors::cannot_edit(req)) }
+        if rights.edit { Ok(Authorized { user }) } else { Err(errors::cannot_edit(req)) }
     }
 
-    async fn update(self: Arc<Self>, req: Request, granted: Granted) -> Result<Response> {
+    async fn update(self: Arc<Self>, req: Request, granted: Authorized) -> Result<Response> {
         let id = self.save(&req, Some(granted.user)).await?;
         let (user, _) = self.find(&req, id)?;
         self.show(&req, user, respond::edit_view(&req)).await
@@ -316,7 +316,7 @@ impl Users {
 
     // Delete
 
-    async fn can_delete(self: Arc<Self>, req: Request) -> Result<Granted> {
+    async fn can_delete(self: Arc<Self>, req: Request) -> Result<Authorized> {
         if only_reads(&req) {
             return Err(errors::cannot_delete(&req));
         }
@@ -324,16 +324,16 @@ impl Users {
         Self::may_delete(&req, found)
     }
 
-    async fn can_delete_me(self: Arc<Self>, req: Request) -> Result<Granted> {
+    async fn can_delete_me(self: Arc<Self>, req: Request) -> Result<Authorized> {
         let found = self.find(&req, caller(&req).id)?;
         Self::may_delete(&req, found)
     }
 
-    fn may_delete(req: &Request, (user, rights): (User, UserRights)) -> Result<Granted> {
-        if rights.delete { Ok(Granted { user }) } else { Err(errors::cannot_delete(req)) }
+    fn may_delete(req: &Request, (user, rights): (User, UserRights)) -> Result<Authorized> {
+        if rights.delete { Ok(Authorized { user }) } else { Err(errors::cannot_delete(req)) }
     }
 
-    async fn delete(self: Arc<Self>, req: Request, granted: Granted) -> Result<Response> {
+    async fn delete(self: Arc<Self>, req: Request, granted: Authorized) -> Result<Response> {
         if !req.arg::<bool>("force")?.unwrap_or(false) {
             return Err(trash_not_supported());
         }

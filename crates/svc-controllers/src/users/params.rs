@@ -79,7 +79,7 @@ pub(super) fn params(site: &Site) -> Params<UserList> {
     p.add("context", context_param());
     p.add("page", integer().describe("Page of the list.").default(1).minimum(1)).set(|l, n| l.page = n);
     p.add("per_page", integer().describe("Items on a page.").default(10).range(1..=MAX_PER_PAGE)).set(|l, n| l.per_page = n);
-    p.add("search", string().describe("Only users that match this text.")).cleaned_by(one_line).set(|l, s| l.search = s);
+    p.add("search", string().describe("Only users that match this text.")).sanitize_with(one_line).set(|l, s| l.search = s);
     p.add("exclude", array(integer()).describe("No users with these numbers.").default(json!([]))).set(|l, v| l.query.exclude = ids(v));
     p.add("include", array(integer()).describe("Only users with these numbers.").default(json!([]))).set(|l, v| l.query.include = ids(v));
     p.add("offset", integer().describe("Leave out this many items at the beginning.")).set(|l, n| l.offset = Some(n));
@@ -147,7 +147,7 @@ impl UserList {
     }
 
     /// The page that the links to the pages beside are counted from.
-    pub(super) fn standing(&self) -> u64 {
+    pub(super) fn effective_page(&self) -> u64 {
         self.skipped().div_ceil(self.per_page.max(1)).saturating_add(1)
     }
 
@@ -283,7 +283,7 @@ mod tests {
     #[test]
     fn pages_and_offsets() {
         let site = site();
-        for (given, skipped, standing) in [
+        for (given, skipped, effective_page) in [
             (json!({}), 0, 1),
             (json!({"page": 3, "per_page": 2}), 4, 3),
             (json!({"offset": 2}), 2, 2),
@@ -292,7 +292,7 @@ mod tests {
             (json!({"page": i64::MAX, "per_page": 100}), i64::MAX as u64, 92_233_720_368_547_760),
         ] {
             let list = list(&site, &given);
-            assert_eq!((list.skipped(), list.standing()), (skipped, standing), "{given}");
+            assert_eq!((list.skipped(), list.effective_page()), (skipped, effective_page), "{given}");
         }
     }
 

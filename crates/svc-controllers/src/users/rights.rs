@@ -4,7 +4,7 @@ use svc_auth::{Caller, caps::Object};
 use svc_model::{PostType, UserId};
 use svc_store::{Db, authors};
 
-use crate::{Access, Settings, Site, Stored};
+use crate::{Access, Settings, Site, SiteResult};
 
 /// Types whose posts make their author known: those that the interface serves.
 pub(super) fn types_shown(site: &Site) -> impl Iterator<Item = &str> {
@@ -26,7 +26,7 @@ pub(super) fn lists_authors(site: &Site, caller: &Caller) -> bool {
 ///
 /// # Errors
 /// Those of the store.
-pub(super) fn sees_author(db: &mut Db, site: &Site, caller: &Caller, user: UserId) -> Stored<bool> {
+pub(super) fn sees_author(db: &mut Db, site: &Site, caller: &Caller, user: UserId) -> SiteResult<bool> {
     let published: Vec<&str> = types_shown(site).collect();
     let private: Vec<&str> = site
         .types

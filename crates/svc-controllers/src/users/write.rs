@@ -22,7 +22,7 @@ use super::{
     rules::{self, Profile},
 };
 use crate::{
-    Access, Settings, Site, Stored, caller,
+    Access, Settings, Site, SiteResult, caller,
     hashing::{self, HashFailure},
     meta::MetaRights,
     posts, respond,
@@ -163,7 +163,7 @@ impl Users {
 }
 
 impl Job {
-    fn run(&self, tx: &mut Tx) -> Stored<UserId> {
+    fn run(&self, tx: &mut Tx) -> SiteResult<UserId> {
         let (existing, stored) = match self.existing {
             Some(id) => {
                 let user = users::get(tx, id)?.ok_or_else(errors::not_found)?;
@@ -183,7 +183,7 @@ impl Job {
         Ok(profile.user.id)
     }
 
-    fn insert(&self, tx: &mut Tx, profile: &mut Profile) -> Stored<()> {
+    fn insert(&self, tx: &mut Tx, profile: &mut Profile) -> SiteResult<()> {
         let user = &mut profile.user;
         if users::by_login(tx, &user.login)?.is_some() {
             return Err(errors::existing_login().into());
@@ -205,7 +205,7 @@ impl Job {
         Ok(())
     }
 
-    fn update(&self, tx: &mut Tx, profile: &mut Profile, before: &User, stored: &Meta) -> Stored<()> {
+    fn update(&self, tx: &mut Tx, profile: &mut Profile, before: &User, stored: &Meta) -> SiteResult<()> {
         let user = &mut profile.user;
         // The first look was outside of this transaction.
         if user.email != before.email && users::by_email(tx, &user.email)?.is_some_and(|other| other.id != user.id) {
@@ -258,7 +258,7 @@ impl Job {
         StoredText::of(i64::from(rules::level(&self.roles(db).caps_of(&own.to_value()).all)))
     }
 
-    fn store_meta(&self, tx: &mut Tx, id: UserId, values: &serde_json::Value) -> Stored<()> {
+    fn store_meta(&self, tx: &mut Tx, id: UserId, values: &serde_json::Value) -> SiteResult<()> {
         let access = Access::new(&self.site, &self.settings).with_users([id]);
         let may = |cap: &str, key: &str| self.caller.can(cap, Object::Meta(CapKind::User, id.0, key), &access);
         let rights =

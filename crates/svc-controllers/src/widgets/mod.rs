@@ -21,7 +21,7 @@ use svc_routing::{Request, Result};
 pub use self::{
     instance::Instance, routes::WidgetRoutes, show::Showing, sidebars::SidebarRoutes, types::WidgetTypeRoutes,
 };
-use crate::{Access, Site, Stored, caller};
+use crate::{Access, Site, SiteResult, caller};
 
 /// Where widgets are kept that stand nowhere.
 const INACTIVE: &str = "wp_inactive_widgets";
@@ -126,7 +126,7 @@ pub trait WidgetKind: Send + Sync {
     ///
     /// # Errors
     /// Those of the store.
-    fn show(&self, on: &mut Showing<'_>, instance: &Instance) -> Stored<Option<String>>;
+    fn show(&self, on: &mut Showing<'_>, instance: &Instance) -> SiteResult<Option<String>>;
 
     /// The form that edits a widget; `number` tells it from others of its kind.
     fn form(&self, number: &str, instance: &Instance) -> String;

@@ -22,7 +22,7 @@ use super::{
     store::{Widgets, parse_id, store_instance},
     types::in_form,
 };
-use crate::{Access, LINK_RELATION, Settings, Site, Stored, caller, posts::context_arg, respond};
+use crate::{Access, LINK_RELATION, Settings, Site, SiteResult, caller, posts::context_arg, respond};
 
 /// The routes of widgets.
 pub struct WidgetRoutes {
@@ -45,7 +45,7 @@ impl WidgetRoutes {
         req: &Request,
         (id, stored): (&str, Option<&Instance>),
         (sidebar, has_category_menu): (&str, &Cell<bool>),
-    ) -> Stored<Item> {
+    ) -> SiteResult<Item> {
         let id_base = parse_id(id).map_or(id, |(id_base, _)| id_base);
         let view = respond::view(req);
         let plan = self.fields.plan(&view);

@@ -6,7 +6,7 @@ use svc_routing::Request;
 use svc_store::Db;
 
 use super::{Instance, Sidebar, WidgetKind, store::parse_id};
-use crate::{Settings, Site, Stored, render};
+use crate::{Settings, Site, SiteResult, render};
 
 /// What a widget is shown with: the site as of one snapshot, the request, and what stands around titles.
 pub struct Showing<'a> {
@@ -72,7 +72,7 @@ pub(super) fn in_sidebar(
     (request, has_category_menu): (&Request, &Cell<bool>),
     sidebar: &Sidebar,
     (id, kind, instance): (&str, &dyn WidgetKind, &Instance),
-) -> Stored<String> {
+) -> SiteResult<String> {
     let (before_title, after_title) = (sidebar.before_title.as_str(), sidebar.after_title.as_str());
     let number = parse_id(id).map_or(-1, |(_, number)| number);
     let mut on = Showing { db, site, settings, request, number, has_category_menu, before_title, after_title };
@@ -93,7 +93,7 @@ pub(super) fn alone(
     request: &Request,
     kind: &dyn WidgetKind,
     instance: &Instance,
-) -> Stored<String> {
+) -> SiteResult<String> {
     let (before_title, after_title) = ("<h2 class=\"widgettitle\">", "</h2>");
     let (number, has_category_menu) = (-1, &Cell::new(false));
     let mut on = Showing { db, site, settings, request, number, has_category_menu, before_title, after_title };

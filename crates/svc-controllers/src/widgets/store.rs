@@ -7,7 +7,7 @@ use svc_php::{Array, Key, Php};
 use svc_store::{Db, Tx, options};
 
 use super::{INACTIVE, Instance};
-use crate::{Site, Stored, stored_arrays};
+use crate::{Site, SiteResult, stored_arrays};
 
 /// Option that says which widgets stand in which sidebar.
 const SIDEBARS: &str = "sidebars_widgets";
@@ -64,7 +64,7 @@ impl Widgets {
     ///
     /// # Errors
     /// Those of the store.
-    pub(super) fn load(db: &mut Db, site: &Site) -> Stored<Self> {
+    pub(super) fn load(db: &mut Db, site: &Site) -> SiteResult<Self> {
         let mut names: Vec<String> = site.widgets.iter().map(|kind| option(kind.id_base())).collect();
         names.push(SIDEBARS.to_owned());
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
@@ -106,12 +106,12 @@ impl Widgets {
             }
         }
         let listed: HashSet<&String> = sidebars.values().flatten().collect();
-        let unlisted: Vec<String> = widgets.instances.keys().filter(|id| !listed.contains(id)).cloned().collect();
+        let hidden: Vec<String> = widgets.instances.keys().filter(|id| !listed.contains(id)).cloned().collect();
         let mut seen = HashSet::new();
-        elsewhere.retain(|id| unlisted.contains(id) && seen.insert(id.clone()));
+        elsewhere.retain(|id| hidden.contains(id) && seen.insert(id.clone()));
         // Numbers below 2 are those of settings that WordPress stores before there is a widget.
         let is_widget = |id: &String| parse_id(id).is_some_and(|(_, number)| number >= 2);
-        let lost = unlisted.into_iter().filter(|id| !elsewhere.contains(id) && is_widget(id));
+        let lost = hidden.into_iter().filter(|id| !elsewhere.contains(id) && is_widget(id));
         let inactive = sidebars.entry(INACTIVE.to_owned()).or_default();
         inactive.splice(0..0, lost);
         inactive.extend(elsewhere);
@@ -186,7 +186,7 @@ impl Widgets {
     ///
     /// # Errors
     /// Those of the store.
-    pub(super) fn store_places(&self, tx: &mut Tx) -> Stored<()> {
+    pub(super) fn store_places(&self, tx: &mut Tx) -> SiteResult<()> {
         stored_arrays::write(tx, SIDEBARS, self.to_stored())
     }
 
@@ -241,7 +241,7 @@ impl Widgets {
 ///
 /// # Errors
 /// Those of the store.
-pub(super) fn store_instance(tx: &mut Tx, id_base: &str, number: i64, instance: Option<Instance>) -> Stored<()> {
+pub(super) fn store_instance(tx: &mut Tx, id_base: &str, number: i64, instance: Option<Instance>) -> SiteResult<()> {
     let name = option(id_base);
     let mut kept: Array =
         stored_arrays::read(tx, &name)?.into_iter().filter(|(key, _)| *key != Key::from(MULTI)).collect();

@@ -15,7 +15,7 @@ use super::{Instance, WidgetKind, check_manage, errors, instance, show};
 use crate::{Access, Settings, Site, caller, posts::context_arg, respond};
 
 const ALL: &[&str] = &["embed", "view", "edit"];
-const TOLD: &[&str] = &["view", "edit", "embed"];
+const ALL_CONTEXTS: &[&str] = &["view", "edit", "embed"];
 
 /// The object type that additional fields name.
 const OBJECT: &str = "widget-type";
@@ -27,8 +27,8 @@ fn fields() -> Fields<Kind, ()> {
     let mut f = Fields::<Kind, ()>::new(OBJECT);
     f.add("id", string().describe("The kind's name for programs.").context(ALL).readonly()).get(|k| k.id_base().to_owned());
     f.add("name", string().describe("What people call it.").default("").context(ALL).readonly()).get(|k| k.name().to_owned());
-    f.add("description", string().describe("What it shows.").default("").context(TOLD)).get(|k| k.description().to_owned());
-    f.add("is_multi", boolean().describe("Whether there can be several.").context(TOLD).readonly()).get(|_| true);
+    f.add("description", string().describe("What it shows.").default("").context(ALL_CONTEXTS)).get(|k| k.description().to_owned());
+    f.add("is_multi", boolean().describe("Whether there can be several.").context(ALL_CONTEXTS).readonly()).get(|_| true);
     f.add("classname", string().describe("Class names of its widgets.").default("").context(ALL).readonly()).get(|k| k.class().to_owned());
     f
 }

@@ -4,7 +4,7 @@ mod content;
 mod data;
 mod doctor;
 mod output;
-mod people;
+mod users;
 mod serve;
 mod show;
 mod themes;
@@ -37,8 +37,8 @@ fn command() -> Command {
         .subcommand(data::import_command())
         .subcommand(data::export_command())
         .subcommand(data::backup_command())
-        .subcommand(people::user_command())
-        .subcommand(people::app_password_command())
+        .subcommand(users::user_command())
+        .subcommand(users::app_password_command())
         .subcommand(themes::command())
 }
 
@@ -87,8 +87,8 @@ fn carry_out(builder: &SiteBuilder, matches: &ArgMatches) -> Result {
         Some(("import", args)) => data::import(&config, args),
         Some(("export", args)) => data::export(&config, args),
         Some(("backup", args)) => data::backup(&config, args),
-        Some(("user", args)) => people::user(&config, args),
-        Some(("app-password", args)) => people::app_password(&config, args),
+        Some(("user", args)) => users::user(&config, args),
+        Some(("app-password", args)) => users::app_password(&config, args),
         Some(("theme", args)) => themes::run(&config, args),
         Some((other, _)) => unreachable!("clap knows no command {other}"),
     }

@@ -7,7 +7,7 @@ use crate::{
     config::{Config, SiteUrl},
     error::{Error, Result},
     in_flight::InFlight,
-    logs, serving,
+    logs, http_server,
     site::SiteBuilder,
 };
 
@@ -19,7 +19,7 @@ pub(super) fn serve(builder: &SiteBuilder, config: &Config) -> Result {
     for name in &config.unknown_variables {
         tracing::warn!("the variable {name} is not a setting");
     }
-    serving::raise_limit(config.limits.connections);
+    http_server::raise_limit(config.limits.connections);
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
@@ -32,7 +32,7 @@ pub(super) fn serve(builder: &SiteBuilder, config: &Config) -> Result {
 
 async fn run(builder: &SiteBuilder, config: &Config) -> Result {
     // The address is taken first: a new site needs to know its port.
-    let listener = serving::bind(&config.listen).await?;
+    let listener = http_server::bind(&config.listen).await?;
     let here = listener.local_addr().map_err(Error::io("cannot tell the listening address"))?;
     let mut site = builder.open(config, &reachable(here)?)?;
     if let Some(created) = site.take_created() {
@@ -52,7 +52,7 @@ async fn run(builder: &SiteBuilder, config: &Config) -> Result {
     say(&format!("Its interface: {}", site.server().rest_url("/")));
     tracing::info!(%here, home, "serving");
     let schedule = site.start_schedule();
-    serving::serve(listener, router, config.limits.clone(), serving::asked_to_stop()).await;
+    http_server::serve(listener, router, config.limits.clone(), http_server::shutdown_signal()).await;
     schedule.stop().await;
     requests.end().await;
     tracing::info!("stopped");

@@ -1,13 +1,13 @@
 //! The page of a post as it is shown in frames of other sites.
 
 use http::StatusCode;
-use svc_controllers::Stored;
+use svc_controllers::SiteResult;
 use svc_discovery::Queried;
 use svc_model::Post;
 
 use super::{
     respond::Page,
-    show::{PROTECTED, Show, posts_author},
+    build::{PROTECTED, PageBuilder, posts_author},
     view::EmbedPage,
 };
 
@@ -26,9 +26,9 @@ fn policy() -> String {
     )
 }
 
-impl Show<'_> {
+impl PageBuilder<'_> {
     /// One post, for frames.
-    pub(super) fn embed(&mut self, post: &Post, url: String) -> Stored<Page> {
+    pub(super) fn embed(&mut self, post: &Post, url: String) -> SiteResult<Page> {
         let (page, _) = self.frame("", Queried::Other, Some(&url))?;
         let body = if post.is_protected() { PROTECTED.to_owned() } else { self.texts.excerpt(post) };
         let author = posts_author(self.db, post)?;

@@ -4,12 +4,12 @@
 //! see, is shown. Requests of the REST API never come here. A page that depends on the visitor is never cached.
 
 mod embed;
-mod find;
+mod resolve;
 mod hierarchy;
 mod respond;
-mod show;
-mod texts;
-mod themed;
+mod build;
+mod format;
+mod theme;
 mod urls;
 mod view;
 mod visitor;
@@ -24,19 +24,19 @@ use axum::{
 use http::{HeaderMap, Method, StatusCode};
 use svc_auth::caps::PostCap;
 use svc_controllers::{
-    Access, Settings, Site, Stored,
+    Access, Settings, Site, SiteResult,
     feeds::{Missing, with_feeds},
 };
 use svc_discovery::{Lookup, What};
 use svc_store::{Db, posts};
 
-use crate::sign_in::Identities;
+use crate::login::Identities;
 
-pub(crate) use show::language;
-pub(crate) use texts::SiteTexts;
-pub use texts::Texts;
+pub(crate) use build::language;
+pub(crate) use format::SiteTexts;
+pub use format::Texts;
 
-use find::{Finder, Found};
+use resolve::{PageResolver, Found};
 use respond::Page;
 
 /// Longest query that is looked at, in pairs.
@@ -45,20 +45,20 @@ const MOST_PAIRS: usize = 100;
 /// What pages are made from.
 struct Pages {
     site: Arc<Site>,
-    texts: Arc<dyn Texts>,
-    sheet: themed::Sheet,
+    format: Arc<dyn Texts>,
+    sheet: theme::Sheet,
     /// Finds the user of a cookie.
     identities: Arc<Identities>,
 }
 
 /// Answers every request with a page.
-pub(crate) fn router(site: Arc<Site>, texts: Arc<dyn Texts>, identities: Arc<Identities>) -> Router {
-    let pages = Pages { site, texts, sheet: themed::Sheet::default(), identities };
+pub(crate) fn router(site: Arc<Site>, format: Arc<dyn Texts>, identities: Arc<Identities>) -> Router {
+    let pages = Pages { site, format, sheet: theme::Sheet::default(), identities };
     Router::new().fallback(answer).with_state(Arc::new(pages))
 }
 
 /// A request for a page, taken apart.
-struct Asked {
+struct PageRequest {
     path: String,
     /// Path and query as they were sent.
     whole: String,
@@ -66,7 +66,7 @@ struct Asked {
     headers: HeaderMap,
 }
 
-impl Asked {
+impl PageRequest {
     fn of(request: &Request) -> Self {
         let pairs = request.uri().query().unwrap_or_default().split('&').filter(|p| !p.is_empty()).take(MOST_PAIRS);
         let decode = |text: &str| {
@@ -74,7 +74,7 @@ impl Asked {
             percent_encoding::percent_decode_str(&spaced).decode_utf8_lossy().into_owned()
         };
         let pair = |p: &str| p.split_once('=').map_or((decode(p), String::new()), |(k, v)| (decode(k), decode(v)));
-        Asked {
+        PageRequest {
             path: request.uri().path().to_owned(),
             whole: request.uri().path_and_query().map_or_else(|| "/".to_owned(), ToString::to_string),
             query: pairs.map(pair).collect(),
@@ -84,7 +84,7 @@ impl Asked {
 
     /// The last value of this name, as PHP takes it.
     fn value(&self, name: &str) -> Option<&str> {
-        self.query.iter().rev().find(|(k, _)| k == name).map(|(_, v)| v.as_str())
+        self.query.iter().rev().resolve(|(k, _)| k == name).map(|(_, v)| v.as_str())
     }
 
     fn has(&self, name: &str) -> bool {
@@ -96,7 +96,7 @@ async fn answer(State(pages): State<Arc<Pages>>, request: Request) -> Response {
     if !matches!(*request.method(), Method::GET | Method::HEAD) {
         return respond::not_allowed();
     }
-    let asked = Asked::of(&request);
+    let asked = PageRequest::of(&request);
     let page = with_feeds(&pages.site, |missing| pages.page(&asked, missing)).await.unwrap_or_else(|error| {
         let status = StatusCode::from_u16(error.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         Page::failure(status)
@@ -105,7 +105,7 @@ async fn answer(State(pages): State<Arc<Pages>>, request: Request) -> Response {
 }
 
 impl Pages {
-    fn page(&self, asked: &Asked, missing: &Missing) -> Result<Page, svc_schema::Error> {
+    fn page(&self, asked: &PageRequest, missing: &Missing) -> Result<Page, svc_schema::Error> {
         self.site.read(|db| {
             let settings = self.site.settings_in(db)?;
             if asked.path.ends_with("/xmlrpc.php") {
@@ -120,27 +120,27 @@ impl Pages {
                 Ok(post) => post.is_some(),
                 Err(refused) => return Ok(refused),
             };
-            let mut finder = Finder { site: &self.site, settings: &settings, db, viewer: &viewer.visitor.caller };
-            let (lookup, found) = finder.find(&lookups)?;
+            let mut finder = PageResolver { site: &self.site, settings: &settings, db, viewer: &viewer.visitor.caller };
+            let (lookup, found) = finder.resolve(&lookups)?;
             let (found, private) = self.for_viewer(db, &viewer, &lookup, found, shows_autosave)?;
-            let mut show = show::Show {
+            let mut build = build::PageBuilder {
                 site: &self.site,
                 settings: &settings,
-                texts: &*self.texts,
+                format: &*self.format,
                 db,
                 address: format!("{}{}", origin(&settings.urls.site.home_url("")), asked.whole),
                 sheet: &self.sheet,
                 missing: missing.clone(),
                 visitor: viewer.visitor.clone(),
             };
-            let page = self.found(&mut show, asked, &lookup, found)?;
+            let page = self.found(&mut build, asked, &lookup, found)?;
             // Lists and blocks show the texts of posts that the visitor has opened.
             Ok(if private || viewer.visitor.opened.is_any() { page.private() } else { page })
         })
     }
 
     /// The post whose autosave the request wants to see; a page that refuses when its nonce is not valid.
-    fn preview_of(&self, asked: &Asked, viewer: &visitor::Viewer) -> Result<Option<i64>, Page> {
+    fn preview_of(&self, asked: &PageRequest, viewer: &visitor::Viewer) -> Result<Option<i64>, Page> {
         let (Some(id), Some(nonce)) = (asked.value("preview_id"), asked.value("preview_nonce")) else {
             return Ok(None);
         };
@@ -162,7 +162,7 @@ impl Pages {
         lookup: &Lookup,
         found: Found,
         shows_autosave: bool,
-    ) -> Stored<(Found, bool)> {
+    ) -> SiteResult<(Found, bool)> {
         let is_user = viewer.visitor.caller.is_logged_in();
         let (mut post, is_front) = match found {
             Found::Single(post) => (post, false),
@@ -184,37 +184,37 @@ impl Pages {
         Ok((if is_front { Found::Front(post) } else { Found::Single(post) }, is_user || has_password))
     }
 
-    fn found(&self, show: &mut show::Show<'_>, asked: &Asked, lookup: &Lookup, found: Found) -> Stored<Page> {
+    fn found(&self, build: &mut build::PageBuilder<'_>, asked: &PageRequest, lookup: &Lookup, found: Found) -> SiteResult<Page> {
         // Further pages of a text or of its comments, and previews, have addresses that are not made here.
         let plain =
             lookup.page == 0 && lookup.comment_page == 0 && lookup.feed.is_none() && !lookup.embed && !lookup.preview;
         match found {
-            Found::Nothing => show.nothing(),
+            Found::Nothing => build.nothing(),
             Found::Single(post) | Found::Front(post) if lookup.embed => {
-                let address = show.address(&post)?;
-                show.embed(&post, address)
+                let address = build.address(&post)?;
+                build.embed(&post, address)
             }
-            Found::Single(post) if post.post_type == "attachment" => show.attachment(&post),
+            Found::Single(post) if post.post_type == "attachment" => build.attachment(&post),
             Found::Single(post) => {
-                let address = show.address(&post)?;
+                let address = build.address(&post)?;
                 // The proper URL of a post that is not public is for its viewers alone to know.
                 let is_public = self.site.statuses.get(&post.status).is_some_and(|s| s.public);
                 match urls::redirect(&address, &asked.path).filter(|_| plain && is_public) {
                     Some(to) => Ok(Page::redirect(&to)),
-                    None => show.single(*post, address, false),
+                    None => build.single(*post, address, false),
                 }
             }
             Found::Front(post) => {
-                let address = show.address(&post)?;
-                show.single(*post, address, true)
+                let address = build.address(&post)?;
+                build.single(*post, address, true)
             }
-            Found::List(list) if list.feed => show.feed(&list),
+            Found::List(list) if list.feed => build.feed(&list),
             Found::List(list) => {
-                let first = urls::of_list(show.db, show.site, show.settings, &list.subject)?;
-                let canonical = first.as_ref().map(|f| urls::page_of(&show.settings.urls.site, f, list.number));
+                let first = urls::of_list(build.db, build.site, build.settings, &list.subject)?;
+                let canonical = first.as_ref().map(|f| urls::page_of(&build.settings.urls.site, f, list.number));
                 match canonical.as_deref().and_then(|c| urls::redirect(c, &asked.path)).filter(|_| plain) {
                     Some(to) => Ok(Page::redirect(&to)),
-                    None => show.list(&list, first),
+                    None => build.list(&list, first),
                 }
             }
         }
@@ -223,8 +223,8 @@ impl Pages {
 
 /// Scheme and host of an address.
 fn origin(address: &str) -> &str {
-    let host = address.find("://").map_or(0, |at| at + 3);
-    address[host..].find('/').map_or(address, |at| &address[..host + at])
+    let host = address.resolve("://").map_or(0, |at| at + 3);
+    address[host..].resolve('/').map_or(address, |at| &address[..host + at])
 }
 
 /// Addresses that every site has and that are no pages.

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use svc_controllers::{Settings, Site, Stored};
+use svc_controllers::{Settings, Site, SiteResult};
 use svc_discovery::{PageLink, PostLink, SiteUrls};
 use svc_model::{Post, PostId, Taxonomy, Term, TermId, User, UserId};
 use svc_store::{Db, posts, stamp, terms, users};
@@ -23,7 +23,7 @@ pub(super) struct Addresses {
 ///
 /// # Errors
 /// Those of the store.
-pub(super) fn of_posts(db: &mut Db, site: &Site, settings: &Settings, rows: &[Post]) -> Stored<Addresses> {
+pub(super) fn of_posts(db: &mut Db, site: &Site, settings: &Settings, rows: &[Post]) -> SiteResult<Addresses> {
     let urls = &settings.urls;
     let mut ids: Vec<UserId> = rows.iter().map(|p| p.author).filter(|id| !id.is_none()).collect();
     ids.sort_unstable();
@@ -61,7 +61,7 @@ pub(super) fn of_posts(db: &mut Db, site: &Site, settings: &Settings, rows: &[Po
 }
 
 /// The path of slugs of each post's category with the lowest id.
-fn first_categories(db: &mut Db, rows: &[Post]) -> Stored<HashMap<PostId, String>> {
+fn first_categories(db: &mut Db, rows: &[Post]) -> SiteResult<HashMap<PostId, String>> {
     let ids: Vec<PostId> = rows.iter().map(|p| p.id).collect();
     let mut firsts: Vec<(PostId, Term)> = Vec::new();
     for (post, all) in terms::of_objects(db, &ids)? {
@@ -77,7 +77,7 @@ fn first_categories(db: &mut Db, rows: &[Post]) -> Stored<HashMap<PostId, String
 const DEPTH_LIMIT: usize = 100;
 
 /// The slugs from the topmost term down to each of these, by id: two queries per taxonomy.
-fn term_paths(db: &mut Db, all: &[Term]) -> Stored<HashMap<TermId, Vec<String>>> {
+fn term_paths(db: &mut Db, all: &[Term]) -> SiteResult<HashMap<TermId, Vec<String>>> {
     let mut parents: HashMap<TermId, TermId> = HashMap::new();
     let mut taxonomies: Vec<&str> = all.iter().filter(|t| !t.parent.is_none()).map(|t| t.taxonomy.as_str()).collect();
     taxonomies.sort_unstable();
@@ -108,7 +108,7 @@ fn term_paths(db: &mut Db, all: &[Term]) -> Stored<HashMap<TermId, Vec<String>>>
 ///
 /// # Errors
 /// Those of the store.
-pub(super) fn of_terms(db: &mut Db, site: &Site, settings: &Settings, all: &[Term]) -> Stored<Vec<String>> {
+pub(super) fn of_terms(db: &mut Db, site: &Site, settings: &Settings, all: &[Term]) -> SiteResult<Vec<String>> {
     let hierarchical = |t: &&Term| site.taxonomies.get(&t.taxonomy).is_some_and(|x| x.rewrite_hierarchical);
     let nested: Vec<Term> = all.iter().filter(|t| !t.parent.is_none()).filter(hierarchical).cloned().collect();
     let paths = if nested.is_empty() { HashMap::new() } else { term_paths(db, &nested)? };
@@ -125,7 +125,7 @@ pub(super) fn of_terms(db: &mut Db, site: &Site, settings: &Settings, all: &[Ter
 ///
 /// # Errors
 /// Those of the store.
-pub(super) fn of_list(db: &mut Db, site: &Site, settings: &Settings, subject: &Subject) -> Stored<Option<String>> {
+pub(super) fn of_list(db: &mut Db, site: &Site, settings: &Settings, subject: &Subject) -> SiteResult<Option<String>> {
     let urls = &settings.urls.site;
     Ok(match subject {
         Subject::Home => Some(urls.home_url("/")),

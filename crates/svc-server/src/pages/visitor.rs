@@ -1,11 +1,11 @@
 //! Who views a page: the user of the log-in cookie, and the cookie that opens posts with a password.
 
 use http::{HeaderMap, header};
-use svc_auth::{Caller, Scheme, cookie::site_hash, nonce::Bearer};
-use svc_controllers::{OpenedPosts, Stored, Visitor};
+use svc_auth::{Caller, Scheme, cookie::site_hash, nonce::NonceSubject};
+use svc_controllers::{OpenedPosts, SiteResult, Visitor};
 use svc_store::Db;
 
-use crate::sign_in::{
+use crate::login::{
     Identities,
     identity::{NOBODY, cookie_value, token_of},
 };
@@ -22,7 +22,7 @@ pub(super) struct Viewer {
 
 impl Viewer {
     /// By the cookies of a request, in the snapshot that the page is made of.
-    pub(super) fn of(identities: &Identities, db: &mut Db, headers: &HeaderMap) -> Stored<Self> {
+    pub(super) fn of(identities: &Identities, db: &mut Db, headers: &HeaderMap) -> SiteResult<Self> {
         let mut viewer = Viewer { visitor: Visitor::default(), token: String::new() };
         if !headers.contains_key(header::COOKIE) {
             return Ok(viewer);
@@ -43,9 +43,9 @@ impl Viewer {
     }
 
     /// The subject of the viewer's nonces.
-    pub(super) fn bearer(&self) -> Bearer<'_> {
+    pub(super) fn bearer(&self) -> NonceSubject<'_> {
         match &self.visitor.caller {
-            Caller { id, .. } if self.visitor.caller.is_logged_in() => Bearer { user: *id, token: &self.token },
+            Caller { id, .. } if self.visitor.caller.is_logged_in() => NonceSubject { user: *id, token: &self.token },
             _ => NOBODY,
         }
     }

@@ -11,10 +11,10 @@ use svc_auth::{
     AuthError, Caller, Scheme, Secret,
     application_password::{self, Account, AppPasswordOutcome, ApplicationPassword, META_KEY},
     basic,
-    nonce::{self, Bearer},
+    nonce::{self, NonceSubject},
     nonce_check::{self, CookieStatus, Decision, NonceCheck},
 };
-use svc_controllers::{AppPassword, ClientAddress, SessionToken, Stored};
+use svc_controllers::{AppPassword, ClientAddress, SessionToken, SiteResult};
 use svc_http::{Authenticator, Credentials, Outcome};
 use svc_model::UserId;
 use svc_routing::BoxFuture;
@@ -23,10 +23,10 @@ use svc_store::{Db, Meta, MetaKind, StoredText, meta};
 use tokio::task::JoinHandle;
 
 use crate::{
-    serving::FORWARDED_FOR,
-    sign_in::{
+    http_server::FORWARDED_FOR,
+    login::{
         Attempts,
-        identity::{Identities, Known, NOBODY, cookie_value, token_of},
+        identity::{Identities, AuthenticatedUser, NOBODY, cookie_value, token_of},
     },
 };
 
@@ -84,11 +84,11 @@ impl SignIn {
     fn by_password(
         &self,
         db: &mut Db,
-        known: &Known,
+        known: &AuthenticatedUser,
         sent: &basic::Credentials,
         headers: &HeaderMap,
         noting: &mut Option<JoinHandle<()>>,
-    ) -> Stored<Option<Outcome>> {
+    ) -> SiteResult<Option<Outcome>> {
         let is_email = svc_text::is_email(&sent.login);
         let subject = self.identities.by_name(db, &sent.login)?;
         let passwords = subject.as_ref().map(|s| passwords_of(&s.meta)).unwrap_or_default();
@@ -137,11 +137,11 @@ impl SignIn {
         }))
     }
 
-    fn by_cookie(&self, db: &mut Db, known: &Known, value: &str, credentials: &Credentials) -> Stored<Outcome> {
+    fn by_cookie(&self, db: &mut Db, known: &AuthenticatedUser, value: &str, credentials: &Credentials) -> SiteResult<Outcome> {
         let grace = credentials.wire_method == Method::POST;
         let (status, subject) = self.identities.of_cookie(db, value, Scheme::LoggedIn, grace)?;
         let bearer = match &subject {
-            Some(subject) => Bearer { user: subject.user.id, token: token_of(value) },
+            Some(subject) => NonceSubject { user: subject.user.id, token: token_of(value) },
             None => NOBODY,
         };
         let session = SessionToken(Secret::new(bearer.token));
@@ -155,7 +155,7 @@ impl SignIn {
         self.outcome(self.nonce(credentials, CookieStatus::Absent, NOBODY), None)
     }
 
-    fn nonce(&self, credentials: &Credentials, cookie: CookieStatus, bearer: Bearer<'_>) -> Decision {
+    fn nonce(&self, credentials: &Credentials, cookie: CookieStatus, bearer: NonceSubject<'_>) -> Decision {
         let tick = nonce::tick(Utc::now().timestamp(), nonce::LIFETIME);
         // The service has put parameter and header in their order already.
         let param = credentials.nonce.as_deref();

@@ -18,12 +18,12 @@ use axum::{
 use chrono::Utc;
 use svc_auth::Scheme;
 use svc_controllers::{
-    Extension, Outgoing, Site,
+    Extension, HttpClient, Site,
     feeds::{FETCH_HEADER, within_own_fetch},
 };
 use svc_http::{RestLayer, Uncached};
 use svc_routing::{Registry, Server};
-use svc_store::{DatabaseUrl, Store, StoreConfig, moment};
+use svc_store::{DatabaseUrl, Store, StoreConfig, request_cache};
 
 use crate::{
     active_theme,
@@ -32,8 +32,8 @@ use crate::{
     first_run::{self, Created},
     pages::{self, Texts},
     schedule::Schedule,
-    serving, shipped_theme,
-    sign_in::{self, Attempts, Identities},
+    http_server, shipped_theme,
+    login::{self, Attempts, Identities},
     uploads,
 };
 use authenticate::SignIn;
@@ -164,7 +164,7 @@ impl SiteBuilder {
         }
         site.revisions_kept = config.revisions;
         config.registered.on(&mut site);
-        site.outgoing = Outgoing::new(config.outgoing.guard());
+        site.http_client = HttpClient::new(config.http_client.guard());
         site.directory = config.directory.as_ref().map(|url| url.as_str().to_owned());
         for prepare in &self.prepare {
             prepare(&mut site);
@@ -177,9 +177,9 @@ impl SiteBuilder {
         let attempts = Arc::new(Attempts::default());
         let rest = Rest::build(Arc::clone(&site), self.register.clone(), config.debug, passwords)?;
         let texts = self.texts.clone().unwrap_or_else(|| Arc::new(pages::SiteTexts(Arc::clone(&site))));
-        let sign_in = Arc::new(SignIn::new(Arc::clone(&identities), Arc::clone(&attempts), passwords));
+        let login = Arc::new(SignIn::new(Arc::clone(&identities), Arc::clone(&attempts), passwords));
         let dispatch = rest.clone();
-        let people = sign_in::Pages {
+        let people = login::Pages {
             identities,
             attempts,
             server: Box::new(move || dispatch.server()),
@@ -189,7 +189,7 @@ impl SiteBuilder {
         Ok(OpenSite {
             site,
             rest,
-            sign_in,
+            login,
             people: Arc::new(people),
             texts,
             home,
@@ -206,9 +206,9 @@ async fn whole_request(State(site): State<Arc<Site>>, mut request: Request, next
     let is_own = request.headers().get(FETCH_HEADER).is_some_and(|value| site.feeds.is_own_fetch(value.as_bytes()));
     if is_own {
         request.extensions_mut().insert(Uncached);
-        return within_own_fetch(moment::scope(next.run(request))).await;
+        return within_own_fetch(request_cache::scope(next.run(request))).await;
     }
-    moment::scope(next.run(request)).await
+    request_cache::scope(next.run(request)).await
 }
 
 /// The site's public address, and the path under which its log-in page stands, as its options have them.
@@ -243,8 +243,8 @@ pub(crate) fn open_store(config: &Config) -> Result<Store> {
 pub struct OpenSite {
     site: Arc<Site>,
     rest: Rest,
-    sign_in: Arc<SignIn>,
-    people: Arc<sign_in::Pages>,
+    login: Arc<SignIn>,
+    people: Arc<login::Pages>,
     texts: Arc<dyn Texts>,
     home: SiteUrl,
     /// Path of the log-in page's and the administration area's folder: empty, or `/folder`.
@@ -288,14 +288,14 @@ impl OpenSite {
             values: self.config.limits.values,
             ..svc_http::Limits::default()
         };
-        let service = self.rest.service(limits, self.sign_in.clone());
+        let service = self.rest.service(limits, self.login.clone());
         let pages = pages::router(Arc::clone(&self.site), Arc::clone(&self.texts), Arc::clone(&self.people.identities));
         let files = uploads::router(self.home.path(), self.site.uploads.clone(), &self.site.content_dir);
-        let accounts = sign_in::router(Arc::clone(&self.people), &self.installed_at);
+        let accounts = login::router(Arc::clone(&self.people), &self.installed_at);
         let inner = Router::new().merge(files).merge(accounts).fallback_service(pages);
         let with_rest = tower::Layer::layer(&RestLayer::new(service), inner);
         let whole =
             Router::new().fallback_service(with_rest).layer(from_fn_with_state(Arc::clone(&self.site), whole_request));
-        serving::surround(whole, &self.config)
+        http_server::middleware_stack(whole, &self.config)
     }
 }

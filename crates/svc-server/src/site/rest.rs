@@ -78,7 +78,7 @@ impl Rest {
         RestService::from_source(move || rest.server())
             .limits(limits)
             .authenticator(authenticator)
-            .keep_answers(KEPT, move || site.store.state())
+            .with_response_cache(KEPT, move || site.store.state())
     }
 }
 

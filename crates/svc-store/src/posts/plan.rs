@@ -23,7 +23,7 @@ pub(super) struct Resolved {
 
 /// How the engine gets at the posts of a term.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Drive {
+pub(super) enum QueryPlan {
     /// Along the order of the list, asking of each post whether it has the term: good for terms of many posts.
     List,
     /// From the term's posts, which are then sorted: good for terms of few posts.
@@ -102,14 +102,14 @@ fn resolve_one(clause: &TaxClause, rows: &[TermRow]) -> Resolved {
 
 /// Chooses the way by what each would cost: with `n` posts in the list's index of which `m` have the term, walking the
 /// list meets a match every `n / m` posts; going from the term reads and sorts all `m`.
-pub(super) fn choose(db: &mut Db, q: &PostQuery, tax: &[Resolved]) -> Result<Drive> {
-    let [only] = tax else { return Ok(Drive::List) };
+pub(super) fn choose(db: &mut Db, q: &PostQuery, tax: &[Resolved]) -> Result<QueryPlan> {
+    let [only] = tax else { return Ok(QueryPlan::List) };
     let by_date = q.order_by.is_empty() || matches!(q.order_by[..], [(PostOrderBy::Date, _)]);
     let simple = by_date && q.search.is_none() && q.include.is_empty() && only.operator == TaxOperator::In;
-    let (Some(limit), true) = (q.limit, simple) else { return Ok(Drive::Term) };
+    let (Some(limit), true) = (q.limit, simple) else { return Ok(QueryPlan::Term) };
     let m = u64::try_from(only.n_posts).unwrap_or(0);
     if m <= 1_000 {
-        return Ok(Drive::Term);
+        return Ok(QueryPlan::Term);
     }
     let mut all = Query::select();
     all.from_as(db.table("posts"), "p");
@@ -118,21 +118,21 @@ pub(super) fn choose(db: &mut Db, q: &PostQuery, tax: &[Resolved]) -> Result<Dri
     }
     let n = crate::query::rough_total(db, &all)?;
     let walk = limit.saturating_add(q.offset).saturating_mul(n / m + 1);
-    Ok(if walk < m { Drive::List } else { Drive::Term })
+    Ok(if walk < m { QueryPlan::List } else { QueryPlan::Term })
 }
 
-fn has_term(db: &Db, ids: &[i64], drive: Drive) -> Expr {
+fn has_term(db: &Db, ids: &[i64], drive: QueryPlan) -> Expr {
     let list = crate::db::pad(ids);
     let mut rows = Query::select();
     rows.from_as(db.table("term_relationships"), "tr");
     rows.and_where(Expr::col(("tr", "term_taxonomy_id")).is_in(list));
     match drive {
-        Drive::Term => {
+        QueryPlan::Term => {
             rows.column(("tr", "object_id"));
             let id = Expr::col(("p", "ID"));
             id.in_subquery(rows)
         }
-        Drive::List => {
+        QueryPlan::List => {
             rows.expr(Expr::val(1)).and_where(Expr::col(("tr", "object_id")).equals(("p", "ID")));
             Expr::exists(rows)
         }
@@ -140,7 +140,7 @@ fn has_term(db: &Db, ids: &[i64], drive: Drive) -> Expr {
 }
 
 /// Adds the conditions on terms.
-pub(super) fn tax_condition(db: &Db, relation: Relation, tax: &[Resolved], drive: Drive, s: &mut SelectStatement) {
+pub(super) fn tax_condition(db: &Db, relation: Relation, tax: &[Resolved], drive: QueryPlan, s: &mut SelectStatement) {
     if tax.is_empty() {
         return;
     }
@@ -154,7 +154,7 @@ pub(super) fn tax_condition(db: &Db, relation: Relation, tax: &[Resolved], drive
             TaxOperator::In if clause.ids.is_empty() => joined.add(never()),
             TaxOperator::In => joined.add(has_term(db, &clause.ids, drive)),
             TaxOperator::NotIn if clause.ids.is_empty() => joined,
-            TaxOperator::NotIn => joined.add(has_term(db, &clause.ids, Drive::List).not()),
+            TaxOperator::NotIn => joined.add(has_term(db, &clause.ids, QueryPlan::List).not()),
             TaxOperator::And if clause.missing || clause.ids.is_empty() => joined.add(never()),
             TaxOperator::And => {
                 joined.add(clause.ids.iter().fold(Cond::all(), |c, id| c.add(has_term(db, &[*id], drive))))

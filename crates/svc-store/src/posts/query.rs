@@ -268,7 +268,7 @@ fn filtered(db: &mut Db, q: &PostQuery) -> Result<SelectStatement> {
     let mut filtered = Query::select();
     filtered.from_as(db.table("posts"), "p");
     conditions(db, q, &tax, drive, &mut filtered)?;
-    plan::tax_condition(db, q.tax_also.relation, &also, plan::Drive::List, &mut filtered);
+    plan::tax_condition(db, q.tax_also.relation, &also, plan::QueryPlan::List, &mut filtered);
     Ok(filtered)
 }
 
@@ -326,7 +326,7 @@ fn conditions(
     db: &Db,
     q: &PostQuery,
     tax: &[plan::Resolved],
-    drive: plan::Drive,
+    drive: plan::QueryPlan,
     s: &mut SelectStatement,
 ) -> Result<()> {
     if !q.post_types.is_empty() {

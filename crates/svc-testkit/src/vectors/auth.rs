@@ -9,7 +9,7 @@ use svc_auth::{
     caps::{Object, PostFacts, Snapshot, map_meta_cap},
     cookie::{self, AuthCookie, CookieNames},
     keys::Algorithm,
-    nonce::{self, Bearer},
+    nonce::{self, NonceSubject},
     password,
     roles::Roles,
     session::{Session, Sessions},
@@ -98,9 +98,9 @@ fn keys(salt: &Value) -> Keys {
     Keys::new([(salt.as_str().unwrap_or_default(), ""); 4])
 }
 
-fn nonce_of(of: &Value) -> (Keys, i64, Bearer<'_>) {
+fn nonce_of(of: &Value) -> (Keys, i64, NonceSubject<'_>) {
     let user = UserId(of["user_id"].as_i64().unwrap_or_default());
-    let bearer = Bearer { user, token: of["token"].as_str().unwrap_or_default() };
+    let bearer = NonceSubject { user, token: of["token"].as_str().unwrap_or_default() };
     (keys(&of["salt"]), of["tick"].as_i64().unwrap_or_default(), bearer)
 }
 

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use svc_blocks::data::{
-    BlockData, CommentView, CommentsQuery, Facts, FeedItem, ImageWish, PartView, Person, PostView, Posts, PostsQuery,
+    BlockData, CommentView, CommentsQuery, Facts, FeedItem, ImageRequest, PartView, Person, PostView, Posts, PostsQuery,
     TaxonomyView, TermView, TermsQuery,
 };
 use svc_model::{CommentId, Post, PostId, Term, TermId, UserId};
@@ -124,7 +124,7 @@ impl BlockData for RecordedSite {
         None
     }
 
-    fn image(&self, _: PostId, _: &ImageWish) -> Option<String> {
+    fn image(&self, _: PostId, _: &ImageRequest) -> Option<String> {
         None
     }
 

@@ -155,23 +155,23 @@ pub(super) fn fields(site: &Arc<Site>, post_type: &PostType) -> ItemFields {
         .get(|i| i.post.status.clone()).set(|d, v| d.status = Some(v));
     f.add("parent", number().describe("Number of the item above this one.").context(ALL)).get(NavItem::parent).set(|d, v| d.parent = Some(v));
     f.add("attr_title", string().describe("Text of the link's title attribute.").context(ALL))
-        .cleaned_by(plain).get(|i| i.post.excerpt.clone()).set_nullable(|d, v: Option<String>| d.attr_title = Some(v.unwrap_or_default()));
+        .sanitize_with(plain).get(|i| i.post.excerpt.clone()).set_nullable(|d, v: Option<String>| d.attr_title = Some(v.unwrap_or_default()));
     f.add("classes", array(string()).describe("Class names of the link.").context(ALL))
-        .cleaned_by(class_names).get(NavItem::classes).set_nullable(|d, v: Option<Vec<String>>| d.classes = Some(v.unwrap_or_default()));
+        .sanitize_with(class_names).get(NavItem::classes).set_nullable(|d, v: Option<Vec<String>>| d.classes = Some(v.unwrap_or_default()));
     f.add("description", string().describe("What the item is about.").context(ALL))
-        .cleaned_by(plain).get(|i| svc_text::trim(&i.post.content).to_owned()).set_nullable(|d, v: Option<String>| d.description = Some(v.unwrap_or_default()));
+        .sanitize_with(plain).get(|i| svc_text::trim(&i.post.content).to_owned()).set_nullable(|d, v: Option<String>| d.description = Some(v.unwrap_or_default()));
     f.add("menu_order", integer().describe("Place of the item in its menu.").minimum(1).default(1).context(ALL)).get(|i| i.post.menu_order).set(|d, v| d.menu_order = Some(v));
     f.add("object", string().describe("The post type or taxonomy of what the item leads to.").context(ALL))
-        .cleaned_by(|value, _| Ok(svc_text::sanitize_key(&svc_php::cast::to_text(&value)).into()))
+        .sanitize_with(|value, _| Ok(svc_text::sanitize_key(&svc_php::cast::to_text(&value)).into()))
         .get(|i| i.text("_menu_item_object").to_owned()).set(|d, v| d.object = Some(v));
     f.add("object_id", number().describe("Number of what the item leads to.").context(ALL)).get(NavItem::object_id).set(|d, v| d.object_id = Some(v));
     f.add("target", string().describe("Where the link opens.").one_of(["_blank", ""]).context(ALL))
         .get(|i| i.text("_menu_item_target").to_owned()).set_nullable(|d, v: Option<String>| d.target = Some(v.unwrap_or_default()));
     f.add("url", string().describe("Where the item leads.").format("uri").context(ALL))
-        .validated_by(|value, _| fit_address(value)).get(|i| i.target.url.clone().map_or(Value::Bool(false), Value::from))
+        .validate_with(|value, _| fit_address(value)).get(|i| i.target.url.clone().map_or(Value::Bool(false), Value::from))
         .set_nullable(|d, v: Option<String>| d.url = Some(v.unwrap_or_default()));
     f.add("xfn", array(string()).describe("How the site that the link leads to is related.").context(ALL))
-        .cleaned_by(class_names).get(NavItem::xfn).set_nullable(|d, v: Option<Vec<String>>| d.xfn = Some(v.unwrap_or_default()));
+        .sanitize_with(class_names).get(NavItem::xfn).set_nullable(|d, v: Option<Vec<String>>| d.xfn = Some(v.unwrap_or_default()));
     f.add("invalid", boolean().describe("Whether the item leads to something that is not there.").context(ALL).readonly()).get(|i| i.target.invalid);
     f.add("menus", integer().describe("Number of the menu that the item stands in.").context(VIEW_EDIT)).get(|i| i.menu).set(|d, v| d.menu = Some(v));
     crate::meta::add_member(&mut f, &site.meta, "post", &post_type.name, |i| &i.meta).set(|d, v| d.meta = Some(v));

@@ -17,7 +17,7 @@ use super::{
     target::{self, Pointer},
 };
 use crate::{
-    Access, LINK_RELATION, Settings, Site, Stored,
+    Access, LINK_RELATION, Settings, Site, SiteResult,
     menus::MENU,
     posts::{rights::PostRights, with_query},
 };
@@ -35,7 +35,7 @@ impl Pointer {
 }
 
 /// These rows as items: four kinds of data, each loaded in a fixed number of queries.
-pub(super) fn items(db: &mut Db, site: &Site, settings: &Settings, rows: Vec<Post>) -> Stored<Vec<NavItem>> {
+pub(super) fn items(db: &mut Db, site: &Site, settings: &Settings, rows: Vec<Post>) -> SiteResult<Vec<NavItem>> {
     let ids: Vec<PostId> = rows.iter().map(|p| p.id).collect();
     let numbers: Vec<i64> = ids.iter().map(|id| id.0).collect();
     let mut meta = meta::load(db, MetaKind::Post, &numbers)?;

@@ -4,9 +4,9 @@
 //! allowed to see menus too.
 
 mod fields;
-mod gone;
+mod on_delete;
 mod load;
-mod new_pages;
+mod on_publish;
 mod show;
 mod target;
 mod write;
@@ -33,13 +33,13 @@ use super::check_read;
 use crate::{
     Access, Site, caller,
     errors::{post_not_found, trash_not_supported},
-    posts::{Granted, Posts, checks, context_arg, params},
+    posts::{Authorized, Posts, checks, context_arg, params},
     respond,
 };
 
 pub(crate) use self::{
-    gone::{post_gone, term_gone},
-    new_pages::page_published,
+    on_delete::{post_gone, term_gone},
+    on_publish::page_published,
     show::shown,
 };
 
@@ -128,13 +128,13 @@ impl MenuItems {
 
     // Fetch
 
-    async fn can_fetch(self: Arc<Self>, req: Request) -> Result<Granted> {
+    async fn can_fetch(self: Arc<Self>, req: Request) -> Result<Authorized> {
         let granted = Arc::clone(&self.posts).can_fetch(req.clone()).await?;
         check_read(&self.site, &req)?;
         Ok(granted)
     }
 
-    async fn fetch(self: Arc<Self>, req: Request, granted: Granted) -> Result<Response> {
+    async fn fetch(self: Arc<Self>, req: Request, granted: Authorized) -> Result<Response> {
         if req.is_head() {
             return Ok(Response::new(Value::Null));
         }
@@ -157,22 +157,22 @@ impl MenuItems {
 
     // Update
 
-    async fn can_update(self: Arc<Self>, req: Request) -> Result<Granted> {
+    async fn can_update(self: Arc<Self>, req: Request) -> Result<Authorized> {
         Arc::clone(&self.posts).can_update(req).await
     }
 
-    async fn update(self: Arc<Self>, req: Request, granted: Granted) -> Result<Response> {
+    async fn update(self: Arc<Self>, req: Request, granted: Authorized) -> Result<Response> {
         let id = self.save(&req, Some(granted.post)).await?;
         self.show(&req, self.posts.saved(id)?, respond::edit_view(&req)).await
     }
 
     // Delete
 
-    async fn can_delete(self: Arc<Self>, req: Request) -> Result<Granted> {
+    async fn can_delete(self: Arc<Self>, req: Request) -> Result<Authorized> {
         Arc::clone(&self.posts).can_delete(req).await
     }
 
-    async fn delete(self: Arc<Self>, req: Request, granted: Granted) -> Result<Response> {
+    async fn delete(self: Arc<Self>, req: Request, granted: Authorized) -> Result<Response> {
         if !req.arg::<bool>("force")?.unwrap_or(false) {
             return Err(trash_not_supported());
         }

@@ -10,7 +10,7 @@ use svc_store::{
 
 use super::{fields::NavItem, load};
 use crate::{
-    Settings, Site, Stored,
+    Settings, Site, SiteResult,
     menus::{ITEM, MENU},
     render,
 };
@@ -24,7 +24,7 @@ const DEPTH: usize = 20;
 ///
 /// # Errors
 /// Those of the store.
-pub(crate) fn shown(db: &mut Db, site: &Site, settings: &Settings, menu: &Term) -> Stored<String> {
+pub(crate) fn shown(db: &mut Db, site: &Site, settings: &Settings, menu: &Term) -> SiteResult<String> {
     let mut query =
         PostQuery { order_by: vec![(PostOrderBy::MenuOrder, Order::Asc)], ..PostQuery::published(ITEM, MOST) };
     let clause = TaxClause { taxonomy: MENU.to_owned(), terms: vec![menu.id], ..TaxClause::default() };

@@ -6,7 +6,7 @@ use svc_model::{Post, PostId, PostType, Term, TermId};
 use svc_store::{Db, posts, terms};
 
 use super::fields::Kind;
-use crate::{Settings, Site, Stored, addresses, terms::slug_paths};
+use crate::{Settings, Site, SiteResult, permalinks, terms::slug_paths};
 
 /// What an item leads to, as its members show it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -38,18 +38,18 @@ pub(super) struct Pointer {
 #[derive(Default)]
 struct Objects {
     posts: HashMap<PostId, Post>,
-    addresses: HashMap<PostId, String>,
+    permalinks: HashMap<PostId, String>,
     terms: HashMap<(TermId, String), Term>,
     paths: HashMap<TermId, Vec<String>>,
 }
 
 /// What these pointers lead to, in their order: a fixed number of queries, whatever their number.
-pub(super) fn load(db: &mut Db, site: &Site, settings: &Settings, pointers: &[Pointer]) -> Stored<Vec<Target>> {
+pub(super) fn load(db: &mut Db, site: &Site, settings: &Settings, pointers: &[Pointer]) -> SiteResult<Vec<Target>> {
     let objects = objects(db, site, settings, pointers)?;
     Ok(pointers.iter().map(|pointer| target(site, settings, pointer, &objects)).collect())
 }
 
-fn objects(db: &mut Db, site: &Site, settings: &Settings, pointers: &[Pointer]) -> Stored<Objects> {
+fn objects(db: &mut Db, site: &Site, settings: &Settings, pointers: &[Pointer]) -> SiteResult<Objects> {
     let numbers = |kind: Kind| -> Vec<i64> {
         let wanted: HashSet<i64> =
             pointers.iter().filter(|p| p.kind == kind && p.object_id > 0).map(|p| p.object_id).collect();
@@ -62,7 +62,7 @@ fn objects(db: &mut Db, site: &Site, settings: &Settings, pointers: &[Pointer]) 
     }
     if !wanted.is_empty() {
         let rows = posts::get_many(db, &wanted)?;
-        objects.addresses = addresses::of_posts(db, site, settings, &rows)?;
+        objects.permalinks = permalinks::of_posts(db, site, settings, &rows)?;
         objects.posts = rows.into_iter().map(|post| (post.id, post)).collect();
     }
     let wanted: Vec<TermId> = numbers(Kind::Taxonomy).into_iter().map(TermId).collect();
@@ -96,11 +96,11 @@ fn untitled(pointer: &Pointer) -> String {
 fn post(site: &Site, pointer: &Pointer, objects: &Objects) -> Target {
     let kind = site.types.get(&pointer.object);
     let found = objects.posts.get(&PostId(pointer.object_id));
-    let route = found.map(|post| addresses::route(site, post));
+    let route = found.map(|post| permalinks::route(site, post));
     Target {
         label: kind.map_or_else(|| pointer.object.clone(), |kind| kind.singular_label.clone()),
         title: found.map(|p| p.title.clone()).filter(|t| !t.is_empty()).unwrap_or_else(|| untitled(pointer)),
-        url: Some(found.and_then(|p| objects.addresses.get(&p.id).cloned()).unwrap_or_default()),
+        url: Some(found.and_then(|p| objects.permalinks.get(&p.id).cloned()).unwrap_or_default()),
         invalid: kind.is_none() || found.is_none_or(|p| p.status == "trash"),
         route: route.unwrap_or_default(),
         object: found.map(|p| p.post_type.clone()).unwrap_or_default(),
@@ -144,7 +144,7 @@ fn page_of_posts(settings: &Settings) -> Option<PostId> {
 fn archive(site: &Site, settings: &Settings, pointer: &Pointer, objects: &Objects) -> Target {
     let kind = site.types.get(&pointer.object);
     let of_posts = || match page_of_posts(settings) {
-        Some(page) => objects.addresses.get(&page).cloned(),
+        Some(page) => objects.permalinks.get(&page).cloned(),
         None => Some(settings.urls.site.home_url("")),
     };
     let address = |kind: &PostType| if kind.name == "post" { of_posts() } else { settings.urls.archive(kind) };

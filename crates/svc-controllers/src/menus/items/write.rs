@@ -18,7 +18,7 @@ use super::{
     target::{self, Pointer, Target},
 };
 use crate::{
-    Settings, Site, Stored, caller,
+    Settings, Site, SiteResult, caller,
     errors::post_not_found,
     menus::{MENU, errors},
     posts::draft::PostDraft,
@@ -100,7 +100,7 @@ fn wanted(
     settings: &Settings,
     draft: &ItemDraft,
     before: Option<&NavItem>,
-) -> Stored<Wanted> {
+) -> SiteResult<Wanted> {
     let text = |given: &Option<String>, now: &str| given.clone().unwrap_or_else(|| now.to_owned());
     let now = |key: &str| before.map(|b| b.text(key)).unwrap_or_default();
     let names = |given: &Option<Vec<String>>, now: Vec<String>| given.clone().unwrap_or(now).join(" ");
@@ -157,7 +157,7 @@ fn wanted(
 ///
 /// # Errors
 /// `rest_post_invalid_id` or `rest_term_invalid_id` (400) when it does not exist; those of the store.
-fn object_of(db: &mut Db, site: &Site, pointer: &Pointer) -> Stored<String> {
+fn object_of(db: &mut Db, site: &Site, pointer: &Pointer) -> SiteResult<String> {
     let id = pointer.object_id.saturating_abs();
     if pointer.kind == Kind::PostType {
         let post = if id == 0 { None } else { posts::get(db, PostId(id))? };
@@ -169,7 +169,7 @@ fn object_of(db: &mut Db, site: &Site, pointer: &Pointer) -> Stored<String> {
 }
 
 /// Stores what an item leads to and how its link looks.
-pub(super) fn keep(tx: &mut Tx, id: PostId, wanted: &Wanted) -> Stored<()> {
+pub(super) fn keep(tx: &mut Tx, id: PostId, wanted: &Wanted) -> SiteResult<()> {
     let pointer = &wanted.pointer;
     // A link of one's own points at itself.
     let object_id = if pointer.kind == Kind::Custom { id.0 } else { pointer.object_id };

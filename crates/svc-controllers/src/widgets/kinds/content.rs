@@ -3,8 +3,8 @@
 use svc_php::Php;
 
 use crate::{
-    Stored,
-    blocks::{Reader, with_blocks},
+    SiteResult,
+    blocks::{BlockViewer, with_blocks},
     render,
     widgets::{Instance, Showing, WidgetKind},
 };
@@ -70,9 +70,9 @@ impl WidgetKind for Block {
         instance
     }
 
-    fn show(&self, on: &mut Showing<'_>, instance: &Instance) -> Stored<Option<String>> {
+    fn show(&self, on: &mut Showing<'_>, instance: &Instance) -> SiteResult<Option<String>> {
         let (site, settings, text) = (on.site, on.settings, instance.text("content"));
-        let reader = Reader::of(site, settings, on.request);
+        let reader = BlockViewer::of(site, settings, on.request);
         with_blocks(site, settings, &reader, on.db, |blocks| Some(render::widget_blocks(site, settings, &text, blocks)))
     }
 
@@ -113,7 +113,7 @@ impl WidgetKind for CustomHtml {
         instance
     }
 
-    fn show(&self, on: &mut Showing<'_>, instance: &Instance) -> Stored<Option<String>> {
+    fn show(&self, on: &mut Showing<'_>, instance: &Instance) -> SiteResult<Option<String>> {
         let title = on.title(instance, "");
         let content = instance.text("content");
         Ok(Some(format!("{title}<div class=\"textwidget custom-html-widget\">{content}</div>")))

@@ -12,7 +12,7 @@ use svc_store::{
 
 use super::simple::{Input, Simple};
 use crate::{
-    Stored, addresses, render,
+    SiteResult, permalinks, render,
     terms::slug_paths,
     widgets::{Instance, Showing},
 };
@@ -76,7 +76,7 @@ fn on_choice(id: &str, action: &str) -> String {
     )
 }
 
-fn archives(on: &mut Showing<'_>, instance: &Instance) -> Stored<Option<String>> {
+fn archives(on: &mut Showing<'_>, instance: &Instance) -> SiteResult<Option<String>> {
     let title = on.title(instance, "Archives");
     let (count, as_menu) = (instance.is_on("count"), instance.is_on("dropdown"));
     let mut items = String::new();
@@ -102,7 +102,7 @@ fn archives(on: &mut Showing<'_>, instance: &Instance) -> Stored<Option<String>>
     Ok(list(&title, &format!("\t{items}")))
 }
 
-fn categories(on: &mut Showing<'_>, instance: &Instance) -> Stored<Option<String>> {
+fn categories(on: &mut Showing<'_>, instance: &Instance) -> SiteResult<Option<String>> {
     let title = on.title(instance, "Categories");
     let Some(taxonomy) = on.site.taxonomies.get("category") else { return Ok(None) };
     let query = TermQuery {
@@ -227,7 +227,7 @@ impl<T> Nested<'_, T> {
     }
 }
 
-fn pages(on: &mut Showing<'_>, instance: &Instance) -> Stored<Option<String>> {
+fn pages(on: &mut Showing<'_>, instance: &Instance) -> SiteResult<Option<String>> {
     let exclude = svc_php::list::parse_id_list(&instance.text("exclude").into());
     let order = match instance.text("sortby").as_str() {
         "menu_order" => vec![(PostOrderBy::MenuOrder, Order::Asc), (PostOrderBy::Title, Order::Asc)],
@@ -244,7 +244,7 @@ fn pages(on: &mut Showing<'_>, instance: &Instance) -> Stored<Option<String>> {
     if rows.is_empty() {
         return Ok(None);
     }
-    let links = addresses::of_posts(on.db, on.site, on.settings, &rows)?;
+    let links = permalinks::of_posts(on.db, on.site, on.settings, &rows)?;
     let open = |page: &Post, has_children: bool| {
         let href = links.get(&page.id).map(|href| svc_text::esc_url(href)).unwrap_or_default();
         let class = if has_children { " page_item_has_children" } else { "" };
@@ -268,7 +268,7 @@ fn wanted(instance: &Instance) -> u64 {
     }
 }
 
-fn recent_posts(on: &mut Showing<'_>, instance: &Instance) -> Stored<Option<String>> {
+fn recent_posts(on: &mut Showing<'_>, instance: &Instance) -> SiteResult<Option<String>> {
     let query = PostQuery {
         order_by: vec![(PostOrderBy::Date, Order::Desc)],
         ..PostQuery::published("post", wanted(instance))
@@ -278,7 +278,7 @@ fn recent_posts(on: &mut Showing<'_>, instance: &Instance) -> Stored<Option<Stri
     if rows.is_empty() {
         return Ok(None);
     }
-    let links = addresses::of_posts(on.db, on.site, on.settings, &rows)?;
+    let links = permalinks::of_posts(on.db, on.site, on.settings, &rows)?;
     let mut items = String::new();
     for post in &rows {
         let href = links.get(&post.id).map(|href| svc_text::esc_url(href)).unwrap_or_default();
@@ -291,7 +291,7 @@ fn recent_posts(on: &mut Showing<'_>, instance: &Instance) -> Stored<Option<Stri
     Ok(list(&on.title(instance, "Recent Posts"), &items))
 }
 
-fn recent_comments(on: &mut Showing<'_>, instance: &Instance) -> Stored<Option<String>> {
+fn recent_comments(on: &mut Showing<'_>, instance: &Instance) -> SiteResult<Option<String>> {
     let query = CommentQuery {
         approved: vec!["1".to_owned()],
         types_not: vec!["note".to_owned()],
@@ -304,7 +304,7 @@ fn recent_comments(on: &mut Showing<'_>, instance: &Instance) -> Stored<Option<S
     let rows = comments::get_many(on.db, &ids)?;
     let of: Vec<PostId> = rows.iter().map(|c| c.post).collect();
     let found = posts::get_many(on.db, &of)?;
-    let links = addresses::of_posts(on.db, on.site, on.settings, &found)?;
+    let links = permalinks::of_posts(on.db, on.site, on.settings, &found)?;
     let mut items = String::new();
     for comment in &rows {
         let Some(post) = found.iter().find(|post| post.id == comment.post) else { continue };
@@ -323,7 +323,7 @@ fn recent_comments(on: &mut Showing<'_>, instance: &Instance) -> Stored<Option<S
 /// Smallest and largest letters of a cloud, in points.
 const LETTERS: (f64, f64) = (8.0, 22.0);
 
-fn tag_cloud(on: &mut Showing<'_>, instance: &Instance) -> Stored<Option<String>> {
+fn tag_cloud(on: &mut Showing<'_>, instance: &Instance) -> SiteResult<Option<String>> {
     let named = instance.text("taxonomy");
     let taxonomies = &on.site.taxonomies;
     let Some(taxonomy) = taxonomies.get(&named).or_else(|| taxonomies.get("post_tag")) else { return Ok(None) };

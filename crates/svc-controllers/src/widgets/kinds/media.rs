@@ -8,7 +8,7 @@ use svc_store::{
 
 use super::simple::{Input, Setting, Simple};
 use crate::{
-    Stored,
+    SiteResult,
     widgets::{Instance, Showing},
 };
 
@@ -33,7 +33,7 @@ pub(super) const KINDS: [Simple; 4] = [
 ];
 
 /// Addresses of files in the library, by number, for those that are there: two queries.
-fn files(on: &mut Showing<'_>, ids: &[PostId]) -> Stored<Vec<(PostId, String, String)>> {
+fn files(on: &mut Showing<'_>, ids: &[PostId]) -> SiteResult<Vec<(PostId, String, String)>> {
     let rows = posts::get_many(on.db, ids)?;
     let numbers: Vec<i64> = rows.iter().filter(|post| post.post_type == "attachment").map(|post| post.id.0).collect();
     let metas = meta::load(on.db, MetaKind::Post, &numbers)?;
@@ -47,7 +47,7 @@ fn files(on: &mut Showing<'_>, ids: &[PostId]) -> Stored<Vec<(PostId, String, St
 }
 
 /// The address of what a widget shows: of the library, or the one given.
-fn source(on: &mut Showing<'_>, instance: &Instance) -> Stored<Option<(String, String)>> {
+fn source(on: &mut Showing<'_>, instance: &Instance) -> SiteResult<Option<(String, String)>> {
     let id = PostId(instance.number("attachment_id"));
     if id.0 > 0
         && let Some((_, url, alt)) = files(on, &[id])?.pop()
@@ -58,14 +58,14 @@ fn source(on: &mut Showing<'_>, instance: &Instance) -> Stored<Option<(String, S
     Ok(if url.is_empty() { None } else { Some((url, String::new())) })
 }
 
-fn player(on: &mut Showing<'_>, instance: &Instance, tag: &str) -> Stored<Option<String>> {
+fn player(on: &mut Showing<'_>, instance: &Instance, tag: &str) -> SiteResult<Option<String>> {
     let Some((url, _)) = source(on, instance)? else { return Ok(None) };
     let again = if instance.is_on("loop") { " loop" } else { "" };
     let title = on.title(instance, "");
     Ok(Some(format!("{title}<{tag} controls preload=\"metadata\"{again} src=\"{}\"></{tag}>", svc_text::esc_url(&url))))
 }
 
-fn image(on: &mut Showing<'_>, instance: &Instance) -> Stored<Option<String>> {
+fn image(on: &mut Showing<'_>, instance: &Instance) -> SiteResult<Option<String>> {
     let Some((url, kept)) = source(on, instance)? else { return Ok(None) };
     let (alt, link) = (instance.text("alt"), instance.text("link_url"));
     let alt = svc_text::esc_attr(if alt.is_empty() { &kept } else { &alt });
@@ -83,7 +83,7 @@ fn image(on: &mut Showing<'_>, instance: &Instance) -> Stored<Option<String>> {
     Ok(Some(format!("{}{html}", on.title(instance, ""))))
 }
 
-fn gallery(on: &mut Showing<'_>, instance: &Instance) -> Stored<Option<String>> {
+fn gallery(on: &mut Showing<'_>, instance: &Instance) -> SiteResult<Option<String>> {
     let ids = svc_php::list::parse_id_list(&instance.text("ids").into());
     let ids: Vec<PostId> = ids.into_iter().take(MOST).filter_map(|id| i64::try_from(id).ok()).map(PostId).collect();
     let found = files(on, &ids)?;

@@ -5,7 +5,7 @@ use svc_store::terms;
 
 use super::simple::{Input, Simple};
 use crate::{
-    Stored, menus,
+    SiteResult, menus,
     widgets::{Instance, Showing},
 };
 
@@ -15,7 +15,7 @@ pub(super) const KIND: Simple = Simple {
     settings: &[("title", "Title:", Input::Text), ("nav_menu", "Number of the menu:", Input::Number(0))], only_given: true, show,
 };
 
-fn show(on: &mut Showing<'_>, instance: &Instance) -> Stored<Option<String>> {
+fn show(on: &mut Showing<'_>, instance: &Instance) -> SiteResult<Option<String>> {
     let id = TermId(instance.number("nav_menu"));
     let Some(menu) = (if id.0 > 0 { terms::get(on.db, id, Some(menus::MENU))? } else { None }) else {
         return Ok(None);

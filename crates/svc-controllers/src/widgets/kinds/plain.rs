@@ -11,7 +11,7 @@ use super::{
     simple::{Input, Setting, Simple},
 };
 use crate::{
-    Stored, caller,
+    SiteResult, caller,
     widgets::{Instance, Showing},
 };
 
@@ -31,7 +31,7 @@ pub(super) const KINDS: [Simple; 4] = [
              settings: &[TITLE], only_given: false, show: search },
 ];
 
-fn meta(on: &mut Showing<'_>, instance: &Instance) -> Stored<Option<String>> {
+fn meta(on: &mut Showing<'_>, instance: &Instance) -> SiteResult<Option<String>> {
     let (brand, urls) = (&on.site.brand, &on.settings.urls.site);
     let login = urls.site_url(brand.login_path().trim_start_matches('/'));
     let mut items = String::new();
@@ -53,7 +53,7 @@ fn meta(on: &mut Showing<'_>, instance: &Instance) -> Stored<Option<String>> {
     Ok(Some(format!("{title}\n\t\t<ul>\n\t\t\t{items}\n\t\t</ul>\n\n\t\t")))
 }
 
-fn search(on: &mut Showing<'_>, instance: &Instance) -> Stored<Option<String>> {
+fn search(on: &mut Showing<'_>, instance: &Instance) -> SiteResult<Option<String>> {
     let (title, action) = (on.title(instance, ""), svc_text::esc_url(&on.settings.urls.site.home_url("/")));
     Ok(Some(format!(
         "{title}<form role=\"search\" method=\"get\" class=\"search-form\" action=\"{action}\">\n<label>\n<span \
@@ -64,7 +64,7 @@ fn search(on: &mut Showing<'_>, instance: &Instance) -> Stored<Option<String>> {
 }
 
 /// A link to the feed: what is in it is not fetched while a page is made.
-fn feed(on: &mut Showing<'_>, instance: &Instance) -> Stored<Option<String>> {
+fn feed(on: &mut Showing<'_>, instance: &Instance) -> SiteResult<Option<String>> {
     let url = instance.text("url");
     if url.is_empty() {
         return Ok(None);
@@ -79,7 +79,7 @@ fn feed(on: &mut Showing<'_>, instance: &Instance) -> Stored<Option<String>> {
 const DAYS: [&str; 7] = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
 
 /// The present month, with links to the days of its posts and to the last month that has posts.
-fn calendar(on: &mut Showing<'_>, instance: &Instance) -> Stored<Option<String>> {
+fn calendar(on: &mut Showing<'_>, instance: &Instance) -> SiteResult<Option<String>> {
     let today = on.settings.zone.to_local(on.site.now()).date();
     let Some(first) = today.with_day(1) else { return Ok(None) };
     let begins = first.and_time(chrono::NaiveTime::MIN);

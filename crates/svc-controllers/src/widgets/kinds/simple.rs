@@ -3,7 +3,7 @@
 use svc_php::Php;
 
 use crate::{
-    Stored,
+    SiteResult,
     widgets::{Instance, Showing, WidgetKind},
 };
 
@@ -37,7 +37,7 @@ pub(super) struct Simple {
     pub(super) settings: &'static [Setting],
     /// Settings that a request does not give are left out, and not kept as empty.
     pub(super) only_given: bool,
-    pub(super) show: fn(&mut Showing<'_>, &Instance) -> Stored<Option<String>>,
+    pub(super) show: fn(&mut Showing<'_>, &Instance) -> SiteResult<Option<String>>,
 }
 
 impl Input {
@@ -114,7 +114,7 @@ impl WidgetKind for Simple {
         instance
     }
 
-    fn show(&self, on: &mut Showing<'_>, instance: &Instance) -> Stored<Option<String>> {
+    fn show(&self, on: &mut Showing<'_>, instance: &Instance) -> SiteResult<Option<String>> {
         (self.show)(on, instance)
     }
 

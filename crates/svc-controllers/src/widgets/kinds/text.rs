@@ -5,7 +5,7 @@ use svc_php::Php;
 
 use super::content::{cleaned, title};
 use crate::{
-    Stored,
+    SiteResult,
     render::{self, WidgetText},
     widgets::{Instance, Showing, WidgetKind},
 };
@@ -56,7 +56,7 @@ impl WidgetKind for Text {
         instance
     }
 
-    fn show(&self, on: &mut Showing<'_>, instance: &Instance) -> Stored<Option<String>> {
+    fn show(&self, on: &mut Showing<'_>, instance: &Instance) -> SiteResult<Option<String>> {
         let is_visual = instance.is_on("visual") && instance.is_on("filter") || has_visual_filter(instance);
         let written =
             if is_visual { WidgetText::Visual } else { WidgetText::Html { paragraphs: instance.is_on("filter") } };

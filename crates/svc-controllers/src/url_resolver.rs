@@ -1,0 +1,138 @@
+//! The post that an address of the site leads to, among what the viewer may see.
+
+use svc_auth::{Caller, caps::PostCap};
+use svc_discovery::{AttachmentKey, DateKey, Lookup, PageKey, PostKey, What};
+use svc_model::{Post, PostId, PostType};
+use svc_store::{Db, posts, users};
+
+use crate::{Access, Settings, Site, SiteResult};
+
+/// Looks single posts up in one snapshot.
+pub struct UrlResolver<'a> {
+    /// The site.
+    pub site: &'a Site,
+    /// Its options.
+    pub settings: &'a Settings,
+    /// The snapshot.
+    pub db: &'a mut Db,
+    /// Who views the page. In addition to public posts they get the private ones that they may read, and the drafts, pending and
+    /// scheduled posts that they may edit.
+    pub viewer: &'a Caller,
+}
+
+impl UrlResolver<'_> {
+    /// The post that a lookup is for; `None` for those that are for something else, and for posts that the viewer may not
+    /// see.
+    ///
+    /// # Errors
+    /// Those of the store.
+    pub fn find(&mut self, lookup: &Lookup) -> SiteResult<Option<Post>> {
+        match &lookup.what {
+            What::Post(key) => self.post(key),
+            What::Page(PageKey::Id(id)) | What::Attachment(AttachmentKey::Id(id)) => self.by_id(*id),
+            What::Page(PageKey::Path(path)) => {
+                let found = posts::by_path(self.db, path, "page")?;
+                self.seen(found)
+            }
+            What::Attachment(AttachmentKey::Slug(slug)) => {
+                let found = posts::by_slug(self.db, slug, &["attachment"])?.into_iter().next();
+                self.seen(found)
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// The page that is the front of the site; `None` when the front lists posts.
+    ///
+    /// # Errors
+    /// Those of the store.
+    pub fn front(&mut self) -> SiteResult<Option<Post>> {
+        let page = self.settings.number("page_on_front");
+        if self.settings.option("show_on_front") != "page" || page <= 0 {
+            return Ok(None);
+        }
+        let post = posts::get(self.db, PostId(page))?;
+        self.seen(post)
+    }
+
+    /// The post, if the viewer may see it: the type has pages, and its status (or that of its parent) is public, or
+    /// private and readable by the viewer, or unpublished and the viewer may edit it.
+    fn seen(&mut self, post: Option<Post>) -> SiteResult<Option<Post>> {
+        let Some(post) = post else { return Ok(None) };
+        let has_pages = self.site.types.get(&post.post_type).is_some_and(PostType::is_viewable);
+        if !has_pages {
+            return Ok(None);
+        }
+        let access = Access::of_posts(self.site, self.settings, self.db, std::slice::from_ref(&post))?;
+        let status = self.site.statuses.get(&post.status);
+        let may = if access.can_read(&Caller::anonymous(), &post) {
+            true
+        } else if !self.viewer.is_logged_in() {
+            false
+        } else if status.is_some_and(|s| s.protected) {
+            self.viewer.can_post(PostCap::Edit, &post, &access)
+        } else if status.is_some_and(|s| s.private) || post.status == "inherit" {
+            access.can_read(self.viewer, &post)
+        } else {
+            false
+        };
+        drop(access);
+        Ok(may.then_some(post))
+    }
+
+    /// The post of this id, of any type.
+    ///
+    /// # Errors
+    /// Those of the store.
+    pub fn by_id(&mut self, id: u64) -> SiteResult<Option<Post>> {
+        let Ok(id) = i64::try_from(id) else { return Ok(None) };
+        let post = posts::get(self.db, PostId(id))?;
+        self.seen(post)
+    }
+
+    fn post(&mut self, key: &PostKey) -> SiteResult<Option<Post>> {
+        let candidates = match (&key.slug, key.id) {
+            (Some(slug), _) => {
+                let kind = key.post_type.as_deref().unwrap_or("post");
+                if slug.contains('/') {
+                    posts::by_path(self.db, slug, kind)?.into_iter().collect()
+                } else {
+                    posts::by_slug(self.db, slug, &[kind])?
+                }
+            }
+            (None, Some(id)) => self.by_id(id)?.into_iter().collect(),
+            (None, None) => Vec::new(),
+        };
+        for post in candidates {
+            let fits = key.id.is_none_or(|id| i64::try_from(id) == Ok(post.id.0))
+                && key.post_type.as_ref().is_none_or(|t| *t == post.post_type)
+                && fits_date(&post, key.date)
+                && self.is_by(&post, key.author.as_deref())?;
+            if fits && let Some(post) = self.seen(Some(post))? {
+                return Ok(Some(post));
+            }
+        }
+        Ok(None)
+    }
+
+    fn is_by(&mut self, post: &Post, author: Option<&str>) -> SiteResult<bool> {
+        let Some(author) = author else { return Ok(true) };
+        Ok(users::by_slug(self.db, author)?.is_some_and(|u| u.id == post.author))
+    }
+}
+
+/// Whether the post's date has the parts that are named.
+fn fits_date(post: &Post, key: DateKey) -> bool {
+    use chrono::{Datelike, Timelike};
+    if key.is_empty() {
+        return true;
+    }
+    let Some(date) = post.date else { return false };
+    let fits = |part: Option<u32>, is: u32| part.is_none_or(|p| p == is);
+    fits(key.year, date.year().unsigned_abs())
+        && fits(key.month, date.month())
+        && fits(key.day, date.day())
+        && fits(key.hour, date.hour())
+        && fits(key.minute, date.minute())
+        && fits(key.second, date.second())
+}

@@ -1,0 +1,18 @@
+//! Sockets and what surrounds every answer, whoever gives it: limits, logs, compression, shutdown.
+//!
+//! What is answered is none of this module's business: it takes any axum router.
+
+mod activity;
+mod client;
+mod connections;
+mod descriptors;
+mod layers;
+mod listen;
+mod log;
+
+pub use client::{Client, Forwarding};
+pub(crate) use client::{FORWARDED_FOR, network_of};
+pub(crate) use descriptors::raise_limit;
+pub use layers::middleware_stack;
+pub(crate) use listen::shutdown_signal;
+pub use listen::{Running, bind, serve};
