@@ -217,19 +217,39 @@ impl Drop for InProgress {
     }
 }
 
+/// Most bytes that a connection writes before others have their turn. Without it a large file fills the socket's buffer in
+/// one go, and a thousand such connections delay a small response by seconds.
+const WRITE_TURN: usize = 256 << 10;
+
 /// A socket that reports progress.
 pub(super) struct Socket {
     stream: TcpStream,
     activity: Arc<Activity>,
     is_write_blocked: bool,
+    /// Bytes written in this turn: see [`WRITE_TURN`].
+    n_written: usize,
 }
 
 impl Socket {
     pub(super) fn new(stream: TcpStream, activity: Arc<Activity>) -> Self {
-        Socket { stream, activity, is_write_blocked: false }
+        Socket { stream, activity, is_write_blocked: false, n_written: 0 }
+    }
+
+    /// Whether this connection has written enough for now. Then its task is scheduled again, behind the others.
+    fn ends_turn(&mut self, context: &Context<'_>) -> bool {
+        let ends = self.n_written >= WRITE_TURN;
+        if ends {
+            self.n_written = 0;
+            context.waker().wake_by_ref();
+        }
+        ends
     }
 
     fn wrote(&mut self, result: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
+        match &result {
+            Poll::Pending => self.n_written = 0,
+            Poll::Ready(done) => self.n_written += done.as_ref().unwrap_or(&0),
+        }
         match &result {
             Poll::Pending if !self.is_write_blocked => {
                 self.is_write_blocked = true;
@@ -253,11 +273,10 @@ impl AsyncRead for Socket {
         let result = Pin::new(&mut self.stream).poll_read(context, buf);
         let n_read = buf.filled().len() - before;
         let mut state = self.activity.state();
-        if state.n_in_progress == 0 {
-            state.has_read_all = result.is_pending();
-            if n_read > 0 {
-                state.head_since.get_or_insert_with(Instant::now);
-            }
+        // The last read before a connection becomes idle may happen while its request is still in progress.
+        state.has_read_all = result.is_pending();
+        if state.n_in_progress == 0 && n_read > 0 {
+            state.head_since.get_or_insert_with(Instant::now);
         }
         drop(state);
         result
@@ -266,6 +285,9 @@ impl AsyncRead for Socket {
 
 impl AsyncWrite for Socket {
     fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
+        if self.ends_turn(context) {
+            return Poll::Pending;
+        }
         let result = Pin::new(&mut self.stream).poll_write(context, buf);
         self.wrote(result)
     }
@@ -275,6 +297,9 @@ impl AsyncWrite for Socket {
         context: &mut Context<'_>,
         bufs: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
+        if self.ends_turn(context) {
+            return Poll::Pending;
+        }
         let result = Pin::new(&mut self.stream).poll_write_vectored(context, bufs);
         self.wrote(result)
     }

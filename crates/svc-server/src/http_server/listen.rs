@@ -491,6 +491,24 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn idle_connections_that_have_served_requests_make_room() {
+        let server = running(app(), Limits { connections_per_network: 9, ..limits(2, 60) }).await;
+        let mut served = Vec::new();
+        for _ in 0..2 {
+            let mut stream = TcpStream::connect(server.address()).await.unwrap();
+            stream.write_all(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n").await.unwrap();
+            let mut response = Vec::new();
+            while !response.ends_with(b"small") {
+                assert_ne!(stream.read_buf(&mut response).await.unwrap(), 0);
+            }
+            served.push(stream);
+        }
+        let response = tokio::time::timeout(Duration::from_secs(5), ask(server.address(), "/")).await;
+        assert!(response.expect("a new client gets a place").ends_with("small"));
+        server.stop().await;
+    }
+
+    #[tokio::test]
     async fn requests_in_progress_do_not_make_room() {
         let begun = Arc::new(Notify::new());
         let notify = begun.clone();
