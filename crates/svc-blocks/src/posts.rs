@@ -442,7 +442,12 @@ mod latest {
         let terms = if categories.is_empty() {
             Vec::new()
         } else {
-            vec![TermQueryAttributes { taxonomy: "category".to_owned(), terms: categories, with_children: false, without: false }]
+            vec![TermQueryAttributes {
+                taxonomy: "category".to_owned(),
+                terms: categories,
+                with_children: false,
+                without: false,
+            }]
         };
         PostsQuery {
             post_type: "post".to_owned(),

@@ -9,7 +9,7 @@ use svc_text::{esc_attr, esc_html, esc_url};
 
 use crate::{
     core::Call,
-    data::{MainList, Posts, PostsOrder, PostsQuery, Sticky, TermsOrder, TermsQuery, TermQueryAttributes},
+    data::{MainList, Posts, PostsOrder, PostsQuery, Sticky, TermQueryAttributes, TermsOrder, TermsQuery},
     site::heading,
 };
 
@@ -137,7 +137,12 @@ fn wanted(call: &Call<'_>) -> Option<PostsQuery> {
 fn terms(given: &Value) -> Vec<TermQueryAttributes> {
     let wish = |taxonomy: &str, ids: &Value, without: bool| {
         let terms: Vec<TermId> = numbers(ids).into_iter().map(TermId).collect();
-        (!terms.is_empty()).then(|| TermQueryAttributes { taxonomy: taxonomy.to_owned(), terms, without, with_children: false })
+        (!terms.is_empty()).then(|| TermQueryAttributes {
+            taxonomy: taxonomy.to_owned(),
+            terms,
+            without,
+            with_children: false,
+        })
     };
     let mut out: Vec<TermQueryAttributes> = [("categoryIds", "category"), ("tagIds", "post_tag")]
         .into_iter()

@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use svc_fetch::{Allowed, Answer, Client, FetchError, Get, Guard};
+use svc_fetch::{Allowed, Client, FetchError, Get, Guard, Response};
 use tokio::sync::Semaphore;
 
 use crate::Settings;
@@ -48,7 +48,7 @@ impl HttpClient {
     ///
     /// # Errors
     /// Those of the client; too many requests under way count as no answer in time.
-    pub async fn send(&self, get: Get) -> Result<Answer, FetchError> {
+    pub async fn send(&self, get: Get) -> Result<Response, FetchError> {
         self.waiting(&self.slots, move |client| client.send(&get)).await
     }
 

@@ -11,7 +11,6 @@ use svc_store::{MetaKind, meta, posts};
 use crate::{
     Access, LINK_RELATION, Settings, Site,
     abilities::AbilityRoutes,
-    permalinks,
     application_passwords::ApplicationPasswords,
     block_directory::BlockDirectory,
     blocks, caller,
@@ -25,6 +24,7 @@ use crate::{
     navigation_fallback::{self, NavigationFallback},
     oembed::{self, OEmbed},
     patterns::{PatternDirectory, Patterns},
+    permalinks,
     plugins::Plugins,
     posts::Posts,
     revisions::{Autosaves, Revisions},

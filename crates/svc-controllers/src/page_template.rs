@@ -79,7 +79,13 @@ pub fn chosen_template(db: &mut Db, post: PostId) -> SiteResult<Option<String>> 
 ///
 /// # Errors
 /// Those of the store.
-pub fn render_template(site: &Site, settings: &Settings, db: &mut Db, slugs: &[String], context: TemplateContext) -> SiteResult<Option<RenderedPage>> {
+pub fn render_template(
+    site: &Site,
+    settings: &Settings,
+    db: &mut Db,
+    slugs: &[String],
+    context: TemplateContext,
+) -> SiteResult<Option<RenderedPage>> {
     let lookup = Lookup::for_pages(site, settings);
     let slugs: Vec<&str> = slugs.iter().map(String::as_str).collect();
     let Some(template) = lookup.closest(db, &slugs)? else { return Ok(None) };

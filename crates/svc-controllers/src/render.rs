@@ -19,7 +19,7 @@ use svc_store::{StoredText, options::Options};
 use crate::{
     ActiveTheme, Settings, Site,
     media::SiteImages,
-    rendered::{RenderInputs, Source},
+    render_cache::{RenderInputs, Source},
     urls::Urls,
 };
 

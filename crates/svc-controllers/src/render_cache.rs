@@ -214,7 +214,11 @@ mod tests {
         ] {
             assert_eq!(tried.html(Source::Content, "a", &again), ("a Content 1".to_owned(), false));
         }
-        assert_eq!(tried.html(Source::Generated(5), "a", &first), ("a Made(5) 1".to_owned(), true), "something else of it");
+        assert_eq!(
+            tried.html(Source::Generated(5), "a", &first),
+            ("a Made(5) 1".to_owned(), true),
+            "something else of it"
+        );
         assert_eq!(tried.html(Source::Content, "b", &first), ("b Content 1".to_owned(), true), "another text");
         for (now, width) in [
             (with(&themes[1], &options[0], &small), 1),

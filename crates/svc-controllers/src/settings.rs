@@ -10,7 +10,7 @@ use svc_auth::roles::Roles;
 use svc_model::PostId;
 use svc_store::{StoredText, options::Options};
 
-use crate::{menus::MenuAssignments, render::TextOptions, urls::Urls, zone::TimeZone};
+use crate::{menus::MenuAssignments, render::TextOptions, time_zone::TimeZone, urls::Urls};
 
 /// What requests ask of the options.
 pub struct Settings {

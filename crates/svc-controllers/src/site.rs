@@ -16,11 +16,12 @@ use svc_media::{Size, Storage};
 use svc_model::{PostStatuses, PostType, PostTypes, Taxonomies, Taxonomy};
 use svc_routing::Request;
 use svc_schema::Error;
-use svc_store::{Db, Store, StoredText, Tx, request_cache, options};
+use svc_store::{Db, Store, StoredText, Tx, options, request_cache};
 use tokio::sync::{Notify, Semaphore};
 
 use crate::{
-    ActiveTheme, Extension, SiteError, MetaField, MetaRegistry, HttpClient, RegisteredSetting, SessionToken, Settings, SiteResult,
+    ActiveTheme, Extension, HttpClient, MetaField, MetaRegistry, RegisteredSetting, SessionToken, Settings, SiteError,
+    SiteResult,
     abilities::Abilities,
     avatars,
     blocks::ActiveBlockTypes,
@@ -30,7 +31,7 @@ use crate::{
     icons::Icons,
     media,
     patterns::PatternRegistry,
-    rendered::RenderCache,
+    render_cache::RenderCache,
     theme::ThemeCache,
     urls::Urls,
     users,

@@ -72,7 +72,7 @@ fn fields() -> Fields<TaxonomyItem, ()> {
     f.add("rest_base", string().describe("Last part of the taxonomy's route.").context(ALL).readonly()).get(|t| t.taxonomy.rest_base.clone());
     f.add("rest_namespace", string().describe("Namespace of the taxonomy's route.").context(ALL).readonly()).get(|t| t.site.brand.namespace());
     let seen = f.add("visibility", object([("", Value::Null); 0]).describe("Where visitors and editors meet the taxonomy.").context(EDIT).readonly());
-    seen.whole();
+    seen.exact_field();
     seen.member("public", boolean().describe("Whether it is meant for visitors and editors at all.")).get(|t| t.taxonomy.public);
     seen.member("publicly_queryable", boolean().describe("Whether visitors can ask for its terms.")).get(|t| t.taxonomy.publicly_queryable);
     seen.member("show_admin_column", boolean().describe("Whether lists of posts have a column of its terms.")).get(|t| t.taxonomy.show_admin_column);

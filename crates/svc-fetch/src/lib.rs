@@ -10,6 +10,6 @@ mod error;
 mod guard;
 
 pub use address::is_public;
-pub use client::{Response, Client, Get};
+pub use client::{Client, Get, Response};
 pub use error::FetchError;
 pub use guard::{Allowed, Guard};

@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use svc_fetch::{Allowed, Answer, Client, FetchError, Get, Guard};
+use svc_fetch::{Allowed, Client, FetchError, Get, Guard, Response};
 
 /// A server that gives each connection to `answer`, with the head of its request.
 fn serve(answer: impl Fn(&mut TcpStream, &str) + Send + Sync + Clone + 'static) -> SocketAddr {
@@ -38,7 +38,7 @@ fn redirect(to: &str) -> String {
 }
 
 /// Asks this server, which alone is allowed.
-fn ask(server: SocketAddr, change: impl FnOnce(Get) -> Get) -> Result<Answer, FetchError> {
+fn ask(server: SocketAddr, change: impl FnOnce(Get) -> Get) -> Result<Response, FetchError> {
     let allowed: Allowed = server.to_string().parse().expect("a host and a port");
     let client = Client::new(Guard::new(vec![allowed]), "tests");
     client.send(&change(Get::new(format!("http://{server}/")).within(Duration::from_secs(2))))

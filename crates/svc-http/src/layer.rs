@@ -9,7 +9,7 @@ use http_body_util::BodyExt;
 use http_body_util::combinators::UnsyncBoxBody;
 use tower::{Layer, Service};
 
-use crate::address::RouteUrls;
+use crate::route_url::RouteUrls;
 use crate::service::RestService;
 
 /// Puts a [`RestService`] before another service. Requests in any of the three shapes of address are answered by it, all

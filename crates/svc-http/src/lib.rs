@@ -5,22 +5,22 @@
 //! [`RestLayer`] stands before another service and picks off the interface's requests in all three shapes of address.
 //! Neither knows who callers are: that is for an [`Authenticator`].
 
-mod address;
-mod answer;
 mod auth;
 mod cors;
-mod response_cache;
 mod large;
 mod layer;
 mod limits;
 mod multipart;
-mod receive;
+mod request;
+mod response;
+mod response_cache;
+mod route_url;
 mod service;
 mod spool;
 
-pub use address::RouteUrls;
 pub use auth::{Anonymous, Authenticator, Credentials, Outcome};
-pub use response_cache::Uncached;
 pub use layer::{RestLayer, WithRest};
 pub use limits::Limits;
+pub use response_cache::Uncached;
+pub use route_url::RouteUrls;
 pub use service::{ResponseBody, RestService};

@@ -7,7 +7,7 @@ use svc_routing::{Error, File, Map};
 
 use crate::large::Reservation;
 use crate::limits::Limits;
-use crate::receive::too_large;
+use crate::request::too_large;
 use crate::spool::{self, Refusal};
 
 /// Longest name of a field or file in bytes; what is longer is cut.

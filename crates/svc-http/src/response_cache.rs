@@ -12,7 +12,7 @@ use http::{HeaderMap, Method, Response, StatusCode};
 use http_body_util::Full;
 use quick_cache::{Weighter, sync::Cache};
 
-use crate::answer;
+use crate::response;
 
 /// Headers that name one request among others, for logs: nothing is answered by them.
 const REQUEST_ID_HEADERS: [&str; 3] = ["x-request-id", "traceparent", "tracestate"];
@@ -126,7 +126,8 @@ impl ResponseCache {
     pub(crate) fn find(&self, key: &CacheKey) -> Option<(Response<Full<Bytes>>, bool)> {
         let cached = self.responses.get(&key.path)?;
         let is_valid = cached.state == key.state && cached.created.elapsed() < self.lifetime;
-        is_valid.then(|| (answer::finish(StatusCode::OK, cached.headers.clone(), cached.body.clone()), cached.logged_in))
+        is_valid
+            .then(|| (response::finish(StatusCode::OK, cached.headers.clone(), cached.body.clone()), cached.logged_in))
     }
 
     /// Keeps an answer with status 200, as it was before what depends on other headers of the request was added.

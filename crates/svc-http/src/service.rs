@@ -14,14 +14,14 @@ use http::{Request as HttpRequest, Response as HttpResponse, StatusCode};
 use http_body_util::Full;
 use svc_routing::{Error, Request, Server};
 
-use crate::address::normalize;
-use crate::answer::{self, Form};
 use crate::auth::{Anonymous, Authenticator, Credentials};
 use crate::cors;
-use crate::kept::{ResponseCache, CacheKey};
 use crate::large::LargeBodies;
 use crate::limits::Limits;
-use crate::receive::{self, Jsonp};
+use crate::request::{self, Jsonp};
+use crate::response::{self, Form};
+use crate::response_cache::{CacheKey, ResponseCache};
+use crate::route_url::normalize;
 
 /// The body of answers.
 pub type ResponseBody = Full<Bytes>;
@@ -46,7 +46,7 @@ struct Inner {
     authenticator: Arc<dyn Authenticator>,
     limits: Limits,
     large: LargeBodies,
-    kept: Option<Arc<ResponseCache>>,
+    response_cache: Option<Arc<ResponseCache>>,
 }
 
 impl RestService {
@@ -59,7 +59,7 @@ impl RestService {
     pub fn from_source(source: impl Fn() -> Server + Send + Sync + 'static) -> Self {
         let (authenticator, limits) = (Arc::new(Anonymous), Limits::default());
         let large = LargeBodies::new(limits.memory);
-        Self(Arc::new(Inner { source: Box::new(source), authenticator, limits, large, kept: None }))
+        Self(Arc::new(Inner { source: Box::new(source), authenticator, limits, large, response_cache: None }))
     }
 
     /// Sets who finds out who calls.
@@ -82,9 +82,13 @@ impl RestService {
     /// be told. A request that says who calls, by `Authorization`, a cookie or a nonce, is answered again only when all its
     /// headers are the same, but the one that names it for logs; so this is for authenticators that look at headers, data and clock alone.
     #[must_use]
-    pub fn with_response_cache(self, lifetime: Duration, state: impl Fn() -> Option<i64> + Send + Sync + 'static) -> Self {
+    pub fn with_response_cache(
+        self,
+        lifetime: Duration,
+        state: impl Fn() -> Option<i64> + Send + Sync + 'static,
+    ) -> Self {
         let nonce_header = self.server().site().brand.header("Nonce");
-        self.change(|inner| inner.kept = Some(Arc::new(ResponseCache::new(state, lifetime, nonce_header))))
+        self.change(|inner| inner.response_cache = Some(Arc::new(ResponseCache::new(state, lifetime, nonce_header))))
     }
 
     /// Settings are made before the service is shared.
@@ -99,7 +103,7 @@ impl RestService {
                 authenticator: Arc::clone(&shared.authenticator),
                 limits: shared.limits,
                 large: shared.large.clone(),
-                kept: shared.kept.clone(),
+                response_cache: shared.response_cache.clone(),
             },
         };
         f(&mut inner);
@@ -119,15 +123,15 @@ impl RestService {
         B::Error: std::fmt::Display + Send,
     {
         let (parts, body) = request.into_parts();
-        let question = self.0.kept.as_ref().filter(|_| body.is_end_stream()).and_then(|k| k.question(&parts, &route));
-        if let (Some(kept), Some(question)) = (&self.0.kept, &question)
-            && let Some((mut res, logged_in)) = kept.find(question)
+        let key = self.0.response_cache.as_ref().filter(|_| body.is_end_stream()).and_then(|k| k.key(&parts, &route));
+        if let (Some(response_cache), Some(key)) = (&self.0.response_cache, &key)
+            && let Some((mut res, logged_in)) = response_cache.find(key)
         {
             cors::add(res.headers_mut(), &parts.headers, &parts.method, logged_in);
             return res;
         }
         let server = self.server();
-        let work = AssertUnwindSafe(self.work(&server, route, parts, body, question)).catch_unwind();
+        let work = AssertUnwindSafe(self.work(&server, route, parts, body, key)).catch_unwind();
         work.await.unwrap_or_else(|_| {
             // The panic hook has printed where and why.
             tracing::error!("answering a request panicked");
@@ -142,7 +146,7 @@ impl RestService {
         route: String,
         parts: Parts,
         body: B,
-        question: Option<CacheKey>,
+        key: Option<CacheKey>,
     ) -> HttpResponse<ResponseBody>
     where
         B: http_body::Body + Send + 'static,
@@ -150,8 +154,8 @@ impl RestService {
         B::Error: std::fmt::Display + Send,
     {
         let site = server.site();
-        let req = receive::head(&parts, route);
-        let callback = match receive::jsonp(&req) {
+        let req = request::head(&parts, route);
+        let callback = match request::jsonp(&req) {
             Jsonp::No => None,
             _ if !site.jsonp => {
                 let error = Error::new("rest_callback_disabled", "JSONP is switched off on this site.");
@@ -163,7 +167,7 @@ impl RestService {
                 return plain(server, true, &error.with_status(400));
             }
         };
-        let read = receive::body(req.clone(), body, &self.0.limits, &self.0.large).await;
+        let read = request::body(req.clone(), body, &self.0.limits, &self.0.large).await;
         // The reservation lives as long as the request.
         let (req, unread, _reserved) = match read {
             Ok((read, reserved)) => (read, None, Some(reserved)),
@@ -175,7 +179,7 @@ impl RestService {
             method: req.method().clone(),
             route: req.route().to_owned(),
             headers: parts.headers.clone(),
-            nonce: receive::nonce(&req, &site.brand.nonce_param(), &nonce_header),
+            nonce: request::nonce(&req, &site.brand.nonce_param(), &nonce_header),
         };
         let outcome = self.0.authenticator.authenticate(credentials).await;
         let (req, logged_in, auth_headers, refused) = outcome.apply(req);
@@ -188,22 +192,22 @@ impl RestService {
             None => server.serve(req).await,
         };
 
-        let mut out = answer::common(site, is_jsonp);
-        answer::exposed(&mut out, site);
-        answer::notices(&mut out, site, &served.notices);
+        let mut out = response::common(site, is_jsonp);
+        response::exposed(&mut out, site);
+        response::notices(&mut out, site, &served.notices);
         for (name, value) in &auth_headers {
-            answer::set(&mut out, name, value);
+            response::set(&mut out, name, value);
         }
-        let question = question.filter(|_| served.cacheable);
-        let (status, mut headers, body) = answer::content(out, served, &form);
+        let key = key.filter(|_| served.cacheable);
+        let (status, mut headers, body) = response::content(out, served, &form);
         if is_personal {
-            answer::forbid_caching(&mut headers);
+            response::forbid_caching(&mut headers);
         }
-        if let (Some(kept), Some(question)) = (&self.0.kept, question.filter(|_| status == StatusCode::OK)) {
-            kept.keep(question, logged_in, &headers, &body);
+        if let (Some(response_cache), Some(key)) = (&self.0.response_cache, key.filter(|_| status == StatusCode::OK)) {
+            response_cache.insert(key, logged_in, &headers, &body);
         }
         cors::add(&mut headers, &parts.headers, &parts.method, logged_in);
-        answer::finish(status, headers, body)
+        response::finish(status, headers, body)
     }
 }
 
@@ -215,7 +219,7 @@ fn wants_lines(req: &Request) -> bool {
 fn plain(server: &Server, is_jsonp: bool, error: &Error) -> HttpResponse<ResponseBody> {
     let body = serde_json::json!({ "code": error.code(), "message": error.message() });
     let status = StatusCode::from_u16(error.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-    answer::finish(status, answer::common(server.site(), is_jsonp), body.to_string().into())
+    response::finish(status, response::common(server.site(), is_jsonp), body.to_string().into())
 }
 
 impl<B> tower::Service<HttpRequest<B>> for RestService

@@ -8,7 +8,7 @@ use svc_routing::Error;
 use svc_routing::request::FileData;
 use tokio::io::AsyncWriteExt;
 
-use crate::receive::{too_large, unreadable};
+use crate::request::{too_large, unreadable};
 
 /// Reads a file of at most `limit` bytes, and tells its size. Beyond `in_memory` bytes it goes to a temporary file, which
 /// goes with the last clone.

@@ -15,7 +15,7 @@ use bytes::Bytes;
 use http::{Request as HttpRequest, Response};
 use http_body_util::{BodyExt, Full};
 use serde_json::{Map, Value, json};
-use svc_http::{RouteUrls, Authenticator, Credentials, Outcome, RestService};
+use svc_http::{Authenticator, Credentials, Outcome, RestService, RouteUrls};
 use svc_routing::{BoxFuture, ParamOrder};
 
 /// The address that recordings call `{base}`.

@@ -15,7 +15,7 @@ use http::{HeaderMap, Method, Request as HttpRequest, Response};
 use http_body_util::{BodyExt, Full};
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use svc_http::{RouteUrls, Authenticator, Credentials, Limits, Outcome, RestLayer, RestService};
+use svc_http::{Authenticator, Credentials, Limits, Outcome, RestLayer, RestService, RouteUrls};
 use svc_routing::request::FileData;
 use svc_routing::{
     BoxFuture, Error, ExtraField, Link, ParamOrder, Registry, Request, Response as Answer, Result, Route, get as reads,

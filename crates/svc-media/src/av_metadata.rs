@@ -2,10 +2,10 @@
 //!
 //! [`video`] and [`audio`] read the heads of their files; nothing is decoded. Codings are named as WordPress names them.
 
-mod video;
+mod audio;
 mod matroska;
 mod mp4;
-mod audio;
+mod video;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 

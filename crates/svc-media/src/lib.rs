@@ -16,15 +16,15 @@ mod sizes;
 mod storage;
 mod xmp;
 
+pub use av_metadata::{AudioTrack, AvMetadata, Cover, VideoTrack, av_metadata};
 pub use blob::Blob;
+pub use decoded_image::{DecodedImage, Failure, Format, MAX_PIXELS, dimensions};
 pub use exif::{ImageMeta, image_meta};
 pub use journal::Pending;
 pub use kind::{Kind, check, media_type};
 pub use names::{Candidates, edited_name, split_extension};
-pub use decoded_image::{DecodedImage, Failure, Format, MAX_PIXELS, dimensions};
-pub use av_metadata::{AudioTrack, AvMetadata, Cover, VideoTrack, av_metadata};
-pub use xmp::alt_texts;
 pub use sizes::{Fit, Size, constrain, fit};
 #[cfg(feature = "s3")]
 pub use storage::Bucket;
 pub use storage::{Part, Storage, StorageError, Stored};
+pub use xmp::alt_texts;

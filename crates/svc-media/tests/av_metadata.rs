@@ -2,7 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests, outside of test functions")]
 
-use svc_media::{Blob, VideoTrack, AvMetadata, AudioTrack, av_metadata};
+use svc_media::{AudioTrack, AvMetadata, Blob, VideoTrack, av_metadata};
 
 fn bytes(name: &str) -> Vec<u8> {
     std::fs::read(format!("{}/tests/data/{name}", env!("CARGO_MANIFEST_DIR"))).unwrap()

@@ -89,7 +89,7 @@ fn nodes<'f, I, D>(rows: &'f [Field<I, D>], view: &View, above: &str) -> Vec<Nod
             continue;
         }
         let path = if above.is_empty() { field.name.clone() } else { format!("{above}.{}", field.name) };
-        if view.shows(&field.schema) && view.includes(&path) && (!field.whole || view.names(&path)) {
+        if view.shows(&field.schema) && view.includes(&path) && (!field.exact_field || view.names(&path)) {
             out.push(Node { field, members: nodes(&field.members, view, &path) });
         }
     }

@@ -8,7 +8,7 @@ use indexmap::IndexMap;
 use serde_json::Value;
 use svc_schema::{Args, Sanitizer, Schema, Validator};
 
-use crate::handler::{BoxFuture, AuthorizedValue, Handler, Pair, Wired};
+use crate::handler::{AuthorizedValue, BoxFuture, Handler, Pair, Wired};
 use crate::method::IntoMethods;
 use crate::{Map, Request, Response, Result, public};
 

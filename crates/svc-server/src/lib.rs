@@ -6,13 +6,13 @@ mod cli;
 pub mod config;
 pub mod error;
 pub mod first_run;
+pub mod http_server;
 mod in_flight;
+mod login;
 mod logs;
 mod pages;
 mod schedule;
-pub mod http_server;
 mod shipped_theme;
-mod login;
 mod site;
 pub mod uploads;
 

@@ -18,7 +18,7 @@ use chrono::{DateTime, Utc};
 use futures_util::TryStreamExt;
 use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use percent_encoding::percent_decode_str;
-use svc_media::{Part, Storage, SiteResult};
+use svc_media::{Part, Storage, Stored};
 use tower_http::services::ServeDir;
 
 /// Address of the uploads under the site's. Stored content links to it, so it is the same under every brand.
@@ -216,7 +216,7 @@ async fn answer(
 }
 
 /// The headers that tell what a file is.
-fn describe(path: &str, found: &SiteResult, headers: &mut HeaderMap) {
+fn describe(path: &str, found: &Stored, headers: &mut HeaderMap) {
     let ending = path.rsplit('.').next().unwrap_or_default().to_ascii_lowercase();
     let known = svc_text::MimeTypes::known();
     let further = || FURTHER.iter().find(|(e, _)| *e == ending).map(|(_, mime)| *mime);

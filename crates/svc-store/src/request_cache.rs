@@ -29,7 +29,10 @@ pub async fn scope<F: Future>(request: F) -> F::Output {
 ///
 /// # Errors
 /// Those of `read`; then nothing is kept.
-pub fn get_or_load<O, T: Any + Send + Sync, E>(owner: &O, read: impl FnOnce() -> Result<Arc<T>, E>) -> Result<Arc<T>, E> {
+pub fn get_or_load<O, T: Any + Send + Sync, E>(
+    owner: &O,
+    read: impl FnOnce() -> Result<Arc<T>, E>,
+) -> Result<Arc<T>, E> {
     get_or_load_by_id(owner, 0, read)
 }
 

@@ -7,9 +7,9 @@ use std::sync::Arc;
 use crate::config::{DatabaseUrl, StoreConfig};
 use crate::db::{Db, Tx};
 use crate::error::{Result, StoreError};
-use crate::request_cache;
 use crate::mysql_pool::MySqlPool;
 use crate::pool::SqlitePool;
+use crate::request_cache;
 
 /// A site's data. Cheap to clone; all clones share connections and caches.
 #[derive(Clone)]
@@ -151,7 +151,7 @@ impl Store {
             Backend::MySql(pool) => pool.in_session(),
         };
         if in_session {
-            return request_cache::known::<_, Option<i64>>(&*self.0).and_then(|state| *state);
+            return request_cache::get::<_, Option<i64>>(&*self.0).and_then(|state| *state);
         }
         let told = request_cache::get_or_load(&*self.0, || {
             let state = match &*self.0 {

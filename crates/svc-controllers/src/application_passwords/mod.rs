@@ -144,7 +144,11 @@ impl ApplicationPasswords {
     }
 
     /// The owner, if `authorize` lets the caller through.
-    fn opened(&self, req: &Request, authorize: impl FnOnce(&Caller, &Access<'_>, &User) -> Result<()>) -> Result<Owner> {
+    fn opened(
+        &self,
+        req: &Request,
+        authorize: impl FnOnce(&Caller, &Access<'_>, &User) -> Result<()>,
+    ) -> Result<Owner> {
         let caller = caller(req);
         self.site.read(|db| {
             let user = self.owner(db, req, &caller)?;

@@ -14,7 +14,7 @@ use svc_schema::{
 };
 
 use crate::{
-    Access, LINK_RELATION, Site, caller, directory,
+    Access, LINK_RELATION, Site, caller, plugin_directory_client,
     plugins::{self, Item},
     respond,
 };
@@ -172,7 +172,7 @@ impl BlockDirectory {
             (req.require("term")?, req.require("per_page")?, req.require("page")?);
         let asked = json!({"block": term, "per_page": per_page, "page": page});
         let Value::Object(asked) = asked else { unreachable!("written as an object") };
-        let mut answer = directory::ask(&self.site, "query_plugins", asked).await?;
+        let mut answer = plugin_directory_client::ask(&self.site, "query_plugins", asked).await?;
         let Value::Array(found) = answer["plugins"].take() else { return Ok(Response::new(json!([]))) };
         let installed = plugins::all(&self.site).await?;
         let view = View { context: "view".to_owned(), ..respond::view(&req) };

@@ -26,7 +26,7 @@ use crate::{
     OpenedPosts, Settings, Site, SiteResult, caller,
     feeds::{Item, Missing},
     media::images_of,
-    page::ListContext,
+    page_template::ListContext,
     posts::Rendered,
     render,
 };
@@ -174,7 +174,7 @@ fn has_dynamic(types: &BlockTypes, content: &str) -> bool {
         || content.split("<!-- wp:").skip(1).any(|rest| {
             let name = rest.split([' ', '\t', '\n', '\r']).next().unwrap_or_default();
             let core = if name.contains('/') { name.to_owned() } else { format!("core/{name}") };
-            svc_blocks::makes(&core) || types.get(&core).is_some_and(|t| t.render.is_some())
+            svc_blocks::has_renderer(&core) || types.get(&core).is_some_and(|t| t.render.is_some())
         })
 }
 
@@ -217,7 +217,11 @@ pub(crate) fn rendered(
             }
             let ignored = meta.get(&post.id.0).map_or("", |stored| stored.text(IGNORED_HOOKS));
             let root = has_hooks.then(|| Root::of(&post.post_type, ignored));
-            let with = render::RenderOptions { dynamic: Some(blocks), root, ..render::RenderOptions::new(with.images, with.page) };
+            let with = render::RenderOptions {
+                dynamic: Some(blocks),
+                root,
+                ..render::RenderOptions::new(with.images, with.page)
+            };
             blocks.within_post(post.id, &post.post_type, || Rendered {
                 content: wanted.content.then(|| render::content(site, settings, post, &with)),
                 excerpt: wanted.excerpt.then(|| render::excerpt(site, settings, post, &with, wanted.words)),

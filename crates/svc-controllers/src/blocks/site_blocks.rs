@@ -29,10 +29,10 @@ use svc_store::{
 
 use super::{IGNORED_HOOKS, feed_of_others, images};
 use crate::{
-    Access, SiteError, OpenedPosts, Settings, Site, SiteResult, permalinks, avatars,
+    Access, OpenedPosts, Settings, Site, SiteError, SiteResult, avatars,
     feeds::Missing,
-    page::ListContext,
-    patterns,
+    page_template::ListContext,
+    patterns, permalinks,
     posts::{class_list, params::of_formats},
     render,
     templates::{Kind, Lookup},

@@ -137,7 +137,7 @@ pub(super) fn fields(site: &Site, with_avatars: bool) -> CommentFields {
     let content = f.add("content", object(NOTHING).describe("What it says.").context(ALL));
     content.member("raw", string().describe("The text as stored.").context(EDIT)).get(|c| c.comment.content.clone());
     content.member("rendered", string().describe("The text as HTML.").context(ALL).readonly()).get(|c| render::comment(&c.settings, &c.comment.content));
-    content.unchecked().set(|d, v| d.content = text(v));
+    content.raw().set(|d, v| d.content = text(v));
     f.add("link", string().describe("Address of the comment on its post's page.").format("uri").context(ALL).readonly()).get(CommentItem::link);
     f.add("status", string().describe("Whether it is shown, held, spam or in the trash.").context(VIEW_EDIT))
         .sanitize_with(key).get(|c| shown_status(&c.comment).to_owned()).set(|d, v| d.status = Some(v));

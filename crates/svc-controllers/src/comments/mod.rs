@@ -31,12 +31,12 @@ use svc_store::{StoreError, comments};
 use self::{
     fields::{CommentFields, OBJECT},
     links::BASE,
-    load::{LoadedComment, CommentLoader},
+    load::{CommentLoader, LoadedComment},
     params::CommentList,
     rights::CommentViewer,
 };
 use crate::{
-    Access, SiteError, MetaField, Settings, Site, access::only_reads, avatars, caller, posts::context_arg, respond,
+    Access, MetaField, Settings, Site, SiteError, access::only_reads, avatars, caller, posts::context_arg, respond,
 };
 
 /// Most posts whose comments are listed at once.

@@ -112,7 +112,11 @@ impl GlobalStyles {
     }
 
     /// Styles that `authorize` lets through.
-    fn granted(&self, req: &Request, authorize: impl FnOnce(&Caller, &Access<'_>, &Post) -> Result<()>) -> Result<Post> {
+    fn granted(
+        &self,
+        req: &Request,
+        authorize: impl FnOnce(&Caller, &Access<'_>, &Post) -> Result<()>,
+    ) -> Result<Post> {
         // Only the group that reads declares it, as the reference.
         let id = req.param("id").map_or(0, svc_php::cast::to_int);
         self.site.read(|db| {

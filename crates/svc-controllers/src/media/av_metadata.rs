@@ -6,7 +6,7 @@ use bytes::Bytes;
 use md5::{Digest, Md5};
 use serde_json::{Map, Value};
 use svc_content::kses;
-use svc_media::{Blob, Cover, VideoTrack, Kind, AvMetadata, AudioTrack};
+use svc_media::{AudioTrack, AvMetadata, Blob, Cover, Kind, VideoTrack};
 use svc_model::PostId;
 use svc_routing::{Request, Result};
 use svc_store::{
@@ -17,8 +17,8 @@ use svc_text::MimeTypes;
 
 use super::{
     Media, errors,
-    keep::{UploadStore, ImageMetaSource},
     receive::run_blocking,
+    upload_store::{ImageMetaSource, UploadStore},
 };
 use crate::{Settings, posts::draft::PostDraft};
 
@@ -176,8 +176,8 @@ impl Media {
         let head = run_blocking(move || file.head(HEAD)).await?.map_err(|e| errors::storage(&e))?;
         let Some(kind) = svc_media::check(&name, &head, &MimeTypes::allowed(false)) else { return Ok(None) };
         let kind = Kind { name, ..kind };
-        let keeper = UploadStore { site: &self.site, settings };
-        let kept = keeper.keep(&self.folder(None, settings)?, kind, &blob, ImageMetaSource::Unknown, true).await?;
+        let uploads = UploadStore { site: &self.site, settings };
+        let kept = uploads.store(&self.folder(None, settings)?, kind, &blob, ImageMetaSource::Unknown, true).await?;
         let draft = PostDraft { title: Some(String::new()), file: Some(kept.file), ..PostDraft::default() };
         self.attach(req, draft, kept.written, Arc::clone(settings)).await.map(Some)
     }

@@ -1,7 +1,7 @@
 //! Changes of an image, which make a copy of it: turned, mirrored, cut.
 
 use serde_json::{Value, json};
-use svc_media::{Failure, DecodedImage};
+use svc_media::{DecodedImage, Failure};
 use svc_routing::{Request, Result};
 use svc_schema::{
     Args,

@@ -23,31 +23,31 @@ const QUALITY: std::ops::RangeInclusive<i64> = 1..=100;
 
 /// The table of attachments on this site.
 ///
-/// Members marked `whole` are not shown for a name inside of them (`caption.raw`), as on the peer.
+/// Members marked `exact_field` are not shown for a name inside of them (`caption.raw`), as on the peer.
 #[rustfmt::skip]
 pub(super) fn fields(site: &Arc<Site>, post_type: &PostType) -> PostFields {
     let mut f = post_fields(site, post_type).without(&["password"]);
 
-    let description = f.add("description", object(NOTHING).describe("The description.").context(VIEW_EDIT)).whole();
+    let description = f.add("description", object(NOTHING).describe("The description.").context(VIEW_EDIT)).exact_field();
     raw(description, "The description as stored.").get(|p| p.post.content.clone());
     description.member("rendered", string().describe("The file and its description as HTML.").context(VIEW_EDIT).readonly()).get(PostItem::content_rendered);
-    description.unchecked().set(|d, v| d.content = text(v));
-    let caption = f.add("caption", object(NOTHING).describe("The caption.").context(ALL)).whole();
+    description.raw().set(|d, v| d.content = text(v));
+    let caption = f.add("caption", object(NOTHING).describe("The caption.").context(ALL)).exact_field();
     raw(caption, "The caption as stored.").get(|p| p.post.excerpt.clone());
     caption.member("rendered", string().describe("The caption as HTML.").context(ALL).readonly()).get(PostItem::excerpt_rendered);
-    caption.unchecked().set(|d, v| d.excerpt = text(v));
-    f.add("alt_text", string().describe("Text for those who do not see the file.").context(ALL)).whole().sanitize_with(plain)
+    caption.raw().set(|d, v| d.excerpt = text(v));
+    f.add("alt_text", string().describe("Text for those who do not see the file.").context(ALL)).exact_field().sanitize_with(plain)
         .get(|p| p.files().alt.clone()).set_nullable(|d, v: Option<String>| d.alt_text = Some(v.unwrap_or_default()));
 
-    f.add("media_type", string().describe("Kind of the file.").one_of(["image", "file"]).context(ALL).readonly()).whole()
+    f.add("media_type", string().describe("Kind of the file.").one_of(["image", "file"]).context(ALL).readonly()).exact_field()
         .get(|p| if p.is_image() { "image" } else { "file" });
-    f.add("mime_type", string().describe("Media type of the file.").context(ALL).readonly()).whole().get(|p| p.post.mime_type.clone());
-    f.add("media_details", json!({"description": "What is known of the file.", "type": "object", "context": ALL, "readonly": true})).whole()
+    f.add("mime_type", string().describe("Media type of the file.").context(ALL).readonly()).exact_field().get(|p| p.post.mime_type.clone());
+    f.add("media_details", json!({"description": "What is known of the file.", "type": "object", "context": ALL, "readonly": true})).exact_field()
         .get(|p| p.files().media_details(&p.settings, &p.source_url(), &p.post.mime_type));
-    f.add("post", integer().describe("Number of the post that the file is attached to.").context(VIEW_EDIT)).whole()
+    f.add("post", integer().describe("Number of the post that the file is attached to.").context(VIEW_EDIT)).exact_field()
         .get(|p| Some(p.post.parent.0).filter(|id| *id != 0)).set(|d, v| d.attached_to = Some(v));
-    f.add("source_url", string().describe("Address of the file.").format("uri").context(ALL).readonly()).whole().get(PostItem::source_url);
-    f.add("missing_image_sizes", array(string()).describe("Sizes that are yet to be made of the image.").context(EDIT).readonly()).whole()
+    f.add("source_url", string().describe("Address of the file.").format("uri").context(ALL).readonly()).exact_field().get(PostItem::source_url);
+    f.add("missing_image_sizes", array(string()).describe("Sizes that are yet to be made of the image.").context(EDIT).readonly()).exact_field()
         .get(|p| p.files().missing_sizes(&sizes::all(&p.site, &p.settings), &p.post.mime_type));
     f.add("filename", string().describe("Name of the file that was uploaded.").context(VIEW_EDIT).readonly())
         .get(|p| p.files().file_name().map(str::to_owned));
@@ -62,7 +62,7 @@ pub(super) fn fields(site: &Arc<Site>, post_type: &PostType) -> PostFields {
     let names = site.settings().map(|settings| sizes::all(site, &settings)).unwrap_or_default();
     let of_sizes = names.into_iter().map(|size| (size.name, quality()));
     let members = object([("default", quality()), ("sizes", object(of_sizes))]);
-    f.add("image_quality", members.describe("How well sizes of the image are kept, in percent.").context(EDIT).readonly()).whole()
+    f.add("image_quality", members.describe("How well sizes of the image are kept, in percent.").context(EDIT).readonly()).exact_field()
         .when(PostItem::is_image).get(|p| json!({"default": sizes::quality(&p.post.mime_type), "sizes": []}));
     f.add("image_save_progressive", boolean().describe("Whether sizes of the image are saved progressively.").context(EDIT).readonly())
         .when(PostItem::is_image).get(|_| false);

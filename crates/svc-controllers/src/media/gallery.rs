@@ -187,8 +187,8 @@ impl Galleries {
         let mut out = format!(
             "<div id='{selector}' class='gallery galleryid-{id} gallery-columns-{columns} gallery-size-{class}'>"
         );
-        let whole = || Size { name: class.clone(), width: 0, height: 0, crop: false };
-        let size = self.sizes.iter().find(|s| s.name == size_name).cloned().unwrap_or_else(whole);
+        let exact_field = || Size { name: class.clone(), width: 0, height: 0, crop: false };
+        let size = self.sizes.iter().find(|s| s.name == size_name).cloned().unwrap_or_else(exact_field);
         for shown in chosen {
             out.push_str(&self.item(shown, &selector, &size, attributes.get("link"), [&item, &icon, &caption]));
         }

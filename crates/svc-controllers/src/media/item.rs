@@ -46,7 +46,11 @@ pub(crate) fn attached(
 }
 
 /// Asks the storage for the size of files where the metadata has none and the plan shows it.
-pub(crate) async fn measure(site: &Site, loaded: &mut [LoadedPost], plan: &Plan<'_, PostItem, PostDraft>) -> Result<()> {
+pub(crate) async fn measure(
+    site: &Site,
+    loaded: &mut [LoadedPost],
+    plan: &Plan<'_, PostItem, PostDraft>,
+) -> Result<()> {
     if !plan.wants("filesize") {
         return Ok(());
     }

@@ -4,17 +4,17 @@
 //! `upload_store` stores it and makes sizes of images, `attached` reads what is stored of it, `edit` changes images.
 
 mod attached;
+mod av_metadata;
 mod edit;
 mod errors;
 mod fields;
 mod gallery;
 mod images;
 mod item;
-mod upload_store;
 mod params;
-mod av_metadata;
 mod receive;
 mod sizes;
+mod upload_store;
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ use chrono::Datelike;
 use serde_json::{Map, Value, json};
 use svc_auth::caps::PostCap;
 use svc_fetch::Get;
-use svc_media::{Blob, Format, Kind, DecodedImage};
+use svc_media::{Blob, DecodedImage, Format, Kind};
 use svc_model::{Post, PostId, PostType};
 use svc_resource::View;
 use svc_routing::{CREATABLE, Controller, DELETABLE, EDITABLE, ExtraFields, Request, Response, Result, Route, get, on};
@@ -44,15 +44,16 @@ pub(crate) use params::STATUSES;
 
 use self::{
     attached::DETAILS,
-    upload_store::{UploadStore, StoredUpload, ImageMetaSource, WrittenFiles},
     receive::{run_blocking, settled},
+    upload_store::{ImageMetaSource, StoredUpload, UploadStore, WrittenFiles},
 };
 use crate::{
     Access, Settings, Site, SiteResult,
     access::only_reads,
-    caller, errors as common, menus,
+    caller, errors as common,
     http_client::own,
-    posts::{Authorized, Posts, checks, context_arg, draft::PostDraft},
+    menus,
+    posts::{Authorized, Posts, context_arg, draft::PostDraft, validators},
     respond,
 };
 
@@ -137,13 +138,13 @@ impl Controller for Media {
                     get(Self::list, Self::can_list)
                         .cacheable()
                         .args(self.posts.query_args())
-                        .sanitize_arg("status", checks::statuses(&self.site, &self.post_type)),
+                        .sanitize_arg("status", validators::statuses(&self.site, &self.post_type)),
                 )
                 .endpoint(
                     on(CREATABLE, Self::create, Self::can_create)
                         .args(self.upload_args())
-                        .validate_arg("status", checks::status(&self.site, &self.post_type))
-                        .validate_arg("template", checks::template(&self.site, &self.post_type)),
+                        .validate_arg("status", validators::status(&self.site, &self.post_type))
+                        .validate_arg("template", validators::template(&self.site, &self.post_type)),
                 ),
             Route::new(&item)
                 .schema(schema)
@@ -152,8 +153,8 @@ impl Controller for Media {
                 .endpoint(
                     on(EDITABLE, Self::update, Self::can_update)
                         .args(self.item_args(MethodKind::Editable))
-                        .validate_arg("status", checks::status(&self.site, &self.post_type))
-                        .validate_arg("template", checks::template(&self.site, &self.post_type)),
+                        .validate_arg("status", validators::status(&self.site, &self.post_type))
+                        .validate_arg("template", validators::template(&self.site, &self.post_type)),
                 )
                 .endpoint(on(DELETABLE, Self::delete, Self::can_delete).args(Args::from([("force", force)]))),
             Route::new(format!("{item}/post-process")).args(id()).endpoint(
@@ -279,7 +280,7 @@ impl Media {
         let keeper = UploadStore { site: &self.site, settings: &settings };
         let sized: bool = req.arg("generate_sub_sizes")?.unwrap_or(true);
         let StoredUpload { file, told, alt, cover, written } =
-            keeper.upload_store(&folder, kind, &received.blob, ImageMetaSource::Unknown, sized).await?;
+            keeper.store(&folder, kind, &received.blob, ImageMetaSource::Unknown, sized).await?;
 
         let is_name = |title: &str| svc_php::numeric::is_numeric(&svc_text::sanitize_title(title).into());
         let own_title = Some(told.title).filter(|t| !svc_text::trim(t).is_empty() && !is_name(t));
@@ -435,7 +436,7 @@ impl Media {
         let folder = self.folder(None, &settings)?;
         let keeper = UploadStore { site: &self.site, settings: &settings };
         let told = ImageMetaSource::Copied(of_original(&attached, &post));
-        let kept = keeper.upload_store(&folder, kind, &Blob::Memory(changed.into()), told, true).await?;
+        let kept = keeper.store(&folder, kind, &Blob::Memory(changed.into()), told, true).await?;
         draft.file = Some(kept.file);
         let id = self.attach(&req, draft, kept.written, settings).await?;
         self.sent(&req, id, respond::view(&req)).await

@@ -22,7 +22,7 @@ pub(crate) const STATUSES: [&str; 3] = ["inherit", "private", "trash"];
 pub(super) fn params(site: &Site, kind: &PostType) -> Params<PostList> {
     let mut p = post_params(site, kind).without(&["status"]);
     // Whether the caller may list a status is asked before whether there is such a one.
-    p.add("status", array(string().one_of(STATUSES)).default("inherit").describe("Only media with these statuses.")).unchecked()
+    p.add("status", array(string().one_of(STATUSES)).default("inherit").describe("Only media with these statuses.")).raw()
         .set(|l, v: Value| l.status = svc_php::list::parse_text_list(&v));
     p.add("media_type", array(string().one_of(KINDS)).default(Value::Null).describe("Only files of these kinds."))
         .set(|l, v: Vec<String>| l.query.mime_types.extend(v));

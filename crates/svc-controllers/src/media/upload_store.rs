@@ -4,13 +4,13 @@ use std::{collections::HashMap, sync::Arc};
 
 use serde_json::{Map, Value, json};
 use svc_content::kses;
-use svc_media::{Blob, Cover, Fit, Format, ImageMeta, Kind, Pending, DecodedImage, Size, constrain, fit};
+use svc_media::{Blob, Cover, DecodedImage, Fit, Format, ImageMeta, Kind, Pending, Size, constrain, fit};
 use svc_routing::Result;
 use svc_store::StoredText;
 
 use super::{
     attached::{Attached, DETAILS, FILE},
-    errors, av_metadata,
+    av_metadata, errors,
     receive::run_blocking,
     sizes,
 };
@@ -141,7 +141,7 @@ impl UploadStore<'_> {
     ///
     /// # Errors
     /// Those of the storage.
-    pub(super) async fn keep(
+    pub(super) async fn store(
         &self,
         folder: &str,
         kind: Kind,
@@ -219,8 +219,8 @@ impl UploadStore<'_> {
             let work = Work { keeper: self, path, mime, format };
             if let Some(picture) = work.open(blob, found.orientation).await? {
                 let wanted = sizes::all(self.site, self.settings);
-                if let Some(whole) = work.bearable(&picture, found.orientation, &mut details, written).await? {
-                    shown = whole;
+                if let Some(exact_field) = work.bearable(&picture, found.orientation, &mut details, written).await? {
+                    shown = exact_field;
                 }
                 work.make(&picture, wanted, &mut details, written).await?;
             }
@@ -328,14 +328,14 @@ impl Work<'_> {
             _ => return Ok(None),
         };
         let (w, h) = constrain((width, height), (sizes::LARGEST, sizes::LARGEST));
-        let whole = sibling_name(self.path, mark);
+        let exact_field = sibling_name(self.path, mark);
         let fit = Fit { x: 0, y: 0, part_width: width, part_height: height, width: w, height: h };
-        written.add(&whole)?;
-        let Some(size) = self.write(image, fit, &whole).await? else { return Ok(None) };
+        written.add(&exact_field)?;
+        let Some(size) = self.write(image, fit, &exact_field).await? else { return Ok(None) };
         for (name, value) in [
             ("width", w.into()),
             ("height", h.into()),
-            ("file", whole.as_str().into()),
+            ("file", exact_field.as_str().into()),
             ("filesize", size.into()),
             ("original_image", Value::from(svc_text::basename(self.path, ""))),
         ] {
@@ -346,7 +346,7 @@ impl Work<'_> {
         {
             meta.insert("orientation".to_owned(), 1.into());
         }
-        Ok(Some(whole))
+        Ok(Some(exact_field))
     }
 
     /// Makes the sizes that the image is larger than, and notes them in the metadata.

@@ -19,7 +19,7 @@ use svc_store::{
     terms,
 };
 
-use super::{check_read, errors, places};
+use super::{assignments, check_read, errors};
 use crate::{
     Site, SiteResult,
     posts::context_arg,
@@ -208,10 +208,10 @@ fn store(tx: &mut Tx, draft: &TermDraft, existing: Option<TermId>) -> SiteResult
     }
     terms::update(tx, &menu)?;
     if let Some(locations) = &draft.locations {
-        places::show_at(tx, menu.id, locations)?;
+        assignments::show_at(tx, menu.id, locations)?;
     }
     if let Some(wanted) = draft.auto_add {
-        places::set_new_pages(tx, menu.id, wanted)?;
+        assignments::set_new_pages(tx, menu.id, wanted)?;
     }
     Ok(menu)
 }
@@ -227,8 +227,8 @@ fn remove(tx: &mut Tx, id: TermId) -> SiteResult<()> {
         posts::delete(tx, item)?;
     }
     terms::delete(tx, &menu, None)?;
-    places::show_at(tx, id, &[])?;
-    places::set_new_pages(tx, id, false)
+    assignments::show_at(tx, id, &[])?;
+    assignments::set_new_pages(tx, id, false)
 }
 
 /// All items of a menu, whatever their status.

@@ -2,21 +2,21 @@
 //!
 //! Menus are terms, items are posts; both families stand on those of terms and posts.
 
+mod assignments;
 mod errors;
 mod items;
 mod locations;
 mod menu;
-mod assignments;
 
 use svc_routing::{Request, Result};
 
 use crate::{Access, Site, caller};
 
-pub use self::{items::MenuItems, locations::MenuLocations, menu::Menus};
 pub(crate) use self::{
-    items::{edit_args, page_published, post_gone, shown, term_gone},
     assignments::MenuAssignments,
+    items::{edit_args, page_published, post_gone, shown, term_gone},
 };
+pub use self::{items::MenuItems, locations::MenuLocations, menu::Menus};
 
 /// The taxonomy whose terms are menus.
 pub(crate) const MENU: &str = "nav_menu";

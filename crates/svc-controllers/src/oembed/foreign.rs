@@ -54,7 +54,7 @@ fn with(address: &str, parameters: &[(&str, String)]) -> String {
 async fn discovered(http_client: &HttpClient, url: &str) -> Option<String> {
     let page = http_client.send(Get::new(url).within(TIME).first(PAGE_BYTES)).await.ok().filter(|a| a.status == 200)?;
     let html = String::from_utf8_lossy(&page.body).into_owned();
-    let link = crate::head::description(&html)?;
+    let link = crate::html_metadata::description(&html)?;
     let address = url::Url::parse(&page.url).ok()?.join(link.trim()).ok()?;
     matches!(address.scheme(), "http" | "https").then(|| address.into())
 }

@@ -7,7 +7,7 @@ use svc_schema::Error;
 use svc_store::{Db, users};
 
 use super::thumbnail;
-use crate::{Settings, Site, SiteResult, permalinks, lookup::UrlResolver, render};
+use crate::{Settings, Site, SiteResult, permalinks, render, url_resolver::UrlResolver};
 
 /// Narrowest and widest frame.
 const WIDTHS: (i64, i64) = (200, 600);
@@ -46,9 +46,9 @@ pub(super) fn post_at(db: &mut Db, site: &Site, settings: &Settings, url: &str) 
     let Some(parts) = svc_text::parse_url(url).filter(|_| port == own_port) else { return Ok(None) };
     let path = parts.path.unwrap_or_else(|| "/".to_owned());
     let lookups = settings.urls.site.lookups(&path, &[]);
-    for lookup in &lookups {
-        let is_front = matches!(lookup.what, svc_discovery::What::Front);
-        if let Some(post) = if is_front { singles.front()? } else { singles.find(lookup)? } {
+    for url_resolver in &lookups {
+        let is_front = matches!(url_resolver.what, svc_discovery::What::Front);
+        if let Some(post) = if is_front { singles.front()? } else { singles.find(url_resolver)? } {
             return Ok(Some(post));
         }
     }

@@ -12,7 +12,7 @@ use svc_packages::{
 use svc_schema::Error;
 
 use super::errors;
-use crate::directory::DirectoryPackage;
+use crate::plugin_directory_client::DirectoryPackage;
 
 /// Beginning of the name of the folder that a package is unpacked in: hidden, so that it is never listed.
 const STAGE: &str = ".install-";

@@ -25,8 +25,9 @@ use svc_schema::{
 use crate::{
     Access, Settings, Site,
     blocking::blocking,
-    caller, directory,
+    caller,
     extensions::{ACTIVE_EXTENSIONS, ACTIVE_PLUGINS, names, switch},
+    plugin_directory_client,
     posts::{CONTEXTS, context_arg, one_line},
     respond,
 };
@@ -178,8 +179,8 @@ impl Plugins {
             ("slug".to_owned(), slug.into()),
             ("fields".to_owned(), json!({"sections": false, "language_packs": true})),
         ]);
-        let about = directory::ask(&self.site, "plugin_information", asked).await?;
-        let package = directory::package(&self.site, &about).await?;
+        let about = plugin_directory_client::ask(&self.site, "plugin_information", asked).await?;
+        let package = plugin_directory_client::package(&self.site, &about).await?;
         let dir = folder(&self.site);
         let plugin = blocking(move || install::install(&package, &dir)).await??;
         let mut item = Item::new(plugin, false, false);

@@ -84,7 +84,7 @@ pub(crate) fn fields(site: &Arc<Site>, post_type: &PostType) -> PostFields {
         raw(title, "The title as stored.").get(|p| p.post.title.clone());
         title.member("rendered", string().describe("The title as HTML.").context(ALL).readonly()).get(PostItem::title_rendered);
         // An object with an empty title changes nothing; an empty text does.
-        title.unchecked().set(|d, v: Value| d.title = if v.is_object() { text(v).filter(|t| !t.is_empty()) } else { text(v) });
+        title.raw().set(|d, v: Value| d.title = if v.is_object() { text(v).filter(|t| !t.is_empty()) } else { text(v) });
     }
     if has("editor") {
         let content = f.add("content", object(NOTHING).describe("The post's content.").context(VIEW_EDIT));
@@ -92,7 +92,7 @@ pub(crate) fn fields(site: &Arc<Site>, post_type: &PostType) -> PostFields {
         content.member("rendered", string().describe("The content as HTML.").context(VIEW_EDIT).readonly()).get(PostItem::content_rendered);
         content.member("block_version", integer().describe("Version of the block format of the content.").context(EDIT).readonly()).get(PostItem::block_version);
         protected(content, "Whether a password guards the content.");
-        content.unchecked().set(|d, v| d.content = text(v));
+        content.raw().set(|d, v| d.content = text(v));
     }
     if has("author") {
         f.add("author", integer().describe("Number of the user who wrote the post.").context(ALL)).get(|p| p.post.author).set(|d, v| d.author = Some(v));
@@ -102,7 +102,7 @@ pub(crate) fn fields(site: &Arc<Site>, post_type: &PostType) -> PostFields {
         raw(excerpt, "The excerpt as stored.").get(|p| p.post.excerpt.clone());
         excerpt.member("rendered", string().describe("The excerpt as HTML.").context(ALL).readonly()).get(PostItem::excerpt_rendered);
         protected(excerpt, "Whether a password guards the excerpt.");
-        excerpt.unchecked().set(|d, v| d.excerpt = text(v));
+        excerpt.raw().set(|d, v| d.excerpt = text(v));
     }
     if has("thumbnail") {
         f.add("featured_media", integer().describe("Number of the post's featured image.").context(ALL)).get(PostItem::featured_media).set(|d, v| d.featured_media = Some(v));

@@ -24,10 +24,11 @@ use super::{
     slugs,
 };
 use crate::{
-    Access, Settings, Site, SiteResult, permalinks,
-    blocks::{self, Reader},
+    Access, Settings, Site, SiteResult,
+    blocks::{self, BlockViewer},
     feeds::Missing,
     media::{self, SiteImages},
+    permalinks,
     render::RenderOptions,
 };
 
@@ -107,8 +108,8 @@ impl PostLoader<'_> {
             words: self.excerpt_length,
         };
         let reader = || {
-            let reader = self.req.map(|req| Reader::of(self.site, self.settings, req)).unwrap_or_default();
-            Reader { missing: self.missing.clone(), ..reader }
+            let reader = self.req.map(|req| BlockViewer::of(self.site, self.settings, req)).unwrap_or_default();
+            BlockViewer { missing: self.missing.clone(), ..reader }
         };
         let mut texts =
             blocks::rendered(self.site, self.settings, reader, db, &rows, wanted, &RenderOptions::new(&images, &page))?
@@ -154,7 +155,12 @@ impl PostLoader<'_> {
     }
 
     /// What the addresses of the posts need: only what the site's structure, or the type's, names.
-    fn places(&self, db: &mut Db, rows: &[Post], terms: &HashMap<PostId, Vec<Term>>) -> SiteResult<HashMap<PostId, PermalinkParts>> {
+    fn places(
+        &self,
+        db: &mut Db,
+        rows: &[Post],
+        terms: &HashMap<PostId, Vec<Term>>,
+    ) -> SiteResult<HashMap<PostId, PermalinkParts>> {
         let mut places: HashMap<PostId, PermalinkParts> = HashMap::new();
         let plain = self.post_type.name == "post";
         if plain && self.settings.urls.names_author() {

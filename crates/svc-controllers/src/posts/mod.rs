@@ -5,18 +5,18 @@
 //! each operation beside its permission.
 
 mod autosave;
-pub(crate) mod validators;
+mod delete;
 pub(crate) mod draft;
 pub(crate) mod fields;
-mod old_slugs;
 pub(crate) mod item;
 mod links;
 mod load;
+mod old_slugs;
 pub(crate) mod params;
-mod delete;
 pub(crate) mod rights;
 mod rules;
 mod slugs;
+pub(crate) mod validators;
 pub(crate) mod write;
 
 use std::sync::Arc;
@@ -33,15 +33,16 @@ use svc_schema::{
     build::{SchemaBuilder, boolean, integer, string},
 };
 use svc_store::{
-    Db, request_cache,
+    Db,
     posts::{self, PostQuery},
+    request_cache,
 };
 
+pub(crate) use delete::remove;
 pub use item::PermalinkParts;
 pub(crate) use item::{Rendered, class_list};
 pub(crate) use links::{create_term_cap, schema_links, with_query};
 pub(crate) use load::{LoadedPost, first_category};
-pub(crate) use delete::remove;
 pub(crate) use rights::PostRights;
 
 use self::{fields::PostFields, load::PostLoader, params::PostList};

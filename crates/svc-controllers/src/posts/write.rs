@@ -14,7 +14,7 @@ use svc_store::{
     options, posts, terms, users,
 };
 
-use super::{Posts, draft::PostDraft, old_slugs, item::PermalinkParts, load, rules, slugs};
+use super::{Posts, draft::PostDraft, item::PermalinkParts, load, old_slugs, rules, slugs};
 use crate::{
     Access, Settings, Site, SiteResult,
     blocks::{is_edited, kept, remember},
@@ -173,7 +173,7 @@ impl Posts {
             if post.status == "trash" {
                 return Err(errors::already_trashed().into());
             }
-            super::removal::trash(tx, &site, id, by)
+            super::delete::trash(tx, &site, id, by)
         };
         self.site.write(trash).await
     }

@@ -15,7 +15,7 @@ use svc_store::posts;
 use super::{Parent, RevisionTable, parent, parent_arg};
 use crate::{
     Site, errors, menus,
-    posts::{Authorized, Posts, checks, context_arg},
+    posts::{Authorized, Posts, context_arg, validators},
     respond,
 };
 
@@ -103,8 +103,8 @@ impl Controller for Autosaves {
                 .endpoint(
                     on(CREATABLE, Self::create, Self::can_create)
                         .args(self.args.clone())
-                        .validate_arg("status", checks::status(&self.site, &self.post_type))
-                        .validate_arg("template", checks::template(&self.site, &self.post_type)),
+                        .validate_arg("status", validators::status(&self.site, &self.post_type))
+                        .validate_arg("template", validators::template(&self.site, &self.post_type)),
                 ),
             Route::new(format!(r"/{base}/(?P<parent>[\d]+)/autosaves/(?P<id>[\d]+)"))
                 .schema(schema)

@@ -18,7 +18,7 @@ use svc_store::{
 
 use crate::{
     Settings, Site, SiteResult,
-    blocks::{self, Reader},
+    blocks::{self, BlockViewer},
     media::SiteImages,
     posts::{
         PermalinkParts,
@@ -165,9 +165,16 @@ impl RevisionTable {
             excerpt: plan.wants("excerpt.rendered"),
             words: NO_WORDS,
         };
-        let mut texts =
-            blocks::rendered(&self.site, settings, Reader::default, db, &rows, wanted, &RenderOptions::new(&images, &page))?
-                .into_iter();
+        let mut texts = blocks::rendered(
+            &self.site,
+            settings,
+            BlockViewer::default,
+            db,
+            &rows,
+            wanted,
+            &RenderOptions::new(&images, &page),
+        )?
+        .into_iter();
         let item = |post: Post| PostItem {
             attached: None,
             images: Arc::clone(&images),

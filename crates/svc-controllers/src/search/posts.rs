@@ -11,7 +11,7 @@ use svc_store::{
 };
 
 use super::{ids, limits, members, searched, text};
-use crate::{Access, Site, permalinks, caller, posts::rights::PostRights, render, urls::rest_base};
+use crate::{Access, Site, caller, permalinks, posts::rights::PostRights, render, urls::rest_base};
 
 /// The handler of type `post`.
 pub(super) struct PostSearch(pub(super) Arc<Site>);

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use base64::Engine as _;
 use http::HeaderMap;
-use svc_fetch::{Allowed, Answer, FetchError, Get};
+use svc_fetch::{Allowed, FetchError, Get, Response};
 use svc_schema::Error;
 
 use super::{Finding, Test, Verdict};
@@ -67,7 +67,7 @@ pub(super) async fn find(site: &Site, test: Test, authorization: Option<&str>) -
 }
 
 /// Asks the site itself, from outside.
-async fn ask_own(site: &Site, settings: &Settings, url: &str) -> Result<Answer, FetchError> {
+async fn ask_own(site: &Site, settings: &Settings, url: &str) -> Result<Response, FetchError> {
     site.http_client.send(Get::new(url).allow(own(settings)).within(TIME).first(BYTES)).await
 }
 

@@ -19,7 +19,8 @@ use super::{
     not_found, other_theme,
 };
 use crate::{
-    Access, Settings, SiteResult, blocks::remember, caller, errors, posts::PermalinkParts, render, respond, revisions::keep::revise,
+    Access, Settings, SiteResult, blocks::remember, caller, errors, posts::PermalinkParts, render, respond,
+    revisions::keep::revise,
 };
 
 /// Slugs that are tried before one is taken that is used already.

@@ -22,7 +22,7 @@ use svc_schema::{
     Args, MethodKind, Schema,
     build::{boolean, integer},
 };
-use svc_store::{Db, request_cache, posts, terms};
+use svc_store::{Db, posts, request_cache, terms};
 
 use self::{
     fields::TermFields,

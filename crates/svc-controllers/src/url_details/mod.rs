@@ -11,7 +11,7 @@ use svc_fetch::{FetchError, Get};
 use svc_routing::{Controller, Request, Response, Result, Route, forbidden, get};
 use svc_schema::{Arg, Args, Error, build::string};
 
-use crate::{Access, Site, caller, head, http_client::own};
+use crate::{Access, Site, caller, html_metadata, http_client::own};
 
 /// Beginning of a page that is read, in bytes.
 const PAGE_BYTES: u64 = 150 << 10;
@@ -97,13 +97,13 @@ impl UrlDetails {
         if answer.body.is_empty() {
             return Err(no_content());
         }
-        let head = head::read(&String::from_utf8_lossy(&answer.body));
+        let html_metadata = html_metadata::read(&String::from_utf8_lossy(&answer.body));
         let whole = |link: &str| absolute(&answer.url, link);
         let details = json!({
-            "title": head.title,
-            "icon": whole(&head.icon),
-            "description": head.description,
-            "image": whole(&head.image),
+            "title": html_metadata.title,
+            "icon": whole(&html_metadata.icon),
+            "description": html_metadata.description,
+            "image": whole(&html_metadata.image),
         });
         self.known.insert(url, (Instant::now(), details.clone()));
         Ok(Response::new(details))

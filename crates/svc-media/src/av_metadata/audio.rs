@@ -19,7 +19,7 @@ use lofty::{
     probe::Probe,
 };
 
-use super::{Cover, AvMetadata, AudioTrack, mp4};
+use super::{AudioTrack, AvMetadata, Cover, mp4};
 use crate::Blob;
 
 /// Longest text of a tag, in bytes.
@@ -114,7 +114,8 @@ pub(super) fn read(file: &Blob) -> Option<AvMetadata> {
                 ..lossy("vorbis")
             };
             let mut av_metadata = av_metadata("ogg", "application/ogg", told.duration().as_secs_f64(), audio);
-            av_metadata.cover = file.vorbis_comments().pictures().first().and_then(|(picture, _)| cover(picture, false));
+            av_metadata.cover =
+                file.vorbis_comments().pictures().first().and_then(|(picture, _)| cover(picture, false));
             Some(av_metadata)
         }
         FileType::Opus => {
@@ -130,7 +131,8 @@ pub(super) fn read(file: &Blob) -> Option<AvMetadata> {
                 ..lossy("opus")
             };
             let mut av_metadata = av_metadata("ogg", "audio/ogg; codecs=opus", told.duration().as_secs_f64(), audio);
-            av_metadata.cover = file.vorbis_comments().pictures().first().and_then(|(picture, _)| cover(picture, false));
+            av_metadata.cover =
+                file.vorbis_comments().pictures().first().and_then(|(picture, _)| cover(picture, false));
             Some(av_metadata)
         }
         FileType::Flac => {

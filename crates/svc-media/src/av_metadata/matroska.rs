@@ -4,7 +4,7 @@
 
 use std::io::Read;
 
-use super::{VideoTrack, AvMetadata, AudioTrack};
+use super::{AudioTrack, AvMetadata, VideoTrack};
 
 /// Most bytes before the first cluster.
 const MAX_HEAD: u64 = 4 << 20;

@@ -4,7 +4,7 @@
 
 use std::io::{Read, Seek, SeekFrom};
 
-use super::{VideoTrack, AvMetadata, AudioTrack};
+use super::{AudioTrack, AvMetadata, VideoTrack};
 
 /// Most boxes on the outermost level.
 const MAX_BOXES: usize = 1_000;

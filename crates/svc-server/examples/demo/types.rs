@@ -81,7 +81,7 @@ fn theme(site: &mut Site) {
 fn settings(site: &mut Site) {
     let motto = build::string().title("Motto").describe("Motto of the site.").default("Onward");
     let clean: fn(Value) -> Option<Value> = |value| Some(svc_text::sanitize_text_field(value.as_str()?).into());
-    site.registered_settings.push(RegisteredSetting::new("fx_motto", motto).cleaned_by(clean));
+    site.registered_settings.push(RegisteredSetting::new("fx_motto", motto).sanitize_with(clean));
     let columns = build::integer().range(1..=6);
     let layout = build::object([("columns", columns), ("wide", build::boolean())]);
     let layout = layout.default(json!({"columns": 2, "wide": false}));

@@ -4,10 +4,10 @@ mod content;
 mod data;
 mod doctor;
 mod output;
-mod users;
 mod serve;
 mod show;
 mod themes;
+mod users;
 
 use std::process::ExitCode;
 

@@ -6,8 +6,9 @@ use super::output::{say, show};
 use crate::{
     config::{Config, SiteUrl},
     error::{Error, Result},
+    http_server,
     in_flight::InFlight,
-    logs, http_server,
+    logs,
     site::SiteBuilder,
 };
 

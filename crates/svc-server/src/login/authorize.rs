@@ -12,10 +12,10 @@ use serde_json::json;
 
 use super::{
     LoginRequest, Page, Pages, SignedIn,
-    address::{self, Unsafe},
-    answer::LoginResponse,
     form::{self, Form},
+    redirect::{self, Unsafe},
     respond,
+    response::LoginResponse,
     view::{self, Frame, Hidden, hidden},
 };
 
@@ -36,7 +36,7 @@ impl AuthorizeRequest {
         let success = given.get("success_url").to_owned();
         let reject = match given.get("reject_url") {
             "" if success.is_empty() => String::new(),
-            "" => address::with_query(&success, &[("success", "false")]),
+            "" => redirect::with_query(&success, &[("success", "false")]),
             url => url.to_owned(),
         };
         AuthorizeRequest {
@@ -52,7 +52,7 @@ impl AuthorizeRequest {
         if !self.id.is_empty() && uuid::Uuid::parse_str(&self.id).is_err() {
             return Some("The application says it has an id that is no UUID.");
         }
-        let fault = |url: &str| address::check_application(url, local).err();
+        let fault = |url: &str| redirect::check_application(url, local).err();
         match fault(&self.success).or_else(|| fault(&self.reject))? {
             Unsafe::Format => Some("The application wants you to be sent to an address that is not safe."),
             Unsafe::Unencrypted => Some("The application wants your password sent to an address without encryption."),
@@ -157,8 +157,8 @@ impl Pages {
             reject: shown(&wish.reject),
         };
         LoginResponse::html(status, &template)
-            .leads_to(address::policy_source(&wish.success))
-            .leads_to(address::policy_source(&wish.reject))
+            .leads_to(redirect::policy_source(&wish.success))
+            .leads_to(redirect::policy_source(&wish.reject))
     }
 
     async fn approve(&self, asked: &LoginRequest, who: &SignedIn, wish: AuthorizeRequest) -> Page {
@@ -189,8 +189,8 @@ impl Pages {
         let site = who.settings.urls.site.site_url("");
         let plain = password.replace(' ', "");
         let values = [("site_url", site.as_str()), ("user_login", &who.user.login), ("password", &plain)];
-        Ok(LoginResponse::redirect(&address::with_query(&wish.success, &values))
-            .leads_to(address::policy_source(&wish.success)))
+        Ok(LoginResponse::redirect(&redirect::with_query(&wish.success, &values))
+            .leads_to(redirect::policy_source(&wish.success)))
     }
 
     fn reject(&self, who: &SignedIn, wish: &AuthorizeRequest) -> LoginResponse {

@@ -14,12 +14,12 @@ use svc_controllers::{
 };
 
 use super::{
-    LoginRequest, Page, Pages, address,
-    answer::LoginResponse,
-    cookies,
+    LoginRequest, Page, Pages, cookies,
     form::{self, Form},
     identity::cookie_value,
-    respond, view,
+    redirect, respond,
+    response::LoginResponse,
+    view,
 };
 
 /// How long the browser keeps a guest's name, in seconds: a year, as WordPress.
@@ -89,12 +89,12 @@ fn target(form: &Form, settings: &Settings, stored: &Submitted, consents: bool) 
     let sites = [settings.option("home"), settings.option("siteurl")];
     let wanted = form.get("redirect_to");
     let to = if wanted.is_empty() { stored.link.clone() } else { format!("{wanted}#comment-{}", comment.id) };
-    let to = address::on_site(&to, &sites).unwrap_or_else(|| settings.urls.site.home_url("/"));
+    let to = redirect::on_site(&to, &sites).unwrap_or_else(|| settings.urls.site.home_url("/"));
     if consents || comment.approved != "0" || comment.author_email.is_empty() {
         return to;
     }
     let id = comment.id.to_string();
-    address::with_query(&to, &[("unapproved", &id), ("moderation-hash", &stored.moderation_hash)])
+    redirect::with_query(&to, &[("unapproved", &id), ("moderation-hash", &stored.moderation_hash)])
 }
 
 /// The cookies with a guest's name, address and site; without consent, their ends.

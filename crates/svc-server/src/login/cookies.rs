@@ -4,7 +4,7 @@ use chrono::DateTime;
 use svc_auth::{Keys, Scheme, cookie};
 use svc_controllers::Settings;
 
-use super::{address::encode, identity::AuthenticatedUser};
+use super::{identity::AuthenticatedUser, redirect::encode};
 
 /// Seconds for which the browser keeps a remembered cookie after it has expired, so that a page which is still open can
 /// ask to sign in again.

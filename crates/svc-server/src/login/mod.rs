@@ -3,17 +3,17 @@
 //! Paths, form fields, cookies and nonces are those that WordPress clients know. Nothing on these pages runs in the
 //! browser: every step is a link or a form. What they change goes through the interface, with the user's own rights.
 
-mod address;
-mod answer;
-mod attempts;
 mod authorize;
 mod comment;
 mod cookies;
 mod form;
 pub(crate) mod identity;
-mod login;
+mod log_in_out;
 mod post_password;
 mod profile;
+mod rate_limit;
+mod redirect;
+mod response;
 mod view;
 
 use std::{net::IpAddr, sync::Arc};
@@ -31,13 +31,13 @@ use svc_controllers::{ClientAddress, Settings};
 use svc_model::User;
 use svc_routing::Server;
 
-pub(crate) use attempts::Attempts;
 pub(crate) use identity::{Identities, SESSIONS};
+pub(crate) use rate_limit::Attempts;
 
 use crate::http_server::Client;
-use answer::LoginResponse;
 use form::Form;
 use identity::{AuthenticatedUser, cookie_value, token_of};
+use response::LoginResponse;
 
 /// What the pages are made from.
 pub(crate) struct Pages {
@@ -57,7 +57,7 @@ pub(crate) fn router(pages: Arc<Pages>, path: &str) -> Router {
     let (login, admin) = (format!("{path}/{}", brand.login_path()), format!("{path}/{}", brand.admin_path()));
     Router::new()
         .route(&format!("{path}/wp-comments-post.php"), any(comment::answer))
-        .route(&login, any(login::answer))
+        .route(&login, any(log_in_out::answer))
         .route(&admin, any(front))
         .route(&format!("{admin}/"), any(front))
         .route(&format!("{admin}/profile.php"), any(profile::answer))
@@ -151,7 +151,13 @@ impl Pages {
         })
     }
 
-    fn as_signed_in(&self, subject: &identity::Subject, value: &str, known: &AuthenticatedUser, prefix: &str) -> SignedIn {
+    fn as_signed_in(
+        &self,
+        subject: &identity::Subject,
+        value: &str,
+        known: &AuthenticatedUser,
+        prefix: &str,
+    ) -> SignedIn {
         SignedIn {
             caller: known.caller(subject, prefix),
             token: token_of(value).to_owned(),
@@ -172,8 +178,8 @@ impl Pages {
     /// The log-in page, which leads back to what was asked for.
     fn to_login(&self, asked: &LoginRequest, settings: &Settings) -> LoginResponse {
         let sites = [settings.option("siteurl")];
-        let back = address::on_site(&asked.address, &sites).unwrap_or_default();
-        let to = address::with_query(&self.login_url(settings), &[("redirect_to", &back), ("reauth", "1")]);
+        let back = redirect::on_site(&asked.address, &sites).unwrap_or_default();
+        let to = redirect::with_query(&self.login_url(settings), &[("redirect_to", &back), ("reauth", "1")]);
         LoginResponse::redirect(&to)
     }
 

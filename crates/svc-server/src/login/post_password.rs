@@ -4,7 +4,7 @@ use http::{StatusCode, header};
 use svc_auth::{cookie::site_hash, password};
 use svc_controllers::Settings;
 
-use super::{LoginRequest, Page, Pages, address, answer::LoginResponse, cookies, form::Form, view};
+use super::{LoginRequest, Page, Pages, cookies, form::Form, redirect, response::LoginResponse, view};
 
 /// How long the browser keeps the cookie, in seconds: ten days, as WordPress.
 const LIFETIME: i64 = 10 * 86_400;
@@ -18,7 +18,7 @@ impl Pages {
         let sites = [settings.option("home"), settings.option("siteurl")];
         let referer = asked.headers.get(header::REFERER).and_then(|v| v.to_str().ok()).unwrap_or_default();
         let wanted = if form.has("redirect_to") { form.get("redirect_to") } else { referer };
-        let to = address::on_site(wanted, &sites).unwrap_or_else(|| settings.urls.site.home_url("/"));
+        let to = redirect::on_site(wanted, &sites).unwrap_or_else(|| settings.urls.site.home_url("/"));
         if !form.has("post_password") {
             return Ok(LoginResponse::redirect(&to));
         }

@@ -12,11 +12,11 @@ use http::{Method, StatusCode, header};
 use serde_json::Value;
 
 use super::{
-    LoginRequest, Page, Pages, SESSIONS, SignedIn, address,
-    answer::LoginResponse,
+    LoginRequest, Page, Pages, SESSIONS, SignedIn,
     form::{self, Form},
-    login::change_sessions,
-    respond,
+    log_in_out::change_sessions,
+    redirect, respond,
+    response::LoginResponse,
     view::{self, Frame},
 };
 use svc_auth::session::{Session, Sessions};
@@ -187,7 +187,7 @@ impl Pages {
             }
         };
         let profile = self.admin_url(&who.settings, "profile.php");
-        Ok(LoginResponse::redirect(&address::with_query(&profile, &[("done", done)])))
+        Ok(LoginResponse::redirect(&redirect::with_query(&profile, &[("done", done)])))
     }
 }
 

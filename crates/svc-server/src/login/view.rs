@@ -4,7 +4,7 @@ use askama::Template;
 use http::StatusCode;
 use svc_controllers::Settings;
 
-use super::{Pages, answer::LoginResponse};
+use super::{Pages, response::LoginResponse};
 
 /// What stands around each of these pages.
 #[derive(Clone, Default)]

@@ -8,7 +8,7 @@ use svc_controllers::{
     Settings, Site, SiteResult, Visitor,
     feeds::Missing,
     oembed,
-    page::{self, TemplateContext, ListContext},
+    page_template::{self, ListContext, TemplateContext},
     urls::{rest_base, taxonomy_rest_base},
 };
 use svc_discovery::Queried;
@@ -22,11 +22,11 @@ use svc_store::{
 };
 
 use super::{
-    find::{List, Subject},
+    format::{Texts, decode, plain},
     hierarchy,
+    resolve::{List, Subject},
     respond::Page,
-    texts::{Texts, decode, plain},
-    themed::Sheet,
+    theme::Sheet,
     urls,
     view::{CommentView, Entry, Feed, FeedItem, Frame, Link, ListPage, PlainPage, SinglePage, TermGroup},
 };
@@ -167,12 +167,12 @@ impl PageBuilder<'_> {
         if !post.is_protected() {
             page.description = shortened(&plain(&self.texts.excerpt(&post)));
         }
-        let chosen = page::chosen_template(self.db, post.id)?;
+        let chosen = page_template::chosen_template(self.db, post.id)?;
         let slugs =
             if is_front { hierarchy::of_front } else { hierarchy::of_post }(&post, chosen.as_deref(), self.settings);
         let class = if is_front { "home page" } else { "singular" };
         let context = TemplateContext { post: Some(post.clone()), ..TemplateContext::default() };
-        if let Some(drawn) = self.drawn(StatusCode::OK, &page, &links, class, &slugs, context)? {
+        if let Some(drawn) = self.rendered(StatusCode::OK, &page, &links, class, &slugs, context)? {
             return Ok(drawn);
         }
         page.menu = self.menu(Some(&url))?;
@@ -265,7 +265,7 @@ impl PageBuilder<'_> {
         }
         let slugs = hierarchy::of_list(list, self.settings);
         let context = self.scene_of(list, first.clone(), &heading_html);
-        if let Some(drawn) = self.drawn(StatusCode::OK, &page, &links, class_of(&list.subject), &slugs, context)? {
+        if let Some(drawn) = self.rendered(StatusCode::OK, &page, &links, class_of(&list.subject), &slugs, context)? {
             return Ok(drawn);
         }
         page.menu = self.menu(here.as_deref())?;
@@ -414,7 +414,9 @@ impl PageBuilder<'_> {
         let (mut page, links) = self.frame("Not found", Queried::Other, None)?;
         page.hidden = true;
         let slugs = hierarchy::of_nothing();
-        if let Some(drawn) = self.drawn(StatusCode::NOT_FOUND, &page, &links, "error404", &slugs, TemplateContext::default())? {
+        if let Some(drawn) =
+            self.rendered(StatusCode::NOT_FOUND, &page, &links, "error404", &slugs, TemplateContext::default())?
+        {
             return Ok(drawn);
         }
         page.menu = self.menu(None)?;

@@ -6,8 +6,8 @@ use svc_discovery::Queried;
 use svc_model::Post;
 
 use super::{
-    respond::Page,
     build::{PROTECTED, PageBuilder, posts_author},
+    respond::Page,
     view::EmbedPage,
 };
 

@@ -3,7 +3,7 @@
 use svc_controllers::Settings;
 use svc_model::Post;
 
-use super::find::{List, Subject};
+use super::resolve::{List, Subject};
 
 /// The last resort.
 const INDEX: &str = "index";

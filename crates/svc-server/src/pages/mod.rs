@@ -3,12 +3,12 @@
 //! A request's path is read by `svc-discovery` into things to look up; the first that is found, among what the visitor may
 //! see, is shown. Requests of the REST API never come here. A page that depends on the visitor is never cached.
 
-mod embed;
-mod resolve;
-mod hierarchy;
-mod respond;
 mod build;
+mod embed;
 mod format;
+mod hierarchy;
+mod resolve;
+mod respond;
 mod theme;
 mod urls;
 mod view;
@@ -36,7 +36,7 @@ pub(crate) use build::language;
 pub(crate) use format::SiteTexts;
 pub use format::Texts;
 
-use resolve::{PageResolver, Found};
+use resolve::{Found, PageResolver};
 use respond::Page;
 
 /// Longest query that is looked at, in pairs.
@@ -84,7 +84,7 @@ impl PageRequest {
 
     /// The last value of this name, as PHP takes it.
     fn value(&self, name: &str) -> Option<&str> {
-        self.query.iter().rev().resolve(|(k, _)| k == name).map(|(_, v)| v.as_str())
+        self.query.iter().rev().find(|(k, _)| k == name).map(|(_, v)| v.as_str())
     }
 
     fn has(&self, name: &str) -> bool {
@@ -121,12 +121,12 @@ impl Pages {
                 Err(refused) => return Ok(refused),
             };
             let mut finder = PageResolver { site: &self.site, settings: &settings, db, viewer: &viewer.visitor.caller };
-            let (lookup, found) = finder.resolve(&lookups)?;
+            let (lookup, found) = finder.find(&lookups)?;
             let (found, private) = self.for_viewer(db, &viewer, &lookup, found, shows_autosave)?;
             let mut build = build::PageBuilder {
                 site: &self.site,
                 settings: &settings,
-                format: &*self.format,
+                texts: &*self.format,
                 db,
                 address: format!("{}{}", origin(&settings.urls.site.home_url("")), asked.whole),
                 sheet: &self.sheet,
@@ -184,7 +184,13 @@ impl Pages {
         Ok((if is_front { Found::Front(post) } else { Found::Single(post) }, is_user || has_password))
     }
 
-    fn found(&self, build: &mut build::PageBuilder<'_>, asked: &PageRequest, lookup: &Lookup, found: Found) -> SiteResult<Page> {
+    fn found(
+        &self,
+        build: &mut build::PageBuilder<'_>,
+        asked: &PageRequest,
+        lookup: &Lookup,
+        found: Found,
+    ) -> SiteResult<Page> {
         // Further pages of a text or of its comments, and previews, have addresses that are not made here.
         let plain =
             lookup.page == 0 && lookup.comment_page == 0 && lookup.feed.is_none() && !lookup.embed && !lookup.preview;
@@ -223,8 +229,8 @@ impl Pages {
 
 /// Scheme and host of an address.
 fn origin(address: &str) -> &str {
-    let host = address.resolve("://").map_or(0, |at| at + 3);
-    address[host..].resolve('/').map_or(address, |at| &address[..host + at])
+    let host = address.find("://").map_or(0, |at| at + 3);
+    address[host..].find('/').map_or(address, |at| &address[..host + at])
 }
 
 /// Addresses that every site has and that are no pages.

@@ -2,7 +2,7 @@
 
 use chrono::{NaiveDate, NaiveDateTime, TimeDelta};
 use svc_auth::Caller;
-use svc_controllers::{Settings, Site, SiteResult, lookup::UrlResolver};
+use svc_controllers::{Settings, Site, SiteResult, url_resolver::UrlResolver};
 use svc_discovery::{Archive, AuthorKey, DateKey, Lookup, TermKey, What};
 use svc_model::{Post, PostType, Taxonomy, Term, TermId, User, UserId};
 use svc_store::{

@@ -5,11 +5,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use http::StatusCode;
 use svc_controllers::{
     ActiveTheme, SiteResult,
-    page::{self, RenderedPage, TemplateContext},
+    page_template::{self, RenderedPage, TemplateContext},
 };
 use svc_packages::theme::{ThemeJson, css};
 
-use super::{respond::Page, build::PageBuilder, view::Frame, view::ThemedPage};
+use super::{build::PageBuilder, respond::Page, view::Frame, view::ThemedPage};
 
 /// The style sheet of one theme with one choice of styles: pages share it.
 #[derive(Debug, Default)]
@@ -49,7 +49,8 @@ impl PageBuilder<'_> {
     ) -> SiteResult<Option<Page>> {
         let (address, missing, visitor) = (self.address.clone(), self.missing.clone(), self.visitor.clone());
         let context = TemplateContext { address, missing, visitor, ..context };
-        let Some(RenderedPage { html, css, theme, styles }) = page::render_template(self.site, self.settings, self.db, slugs, context)?
+        let Some(RenderedPage { html, css, theme, styles }) =
+            page_template::render_template(self.site, self.settings, self.db, slugs, context)?
         else {
             return Ok(None);
         };

@@ -7,7 +7,7 @@ use svc_discovery::{PageLink, PostLink, SiteUrls};
 use svc_model::{Post, PostId, Taxonomy, Term, TermId, User, UserId};
 use svc_store::{Db, posts, stamp, terms, users};
 
-use super::find::{List, Subject};
+use super::resolve::{List, Subject};
 
 fn number(id: i64) -> u64 {
     u64::try_from(id).unwrap_or_default()

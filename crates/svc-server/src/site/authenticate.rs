@@ -26,7 +26,7 @@ use crate::{
     http_server::FORWARDED_FOR,
     login::{
         Attempts,
-        identity::{Identities, AuthenticatedUser, NOBODY, cookie_value, token_of},
+        identity::{AuthenticatedUser, Identities, NOBODY, cookie_value, token_of},
     },
 };
 
@@ -137,7 +137,13 @@ impl SignIn {
         }))
     }
 
-    fn by_cookie(&self, db: &mut Db, known: &AuthenticatedUser, value: &str, credentials: &Credentials) -> SiteResult<Outcome> {
+    fn by_cookie(
+        &self,
+        db: &mut Db,
+        known: &AuthenticatedUser,
+        value: &str,
+        credentials: &Credentials,
+    ) -> SiteResult<Outcome> {
         let grace = credentials.wire_method == Method::POST;
         let (status, subject) = self.identities.of_cookie(db, value, Scheme::LoggedIn, grace)?;
         let bearer = match &subject {

@@ -30,11 +30,11 @@ use crate::{
     config::{Config, Environment, SiteUrl},
     error::{Error, Result},
     first_run::{self, Created},
+    http_server,
+    login::{self, Attempts, Identities},
     pages::{self, Texts},
     schedule::Schedule,
-    http_server, shipped_theme,
-    login::{self, Attempts, Identities},
-    uploads,
+    shipped_theme, uploads,
 };
 use authenticate::SignIn;
 use rest::Rest;
@@ -164,7 +164,7 @@ impl SiteBuilder {
         }
         site.revisions_kept = config.revisions;
         config.registered.on(&mut site);
-        site.http_client = HttpClient::new(config.http_client.guard());
+        site.http_client = HttpClient::new(config.outgoing.guard());
         site.directory = config.directory.as_ref().map(|url| url.as_str().to_owned());
         for prepare in &self.prepare {
             prepare(&mut site);

@@ -3,8 +3,8 @@
 use std::rc::Rc;
 
 use svc_blocks::data::{
-    BlockData, CommentView, CommentsQuery, Facts, FeedItem, ImageRequest, PartView, Person, PostView, Posts, PostsQuery,
-    TaxonomyView, TermView, TermsQuery,
+    BlockData, CommentView, CommentsQuery, Facts, FeedItem, ImageRequest, PartView, Person, PostView, Posts,
+    PostsQuery, TaxonomyView, TermView, TermsQuery,
 };
 use svc_model::{CommentId, Post, PostId, Term, TermId, UserId};
 

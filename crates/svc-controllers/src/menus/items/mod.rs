@@ -4,8 +4,8 @@
 //! allowed to see menus too.
 
 mod fields;
-mod on_delete;
 mod load;
+mod on_delete;
 mod on_publish;
 mod show;
 mod target;
@@ -33,7 +33,7 @@ use super::check_read;
 use crate::{
     Access, Site, caller,
     errors::{post_not_found, trash_not_supported},
-    posts::{Authorized, Posts, checks, context_arg, params},
+    posts::{Authorized, Posts, context_arg, params, validators},
     respond,
 };
 
@@ -195,7 +195,7 @@ impl Controller for MenuItems {
             Route::new(format!("/{base}"))
                 .schema(schema.clone())
                 .allow_batch()
-                .endpoint(get(Self::list, Self::can_list).args(self.posts.query_args()).sanitize_arg("status", checks::statuses(&self.site, &self.post_type)))
+                .endpoint(get(Self::list, Self::can_list).args(self.posts.query_args()).sanitize_arg("status", validators::statuses(&self.site, &self.post_type)))
                 .endpoint(on(CREATABLE, Self::create, Self::can_create).args(args(MethodKind::Creatable))),
             Route::new(format!(r"/{base}/(?P<id>[\d]+)"))
                 .schema(schema)

@@ -21,12 +21,12 @@ use svc_model::User;
 use svc_store::{MetaKind, StoredText, Tx, meta, users};
 
 use super::{
-    LoginRequest, Page, Pages, SESSIONS, address,
-    answer::LoginResponse,
+    LoginRequest, Page, Pages, SESSIONS,
     cookies::{self, Begun},
     form::{self, Form},
     identity::cookie_value,
-    respond,
+    redirect, respond,
+    response::LoginResponse,
     view::{self, Frame, Hidden, hidden},
 };
 
@@ -156,7 +156,7 @@ impl Pages {
         let remembered = !form.get("rememberme").is_empty();
         let cookies = self.begin(asked, user, typed, remembered).await?;
         let sites = [settings.option("siteurl"), settings.option("home")];
-        let back = address::on_site(form.get("redirect_to"), &sites);
+        let back = redirect::on_site(form.get("redirect_to"), &sites);
         let to = back.unwrap_or_else(|| self.admin_url(settings, ""));
         Ok(LoginResponse::redirect(&to).cookies(cookies))
     }
@@ -214,8 +214,8 @@ impl Pages {
     async fn log_out(&self, asked: &LoginRequest, given: &Form) -> Page {
         let settings = self.identities.site.settings()?;
         let sites = [settings.option("siteurl"), settings.option("home")];
-        let ended = address::with_query(&self.login_url(&settings), &[("loggedout", "true")]);
-        let to = address::on_site(given.get("redirect_to"), &sites).unwrap_or(ended);
+        let ended = redirect::with_query(&self.login_url(&settings), &[("loggedout", "true")]);
+        let to = redirect::on_site(given.get("redirect_to"), &sites).unwrap_or(ended);
         let known = self.identities.site.read(|db| self.identities.known(db))?;
         let gone = cookies::end(&known, self.identities.site.brand.admin_path());
         let Some(who) = self.signed_in(asked, Scheme::LoggedIn)? else {
@@ -240,7 +240,7 @@ impl Pages {
     pub(super) fn log_out_url(&self, who: &super::SignedIn) -> String {
         let nonce = self.identities.nonce(LOG_OUT, who.bearer());
         let field = self.nonce_field();
-        address::with_query(&self.login_url(&who.settings), &[("action", "logout"), (&field, &nonce)])
+        redirect::with_query(&self.login_url(&who.settings), &[("action", "logout"), (&field, &nonce)])
     }
 }
 
