@@ -33,6 +33,11 @@ const HEAD_LIMIT: usize = 64 << 10;
 /// after a second.
 const BACKLOG: u32 = 4_096;
 
+/// Bytes that the system takes from a connection before it has sent them. Otherwise a client that does not read makes it take
+/// megabytes, and many such clients keep the server busy with copying.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+const UNSENT: u32 = 32 << 10;
+
 /// How long the loop pauses when the system has no more sockets to give.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
@@ -56,6 +61,14 @@ pub async fn bind(listen: &str) -> Result<TcpListener> {
         }
     }
     Err(failed(last))
+}
+
+/// Sets what is best effort: a connection works without it.
+fn set_options(stream: &TcpStream) {
+    // A small response should not wait for a full packet.
+    drop(stream.set_nodelay(true));
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    drop(socket2::SockRef::from(stream).set_tcp_notsent_lowat(UNSENT));
 }
 
 fn bind_to(address: SocketAddr) -> std::io::Result<TcpListener> {
@@ -124,8 +137,7 @@ pub async fn serve(listener: TcpListener, router: Router, limits: Limits, stop: 
                 accepted = &mut next => accepted,
             };
             next.set(accept(&listener, &connections, &refused));
-            // A small response should not wait for a full packet.
-            drop(stream.set_nodelay(true));
+            set_options(&stream);
             let activity = Arc::clone(&place.activity);
             let service = service(router.clone(), peer, Arc::clone(&activity));
             let io = TokioIo::new(Socket::new(stream, activity));
