@@ -4,11 +4,22 @@
 //! Permission is a function beside each operation; whole pages of items are loaded in a fixed number of queries and
 //! rendered from memory.
 
+/// Errors that refuse a request: 401 for an anonymous caller, 403 for one who is authenticated (specification,
+/// "Authorization failure status"). One function per row: name, code, message.
+macro_rules! refusals {
+    ($($(#[$meta:meta])* $name:ident = $code:literal $message:literal;)*) => {
+        $($(#[$meta])* pub(crate) fn $name(req: &Request) -> Error {
+            svc_routing::forbidden(req, $code, $message)
+        })*
+    };
+}
+
 pub mod abilities;
 mod access;
 pub mod application_passwords;
 mod avatars;
 pub mod block_directory;
+mod block_types;
 mod blocking;
 pub mod blocks;
 pub mod comments;
@@ -38,12 +49,14 @@ pub mod plugins;
 pub mod posts;
 pub mod render;
 mod render_cache;
+mod request;
 mod respond;
 pub mod revisions;
 pub mod schedule;
 pub mod search;
 mod settings;
 mod site;
+pub mod site_errors;
 pub mod site_health;
 pub mod site_settings;
 pub mod statuses;
@@ -51,6 +64,7 @@ mod stored_arrays;
 pub mod taxonomies;
 pub mod templates;
 pub mod terms;
+mod sanitize;
 pub mod theme;
 pub mod themes;
 mod time_zone;
@@ -63,7 +77,8 @@ pub mod view_config;
 mod visitor;
 pub mod widgets;
 
-pub use access::{Access, AppPassword, ClientAddress, SessionToken, caller};
+pub use access::Access;
+pub use request::{AppPassword, ClientAddress, SessionToken, caller};
 pub use error::{SiteError, SiteResult};
 pub use extensions::Extension;
 pub use http_client::HttpClient;

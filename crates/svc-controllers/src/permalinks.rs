@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
-use svc_model::{Post, PostId, PostType, Term};
+use svc_model::{Post, PostId, PostType, Term, TermId};
 use svc_store::{Db, posts, terms, users};
 
-use crate::{Settings, Site, SiteResult, posts::PermalinkParts, terms::slug_paths};
+use crate::{Settings, Site, SiteResult, terms::paths::slug_paths};
 
 /// The addresses of these posts, by id; posts of types that are not registered have none. The number of queries does not
 /// grow with the posts: at most one per kind of thing that the site's address structure names, twice where attachments
@@ -79,7 +79,7 @@ fn places(db: &mut Db, site: &Site, settings: &Settings, rows: &[Post]) -> SiteR
         let ids: Vec<PostId> = plain.iter().map(|p| p.id).collect();
         let of_posts = terms::of_objects(db, &ids)?;
         let firsts: Vec<(PostId, &Term)> =
-            ids.iter().filter_map(|id| Some((*id, crate::posts::first_category(of_posts.get(id)?)?))).collect();
+            ids.iter().filter_map(|id| Some((*id, first_category(of_posts.get(id)?)?))).collect();
         let paths = slug_paths(db, "category", firsts.iter().map(|(_, term)| *term))?;
         for (id, term) in firsts {
             places.entry(id).or_default().category = paths.get(&term.id).cloned().unwrap_or_default();
@@ -93,4 +93,31 @@ fn places(db: &mut Db, site: &Site, settings: &Settings, rows: &[Post]) -> SiteR
         }
     }
     Ok(places)
+}
+
+/// What a post's address needs beyond its row: loaded for a whole page at once, and only what the site's address
+/// structure names.
+#[derive(Clone, Debug, Default)]
+pub struct PermalinkParts {
+    /// The author's name in addresses.
+    pub author: String,
+    /// Slugs of the posts above it, topmost first.
+    pub ancestors: Vec<String>,
+    /// The path of slugs of its first category, topmost first.
+    pub category: Vec<String>,
+    /// The address of the post that an attachment hangs on, when everybody may see that.
+    pub parent: Option<String>,
+}
+
+/// The slugs from the top category down to each of these, by id: two queries, whatever their number.
+pub(crate) fn category_paths<'t>(
+    db: &mut Db,
+    categories: impl Iterator<Item = &'t Term>,
+) -> SiteResult<HashMap<TermId, Vec<String>>> {
+    crate::terms::paths::slug_paths(db, "category", categories)
+}
+
+/// The category that stands in a post's address: the one with the lowest number.
+pub(crate) fn first_category(terms: &[Term]) -> Option<&Term> {
+    terms.iter().filter(|t| t.taxonomy == "category").min_by_key(|t| t.id)
 }

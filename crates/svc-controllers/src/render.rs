@@ -5,26 +5,10 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use svc_content::{
-    RenderContext,
-    blocks::{DynamicBlocks, Renderer, Root, StaticOnly},
-    display::{self, TextBlocks, standard_shortcodes},
-    images::Images,
-    links, save,
-    shortcodes::Page,
-};
+use svc_content::{RenderContext, blocks::{DynamicBlocks, Renderer, Root, StaticOnly}, display::{self, TextBlocks, standard_shortcodes}, images::Images, shortcodes::Page};
 use svc_model::Post;
-use svc_store::{StoredText, options::Options};
 
-use crate::{
-    ActiveTheme, Settings, Site,
-    media::SiteImages,
-    render_cache::{RenderInputs, Source},
-    urls::Urls,
-};
-
-/// What links of strangers are marked with.
-const STRANGERS: &str = "nofollow ugc";
+use crate::{ActiveTheme, Settings, Site, media::SiteImages, render_cache::{RenderInputs, Source}};
 
 /// What was loaded to go with a post's texts.
 pub struct RenderOptions<'a> {
@@ -44,29 +28,6 @@ impl<'a> RenderOptions<'a> {
     /// With these images, and blocks as far as their own text goes.
     pub fn new(images: &'a SiteImages, page: &'a Mutex<Page>) -> Self {
         RenderOptions { images, before: None, page, dynamic: None, root: None }
-    }
-}
-
-/// What options say about texts.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct TextOptions {
-    /// Smilies become pictures.
-    pub(crate) smilies: bool,
-    /// Address of the folder with these pictures, with a slash at its end.
-    pub(crate) smilies_url: String,
-    /// The site's own host, with its port.
-    pub(crate) own_host: String,
-}
-
-impl TextOptions {
-    /// As these options say.
-    pub(crate) fn new(options: &Options, urls: &Urls) -> Self {
-        let option = |name: &str| options.get(name).map_or("", StoredText::text);
-        TextOptions {
-            smilies: svc_php::cast::truthy(&option("use_smilies").into()),
-            smilies_url: urls.site.site_url("wp-includes/images/smilies/"),
-            own_host: host(option("home")).to_owned(),
-        }
     }
 }
 
@@ -123,16 +84,6 @@ fn with_options<'r, T>(
     context.smilies_url = &settings.texts.smilies_url;
     context.own_host = &settings.texts.own_host;
     run(&mut context)
-}
-
-/// The host of an address, with its port.
-pub(crate) fn host(address: &str) -> &str {
-    let rest = address.split_once("://").map_or(address, |(_, rest)| rest);
-    let place = rest.split(['/', '?', '#']).next().unwrap_or_default();
-    match place.rsplit_once(':') {
-        Some((host, port)) if port.bytes().all(|b| b.is_ascii_digit()) => host,
-        _ => place,
-    }
 }
 
 /// A title as HTML.
@@ -193,49 +144,4 @@ pub(crate) fn widget_text(site: &Site, settings: &Settings, text: &str, written:
 /// A comment as HTML.
 pub fn comment(settings: &Settings, raw: &str) -> String {
     with_options(RenderContext::default(), settings, |context| display::render_comment(raw, context))
-}
-
-/// A title as it is stored. `filtered` is for those who may not use any HTML.
-pub(crate) fn save_title(text: &str, filtered: bool) -> String {
-    save::title(text, filtered)
-}
-
-/// Content as it is stored.
-pub(crate) fn save_content(text: &str, filtered: bool) -> String {
-    save::content(text, filtered)
-}
-
-/// An excerpt as it is stored.
-pub(crate) fn save_excerpt(text: &str, filtered: bool) -> String {
-    save::excerpt(text, filtered)
-}
-
-/// A comment as it is stored: links of strangers lend no weight.
-pub(crate) fn save_comment(settings: &Settings, text: &str, filtered: bool) -> String {
-    links::add_rel(&save::comment_content(text, filtered), STRANGERS, host(settings.option("home")))
-}
-
-/// The address of somebody's own page as it is stored.
-pub(crate) fn save_address(text: &str) -> String {
-    save::author_url(text)
-}
-
-/// A term's name as it is stored.
-pub(crate) fn save_term_name(text: &str) -> String {
-    save::term_name(text)
-}
-
-/// A term's description as it is stored.
-pub(crate) fn save_term_description(text: &str) -> String {
-    save::term_description(text)
-}
-
-/// A name of a user as it is stored: as that of a term.
-pub(crate) fn save_user_name(text: &str) -> String {
-    save::term_name(text)
-}
-
-/// What a user says of himself, as it is stored: the little HTML that anybody may use.
-pub(crate) fn save_user_description(text: &str) -> String {
-    save::user_description(text)
 }

@@ -1,16 +1,13 @@
 //! The site's options, understood: parsed once per change, shared by all requests in between.
 
-use std::{
-    collections::HashSet,
-    sync::{Arc, OnceLock},
-};
+use std::{collections::HashSet, sync::{Arc, OnceLock}};
 
 use serde_json::Value;
 use svc_auth::roles::Roles;
 use svc_model::PostId;
 use svc_store::{StoredText, options::Options};
 
-use crate::{menus::MenuAssignments, render::TextOptions, time_zone::TimeZone, urls::Urls};
+use crate::{menus::MenuAssignments, sanitize::TextOptions, time_zone::TimeZone, urls::Urls};
 
 /// What requests ask of the options.
 pub struct Settings {

@@ -1,9 +1,6 @@
 //! The site: its data, what is registered on it, and how the two are read together.
 
-use std::{
-    path::{Path, PathBuf},
-    sync::Arc,
-};
+use std::{path::{Path, PathBuf}, sync::Arc};
 
 use arc_swap::ArcSwapOption;
 use chrono::{NaiveDateTime, Utc};
@@ -19,24 +16,7 @@ use svc_schema::Error;
 use svc_store::{Db, Store, StoredText, Tx, options, request_cache};
 use tokio::sync::{Notify, Semaphore};
 
-use crate::{
-    ActiveTheme, Extension, HttpClient, MetaField, MetaRegistry, RegisteredSetting, SessionToken, Settings, SiteError,
-    SiteResult,
-    abilities::Abilities,
-    avatars,
-    blocks::ActiveBlockTypes,
-    caller,
-    feeds::Feeds,
-    fonts::{self, FontCollection},
-    icons::Icons,
-    media,
-    patterns::PatternRegistry,
-    render_cache::RenderCache,
-    theme::ThemeCache,
-    urls::Urls,
-    users,
-    widgets::{Sidebar, WidgetKinds},
-};
+use crate::{ActiveTheme, Extension, HttpClient, MetaField, MetaRegistry, RegisteredSetting, SessionToken, Settings, SiteError, SiteResult, abilities::Abilities, avatars, block_types::ActiveBlockTypes, caller, feeds::Feeds, fonts::{self, FontCollection}, icons::Icons, media, patterns::PatternRegistry, render_cache::RenderCache, theme::ThemeCache, urls::Urls, users, widgets::{WidgetKinds, sidebar::Sidebar}};
 
 /// The present moment in UTC; tests bring their own.
 pub type Clock = fn() -> NaiveDateTime;
@@ -212,10 +192,10 @@ impl Site {
             self.meta.register("post", &post_type, MetaField::new("footnotes", "string").with_revisions());
         }
         match self.store.read(|db| Ok(db.prefix().to_owned())) {
-            Ok(prefix) => self.meta.register("user", "", users::preferences(&prefix)),
+            Ok(prefix) => self.meta.register("user", "", users::preferences::preferences(&prefix)),
             Err(error) => tracing::error!(%error, "the store cannot be read: no preferences of users"),
         }
-        self.meta.register("comment", "", crate::comments::note_status());
+        self.meta.register("comment", "", crate::comments::notes::note_status());
         Arc::new(self)
     }
 

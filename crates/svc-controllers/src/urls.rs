@@ -8,7 +8,7 @@ use svc_discovery::{
 use svc_model::{Post, PostType, PostTypes, Taxonomies, Taxonomy, Term, User};
 use svc_store::{StoredText, options::Options, stamp};
 
-use crate::posts::PermalinkParts;
+use crate::permalinks::PermalinkParts;
 
 /// The addresses of a site as its options have them.
 pub struct Urls {

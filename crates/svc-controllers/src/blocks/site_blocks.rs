@@ -3,41 +3,16 @@
 //! Whatever is asked about one post of a list is loaded for the whole list, so that the number of queries grows with the
 //! number of different lists and not with what they hold; beyond a bound there are no more answers.
 
-use std::{
-    cell::{Cell, OnceCell, RefCell},
-    collections::HashMap,
-    hash::Hash,
-    rc::Rc,
-};
+use std::{cell::{Cell, OnceCell, RefCell}, collections::HashMap, hash::Hash, rc::Rc};
 
 use chrono::{NaiveDate, NaiveDateTime};
 use svc_auth::Caller;
-use svc_blocks::data::{
-    BlockData, CommentView, CommentsQuery, Facts, FeedItem, ImageRequest, MainList, PartView, Person, PostView, Posts,
-    PostsOrder, PostsQuery, Sticky, TaxonomyView, TermView, TermsOrder, TermsQuery,
-};
+use svc_blocks::data::{BlockData, CommentView, CommentsQuery, Facts, FeedItem, ImageRequest, MainList, PartView, Person, PostView, Posts, PostsOrder, PostsQuery, Sticky, TaxonomyView, TermView, TermsOrder, TermsQuery};
 use svc_model::{Comment, CommentId, Post, PostId, Term, TermId, UserId};
-use svc_store::{
-    Db, Meta, MetaKind, Order,
-    comments::{self, CommentOrderBy, CommentQuery},
-    meta, posts,
-    posts::{Clauses, PostOrderBy, PostQuery, Relation, TaxClause, TaxOperator},
-    terms,
-    terms::{TermOrderBy, TermQuery},
-    users,
-};
+use svc_store::{Db, Meta, MetaKind, Order, comments::{self, CommentOrderBy, CommentQuery}, meta, posts::{self, Clauses, PostOrderBy, PostQuery, Relation, TaxClause, TaxOperator}, terms::{self, TermOrderBy, TermQuery}, users};
 
-use super::{IGNORED_HOOKS, feed_of_others, images};
-use crate::{
-    Access, OpenedPosts, Settings, Site, SiteError, SiteResult, avatars,
-    feeds::Missing,
-    page_template::ListContext,
-    patterns, permalinks,
-    posts::{class_list, params::of_formats},
-    render,
-    templates::{Kind, Lookup},
-    terms::slug_paths,
-};
+use super::{feed_of_others, images};
+use crate::{Access, OpenedPosts, Settings, Site, SiteError, SiteResult, avatars, block_types::IGNORED_HOOKS, feeds::Missing, page_template::ListContext, patterns, permalinks, posts::{class_list::class_list, params::of_formats}, render, templates::{Kind, Lookup}, terms::paths::slug_paths};
 
 /// Different questions that one response may put to the store.
 const MAX_QUESTIONS: u32 = 200;

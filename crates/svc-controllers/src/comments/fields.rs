@@ -5,17 +5,10 @@ use std::sync::{Arc, LazyLock};
 use serde_json::Value;
 use svc_model::{Comment, Stamp};
 use svc_resource::Fields;
-use svc_schema::{
-    Error, Schema,
-    build::{integer, object, string},
-};
+use svc_schema::{Error, Schema, build::{integer, object, string}};
 use svc_store::Meta;
 
-use crate::{
-    Settings, Site, avatars,
-    posts::{one_line, with_query},
-    render,
-};
+use crate::{Settings, Site, avatars, comments::draft::{CommentDraft, shown_type}, posts::{one_line, with_query}, render};
 
 /// The table of comments.
 pub(super) type CommentFields = Fields<CommentItem, CommentDraft>;
@@ -44,35 +37,12 @@ pub(super) struct CommentItem {
     pub(super) email: String,
 }
 
-/// What a request wants to change of a comment; `None` leaves a member as it is.
-#[derive(Clone, Debug, Default)]
-pub(super) struct CommentDraft {
-    pub(super) author: Option<i64>,
-    pub(super) author_name: Option<String>,
-    pub(super) author_email: Option<String>,
-    pub(super) author_url: Option<String>,
-    pub(super) author_ip: Option<String>,
-    pub(super) author_user_agent: Option<String>,
-    pub(super) content: Option<String>,
-    pub(super) date: Option<String>,
-    pub(super) date_gmt: Option<String>,
-    pub(super) parent: Option<i64>,
-    pub(super) post: Option<i64>,
-    pub(super) status: Option<String>,
-    pub(super) meta: Option<Value>,
-}
-
 /// What the peer makes of a moment that is stored as zero.
 const ZERO: &str = "-0001-11-30T00:00:00";
 
 /// The wire form of a stored moment.
 fn wire(item: &CommentItem, stamp: Stamp) -> Value {
     stamp.map_or_else(|| ZERO.to_owned(), |s| item.settings.zone.shown(s)).into()
-}
-
-/// The type that a comment shows: rows of old have none.
-pub(super) fn shown_type(comment: &Comment) -> &str {
-    if comment.comment_type.is_empty() { "comment" } else { &comment.comment_type }
 }
 
 /// The status that a comment shows.

@@ -9,11 +9,7 @@ use svc_model::{Comment, CommentId, Post, PostId};
 use svc_schema::Error;
 use svc_store::{Db, Tx, comments, posts};
 
-use super::{
-    fields::CommentDraft,
-    write::{Job, takes_comments, whole_seconds},
-};
-use crate::{Access, Settings, Site, SiteResult, Visitor, permalinks};
+use crate::{Access, Settings, Site, SiteResult, Visitor, comments::{draft::CommentDraft, save::{Job, takes_comments, whole_seconds}}, permalinks};
 
 /// What the form was sent with.
 #[derive(Clone, Debug, Default)]

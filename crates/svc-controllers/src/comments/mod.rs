@@ -3,62 +3,34 @@
 //! `rights` says who sees and changes what, `moderation` what becomes of a new comment, `status` what a change of status
 //! keeps, `write` stores. Here are the routes, and each operation beside its permission.
 
+pub(crate) mod draft;
 mod errors;
 mod fields;
 pub mod form;
 mod links;
 mod load;
 mod moderation;
+pub(crate) mod notes;
 mod params;
 mod rights;
+pub(crate) mod save;
 mod status;
 mod write;
 
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use svc_model::{Comment, CommentId, Post, PostId, PostType};
+use svc_model::{Comment, CommentId, Post, PostId};
 use svc_resource::{Paging, Params, View, total_headers};
-use svc_routing::{
-    CREATABLE, Controller, DELETABLE, EDITABLE, ExtraFields, Method, Request, Response, Result, Route, get, on,
-};
-use svc_schema::{
-    Args, MethodKind, Schema,
-    build::{boolean, integer, string},
-};
+use svc_routing::{CREATABLE, Controller, DELETABLE, EDITABLE, ExtraFields, Method, Request, Response, Result, Route, get, on};
+use svc_schema::{Args, MethodKind, Schema, build::{boolean, integer, string}};
 use svc_store::{StoreError, comments};
 
-use self::{
-    fields::{CommentFields, OBJECT},
-    links::BASE,
-    load::{CommentLoader, LoadedComment},
-    params::CommentList,
-    rights::CommentViewer,
-};
-use crate::{
-    Access, MetaField, Settings, Site, SiteError, access::only_reads, avatars, caller, posts::context_arg, respond,
-};
+use crate::{Access, Settings, Site, SiteError, avatars, caller, comments::notes::has_notes, posts::context_arg, request::only_reads, respond};
+use self::{fields::{CommentFields, OBJECT}, links::BASE, load::{CommentLoader, LoadedComment}, params::CommentList, rights::CommentViewer};
 
 /// Most posts whose comments are listed at once.
 const MAX_POSTS: usize = 1_000;
-
-/// Key of the meta that every site keeps with notes, and what it says.
-const NOTE_STATUS: &str = "_wp_note_status";
-const NOTE_STATES: [&str; 2] = ["resolved", "reopen"];
-
-/// The meta that every site keeps with notes: whether the matter is settled.
-pub(crate) fn note_status() -> MetaField {
-    MetaField::new(NOTE_STATUS, "string")
-        .describe("Whether the matter is settled.")
-        .schema(json!({"enum": NOTE_STATES}))
-        .for_editors()
-}
-
-/// Whether posts of this type have notes.
-fn has_notes(kind: &PostType) -> bool {
-    let options = kind.supports.get("editor").and_then(Value::as_array);
-    options.into_iter().flatten().any(|o| o.get("notes").is_some_and(svc_php::cast::truthy))
-}
 
 /// The family of comments.
 pub struct Comments {

@@ -6,20 +6,10 @@ use serde_json::{Map, Value, json};
 use svc_model::{Post, PostId, PostType, UserId};
 use svc_packages::theme::{Origin, ThemeJson, VERSION};
 use svc_routing::Result;
-use svc_store::{
-    Db, Tx,
-    posts::{self, Clauses, PostQuery},
-    terms,
-};
+use svc_store::{Db, Tx, posts::{self, Clauses, PostQuery}, terms};
 
 use super::not_found;
-use crate::{
-    Site, SiteResult,
-    posts::PermalinkParts,
-    render,
-    revisions::keep::revise,
-    templates::{THEME, of_term, term},
-};
+use crate::{Site, SiteResult, sanitize, permalinks::PermalinkParts, revisions::keep::revise, templates::{THEME, of_term, save::term}};
 
 /// The type of their posts.
 pub(crate) const POST_TYPE: &str = "wp_global_styles";
@@ -164,7 +154,7 @@ pub(super) async fn save(
         let mut row = posts::get(tx, id)?.ok_or_else(not_found)?;
         let settings = site_in.settings_in(tx)?;
         if let Some(title) = &draft.title {
-            row.title = render::save_title(title, false);
+            row.title = sanitize::title(title, false);
         }
         if draft.styles.is_some() || draft.settings.is_some() {
             row.content = content(&row.content, &draft);

@@ -5,6 +5,7 @@
 
 mod attached;
 mod av_metadata;
+mod covers;
 mod edit;
 mod errors;
 mod fields;
@@ -26,36 +27,17 @@ use svc_media::{Blob, DecodedImage, Format, Kind};
 use svc_model::{Post, PostId, PostType};
 use svc_resource::View;
 use svc_routing::{CREATABLE, Controller, DELETABLE, EDITABLE, ExtraFields, Request, Response, Result, Route, get, on};
-use svc_schema::{
-    Arg, Args, MethodKind, Sanitizer, Schema,
-    build::{boolean, integer, string},
-};
-use svc_store::{
-    MetaKind, StoredText, Tx,
-    meta::{self, Meta},
-    options, posts,
-};
+use svc_schema::{Arg, Args, MethodKind, Sanitizer, Schema, build::{boolean, integer, string}};
+use svc_store::{MetaKind, StoredText, Tx, meta::{self, Meta}, options, posts};
 use svc_text::MimeTypes;
+
+use crate::{Access, Settings, Site, SiteResult, blocking::{run_blocking, settled}, caller, errors as common, http_client::own, menus, posts::{Authorized, Posts, context_arg, draft::PostDraft, validators}, request::only_reads, respond};
+use self::{attached::DETAILS, upload_store::{ImageMetaSource, StoredUpload, UploadStore, WrittenFiles}};
 
 pub(crate) use attached::{ALT, Attached, Parent};
 pub use images::{SiteImages, images_of};
 pub(crate) use item::{attached, measure};
 pub(crate) use params::STATUSES;
-
-use self::{
-    attached::DETAILS,
-    receive::{run_blocking, settled},
-    upload_store::{ImageMetaSource, StoredUpload, UploadStore, WrittenFiles},
-};
-use crate::{
-    Access, Settings, Site, SiteResult,
-    access::only_reads,
-    caller, errors as common,
-    http_client::own,
-    menus,
-    posts::{Authorized, Posts, context_arg, draft::PostDraft, validators},
-    respond,
-};
 
 /// Images that are worked on at a time; each may take some hundred megabytes.
 pub(crate) const IMAGES_AT_A_TIME: usize = 2;

@@ -10,7 +10,7 @@ use svc_schema::Error;
 use svc_text::MimeTypes;
 
 use super::errors;
-use crate::{Settings, Site, http_client::own};
+use crate::{Settings, Site, blocking::run_blocking, http_client::own};
 
 /// Largest image that is fetched from elsewhere, in bytes.
 const FETCH_BYTES: u64 = 32 << 20;
@@ -125,22 +125,6 @@ fn md5_of(file: &Blob) -> std::io::Result<String> {
         }
     }
     Ok(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
-}
-
-/// Runs what blocks aside from the async workers.
-///
-/// # Errors
-/// When it panics.
-pub(super) async fn run_blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T> {
-    tokio::task::spawn_blocking(work).await.map_err(|e| errors::storage(&e))
-}
-
-/// Runs to its end whether or not the client waits for it, so that no file is left that nothing names.
-///
-/// # Errors
-/// Its own; when it panics.
-pub(super) async fn settled<T: Send + 'static>(work: impl Future<Output = Result<T>> + Send + 'static) -> Result<T> {
-    tokio::spawn(work).await.map_err(|e| errors::storage(&e))?
 }
 
 #[cfg(test)]

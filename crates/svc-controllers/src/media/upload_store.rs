@@ -8,13 +8,8 @@ use svc_media::{Blob, Cover, DecodedImage, Fit, Format, ImageMeta, Kind, Pending
 use svc_routing::Result;
 use svc_store::StoredText;
 
-use super::{
-    attached::{Attached, DETAILS, FILE},
-    av_metadata, errors,
-    receive::run_blocking,
-    sizes,
-};
-use crate::{Settings, Site, posts::draft::NewFile};
+use super::{attached::{Attached, DETAILS, FILE}, av_metadata, errors, sizes};
+use crate::{Settings, Site, blocking::run_blocking, posts::draft::NewFile};
 
 /// A file that was stored.
 pub(super) struct StoredUpload {

@@ -7,29 +7,13 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use svc_model::{PostId, Taxonomy, Term, TermId};
+use svc_model::{Taxonomy, Term, TermId};
 use svc_routing::{CREATABLE, Controller, DELETABLE, EDITABLE, ExtraFields, Request, Response, Result, Route, get, on};
-use svc_schema::{
-    Args, Error, MethodKind, Schema,
-    build::{array, boolean, integer, string},
-};
-use svc_store::{
-    Tx,
-    posts::{self, PostQuery, TaxClause, TaxOperator},
-    terms,
-};
+use svc_schema::{Args, Error, MethodKind, Schema, build::{array, boolean, integer, string}};
+use svc_store::{Tx, posts, terms};
 
 use super::{assignments, check_read, errors};
-use crate::{
-    Site, SiteResult,
-    posts::context_arg,
-    render, respond,
-    terms::{
-        Terms, errors as term_errors,
-        fields::{self as term_fields, TermDraft, TermFields},
-        write::MAX_NAME,
-    },
-};
+use crate::{Site, SiteResult, menus::items::item::items_of, posts::context_arg, respond, sanitize, terms::{Terms, draft::TermDraft, errors as term_errors, fields::{self as term_fields, TermFields}, save::MAX_NAME}};
 
 const VIEW_EDIT: &[&str] = &["view", "edit"];
 
@@ -180,7 +164,7 @@ fn store(tx: &mut Tx, draft: &TermDraft, existing: Option<TermId>) -> SiteResult
     };
     let name = match (&draft.name, &before) {
         (None, Some(before)) => before.name.clone(),
-        (name, _) => render::save_term_name(name.as_deref().unwrap_or_default()),
+        (name, _) => sanitize::term_name(name.as_deref().unwrap_or_default()),
     };
     if svc_text::trim(&name).is_empty() {
         let error = term_errors::empty_name();
@@ -197,7 +181,7 @@ fn store(tx: &mut Tx, draft: &TermDraft, existing: Option<TermId>) -> SiteResult
     if !slug.is_empty() {
         slug = terms::unique_slug(tx, &slug, super::MENU, TermId(0), id)?;
     }
-    let description = render::save_term_description(draft.description.as_deref().unwrap_or_default());
+    let description = sanitize::term_description(draft.description.as_deref().unwrap_or_default());
     let mut menu =
         Term { taxonomy: super::MENU.to_owned(), name, slug, description, ..before.clone().unwrap_or_default() };
     if before.is_none() {
@@ -229,16 +213,4 @@ fn remove(tx: &mut Tx, id: TermId) -> SiteResult<()> {
     terms::delete(tx, &menu, None)?;
     assignments::show_at(tx, id, &[])?;
     assignments::set_new_pages(tx, id, false)
-}
-
-/// All items of a menu, whatever their status.
-pub(super) fn items_of(tx: &mut Tx, menu: TermId) -> SiteResult<Vec<PostId>> {
-    let mut query = PostQuery { post_types: vec![super::ITEM.to_owned()], ..PostQuery::default() };
-    query.tax.clauses = vec![TaxClause {
-        taxonomy: super::MENU.to_owned(),
-        terms: vec![menu],
-        operator: TaxOperator::In,
-        ..TaxClause::default()
-    }];
-    Ok(posts::query(tx, &query)?.ids)
 }

@@ -4,7 +4,7 @@
 
 mod assignments;
 mod errors;
-mod items;
+pub(crate) mod items;
 mod locations;
 mod menu;
 
@@ -12,16 +12,12 @@ use svc_routing::{Request, Result};
 
 use crate::{Access, Site, caller};
 
+pub(crate) use items::item::{ITEM, MENU};
 pub(crate) use self::{
     assignments::MenuAssignments,
     items::{edit_args, page_published, post_gone, shown, term_gone},
 };
 pub use self::{items::MenuItems, locations::MenuLocations, menu::Menus};
-
-/// The taxonomy whose terms are menus.
-pub(crate) const MENU: &str = "nav_menu";
-/// The type of posts that are items of menus.
-pub(crate) const ITEM: &str = "nav_menu_item";
 
 /// Whether the caller may see menus: whoever may change them, or write posts of any type that the interface serves.
 fn check_read(site: &Site, req: &Request) -> Result<()> {

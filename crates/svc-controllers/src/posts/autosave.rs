@@ -3,19 +3,10 @@
 use svc_auth::Caller;
 use svc_model::{Post, PostId, RestController, UserId};
 use svc_routing::{Request, Result};
-use svc_store::{
-    Db,
-    meta::{self, MetaKind},
-    posts, users,
-};
+use svc_store::{Db, meta::{self, MetaKind}, posts, users};
 
-use super::{Authorized, Posts, draft::PostDraft, rules};
-use crate::{
-    SiteResult,
-    blocks::{is_edited, kept},
-    caller, errors, respond,
-    revisions::keep::{self, Editor, Typed},
-};
+use super::{Authorized, Posts, draft::PostDraft};
+use crate::{SiteResult, block_types::{is_edited, kept}, caller, errors, respond, revisions::keep::{self, Editor, Typed}};
 
 /// Meta that says who has a post open in an editor, and since when.
 const LOCK: &str = "_edit_lock";
@@ -35,7 +26,7 @@ impl Posts {
         let now = self.site.now();
         let job = self.job(caller.clone(), PostDraft::default(), Some(post.id), settings.clone());
         // A status that the caller may not give spoils the rest, and the peer saves what is left: nothing.
-        let spoilt = rules::refuses_status(&draft, Some(&post.status), &job.writer);
+        let spoilt = job.refuses_status_of(&draft, &post.status);
         let is_own = matches!(post.status.as_str(), "draft" | "auto-draft") && post.author == caller.id;
         if is_own && !self.site.read(|db| is_open_elsewhere(db, &post, &caller, now.and_utc().timestamp()))? {
             let draft = if spoilt { PostDraft::default() } else { in_row(draft) };
@@ -52,10 +43,10 @@ impl Posts {
                 Typed { title: draft.title, content, excerpt: draft.excerpt, meta: draft.meta }
             }
         };
-        let writer = job.writer;
+        
         let site = self.site.clone();
         let write = move |tx: &mut svc_store::Tx| {
-            let editor = Editor { caller: &caller, unfiltered_html: writer.unfiltered_html, now };
+            let editor = Editor { caller: &caller, unfiltered_html: job.allows_any_html(), now };
             let post = posts::get(tx, post.id)?.ok_or_else(errors::post_not_found)?;
             keep::autosave(tx, &site, &settings, &post, &typed, &editor)
         };

@@ -3,8 +3,8 @@
 use svc_model::{Post, PostId, UserId};
 use svc_store::{StoredText, Tx, options, posts};
 
-use super::{slugs, write::set_sticky};
-use crate::{Site, SiteResult, media, menus, revisions::keep::revise};
+use super::slugs;
+use crate::{Site, SiteResult, media, menus, posts::save::set_sticky, revisions::keep::revise};
 
 /// Moves a post or page to the trash; removes what is there already, and everything of other types, for good.
 ///

@@ -3,19 +3,11 @@
 use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
-use svc_content::{
-    blocks::{BlockTypes, Root},
-    shortcodes::Page,
-};
+use svc_content::{blocks::{BlockTypes, Root}, shortcodes::Page};
 use svc_model::{Post, PostType, Stamp, Term};
 use svc_store::Meta;
 
-use crate::{
-    Settings, Site,
-    blocks::IGNORED_HOOKS,
-    media::{Attached, SiteImages},
-    render,
-};
+use crate::{Settings, Site, block_types::IGNORED_HOOKS, media::{Attached, SiteImages}, permalinks::PermalinkParts, posts::class_list::{class_list, format_of}, render};
 
 /// A post, what was loaded with it, and what this request may see of it.
 pub(crate) struct PostItem {
@@ -59,20 +51,6 @@ pub(crate) struct PostItem {
 pub(crate) struct Rendered {
     pub content: Option<String>,
     pub excerpt: Option<String>,
-}
-
-/// What a post's address needs beyond its row: loaded for a whole page at once, and only what the site's address
-/// structure names.
-#[derive(Clone, Debug, Default)]
-pub struct PermalinkParts {
-    /// The author's name in addresses.
-    pub author: String,
-    /// Slugs of the posts above it, topmost first.
-    pub ancestors: Vec<String>,
-    /// The path of slugs of its first category, topmost first.
-    pub category: Vec<String>,
-    /// The address of the post that an attachment hangs on, when everybody may see that.
-    pub parent: Option<String>,
 }
 
 impl PostItem {
@@ -186,54 +164,3 @@ impl PostItem {
     }
 }
 
-/// The format stands as a term `post-format-NAME`; a post without one is standard.
-fn format_of(terms: &[Term]) -> &str {
-    let slug = terms.iter().find(|t| t.taxonomy == "post_format").map_or("", |t| t.slug.as_str());
-    let format = slug.strip_prefix("post-format-").unwrap_or_default();
-    if super::fields::FORMATS.contains(&format) { format } else { "standard" }
-}
-
-/// Class names of the element around a post, in the peer's order: the post itself, its state, then its terms.
-pub(crate) fn class_list(
-    site: &Site,
-    post: &Post,
-    kind: &PostType,
-    terms: &[Term],
-    has_thumbnail: bool,
-) -> Vec<String> {
-    let mut classes = vec![
-        format!("post-{}", post.id),
-        post.post_type.clone(),
-        format!("type-{}", post.post_type),
-        format!("status-{}", post.status),
-    ];
-    if kind.supports("post-formats") {
-        classes.push(format!("format-{}", format_of(terms)));
-    }
-    if post.is_protected() {
-        // Whoever asks: the interface takes no account of cookies here.
-        classes.push("post-password-required".to_owned());
-    }
-    if has_thumbnail && !post.is_protected() {
-        classes.push("has-post-thumbnail".to_owned());
-    }
-    classes.push("hentry".to_owned());
-    for taxonomy in site.taxonomies.of_type(&post.post_type).filter(|t| t.public) {
-        let prefix = if taxonomy.name == "post_tag" { "tag" } else { &taxonomy.name };
-        for term in terms.iter().filter(|t| t.taxonomy == taxonomy.name && !t.slug.is_empty()) {
-            classes.push(format!("{prefix}-{}", class_of(term)));
-        }
-    }
-    classes.iter().map(|c| svc_text::esc_attr(c)).collect()
-}
-
-/// A slug fit for a class name, or the term's number when it would read as one.
-fn class_of(term: &Term) -> String {
-    let class = svc_text::sanitize_html_class(&term.slug, &term.id.to_string());
-    let digits = class.trim_start_matches('-');
-    if !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit()) || digits.is_empty() {
-        term.id.to_string()
-    } else {
-        class
-    }
-}

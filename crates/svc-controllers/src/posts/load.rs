@@ -1,36 +1,16 @@
 //! Loads, for a whole page of posts at once, what the members that are asked for read.
 
-use std::{
-    collections::HashMap,
-    sync::{Arc, Mutex},
-};
+use std::{collections::HashMap, sync::{Arc, Mutex}};
 
 use svc_auth::Caller;
 use svc_content::shortcodes::Page;
-use svc_model::{Post, PostId, PostType, Term, TermId};
+use svc_model::{Post, PostId, PostType, Term};
 use svc_resource::{Plan, View};
 use svc_routing::Request;
-use svc_store::{
-    Db,
-    meta::{self, MetaKind},
-    posts, terms, users,
-};
+use svc_store::{Db, meta::{self, MetaKind}, posts, terms, users};
 
-use super::{
-    draft::PostDraft,
-    item::{PermalinkParts, PostItem},
-    links::{self, Revisions},
-    rights::PostRights,
-    slugs,
-};
-use crate::{
-    Access, Settings, Site, SiteResult,
-    blocks::{self, BlockViewer},
-    feeds::Missing,
-    media::{self, SiteImages},
-    permalinks,
-    render::RenderOptions,
-};
+use super::{draft::PostDraft, item::PostItem, links::{self, Revisions}, rights::PostRights, slugs};
+use crate::{Access, Settings, Site, SiteResult, block_types, blocks::{self, BlockViewer}, feeds::Missing, media::{self, SiteImages}, permalinks::{self, PermalinkParts, category_paths, first_category}, render::RenderOptions};
 
 /// What a request may see of the posts that it loads.
 pub(crate) struct PostLoader<'a> {
@@ -72,7 +52,7 @@ impl PostLoader<'_> {
         let is_attachment = self.post_type.name == "attachment";
         let edit = self.view.context == "edit";
         let edited_with =
-            (edit && blocks::is_edited(&self.post_type.name)).then(|| self.site.block_types(self.settings));
+            (edit && block_types::is_edited(&self.post_type.name)).then(|| self.site.block_types(self.settings));
         let has_hooks = edited_with.as_ref().is_some_and(|types| !types.hooks().is_empty());
         let wants_meta = wants_links
             || is_attachment
@@ -216,19 +196,6 @@ impl PostLoader<'_> {
         let slugs = posts::unique_slugs(db, &wishes)?;
         Ok(rows.iter().zip(slugs).map(|(post, slug)| (post.id, percent_decoded(&slug))).collect())
     }
-}
-
-/// The slugs from the top category down to each of these, by id: two queries, whatever their number.
-pub(super) fn category_paths<'t>(
-    db: &mut Db,
-    categories: impl Iterator<Item = &'t Term>,
-) -> SiteResult<HashMap<TermId, Vec<String>>> {
-    crate::terms::slug_paths(db, "category", categories)
-}
-
-/// The category that stands in a post's address: the one with the lowest number.
-pub(crate) fn first_category(terms: &[Term]) -> Option<&Term> {
-    terms.iter().filter(|t| t.taxonomy == "category").min_by_key(|t| t.id)
 }
 
 fn percent_decoded(slug: &str) -> String {

@@ -5,6 +5,7 @@
 //! each operation beside its permission.
 
 mod autosave;
+pub(crate) mod class_list;
 mod delete;
 pub(crate) mod draft;
 pub(crate) mod fields;
@@ -15,6 +16,7 @@ mod old_slugs;
 pub(crate) mod params;
 pub(crate) mod rights;
 mod rules;
+pub(crate) mod save;
 mod slugs;
 pub(crate) mod validators;
 pub(crate) mod write;
@@ -25,34 +27,18 @@ use serde_json::{Value, json};
 use svc_auth::{Caller, caps::PostCap};
 use svc_model::{Post, PostId, PostType, RestController};
 use svc_resource::{Paging, Params, View, total_headers};
-use svc_routing::{
-    CREATABLE, Controller, DELETABLE, EDITABLE, ExtraFields, Method, Request, Response, Result, Route, get, on,
-};
-use svc_schema::{
-    Arg, Args, MethodKind, Schema,
-    build::{SchemaBuilder, boolean, integer, string},
-};
-use svc_store::{
-    Db,
-    posts::{self, PostQuery},
-    request_cache,
-};
+use svc_routing::{CREATABLE, Controller, DELETABLE, EDITABLE, ExtraFields, Method, Request, Response, Result, Route, get, on};
+use svc_schema::{Arg, Args, MethodKind, Schema, build::{SchemaBuilder, boolean, integer, string}};
+use svc_store::{Db, posts::{self, PostQuery}, request_cache};
+
+use crate::{Access, Settings, Site, SiteResult, access::CapabilityData, caller, errors, feeds::{Missing, with_feeds, with_known_feeds}, media, request::only_reads, respond};
+use self::{fields::PostFields, load::PostLoader, params::PostList};
 
 pub(crate) use delete::remove;
-pub use item::PermalinkParts;
-pub(crate) use item::{Rendered, class_list};
+pub(crate) use item::Rendered;
 pub(crate) use links::{create_term_cap, schema_links, with_query};
-pub(crate) use load::{LoadedPost, first_category};
+pub(crate) use load::LoadedPost;
 pub(crate) use rights::PostRights;
-
-use self::{fields::PostFields, load::PostLoader, params::PostList};
-use crate::{
-    Access, Settings, Site, SiteResult,
-    access::{CapabilityData, only_reads},
-    caller, errors,
-    feeds::{Missing, with_feeds, with_known_feeds},
-    media, respond,
-};
 
 /// Words in an excerpt made of the content, unless the request says otherwise.
 const EXCERPT_WORDS: usize = 55;

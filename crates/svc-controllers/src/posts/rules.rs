@@ -5,7 +5,7 @@ use svc_model::{Post, PostType, Stamp, UserId};
 use svc_schema::Error;
 
 use super::draft::PostDraft;
-use crate::{Settings, errors, render};
+use crate::{Settings, errors, sanitize};
 
 /// Statuses whose date moves along until the post is published.
 pub(crate) fn is_floating(status: &str) -> bool {
@@ -122,9 +122,9 @@ fn texts(post: &mut Post, draft: &PostDraft, writer: &Writer) {
         None if filtered => *kept = clean(kept, filtered),
         None => {}
     };
-    save(&mut post.title, &draft.title, render::save_title);
-    save(&mut post.content, &draft.content, render::save_content);
-    save(&mut post.excerpt, &draft.excerpt, render::save_excerpt);
+    save(&mut post.title, &draft.title, sanitize::title);
+    save(&mut post.content, &draft.content, sanitize::content);
+    save(&mut post.excerpt, &draft.excerpt, sanitize::excerpt);
 }
 
 /// A post cannot be sticky and guarded by a password at once.

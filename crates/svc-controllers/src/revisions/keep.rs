@@ -3,18 +3,11 @@
 use std::collections::HashMap;
 
 use serde_json::{Map, Value};
-use svc_auth::{
-    Caller,
-    caps::{Object, PostCap},
-};
+use svc_auth::{Caller, caps::{Object, PostCap}};
 use svc_model::{Post, PostId, PostType, UserId};
-use svc_store::{
-    StoredText, Tx,
-    meta::{self, Meta, MetaKind},
-    posts,
-};
+use svc_store::{StoredText, Tx, meta::{self, Meta, MetaKind}, posts};
 
-use crate::{Access, Settings, Site, SiteResult, meta::MetaRights, render};
+use crate::{Access, Settings, Site, SiteResult, meta::MetaRights, sanitize};
 
 /// Whether this site keeps revisions of posts of this type.
 pub(crate) fn keeps(site: &Site, post_type: &PostType) -> bool {
@@ -168,13 +161,13 @@ pub(crate) fn autosave(
     let mut row = existing.unwrap_or_else(|| blank(post.id, "autosave"));
     let filtered = !editor.unfiltered_html;
     if let Some(title) = &typed.title {
-        row.title = render::save_title(title, filtered);
+        row.title = sanitize::title(title, filtered);
     }
     if let Some(content) = &typed.content {
-        row.content = render::save_content(content, filtered);
+        row.content = sanitize::content(content, filtered);
     }
     if let Some(excerpt) = &typed.excerpt {
-        row.excerpt = render::save_excerpt(excerpt, filtered);
+        row.excerpt = sanitize::excerpt(excerpt, filtered);
     }
     row.author = editor.caller.id;
     (row.date, row.date_gmt) = (Some(local), Some(editor.now));

@@ -17,17 +17,14 @@ use svc_auth::caps::PostCap;
 use svc_model::{Post, PostId, PostType};
 use svc_resource::{Params, total_headers};
 use svc_routing::{Controller, DELETABLE, ExtraFields, Request, Response, Result, Route, get, on};
-use svc_schema::{
-    Args, Schema,
-    build::{SchemaBuilder, boolean, integer},
-};
+use svc_schema::{Args, Schema, build::{SchemaBuilder, boolean, integer}};
 use svc_store::posts;
+
+use crate::{Access, Settings, Site, caller, errors, posts::context_arg, request::only_reads, respond};
+use self::table::RevisionTable;
 
 pub use autosaves::Autosaves;
 pub(crate) use params::{RevisionList, params};
-
-use self::table::RevisionTable;
-use crate::{Access, Settings, Site, access::only_reads, caller, errors, posts::context_arg, respond};
 
 /// The revisions of one post type.
 pub struct Revisions {

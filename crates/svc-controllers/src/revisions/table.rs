@@ -20,8 +20,8 @@ use crate::{
     Settings, Site, SiteResult,
     blocks::{self, BlockViewer},
     media::SiteImages,
+    permalinks::PermalinkParts,
     posts::{
-        PermalinkParts,
         draft::PostDraft,
         fields::{self as post_fields, PostFields},
         item::PostItem,

@@ -13,7 +13,7 @@ use svc_store::{
 use super::{ids, limits, members, searched, text};
 use crate::{
     Access, Site, caller,
-    terms::{TermRights, slug_paths},
+    terms::{TermRights, paths::slug_paths},
     urls::taxonomy_rest_base,
 };
 

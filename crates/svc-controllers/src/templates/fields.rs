@@ -7,7 +7,7 @@ use svc_resource::{Fields, Params};
 use svc_schema::build::{SchemaBuilder, integer, string, types, untyped};
 
 use super::load::{Kind, Template};
-use crate::{Site, posts::context_param, render};
+use crate::{Site, posts::context_param, render, templates::draft::TemplateDraft};
 
 /// Contexts in which a member is seen.
 const ALL: &[&str] = &["embed", "view", "edit"];
@@ -15,18 +15,6 @@ const ALL: &[&str] = &["embed", "view", "edit"];
 const LATER: &[&str] = &["view", "edit", "embed"];
 const VIEW_EDIT: &[&str] = &["view", "edit"];
 const EDIT: &[&str] = &["edit"];
-
-/// What a request wants to change of a template.
-#[derive(Clone, Debug, Default)]
-pub(super) struct TemplateDraft {
-    pub slug: Option<String>,
-    pub theme: Option<String>,
-    pub content: Option<String>,
-    pub title: Option<String>,
-    pub description: Option<String>,
-    pub author: Option<i64>,
-    pub area: Option<String>,
-}
 
 /// What narrows a list.
 #[derive(Clone, Debug, Default)]

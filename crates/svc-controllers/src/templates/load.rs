@@ -8,15 +8,10 @@ use std::{collections::HashMap, sync::Arc};
 use svc_content::blocks::{self, Block, Root};
 use svc_model::{Post, PostId, PostType, Term, TermId, UserId};
 use svc_packages::theme::TemplateFile;
-use svc_store::{
-    Db, Meta,
-    meta::{self, MetaKind},
-    posts::{self, Clauses, PostQuery, TaxClause},
-    terms, users,
-};
+use svc_store::{Db, Meta, meta::{self, MetaKind}, posts::{self, Clauses, PostQuery, TaxClause}, terms, users};
 
 use super::{kinds, named};
-use crate::{ActiveTheme, Settings, Site, SiteResult, blocks::IGNORED_HOOKS, patterns};
+use crate::{ActiveTheme, Settings, Site, SiteResult, block_types::IGNORED_HOOKS, patterns};
 
 /// The taxonomy that says which theme a template is for.
 pub(crate) const THEME: &str = "wp_theme";

@@ -3,12 +3,14 @@
 //! Whoever writes posts sees them; whoever may change the theme's options changes them. A file of the theme that is
 //! changed becomes a post; when that is deleted the file shows again.
 
+pub(crate) mod draft;
 mod fields;
 mod hierarchy;
 mod history;
 pub(crate) mod kinds;
 mod load;
 mod named;
+pub(crate) mod save;
 mod write;
 
 use std::{collections::HashMap, sync::Arc};
@@ -16,24 +18,17 @@ use std::{collections::HashMap, sync::Arc};
 use serde_json::{Value, json};
 use svc_model::{PostId, PostType};
 use svc_resource::{Fields, Params, View};
-use svc_routing::{
-    CREATABLE, Controller, DELETABLE, EDITABLE, ExtraFields, Link, Links, Map, Request, Response, Result, Route,
-    forbidden, get, on,
-};
-use svc_schema::{
-    Arg, Args, Error, MethodKind, Schema,
-    build::{boolean, string},
-};
+use svc_routing::{CREATABLE, Controller, DELETABLE, EDITABLE, ExtraFields, Link, Links, Map, Request, Response, Result, Route, forbidden, get, on};
+use svc_schema::{Arg, Args, Error, MethodKind, Schema, build::{boolean, string}};
 use svc_store::posts;
+
+use crate::{Access, LINK_RELATION, Settings, Site, caller, posts::context_arg, respond, templates::draft::TemplateDraft, themes};
+use self::fields::TemplateList;
 
 pub use history::TemplateHistory;
 pub(crate) use kinds::area_labels;
 pub use load::{Kind, Template, Templates as Lookup};
 pub(crate) use load::{Maker, THEME, name_theme, of_term, without_theme};
-pub(crate) use write::term;
-
-use self::fields::{TemplateDraft, TemplateList};
-use crate::{Access, LINK_RELATION, Settings, Site, caller, posts::context_arg, respond, themes};
 
 /// The caller may not see templates, or may not change them.
 fn cannot_manage(req: &Request) -> Error {

@@ -2,13 +2,12 @@
 
 use std::sync::Arc;
 
-use serde_json::Value;
 use svc_model::{Taxonomy, Term};
 use svc_resource::Fields;
 use svc_schema::build::{integer, string};
 use svc_store::Meta;
 
-use crate::{Settings, Site};
+use crate::{Settings, Site, terms::draft::TermDraft};
 
 /// The table of terms.
 pub(crate) type TermFields = Fields<TermItem, TermDraft>;
@@ -31,20 +30,6 @@ pub(crate) struct TermItem {
     pub(crate) meta: Meta,
     /// Slugs from the top down to the term itself; empty when the plan, or the taxonomy's addresses, do not name them.
     pub(crate) path: Vec<String>,
-}
-
-/// What a request wants to change of a term; `None` leaves a member as it is.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct TermDraft {
-    pub(crate) name: Option<String>,
-    pub(crate) slug: Option<String>,
-    pub(crate) description: Option<String>,
-    pub(crate) parent: Option<i64>,
-    pub(crate) meta: Option<Value>,
-    /// Where a menu is to be shown, by name; only menus have it.
-    pub(crate) locations: Option<Vec<String>>,
-    /// Whether a menu is to get new pages; only menus have it.
-    pub(crate) auto_add: Option<bool>,
 }
 
 impl TermItem {

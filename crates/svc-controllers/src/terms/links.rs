@@ -5,7 +5,7 @@ use svc_model::Term;
 use svc_routing::{Link, Links};
 
 use super::fields::TermItem;
-use crate::{Access, LINK_RELATION, menus::MENU, posts::with_query};
+use crate::{Access, LINK_RELATION, menus::items::item::MENU, posts::with_query};
 
 /// What a caller may do with one term.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,25 +1,15 @@
 //! Loads, for a whole page of terms at once, what the members that are asked for read.
 
-use std::{
-    collections::{HashMap, HashSet},
-    sync::Arc,
-};
+use std::{collections::{HashMap, HashSet}, sync::Arc};
 
 use svc_auth::Caller;
 use svc_model::{Taxonomy, Term, TermId};
 use svc_resource::{Plan, View};
 use svc_routing::Links;
-use svc_store::{
-    Db,
-    meta::{self, MetaKind},
-    terms,
-};
+use svc_store::{Db, meta::{self, MetaKind}};
 
-use super::{
-    fields::{TermDraft, TermItem},
-    links::{self, TermRights},
-};
-use crate::{Access, Settings, Site, SiteResult};
+use super::{fields::TermItem, links::{self, TermRights}};
+use crate::{Access, Settings, Site, SiteResult, terms::{draft::TermDraft, paths::slug_paths}};
 
 /// What a request may see of the terms that it loads.
 pub(super) struct TermLoader<'a> {
@@ -76,29 +66,6 @@ impl TermLoader<'_> {
 /// The capability rules, knowing these terms.
 pub(super) fn access<'a>(site: &'a Site, settings: &'a Settings, about: &[Term]) -> Access<'a> {
     Access::new(site, settings).with_terms(about.iter().map(|t| (t.id, t.taxonomy.clone())))
-}
-
-/// The slugs from the topmost term down to each of these, by id: two queries, whatever their number, and none when all
-/// stand at the top.
-///
-/// # Errors
-/// Those of the store.
-pub(crate) fn slug_paths<'t>(
-    db: &mut Db,
-    taxonomy: &str,
-    wanted: impl Iterator<Item = &'t Term>,
-) -> SiteResult<HashMap<TermId, Vec<String>>> {
-    let wanted: Vec<&Term> = wanted.collect();
-    if wanted.iter().all(|t| t.parent.is_none()) {
-        return Ok(wanted.into_iter().map(|t| (t.id, vec![t.slug.clone()])).collect());
-    }
-    let parents: HashMap<TermId, TermId> = terms::hierarchy(db, taxonomy)?.into_iter().collect();
-    let chains: Vec<(TermId, Vec<TermId>)> = wanted.iter().map(|t| (t.id, chain(t.id, &parents))).collect();
-    let mut all: Vec<TermId> = chains.iter().flat_map(|(_, ids)| ids.iter().copied()).collect();
-    all.sort_unstable();
-    all.dedup();
-    let slugs: HashMap<TermId, String> = terms::get_many(db, &all)?.into_iter().map(|t| (t.id, t.slug)).collect();
-    Ok(chains.into_iter().map(|(id, ids)| (id, ids.iter().filter_map(|id| slugs.get(id).cloned()).collect())).collect())
 }
 
 /// A term and those above it, topmost first; a ring is walked once.

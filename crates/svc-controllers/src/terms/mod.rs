@@ -3,11 +3,14 @@
 //! One controller per taxonomy that the interface serves. Terms of such a taxonomy are for all to see; the terms of a
 //! post are for those who may see the post. Menus (taxonomy `nav_menu`) have a family of their own.
 
+pub(crate) mod draft;
 pub(crate) mod errors;
 pub(crate) mod fields;
 mod links;
 mod load;
 mod params;
+pub(crate) mod paths;
+pub(crate) mod save;
 pub(crate) mod write;
 
 use std::sync::Arc;
@@ -15,27 +18,14 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use svc_model::{PostId, PostType, Taxonomy, Term, TermId};
 use svc_resource::{Paging, Params, View, total_headers};
-use svc_routing::{
-    CREATABLE, Controller, DELETABLE, EDITABLE, ExtraFields, Map, Request, Response, Result, Route, get, on,
-};
-use svc_schema::{
-    Args, MethodKind, Schema,
-    build::{boolean, integer},
-};
+use svc_routing::{CREATABLE, Controller, DELETABLE, EDITABLE, ExtraFields, Map, Request, Response, Result, Route, get, on};
+use svc_schema::{Args, MethodKind, Schema, build::{boolean, integer}};
 use svc_store::{Db, posts, request_cache, terms};
 
-use self::{
-    fields::TermFields,
-    load::{LoadedTerm, TermLoader},
-    params::TermList,
-};
-pub(crate) use self::{links::TermRights, load::slug_paths};
-use crate::{
-    Access, Site, SiteResult, caller,
-    errors::{forbidden_context, trash_not_supported},
-    posts::{context_arg, create_term_cap},
-    respond,
-};
+use crate::{Access, Site, SiteResult, caller, errors::{forbidden_context, trash_not_supported}, posts::{context_arg, create_term_cap}, respond};
+use self::{fields::TermFields, load::{LoadedTerm, TermLoader}, params::TermList};
+
+pub(crate) use self::links::TermRights;
 
 /// The family of one taxonomy.
 pub struct Terms {

@@ -2,18 +2,15 @@
 
 use std::sync::Arc;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 use svc_auth::{Secret, roles::UserCaps};
 use svc_model::User;
 use svc_resource::Fields;
-use svc_schema::{
-    Error,
-    build::{SchemaBuilder, array, integer, string, untyped},
-};
+use svc_schema::{Error, build::{SchemaBuilder, array, integer, string, untyped}};
 use svc_store::Meta;
 
 use super::{errors, locales};
-use crate::{MetaField, Settings, Site, avatars, posts::one_line};
+use crate::{Settings, Site, avatars, posts::one_line, users::draft::UserDraft};
 
 /// The table of users.
 pub(super) type UserFields = Fields<UserItem, UserDraft>;
@@ -57,24 +54,6 @@ impl UserItem {
     fn registered(&self) -> String {
         self.user.registered.map_or_else(|| ZERO_DATE.to_owned(), |d| d.format("%Y-%m-%dT%H:%M:%S+00:00").to_string())
     }
-}
-
-/// What a request wants to change of a user; `None` leaves a member as it is. `Debug` hides the password.
-#[derive(Clone, Debug, Default)]
-pub(super) struct UserDraft {
-    pub(super) username: Option<String>,
-    pub(super) name: Option<String>,
-    pub(super) first_name: Option<String>,
-    pub(super) last_name: Option<String>,
-    pub(super) email: Option<String>,
-    pub(super) url: Option<String>,
-    pub(super) description: Option<String>,
-    pub(super) locale: Option<String>,
-    pub(super) nickname: Option<String>,
-    pub(super) slug: Option<String>,
-    pub(super) roles: Option<Vec<String>>,
-    pub(super) password: Option<Secret>,
-    pub(super) meta: Option<Value>,
 }
 
 /// The table of users on this site, with or without addresses of avatars.
@@ -128,18 +107,6 @@ fn map() -> SchemaBuilder {
 /// What a user's picture is found by.
 fn pictured(item: &UserItem) -> (&str, &Settings) {
     (item.user.email.as_str(), &*item.settings)
-}
-
-/// Meta in which the editor remembers what a user has chosen; each site of a shared table of users has its own.
-pub(crate) fn preferences(table_prefix: &str) -> MetaField {
-    let modified = json!({"description": "When they were last changed.", "type": "string", "format": "date-time", "readonly": false});
-    MetaField::new(&format!("{table_prefix}persisted_preferences"), "object").named("persisted_preferences").schema(
-        json!({
-            "context": EDIT,
-            "properties": {"_modified": modified},
-            "additionalProperties": true,
-        }),
-    )
 }
 
 /// The text of an argument that has passed its schema.

@@ -2,24 +2,14 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use svc_auth::{
-    Caller,
-    roles::{Roles, UserCaps},
-};
+use svc_auth::{Caller, roles::{Roles, UserCaps}};
 use svc_model::User;
 use svc_resource::{Plan, View};
 use svc_routing::{Link, Links};
-use svc_store::{
-    Db, Meta, StoredText,
-    meta::{self, MetaKind},
-};
+use svc_store::{Db, Meta, StoredText, meta::{self, MetaKind}};
 
-use super::{
-    fields::{UserDraft, UserItem},
-    rights::UserRights,
-    route,
-};
-use crate::{Settings, Site, SiteResult};
+use super::{fields::UserItem, rights::UserRights, route};
+use crate::{Settings, Site, SiteResult, users::draft::UserDraft};
 
 /// What a request may see of the users that it loads.
 pub(super) struct UserLoader<'a> {

@@ -3,13 +3,16 @@
 //! The public sees authors: users with published posts of a type that the interface serves. Context `edit`, with e-mail
 //! addresses, names and rights, is for the user and for those who may change users.
 
+pub(crate) mod draft;
 pub(crate) mod errors;
 mod fields;
 mod load;
 mod locales;
 mod params;
+pub(crate) mod preferences;
 mod rights;
 mod rules;
+pub(crate) mod save;
 mod write;
 
 use std::sync::Arc;
@@ -17,30 +20,12 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use svc_model::{User, UserId};
 use svc_resource::{Paging, Params, Plan, View, total_headers};
-use svc_routing::{
-    CREATABLE, Controller, DELETABLE, EDITABLE, ExtraFields, Map, Request, Response, Result, Route, get, on,
-};
-use svc_schema::{
-    Arg, Args, Error, MethodKind, Sanitizer, Validator,
-    build::{boolean, integer},
-};
+use svc_routing::{CREATABLE, Controller, DELETABLE, EDITABLE, ExtraFields, Map, Request, Response, Result, Route, get, on};
+use svc_schema::{Arg, Args, Error, MethodKind, Sanitizer, Validator, build::{boolean, integer}};
 use svc_store::{request_cache, users};
 
-pub(crate) use self::fields::preferences;
-use self::{
-    fields::{OBJECT, UserDraft, UserFields, UserItem},
-    load::{LoadedUser, UserLoader},
-    params::UserList,
-    rights::UserRights,
-};
-use crate::{
-    Access, Settings, Site,
-    access::only_reads,
-    avatars, caller,
-    errors::{forbidden_context, trash_not_supported},
-    posts::context_arg,
-    respond,
-};
+use crate::{Access, Settings, Site, avatars, caller, errors::{forbidden_context, trash_not_supported}, posts::context_arg, request::only_reads, respond, users::draft::UserDraft};
+use self::{fields::{OBJECT, UserFields, UserItem}, load::{LoadedUser, UserLoader}, params::UserList, rights::UserRights};
 
 /// Route of the collection.
 pub(crate) fn route(site: &Site) -> String {

@@ -6,8 +6,8 @@ use svc_model::User;
 use svc_schema::Error;
 use svc_store::Meta;
 
-use super::{errors, fields::UserDraft};
-use crate::render;
+use super::errors;
+use crate::{sanitize, users::draft::UserDraft};
 
 /// Most characters of a login (column `user_login`).
 const MAX_LOGIN: usize = 60;
@@ -58,14 +58,14 @@ pub(super) fn apply(
         return Err(errors::login_too_long());
     }
     let name =
-        |given: &Option<String>, key| something(render::save_user_name(&given.clone().unwrap_or_else(|| stored(key))));
+        |given: &Option<String>, key| something(sanitize::user_name(&given.clone().unwrap_or_else(|| stored(key))));
     let first = name(&draft.first_name, "first_name");
     let last = name(&draft.last_name, "last_name");
     let nickname =
         Some(name(&draft.nickname, "nickname")).filter(|n| !n.is_empty()).unwrap_or_else(|| user.login.clone());
     let description = something(draft.description.clone().unwrap_or_else(|| stored("description")));
 
-    let shown = something(render::save_user_name(draft.name.as_deref().unwrap_or(&user.display_name)));
+    let shown = something(sanitize::user_name(draft.name.as_deref().unwrap_or(&user.display_name)));
     user.display_name = match (shown.as_str(), existing) {
         ("", None) => {
             [&first, &last].map(String::as_str).into_iter().filter(|n| !n.is_empty()).collect::<Vec<_>>().join(" ")
@@ -95,7 +95,7 @@ pub(super) fn apply(
     if longer(&user.email, MAX_ADDRESS) {
         return Err(errors::invalid_email());
     }
-    user.url = render::save_address(draft.url.as_deref().unwrap_or(&user.url));
+    user.url = sanitize::address(draft.url.as_deref().unwrap_or(&user.url));
     if longer(&user.url, MAX_ADDRESS) {
         return Err(errors::url_too_long());
     }
@@ -110,7 +110,7 @@ pub(super) fn apply(
         ("first_name", first),
         ("last_name", last),
         ("nickname", nickname),
-        ("description", render::save_user_description(&description)),
+        ("description", sanitize::user_description(&description)),
         ("locale", draft.locale.clone().unwrap_or_else(|| stored("locale"))),
     ];
     Ok(Profile { user, slug_is_given, texts })

@@ -5,24 +5,12 @@
 use std::{cell::Cell, sync::Arc};
 
 use serde_json::{Value, json};
-use svc_routing::{
-    CREATABLE, Controller, DELETABLE, EDITABLE, ExtraFields, Link, Links, Map, Request, Response, Result, Route, get,
-    on,
-};
-use svc_schema::{
-    Args, MethodKind, Schema,
-    build::{boolean, string},
-};
+use svc_routing::{CREATABLE, Controller, DELETABLE, EDITABLE, ExtraFields, Link, Links, Map, Request, Response, Result, Route, get, on};
+use svc_schema::{Args, MethodKind, Schema, build::{boolean, string}};
 use svc_store::{Db, Tx};
 
-use super::{
-    INACTIVE, Instance, WidgetKind, check_manage, errors,
-    fields::{Draft, Item, OBJECT, WidgetFields, fields},
-    instance, is_open, may_manage, show,
-    store::{Widgets, parse_id, store_instance},
-    types::in_form,
-};
-use crate::{Access, LINK_RELATION, Settings, Site, SiteResult, caller, posts::context_arg, respond};
+use super::{Instance, WidgetKind, check_manage, errors, fields::{Draft, Item, OBJECT, WidgetFields, fields}, instance, is_open, may_manage, show, store::{Widgets, parse_id, store_instance}, types::in_form};
+use crate::{Access, LINK_RELATION, Settings, Site, SiteResult, caller, posts::context_arg, respond, widgets::sidebar::INACTIVE};
 
 /// The routes of widgets.
 pub struct WidgetRoutes {

@@ -5,8 +5,8 @@ use std::{cell::Cell, sync::Arc};
 use svc_routing::Request;
 use svc_store::Db;
 
-use super::{Instance, Sidebar, WidgetKind, store::parse_id};
-use crate::{Settings, Site, SiteResult, render};
+use super::{Instance, WidgetKind, store::parse_id};
+use crate::{Settings, Site, SiteResult, render, widgets::sidebar::Sidebar};
 
 /// What a widget is shown with: the site as of one snapshot, the request, and what stands around titles.
 pub struct Showing<'a> {

@@ -5,15 +5,11 @@ use std::sync::Arc;
 use serde_json::Value;
 use svc_resource::Fields;
 use svc_routing::{Controller, EDITABLE, ExtraFields, Link, Links, Map, Request, Response, Result, Route, get, on};
-use svc_schema::{
-    Args, MethodKind, Schema,
-    build::{array, string, types},
-};
-
+use svc_schema::{Args, MethodKind, Schema, build::{array, string, types}};
 use svc_store::Tx;
 
-use super::{INACTIVE, Sidebar, check_manage, errors, is_open, may_manage, store::Widgets};
-use crate::{LINK_RELATION, Settings, Site, posts::context_arg, posts::with_query, respond};
+use super::{check_manage, errors, is_open, may_manage, store::Widgets};
+use crate::{LINK_RELATION, Settings, Site, posts::{context_arg, with_query}, respond, widgets::sidebar::{INACTIVE, Sidebar}};
 
 const ALL: &[&str] = &["embed", "view", "edit"];
 

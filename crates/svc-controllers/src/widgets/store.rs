@@ -6,8 +6,8 @@ use indexmap::IndexMap;
 use svc_php::{Array, Key, Php};
 use svc_store::{Db, Tx, options};
 
-use super::{INACTIVE, Instance};
-use crate::{Site, SiteResult, stored_arrays};
+use super::Instance;
+use crate::{Site, SiteResult, stored_arrays, widgets::sidebar::INACTIVE};
 
 /// Option that says which widgets stand in which sidebar.
 const SIDEBARS: &str = "sidebars_widgets";

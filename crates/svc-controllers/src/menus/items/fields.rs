@@ -3,65 +3,17 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use svc_model::{Post, PostType, TermId};
+use svc_model::PostType;
 use svc_resource::Fields;
 use svc_schema::build::{SchemaBuilder, array, boolean, integer, string, types};
-use svc_store::Meta;
 
-use super::target::Target;
-use crate::{LINK_RELATION, Site, posts::schema_links, render};
+use crate::{LINK_RELATION, Site, menus::items::item::{KINDS, NavItem}, posts::schema_links, render};
 
 /// The table of items.
 pub(super) type ItemFields = Fields<NavItem, ItemDraft>;
 
 const ALL: &[&str] = &["view", "edit", "embed"];
 const VIEW_EDIT: &[&str] = &["view", "edit"];
-
-/// What an item leads to.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Kind {
-    /// A term.
-    Taxonomy,
-    /// A post.
-    PostType,
-    /// The archive of a post type.
-    Archive,
-    /// An address.
-    #[default]
-    Custom,
-}
-
-/// Kinds by the names that the interface and stored meta have for them.
-const KINDS: [(&str, Kind); 4] = [
-    ("taxonomy", Kind::Taxonomy),
-    ("post_type", Kind::PostType),
-    ("post_type_archive", Kind::Archive),
-    ("custom", Kind::Custom),
-];
-
-impl Kind {
-    /// The kind of this name. Kinds that plugins have brought count as addresses.
-    pub(super) fn of(name: &str) -> Self {
-        KINDS.iter().find(|(known, _)| *known == name).map(|(_, kind)| *kind).unwrap_or_default()
-    }
-
-    /// The kind's name.
-    pub(super) fn name(self) -> &'static str {
-        KINDS.iter().find(|(_, kind)| *kind == self).map_or("custom", |(name, _)| name)
-    }
-}
-
-/// An item with everything loaded that its members read.
-pub(super) struct NavItem {
-    /// The row.
-    pub(super) post: Post,
-    /// Its meta.
-    pub(super) meta: Meta,
-    /// The menu that it stands in; zero for none.
-    pub(super) menu: TermId,
-    /// What it leads to.
-    pub(super) target: Target,
-}
 
 /// What a request wants to change of an item; `None` leaves a member as it is.
 #[derive(Clone, Debug, Default)]
@@ -81,47 +33,6 @@ pub(super) struct ItemDraft {
     pub(super) xfn: Option<Vec<String>>,
     pub(super) menu: Option<i64>,
     pub(super) meta: Option<Value>,
-}
-
-impl NavItem {
-    /// A text of its meta, empty when there is none.
-    pub(super) fn text(&self, key: &str) -> &str {
-        self.meta.text(key)
-    }
-
-    fn number(&self, key: &str) -> i64 {
-        svc_php::numeric::text_to_int(self.text(key))
-    }
-
-    pub(super) fn kind(&self) -> Kind {
-        Kind::of(self.text("_menu_item_type"))
-    }
-
-    /// The title as stored, or that of what the item leads to.
-    pub(super) fn title(&self) -> &str {
-        if self.post.title.is_empty() { &self.target.title } else { &self.post.title }
-    }
-
-    pub(super) fn parent(&self) -> i64 {
-        self.number("_menu_item_menu_item_parent")
-    }
-
-    /// The number of what it leads to.
-    pub(super) fn object_id(&self) -> i64 {
-        self.number("_menu_item_object_id").saturating_abs()
-    }
-
-    pub(super) fn classes(&self) -> Vec<String> {
-        match self.meta.first("_menu_item_classes").map_or_else(|| "".into(), svc_store::StoredText::json) {
-            Value::Array(classes) => classes.iter().map(|c| svc_php::cast::to_text(c).into_owned()).collect(),
-            other => vec![svc_php::cast::to_text(&other).into_owned()],
-        }
-    }
-
-    /// The item's relations to the site that it leads to, as stored.
-    fn xfn(&self) -> Value {
-        self.text("_menu_item_xfn").split(' ').map(|rel| Value::from(svc_text::sanitize_html_class(rel, ""))).collect()
-    }
 }
 
 /// A list of names fit for class attributes.

@@ -3,62 +3,11 @@
 use std::sync::Arc;
 
 use svc_auth::Caller;
-use svc_model::{Post, PostId, PostType};
+use svc_model::PostType;
 use svc_resource::View;
 use svc_routing::{Link, Links};
-use svc_store::{
-    Db,
-    meta::{self, MetaKind},
-    terms,
-};
 
-use super::{
-    fields::{Kind, NavItem},
-    target::{self, Pointer},
-};
-use crate::{
-    Access, LINK_RELATION, Settings, Site, SiteResult,
-    menus::MENU,
-    posts::{rights::PostRights, with_query},
-};
-
-impl Pointer {
-    /// Where an item leads by its stored meta.
-    fn of(item: &NavItem) -> Self {
-        Pointer {
-            kind: item.kind(),
-            object: item.text("_menu_item_object").to_owned(),
-            object_id: item.object_id(),
-            url: item.text("_menu_item_url").to_owned(),
-        }
-    }
-}
-
-/// These rows as items: four kinds of data, each loaded in a fixed number of queries.
-pub(super) fn items(db: &mut Db, site: &Site, settings: &Settings, rows: Vec<Post>) -> SiteResult<Vec<NavItem>> {
-    let ids: Vec<PostId> = rows.iter().map(|p| p.id).collect();
-    let numbers: Vec<i64> = ids.iter().map(|id| id.0).collect();
-    let mut meta = meta::load(db, MetaKind::Post, &numbers)?;
-    let menus = terms::of_objects(db, &ids)?;
-    let mut items: Vec<NavItem> = rows
-        .into_iter()
-        .map(|post| NavItem {
-            meta: meta.remove(&post.id.0).unwrap_or_default(),
-            menu: menus
-                .get(&post.id)
-                .and_then(|all| all.iter().find(|t| t.taxonomy == MENU))
-                .map(|t| t.id)
-                .unwrap_or_default(),
-            post,
-            target: target::Target::default(),
-        })
-        .collect();
-    let pointers: Vec<Pointer> = items.iter().map(Pointer::of).collect();
-    for (item, target) in items.iter_mut().zip(target::load(db, site, settings, &pointers)?) {
-        item.target = target;
-    }
-    Ok(items)
-}
+use crate::{Access, LINK_RELATION, Settings, Site, menus::items::item::{Kind, NavItem}, posts::{rights::PostRights, with_query}};
 
 /// What links of items are made of.
 pub(super) struct Linking<'a> {

@@ -4,9 +4,11 @@
 //! allowed to see menus too.
 
 mod fields;
+pub(crate) mod item;
 mod load;
 mod on_delete;
 mod on_publish;
+pub(crate) mod save;
 mod show;
 mod target;
 mod write;
@@ -16,26 +18,13 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use svc_model::{Post, PostType};
 use svc_resource::View;
-use svc_routing::{
-    CREATABLE, Controller, DELETABLE, EDITABLE, ExtraFields, Links, Map, Request, Response, Result, Route, get, on,
-};
-use svc_schema::{
-    Args, MethodKind, Schema,
-    build::{boolean, integer},
-};
+use svc_routing::{CREATABLE, Controller, DELETABLE, EDITABLE, ExtraFields, Links, Map, Request, Response, Result, Route, get, on};
+use svc_schema::{Args, MethodKind, Schema, build::{boolean, integer}};
 use svc_store::posts as stored_posts;
 
-use self::{
-    fields::{ItemFields, NavItem},
-    load::Linking,
-};
 use super::check_read;
-use crate::{
-    Access, Site, caller,
-    errors::{post_not_found, trash_not_supported},
-    posts::{Authorized, Posts, context_arg, params, validators},
-    respond,
-};
+use crate::{Access, Site, caller, errors::{post_not_found, trash_not_supported}, menus::items::item::NavItem, posts::{Authorized, Posts, context_arg, params, validators}, respond};
+use self::{fields::ItemFields, load::Linking};
 
 pub(crate) use self::{
     on_delete::{post_gone, term_gone},
@@ -87,7 +76,7 @@ impl MenuItems {
         let loaded = self.site.read(|db| {
             let settings = self.site.settings_in(db)?;
             let access = Access::of_posts(&self.site, &settings, db, std::slice::from_ref(&post))?;
-            let item = load::items(db, &self.site, &settings, vec![post])?.pop();
+            let item = item::items(db, &self.site, &settings, vec![post])?.pop();
             let linking = Linking {
                 site: &self.site,
                 settings: &settings,
@@ -115,7 +104,7 @@ impl MenuItems {
         let mut page = self.posts.page(&req, |db, settings, access, rows| {
             let (site, kind) = (&self.site, &*self.post_type);
             let linking = Linking { site, settings, kind, caller: &caller, access, view: &view };
-            let items = load::items(db, site, settings, rows)?;
+            let items = item::items(db, site, settings, rows)?;
             Ok(items.into_iter().map(|item| (linking.links(&item), item)).collect())
         })?;
         let loaded: Vec<(Option<Links>, NavItem)> = std::mem::take(&mut page.items);

@@ -1,13 +1,9 @@
 //! Items that lead to what is deleted go with it.
 
 use svc_model::{PostId, Term};
-use svc_store::{
-    Tx,
-    meta::{self, MetaKind},
-    posts::{self, Clauses, MetaClause, PostQuery},
-};
+use svc_store::{Tx, meta::{self, MetaKind}, posts::{self, Clauses, MetaClause, PostQuery}};
 
-use crate::{SiteResult, menus::ITEM};
+use crate::{SiteResult, menus::items::item::ITEM};
 
 /// Deletes the items that lead to a post, which is about to be deleted for good. Source: `_wp_delete_post_menu_item`.
 ///

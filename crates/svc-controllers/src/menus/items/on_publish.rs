@@ -2,17 +2,10 @@
 
 use chrono::NaiveDateTime;
 use svc_model::{Post, PostId};
-use svc_store::{
-    Tx,
-    meta::{self, MetaKind},
-    posts, terms,
-};
+use svc_store::{Tx, meta::{self, MetaKind}, posts, terms};
 
-use super::{fields::Kind, target::Pointer, write};
-use crate::{
-    Settings, SiteResult,
-    menus::{ITEM, MENU, menu::items_of},
-};
+use super::{save, target::Pointer};
+use crate::{Settings, SiteResult, menus::items::item::{ITEM, Kind, MENU, items_of}};
 
 /// Puts a page that has just been published into the menus that get new pages, unless it stands below another page or in
 /// the menu already.
@@ -40,7 +33,7 @@ pub(crate) fn page_published(tx: &mut Tx, settings: &Settings, page: &Post, now:
         let id = insert(tx, settings, page, places + 1, now)?;
         let pointer =
             Pointer { kind: Kind::PostType, object: page.post_type.clone(), object_id: page.id.0, url: String::new() };
-        write::keep(tx, id, &write::Wanted { pointer, classes: vec![String::new()], ..write::Wanted::default() })?;
+        save::keep(tx, id, &save::Wanted { pointer, classes: vec![String::new()], ..save::Wanted::default() })?;
         terms::set_object_terms(tx, id, MENU, &[*menu])?;
     }
     Ok(())

@@ -3,17 +3,9 @@
 use std::collections::HashMap;
 
 use svc_model::Term;
-use svc_store::{
-    Db, Order,
-    posts::{self, PostOrderBy, PostQuery, TaxClause},
-};
+use svc_store::{Db, Order, posts::{self, PostOrderBy, PostQuery, TaxClause}};
 
-use super::{fields::NavItem, load};
-use crate::{
-    Settings, Site, SiteResult,
-    menus::{ITEM, MENU},
-    render,
-};
+use crate::{Settings, Site, SiteResult, menus::items::item::{self, ITEM, MENU, NavItem}, render};
 
 /// Most items of a menu that are shown.
 const MOST: u64 = 500;
@@ -31,7 +23,7 @@ pub(crate) fn shown(db: &mut Db, site: &Site, settings: &Settings, menu: &Term) 
     query.tax.clauses = vec![clause];
     let ids = posts::query(db, &query)?.ids;
     let rows = posts::get_many(db, &ids)?;
-    let items = load::items(db, site, settings, rows)?;
+    let items = item::items(db, site, settings, rows)?;
     let mut below: HashMap<i64, Vec<&NavItem>> = HashMap::new();
     let valid: Vec<&NavItem> = items.iter().filter(|item| !item.target.invalid).collect();
     for item in &valid {

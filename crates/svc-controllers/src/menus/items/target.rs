@@ -5,8 +5,7 @@ use std::collections::{HashMap, HashSet};
 use svc_model::{Post, PostId, PostType, Term, TermId};
 use svc_store::{Db, posts, terms};
 
-use super::fields::Kind;
-use crate::{Settings, Site, SiteResult, permalinks, terms::slug_paths};
+use crate::{Settings, Site, SiteResult, menus::items::item::{Kind, NavItem}, permalinks, terms::paths::slug_paths};
 
 /// What an item leads to, as its members show it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -155,5 +154,17 @@ fn archive(site: &Site, settings: &Settings, pointer: &Pointer, objects: &Object
         url: kind.map_or_else(|| Some(String::new()), address),
         invalid: kind.is_none(),
         ..Target::default()
+    }
+}
+
+impl Pointer {
+    /// Where an item leads by its stored meta.
+    pub(crate) fn of(item: &NavItem) -> Self {
+        Pointer {
+            kind: item.kind(),
+            object: item.text("_menu_item_object").to_owned(),
+            object_id: item.object_id(),
+            url: item.text("_menu_item_url").to_owned(),
+        }
     }
 }

@@ -3,41 +3,11 @@
 use std::sync::Arc;
 
 use svc_model::{Post, PostId, TermId};
-use svc_php::Php;
 use svc_routing::{Request, Result};
-use svc_store::{
-    Db, StoredText, Tx,
-    meta::{self, MetaKind},
-    posts, terms,
-};
+use svc_store::{Db, StoredText, Tx, meta::{self, MetaKind}, posts, terms};
 
-use super::{
-    MenuItems,
-    fields::{ItemDraft, Kind, NavItem},
-    load,
-    target::{self, Pointer, Target},
-};
-use crate::{
-    Settings, Site, SiteResult, caller,
-    errors::post_not_found,
-    menus::{MENU, errors},
-    posts::draft::PostDraft,
-    respond,
-};
-
-/// Since when an item is in no menu, so that it can be cleared away one day.
-const ORPHANED: &str = "_menu_item_orphaned";
-
-/// What an item is to be.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Wanted {
-    pub(super) title: String,
-    pub(super) pointer: Pointer,
-    pub(super) parent: i64,
-    pub(super) link_target: String,
-    pub(super) classes: Vec<String>,
-    pub(super) xfn: String,
-}
+use super::{MenuItems, fields::ItemDraft, target::{self, Pointer, Target}};
+use crate::{Settings, Site, SiteResult, caller, errors::post_not_found, menus::{errors, items::{item::{self, Kind, MENU, NavItem}, save::{ORPHANED, Wanted, keep}}}, posts::draft::PostDraft, respond};
 
 impl MenuItems {
     /// Creates or changes an item as the request says.
@@ -62,7 +32,7 @@ impl MenuItems {
             let before = match id {
                 Some(id) => {
                     let post = posts::get(tx, id)?.ok_or_else(post_not_found)?;
-                    load::items(tx, &site, &settings, vec![post])?.pop()
+                    item::items(tx, &site, &settings, vec![post])?.pop()
                 }
                 None => None,
             };
@@ -166,25 +136,4 @@ fn object_of(db: &mut Db, site: &Site, pointer: &Pointer) -> SiteResult<String> 
     let term = if id == 0 { None } else { terms::get(db, TermId(id), None)? };
     let term = term.filter(|term| site.taxonomies.get(&term.taxonomy).is_some());
     Ok(term.ok_or_else(errors::invalid_term)?.taxonomy)
-}
-
-/// Stores what an item leads to and how its link looks.
-pub(super) fn keep(tx: &mut Tx, id: PostId, wanted: &Wanted) -> SiteResult<()> {
-    let pointer = &wanted.pointer;
-    // A link of one's own points at itself.
-    let object_id = if pointer.kind == Kind::Custom { id.0 } else { pointer.object_id };
-    let classes = Php::Array(wanted.classes.iter().map(|class| Php::from(class.as_str())).collect());
-    for (key, value) in [
-        ("_menu_item_type", StoredText::of(pointer.kind.name())),
-        ("_menu_item_menu_item_parent", StoredText::of(wanted.parent)),
-        ("_menu_item_object_id", StoredText::of(object_id)),
-        ("_menu_item_object", StoredText::of(&pointer.object)),
-        ("_menu_item_target", StoredText::of(&wanted.link_target)),
-        ("_menu_item_classes", StoredText::of(classes)),
-        ("_menu_item_xfn", StoredText::of(&wanted.xfn)),
-        ("_menu_item_url", StoredText::of(&pointer.url)),
-    ] {
-        meta::update(tx, MetaKind::Post, id.0, key, &value)?;
-    }
-    Ok(())
 }

@@ -2,16 +2,11 @@
 
 use svc_php::Php;
 
-use crate::{
-    SiteResult,
-    blocks::{BlockViewer, with_blocks},
-    render,
-    widgets::{Instance, Showing, WidgetKind},
-};
+use crate::{SiteResult, blocks::{BlockViewer, with_blocks}, sanitize, render, widgets::{Instance, Showing, WidgetKind}};
 
 /// Content as it is stored: any HTML for those who may use it, else what posts may have.
 pub(super) fn cleaned(text: &str, unfiltered_html: bool) -> Php {
-    Php::from(render::save_content(text, !unfiltered_html).as_str())
+    Php::from(sanitize::content(text, !unfiltered_html).as_str())
 }
 
 /// The title as it is stored.

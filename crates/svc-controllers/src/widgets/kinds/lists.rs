@@ -13,7 +13,7 @@ use svc_store::{
 use super::simple::{Input, Simple};
 use crate::{
     SiteResult, permalinks, render,
-    terms::slug_paths,
+    terms::paths::slug_paths,
     widgets::{Instance, Showing},
 };
 

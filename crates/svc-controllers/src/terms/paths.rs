@@ -1,0 +1,31 @@
+//! Slugs of terms with those of their ancestors.
+
+use std::collections::HashMap;
+
+use svc_model::{Term, TermId};
+use svc_store::{Db, terms};
+
+use crate::{SiteResult, terms::load::chain};
+
+/// The slugs from the topmost term down to each of these, by id: two queries, whatever their number, and none when all
+/// stand at the top.
+///
+/// # Errors
+/// Those of the store.
+pub(crate) fn slug_paths<'t>(
+    db: &mut Db,
+    taxonomy: &str,
+    wanted: impl Iterator<Item = &'t Term>,
+) -> SiteResult<HashMap<TermId, Vec<String>>> {
+    let wanted: Vec<&Term> = wanted.collect();
+    if wanted.iter().all(|t| t.parent.is_none()) {
+        return Ok(wanted.into_iter().map(|t| (t.id, vec![t.slug.clone()])).collect());
+    }
+    let parents: HashMap<TermId, TermId> = terms::hierarchy(db, taxonomy)?.into_iter().collect();
+    let chains: Vec<(TermId, Vec<TermId>)> = wanted.iter().map(|t| (t.id, chain(t.id, &parents))).collect();
+    let mut all: Vec<TermId> = chains.iter().flat_map(|(_, ids)| ids.iter().copied()).collect();
+    all.sort_unstable();
+    all.dedup();
+    let slugs: HashMap<TermId, String> = terms::get_many(db, &all)?.into_iter().map(|t| (t.id, t.slug)).collect();
+    Ok(chains.into_iter().map(|(id, ids)| (id, ids.iter().filter_map(|id| slugs.get(id).cloned()).collect())).collect())
+}
