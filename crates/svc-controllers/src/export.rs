@@ -7,7 +7,7 @@ use svc_routing::{Controller, Request, Response, Result, Route, forbidden, get};
 use svc_schema::Error;
 
 use crate::{
-    Access, Site,
+    Access, RestSite,
     blocking::blocking,
     caller, global_styles,
     templates::{Kind, Lookup, without_theme},
@@ -30,12 +30,12 @@ fn no_archive() -> Error {
 
 /// The export of the active theme.
 pub struct ThemeExport {
-    site: Arc<Site>,
+    site: Arc<RestSite>,
 }
 
 impl ThemeExport {
     /// The export of this site's theme.
-    pub fn new(site: &Arc<Site>) -> Self {
+    pub fn new(site: &Arc<RestSite>) -> Self {
         ThemeExport { site: Arc::clone(site) }
     }
 

@@ -19,7 +19,7 @@ use quick_cache::sync::Cache;
 use svc_fetch::Get;
 use tokio::{sync::OnceCell, task::JoinSet};
 
-use crate::{Site, http_client::own};
+use crate::{SiteRenderer, http_client::own};
 
 /// How long a feed is kept, and how long it is not asked for again when it cannot be read.
 const KEPT: Duration = Duration::from_secs(12 * 60 * 60);
@@ -143,7 +143,7 @@ pub async fn within_own_fetch<F: Future>(request: F) -> F::Output {
 ///
 /// # Errors
 /// Those of `make`.
-pub async fn with_feeds<T, E>(site: &Arc<Site>, make: impl Fn(&Missing) -> Result<T, E>) -> Result<T, E> {
+pub async fn with_feeds<T, E>(site: &Arc<SiteRenderer>, make: impl Fn(&Missing) -> Result<T, E>) -> Result<T, E> {
     let missing = Missing::default();
     let mut made = make(&missing)?;
     for _ in 0..ROUNDS {
@@ -161,7 +161,7 @@ pub async fn with_feeds<T, E>(site: &Arc<Site>, make: impl Fn(&Missing) -> Resul
 ///
 /// # Errors
 /// Those of `make`.
-pub fn with_known_feeds<T, E>(site: &Arc<Site>, make: impl Fn(&Missing) -> Result<T, E>) -> Result<T, E> {
+pub fn with_known_feeds<T, E>(site: &Arc<SiteRenderer>, make: impl Fn(&Missing) -> Result<T, E>) -> Result<T, E> {
     let missing = Missing::default();
     let made = make(&missing)?;
     let wanted = missing.take();
@@ -173,7 +173,7 @@ pub fn with_known_feeds<T, E>(site: &Arc<Site>, make: impl Fn(&Missing) -> Resul
 }
 
 /// Fetches feeds, several at a time.
-async fn fetch(site: &Arc<Site>, permalinks: BTreeSet<String>) {
+async fn fetch(site: &Arc<SiteRenderer>, permalinks: BTreeSet<String>) {
     let mut under_way = JoinSet::new();
     for address in permalinks {
         let site = Arc::clone(site);
@@ -185,7 +185,7 @@ async fn fetch(site: &Arc<Site>, permalinks: BTreeSet<String>) {
     while under_way.join_next().await.is_some() {}
 }
 
-async fn read(site: &Site, address: &str) -> Read {
+async fn read(site: &SiteRenderer, address: &str) -> Read {
     let allowed = site.settings().map(|settings| own(&settings)).unwrap_or_default();
     let get = Get::new(address).allow(allowed).within(TIME).at_most(BYTES).header("Accept", ACCEPTED);
     let get = get.header(FETCH_HEADER, site.feeds.token.as_str());

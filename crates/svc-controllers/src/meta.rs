@@ -3,6 +3,7 @@
 //! A registration says the stored key, the public name, the type, and whether one value or a list is kept. Reading goes
 //! from stored texts to JSON by the schema, writing the other way; values that are not registered are never shown.
 
+use crate::site_errors::posts as errors;
 use std::sync::Arc;
 
 use indexmap::IndexMap;
@@ -12,7 +13,7 @@ use svc_resource::{Field, Fields};
 use svc_schema::{Error, Schema, build::object};
 use svc_store::{Meta, MetaKind, StoredText, Tx};
 
-use crate::{SiteResult, errors};
+use crate::{SiteResult};
 
 /// How a registered value is guarded beyond the right to edit its object.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

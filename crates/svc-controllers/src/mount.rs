@@ -8,13 +8,13 @@ use svc_routing::{Link, Map, ParamOrder, Registry, Request, Response, SiteInfo};
 use svc_schema::Error;
 use svc_store::{MetaKind, meta, posts};
 
-use crate::{Access, LINK_RELATION, Settings, Site, abilities::AbilityRoutes, application_passwords::ApplicationPasswords, block_directory::BlockDirectory, blocks, caller, comments::Comments, export::ThemeExport, fonts::{FontCollections, FontFaces, FontFamilies}, global_styles::{GlobalStyles, StylesHistory}, icons::IconRoutes, media::Media, menus::{MenuItems, MenuLocations, Menus, items::item::MENU}, navigation_fallback::{self, NavigationFallback}, oembed::{self, OEmbed}, patterns::{PatternDirectory, Patterns}, permalinks, plugins::Plugins, posts::Posts, revisions::{Autosaves, Revisions}, search::Search, site_health::SiteHealth, site_settings::SiteSettings, statuses::Statuses, taxonomies::TaxonomyFamily, templates::{TemplateHistory, Templates}, terms::Terms, themes::Themes, types::Types, url_details::UrlDetails, users::Users, view_config::ViewConfig, widgets::{SidebarRoutes, WidgetRoutes, WidgetTypeRoutes}};
+use crate::{Access, LINK_RELATION, Settings, RestSite, abilities::AbilityRoutes, application_passwords::ApplicationPasswords, block_directory::BlockDirectory, blocks, caller, comments::Comments, export::ThemeExport, fonts::{FontCollections, FontFaces, FontFamilies}, global_styles::{GlobalStyles, StylesHistory}, icons::IconRoutes, media::Media, menus::{MenuItems, MenuLocations, Menus, items::item::MENU}, navigation_fallback::{self, NavigationFallback}, oembed::{self, OEmbed}, patterns::{PatternDirectory, Patterns}, permalinks, plugins::Plugins, posts::Posts, revisions::{Autosaves, Revisions}, search::Search, site_health::SiteHealth, site_settings::SiteSettings, statuses::Statuses, taxonomies::TaxonomyFamily, templates::{TemplateHistory, Templates}, terms::Terms, themes::Themes, types::Types, url_details::UrlDetails, users::Users, view_config::ViewConfig, widgets::{SidebarRoutes, WidgetRoutes, WidgetTypeRoutes}};
 
 /// What the framework has to know of a site: its addresses and the first members of its index.
 ///
 /// # Errors
 /// Those of the store.
-pub fn site_info(site: &Arc<Site>) -> Result<SiteInfo, Error> {
+pub fn site_info(site: &Arc<RestSite>) -> Result<SiteInfo, Error> {
     let settings = site.settings()?;
     let mut info = SiteInfo::new(site.brand.clone(), settings.urls.rest("/"));
     // As clients of the peer expect. Parameters are parsed once, so that permission and callback see the same value
@@ -27,7 +27,7 @@ pub fn site_info(site: &Arc<Site>) -> Result<SiteInfo, Error> {
     }))
 }
 
-fn facts(site: &Site, settings: &Settings) -> Map {
+fn facts(site: &RestSite, settings: &Settings) -> Map {
     // An option that is not there is told as such.
     let text = |name: &str| settings.stored(name).map_or(Value::Bool(false), |stored| stored.text().into());
     let offset = match settings.option("timezone_string") {
@@ -53,7 +53,7 @@ fn facts(site: &Site, settings: &Settings) -> Map {
 
 /// Mounts every family of this site, and fills the index with what the families know. `app_passwords` says whether
 /// application passwords are available, and the index then tells where they are authorized.
-pub fn mount(registry: &mut Registry, site: &Arc<Site>, app_passwords: bool) {
+pub fn mount(registry: &mut Registry, site: &Arc<RestSite>, app_passwords: bool) {
     let own = ["site-health", "block-editor", "abilities"].map(|name| site.brand.side_namespace(name));
     registry.list_last(std::iter::once(site.brand.namespace()).chain(own));
     let embeds = Arc::clone(site);
@@ -134,14 +134,14 @@ pub fn mount(registry: &mut Registry, site: &Arc<Site>, app_passwords: bool) {
 }
 
 /// Whether the caller may change the theme, or write what it shows.
-fn works_with_theme(site: &Site, settings: &Settings, req: &Request) -> bool {
+fn works_with_theme(site: &RestSite, settings: &Settings, req: &Request) -> bool {
     let (access, caller) = (Access::new(site, settings), caller(req));
     let edits = site.types.iter().filter(|t| t.show_in_rest).map(|t| t.caps.edit_posts.as_str());
     std::iter::once("switch_themes").chain(edits).any(|cap| access.can(&caller, cap))
 }
 
 /// Menus, their items, and where they are shown.
-fn menus(registry: &mut Registry, site: &Arc<Site>, namespace: &str) {
+fn menus(registry: &mut Registry, site: &Arc<RestSite>, namespace: &str) {
     if let Some(taxonomy) = site.taxonomies.get(MENU).filter(|t| t.show_in_rest).cloned() {
         let site = Arc::clone(site);
         registry.mount(namespace, move |extra| Menus::new(&site, &taxonomy, extra));
@@ -158,7 +158,7 @@ fn menus(registry: &mut Registry, site: &Arc<Site>, namespace: &str) {
 }
 
 /// Widgets, their kinds, and the sidebars that they stand in.
-fn widgets(registry: &mut Registry, site: &Arc<Site>, namespace: &str) {
+fn widgets(registry: &mut Registry, site: &Arc<RestSite>, namespace: &str) {
     let [sidebars, kinds, widgets] = [(); 3].map(|()| Arc::clone(site));
     registry.mount(namespace, move |extra| SidebarRoutes::new(&sidebars, extra));
     registry.mount(namespace, move |extra| WidgetTypeRoutes::new(&kinds, extra));
@@ -166,7 +166,7 @@ fn widgets(registry: &mut Registry, site: &Arc<Site>, namespace: &str) {
 }
 
 /// Font families, their faces, and collections of fonts.
-fn fonts(registry: &mut Registry, site: &Arc<Site>, namespace: &str) {
+fn fonts(registry: &mut Registry, site: &Arc<RestSite>, namespace: &str) {
     for post_type in site.types.iter().filter(|t| t.show_in_rest) {
         let (site, post_type) = (Arc::clone(site), post_type.clone());
         match post_type.rest_controller {
@@ -184,7 +184,7 @@ fn fonts(registry: &mut Registry, site: &Arc<Site>, namespace: &str) {
 }
 
 /// The posts of a type, and what is kept of them beside.
-fn mount_type(registry: &mut Registry, namespace: &str, site: &Arc<Site>, post_type: PostType) {
+fn mount_type(registry: &mut Registry, namespace: &str, site: &Arc<RestSite>, post_type: PostType) {
     let post_type = Arc::new(post_type);
     let shared = || (Arc::clone(site), Arc::clone(&post_type));
     let (own, kind) = shared();
@@ -200,7 +200,7 @@ fn mount_type(registry: &mut Registry, namespace: &str, site: &Arc<Site>, post_t
 }
 
 /// Adds what the families know to the index: where applications are authorized, logo and icon.
-fn complete_index(mut response: Response, req: &Request, site: &Site, app_passwords: bool) -> Response {
+fn complete_index(mut response: Response, req: &Request, site: &RestSite, app_passwords: bool) -> Response {
     let Ok(settings) = site.settings() else { return response };
     let Value::Object(data) = &mut response.data else { return response };
     if app_passwords && req.wants("authentication") {
@@ -236,7 +236,7 @@ fn complete_index(mut response: Response, req: &Request, site: &Site, app_passwo
 
 /// Links to the site's logo and icon: they come with the members that they are about, whether or not `_links` is asked for.
 /// Where the store does not answer there are none.
-fn picture_links(response: &mut Response, req: &Request, site: &Site, settings: &Settings, wants_links: bool) {
+fn picture_links(response: &mut Response, req: &Request, site: &RestSite, settings: &Settings, wants_links: bool) {
     let wanted = |names: &[&str]| wants_links || names.iter().any(|name| req.wants(name));
     let mut pictures = vec![("site_logo", &["site_logo"][..]), ("site_icon", &["site_icon", "site_icon_url"])];
     pictures.retain(|(kind, members)| settings.number(kind) > 0 && wanted(members));

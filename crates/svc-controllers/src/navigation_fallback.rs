@@ -14,7 +14,7 @@ use svc_store::{
 };
 
 use crate::{
-    Access, Site, SiteResult, caller, errors,
+    Access, RestSite, SiteResult, caller, errors,
     posts::{PostRights, Posts, draft::PostDraft},
     respond,
 };
@@ -28,7 +28,7 @@ const PAGE_LIST: &str = "<!-- wp:page-list /-->";
 
 /// The fallback's one route.
 pub struct NavigationFallback {
-    site: Arc<Site>,
+    site: Arc<RestSite>,
     post_type: PostType,
     posts: Posts,
     fields: Fields<PostId, ()>,
@@ -37,7 +37,7 @@ pub struct NavigationFallback {
 
 impl NavigationFallback {
     /// The fallback on this site, of its type of navigation menus.
-    pub fn new(site: &Arc<Site>, post_type: PostType, extra: &ExtraFields) -> Self {
+    pub fn new(site: &Arc<RestSite>, post_type: PostType, extra: &ExtraFields) -> Self {
         let mut fields = Fields::<PostId, ()>::new(OBJECT);
         let id = integer().describe("Number of the navigation menu.").context(&["view", "edit", "embed"]).readonly();
         fields.add("id", id).get(|id| *id);

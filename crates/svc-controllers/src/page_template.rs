@@ -5,18 +5,9 @@ use std::sync::Arc;
 use svc_content::blocks::Renderer;
 use svc_model::{Post, PostId, TermId};
 use svc_packages::theme::ThemeJson;
-use svc_store::{
-    Db,
-    meta::{self, MetaKind},
-};
+use svc_store::{Db, meta::{self, MetaKind}};
 
-use crate::{
-    ActiveTheme, Settings, Site, SiteResult, Visitor,
-    blocks::{BlockViewer, with_page},
-    feeds::Missing,
-    global_styles,
-    templates::Lookup,
-};
+use crate::{ActiveTheme, SiteRenderer, Settings, SiteResult, Visitor, blocks::{BlockViewer, with_page}, feeds::Missing, global_styles, templates::load::Templates as Lookup};
 
 /// A page of the list that an address asks for.
 pub struct ListContext {
@@ -80,7 +71,7 @@ pub fn chosen_template(db: &mut Db, post: PostId) -> SiteResult<Option<String>> 
 /// # Errors
 /// Those of the store.
 pub fn render_template(
-    site: &Site,
+    site: &SiteRenderer,
     settings: &Settings,
     db: &mut Db,
     slugs: &[String],

@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 use svc_content::{RenderContext, blocks::{DynamicBlocks, Renderer, Root, StaticOnly}, display::{self, TextBlocks, standard_shortcodes}, images::Images, shortcodes::Page};
 use svc_model::Post;
 
-use crate::{ActiveTheme, Settings, Site, media::SiteImages, render_cache::{RenderInputs, Source}};
+use crate::{ActiveTheme, SiteRenderer, Settings, media::SiteImages, render_cache::{RenderInputs, Source}};
 
 /// What was loaded to go with a post's texts.
 pub struct RenderOptions<'a> {
@@ -33,7 +33,7 @@ impl<'a> RenderOptions<'a> {
 
 /// Renders a text of a post, or finds what was made of it before.
 fn cached(
-    site: &Site,
+    site: &SiteRenderer,
     settings: &Settings,
     (shown, text): (Source, &str),
     post: &Post,
@@ -80,9 +80,7 @@ fn with_options<'r, T>(
     settings: &'r Settings,
     run: impl FnOnce(&mut RenderContext<'r>) -> T,
 ) -> T {
-    context.smilies = settings.texts.smilies;
-    context.smilies_url = &settings.texts.smilies_url;
-    context.own_host = &settings.texts.own_host;
+    settings.texts.apply(&mut context);
     run(&mut context)
 }
 
@@ -92,14 +90,14 @@ pub fn title(raw: &str) -> String {
 }
 
 /// A post's content as HTML.
-pub fn content(site: &Site, settings: &Settings, post: &Post, with: &RenderOptions<'_>) -> String {
+pub fn content(site: &SiteRenderer, settings: &Settings, post: &Post, with: &RenderOptions<'_>) -> String {
     cached(site, settings, (Source::Content, &post.content), post, with, |context| {
         display::render_content(&post.content, context)
     })
 }
 
 /// A post's excerpt as HTML: the one written, or one of this many words made of the content.
-pub fn excerpt(site: &Site, settings: &Settings, post: &Post, with: &RenderOptions<'_>, words: usize) -> String {
+pub fn excerpt(site: &SiteRenderer, settings: &Settings, post: &Post, with: &RenderOptions<'_>, words: usize) -> String {
     let of = match display::is_empty_excerpt(&post.excerpt) {
         true => (Source::Generated(words), post.content.as_str()),
         false => (Source::Manual, post.excerpt.as_str()),
@@ -111,7 +109,7 @@ pub fn excerpt(site: &Site, settings: &Settings, post: &Post, with: &RenderOptio
 }
 
 /// The blocks of a widget as HTML, with those that ask the store.
-pub(crate) fn widget_blocks(site: &Site, settings: &Settings, text: &str, dynamic: &dyn DynamicBlocks) -> String {
+pub(crate) fn widget_blocks(site: &SiteRenderer, settings: &Settings, text: &str, dynamic: &dyn DynamicBlocks) -> String {
     let (images, page) = (SiteImages::default(), Mutex::default());
     let with = RenderOptions { dynamic: Some(dynamic), ..RenderOptions::new(&images, &page) };
     with_context(settings, &site.theme(settings), &Post::default(), &with, &images, |context| {
@@ -132,7 +130,7 @@ pub(crate) enum WidgetText {
 }
 
 /// The text of a text widget as HTML.
-pub(crate) fn widget_text(site: &Site, settings: &Settings, text: &str, written: WidgetText) -> String {
+pub(crate) fn widget_text(site: &SiteRenderer, settings: &Settings, text: &str, written: WidgetText) -> String {
     let (images, page) = (SiteImages::default(), Mutex::default());
     let with = RenderOptions::new(&images, &page);
     with_context(settings, &site.theme(settings), &Post::default(), &with, &images, |context| match written {
@@ -141,7 +139,3 @@ pub(crate) fn widget_text(site: &Site, settings: &Settings, text: &str, written:
     })
 }
 
-/// A comment as HTML.
-pub fn comment(settings: &Settings, raw: &str) -> String {
-    with_options(RenderContext::default(), settings, |context| display::render_comment(raw, context))
-}

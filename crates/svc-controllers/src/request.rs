@@ -3,6 +3,8 @@
 use svc_auth::Caller;
 use svc_routing::{Method, Request};
 
+use crate::{blocks::site_blocks::BlockViewer, feeds::Missing, rest_site::RestSite, settings::Settings, visitor::OpenedPosts};
+
 /// UUID of the application password that a request was signed in with: an extension of the request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AppPassword(pub String);
@@ -30,4 +32,28 @@ pub fn caller(req: &Request) -> Caller {
 /// complete, and nobody is signed in.
 pub(crate) fn only_reads(req: &Request) -> bool {
     !req.is_authenticated() && matches!(*req.method(), Method::GET | Method::HEAD | Method::OPTIONS)
+}
+
+/// Who reads the response to this request, and where: what dynamic blocks depend on.
+pub(crate) fn block_viewer(site: &RestSite, settings: &Settings, req: &Request) -> BlockViewer {
+    let query = svc_php::query::build(&req.params().query);
+    let route = settings.urls.rest(req.route());
+    let joint = if route.contains('?') { '&' } else { '?' };
+    let caller = caller(req);
+    BlockViewer {
+        address: if query.is_empty() { route } else { format!("{route}{joint}{query}") },
+        missing: Missing::default(),
+        logout_nonce: if caller.is_logged_in() { nonce(site, req, LOG_OUT) } else { String::new() },
+        opened: OpenedPosts::default(),
+        caller,
+    }
+}
+
+/// The action of the nonce that logs a user out.
+const LOG_OUT: &str = "log-out";
+
+/// A nonce for an action of the caller in their session; empty on a site without keys.
+pub(crate) fn nonce(site: &RestSite, req: &Request, action: &str) -> String {
+    let token = req.extensions().get::<SessionToken>().map_or("", |token| token.0.expose());
+    site.nonce(caller(req).id, token, action)
 }

@@ -1,5 +1,6 @@
 //! Text of the site on its way into the store, and the options that decide how it is shown.
 
+use svc_content::RenderContext;
 use svc_content::{links, save};
 use svc_store::{StoredText, options::Options};
 
@@ -20,6 +21,13 @@ pub(crate) struct TextOptions {
 }
 
 impl TextOptions {
+    /// Renders text in this context as these options require.
+    pub fn apply<'r>(&'r self, context: &mut RenderContext<'r>) {
+        context.smilies = self.smilies;
+        context.smilies_url = &self.smilies_url;
+        context.own_host = &self.own_host;
+    }
+
     /// As these options say.
     pub(crate) fn new(options: &Options, urls: &Urls) -> Self {
         let option = |name: &str| options.get(name).map_or("", StoredText::text);

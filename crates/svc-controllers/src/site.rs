@@ -10,13 +10,12 @@ use svc_auth::{Keys, Scheme, keys::Algorithm, nonce};
 use svc_brand::Brand;
 use svc_content::blocks::BlockTypes;
 use svc_media::{Size, Storage};
-use svc_model::{PostStatuses, PostType, PostTypes, Taxonomies, Taxonomy};
-use svc_routing::Request;
+use svc_model::{PostStatuses, PostType, PostTypes, Taxonomies, Taxonomy, UserId};
 use svc_schema::Error;
 use svc_store::{Db, Store, StoredText, Tx, options, request_cache};
 use tokio::sync::{Notify, Semaphore};
 
-use crate::{ActiveTheme, Extension, HttpClient, MetaField, MetaRegistry, RegisteredSetting, SessionToken, Settings, SiteError, SiteResult, abilities::Abilities, avatars, block_types::ActiveBlockTypes, caller, feeds::Feeds, fonts::{self, FontCollection}, icons::Icons, media, patterns::PatternRegistry, render_cache::RenderCache, theme::ThemeCache, urls::Urls, users, widgets::{WidgetKinds, sidebar::Sidebar}};
+use crate::{ActiveTheme, Extension, HttpClient, MetaField, MetaRegistry, Settings, SiteError, SiteResult, avatars, block_types::ActiveBlockTypes, media, patterns::PatternRegistry, theme::ThemeCache, urls::Urls, users, widgets::sidebar::Sidebar};
 
 /// The present moment in UTC; tests bring their own.
 pub type Clock = fn() -> NaiveDateTime;
@@ -37,22 +36,10 @@ pub struct Site {
     pub meta: MetaRegistry,
     /// Registered block types; those that plugins and the theme bring come beside them.
     pub blocks: BlockTypes,
-    /// Settings that the interface shows.
-    pub registered_settings: Vec<RegisteredSetting>,
     /// Where the theme shows menus: name and what people call it.
     pub menu_locations: IndexMap<String, String>,
     /// Where widgets stand, by name.
     pub sidebars: IndexMap<String, Sidebar>,
-    /// Kinds of widgets.
-    pub widgets: WidgetKinds,
-    /// What clients can have it do.
-    pub abilities: Abilities,
-    /// Collections of fonts to choose from.
-    pub font_collections: Vec<FontCollection>,
-    /// Icons to choose from.
-    pub icons: Icons,
-    /// Feeds of other sites.
-    pub feeds: Feeds,
     /// What it is used for: `production`, `staging`, `development` or `local`.
     pub environment: &'static str,
     /// Changes to generated addresses and routes.
@@ -95,8 +82,6 @@ pub struct Site {
     theme: ThemeCache,
     spare: ThemeCache,
     pub(crate) known_blocks: ArcSwapOption<ActiveBlockTypes>,
-    /// Texts that were rendered before.
-    pub(crate) rendered: RenderCache,
 }
 
 impl Site {
@@ -110,14 +95,8 @@ impl Site {
             statuses: PostStatuses::default(),
             meta: MetaRegistry::default(),
             blocks: BlockTypes::default(),
-            registered_settings: crate::site_settings::core(),
             menu_locations: IndexMap::new(),
             sidebars: IndexMap::new(),
-            widgets: WidgetKinds::default(),
-            abilities: Abilities::default(),
-            font_collections: fonts::core_collections(),
-            icons: Icons::default(),
-            feeds: Feeds::default(),
             environment: "production",
             url_hooks: svc_discovery::Hooks::default(),
             content_dir: content_dir.to_owned(),
@@ -142,7 +121,6 @@ impl Site {
             spare: ThemeCache::default(),
             spare_theme: None,
             known_blocks: ArcSwapOption::empty(),
-            rendered: RenderCache::default(),
         }
     }
 
@@ -163,12 +141,11 @@ impl Site {
         self.keys.as_ref().map(|keys| keys.hash(data, Scheme::Auth, Algorithm::Md5)).unwrap_or_default()
     }
 
-    /// A nonce that lets the caller of this request do this later on a page; empty on a site without keys.
-    pub(crate) fn nonce(&self, req: &Request, action: &str) -> String {
+    /// A nonce for an action of a user in the session of this token; empty on a site without keys.
+    pub(crate) fn nonce(&self, user: UserId, token: &str, action: &str) -> String {
         let Some(keys) = &self.keys else { return String::new() };
-        let token = req.extensions().get::<SessionToken>().map_or("", |token| token.0.expose());
         let tick = nonce::tick(self.now().and_utc().timestamp(), nonce::LIFETIME);
-        nonce::create(keys, tick, action, nonce::NonceSubject { user: caller(req).id, token }).expose().to_owned()
+        nonce::create(keys, tick, action, nonce::NonceSubject { user, token }).expose().to_owned()
     }
 
     /// Serves the site at this address (without a slash at its end), whatever address its options hold.
@@ -177,9 +154,9 @@ impl Site {
         self
     }
 
-    /// The site with everything registered: adds how patterns are kept in sync, the meta that the core blocks keep, for
+    /// Registers what every site has once its post types are known: how patterns are kept in sync, the meta that the core blocks keep, for
     /// every type whose posts have blocks, meta and revisions, that of notes, and what the editor remembers of its users.
-    pub fn finish(mut self) -> Arc<Self> {
+    pub fn finish(&mut self) {
         let noted: Vec<String> = self
             .types
             .iter()
@@ -196,7 +173,6 @@ impl Site {
             Err(error) => tracing::error!(%error, "the store cannot be read: no preferences of users"),
         }
         self.meta.register("comment", "", crate::comments::notes::note_status());
-        Arc::new(self)
     }
 
     /// Adds a sidebar, or replaces the one of the same name.

@@ -276,7 +276,7 @@ pub mod media {
 
     /// An address that the server does not ask.
     pub fn invalid_url() -> Error {
-        crate::errors::invalid_param("url", &refused_url())
+        super::posts::invalid_param("url", &refused_url())
     }
 
     /// Something else than an image was answered at an address.
@@ -492,7 +492,7 @@ pub mod users {
 
     /// The display name does not fit its column.
     pub fn name_too_long() -> Error {
-        crate::errors::invalid_param("name", &error("rest_too_long", "name must be at most 250 characters long.", 400))
+        super::posts::invalid_param("name", &error("rest_too_long", "name must be at most 250 characters long.", 400))
     }
 
     /// Another user signs in with this name.

@@ -11,7 +11,7 @@ use svc_routing::{Controller, EDITABLE, Request, Response, Result, Route, get, o
 use svc_schema::{Arg, Args, Schema, build::SchemaBuilder};
 use svc_store::{Db, StoredText, options};
 
-use crate::{Access, Site, SiteResult, caller, errors};
+use crate::{Access, RestSite, SiteResult, caller, errors};
 
 /// Cleans a value before it is stored; `None` keeps what is there.
 type Clean = fn(Value) -> Option<Value>;
@@ -162,12 +162,12 @@ fn per_page(value: Value) -> Option<Value> {
 
 /// The family `settings`.
 pub struct SiteSettings {
-    site: Arc<Site>,
+    site: Arc<RestSite>,
 }
 
 impl SiteSettings {
     /// The family of this site.
-    pub fn new(site: &Arc<Site>) -> Self {
+    pub fn new(site: &Arc<RestSite>) -> Self {
         SiteSettings { site: Arc::clone(site) }
     }
 

@@ -15,7 +15,7 @@ use svc_schema::{
 };
 
 use crate::{
-    Access, Site, caller,
+    Access, RestSite, caller,
     posts::{context_arg, with_query},
     respond,
 };
@@ -59,14 +59,14 @@ fn fields() -> Fields<PostStatus, ()> {
 
 /// The family of post statuses.
 pub struct Statuses {
-    site: Arc<Site>,
+    site: Arc<RestSite>,
     fields: Fields<PostStatus, ()>,
     extra: ExtraFields,
 }
 
 impl Statuses {
     /// The family on this site.
-    pub fn new(site: &Arc<Site>, extra: &ExtraFields) -> Self {
+    pub fn new(site: &Arc<RestSite>, extra: &ExtraFields) -> Self {
         Statuses { site: Arc::clone(site), fields: fields().with_extra(extra, OBJECT), extra: extra.clone() }
     }
 

@@ -15,7 +15,7 @@ use svc_schema::{
     build::{SchemaBuilder, array, boolean, object, string, untyped},
 };
 
-use crate::{Access, LINK_RELATION, Site, caller, errors, labels, posts::context_arg, respond};
+use crate::{Access, LINK_RELATION, RestSite, caller, errors, labels, posts::context_arg, respond};
 
 /// Contexts in which a member is seen.
 const ALL: &[&str] = &["view", "edit", "embed"];
@@ -38,7 +38,7 @@ fn not_found() -> Error {
 /// A taxonomy with what its members read.
 struct TaxonomyItem {
     taxonomy: Taxonomy,
-    site: Arc<Site>,
+    site: Arc<RestSite>,
 }
 
 impl TaxonomyItem {
@@ -84,14 +84,14 @@ fn fields() -> Fields<TaxonomyItem, ()> {
 
 /// The family of taxonomies.
 pub struct TaxonomyFamily {
-    site: Arc<Site>,
+    site: Arc<RestSite>,
     fields: Fields<TaxonomyItem, ()>,
     extra: ExtraFields,
 }
 
 impl TaxonomyFamily {
     /// The family on this site.
-    pub fn new(site: &Arc<Site>, extra: &ExtraFields) -> Self {
+    pub fn new(site: &Arc<RestSite>, extra: &ExtraFields) -> Self {
         TaxonomyFamily { site: Arc::clone(site), fields: fields().with_extra(extra, OBJECT), extra: extra.clone() }
     }
 

@@ -15,7 +15,7 @@ use svc_schema::{
     build::{SchemaBuilder, array, boolean, object, string, types, untyped},
 };
 
-use crate::{Access, LINK_RELATION, Site, caller, errors::forbidden_context, labels, posts::context_arg, respond};
+use crate::{Access, LINK_RELATION, RestSite, caller, errors::forbidden_context, labels, posts::context_arg, respond};
 
 /// Contexts in which a member is seen.
 const ALL: &[&str] = &["view", "edit", "embed"];
@@ -43,7 +43,7 @@ fn not_found() -> Error {
 /// A type with what its members read.
 struct TypeItem {
     kind: PostType,
-    site: Arc<Site>,
+    site: Arc<RestSite>,
 }
 
 impl TypeItem {
@@ -100,14 +100,14 @@ fn fields() -> Fields<TypeItem, ()> {
 
 /// The family of post types.
 pub struct Types {
-    site: Arc<Site>,
+    site: Arc<RestSite>,
     fields: Fields<TypeItem, ()>,
     extra: ExtraFields,
 }
 
 impl Types {
     /// The family on this site.
-    pub fn new(site: &Arc<Site>, extra: &ExtraFields) -> Self {
+    pub fn new(site: &Arc<RestSite>, extra: &ExtraFields) -> Self {
         Types { site: Arc::clone(site), fields: fields().with_extra(extra, OBJECT), extra: extra.clone() }
     }
 

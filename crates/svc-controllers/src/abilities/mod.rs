@@ -15,7 +15,7 @@ use svc_auth::Caller;
 use svc_routing::{BoxFuture, Method, Request, Result};
 use svc_schema::{Error, Schema};
 
-use crate::Site;
+use crate::RestSite;
 
 pub use self::routes::AbilityRoutes;
 
@@ -23,7 +23,7 @@ pub use self::routes::AbilityRoutes;
 #[derive(Clone)]
 pub struct AbilityCall {
     /// The site.
-    pub site: Arc<Site>,
+    pub site: Arc<RestSite>,
     /// Who asks.
     pub caller: Caller,
     /// The input, as its schema has it; null when there is none.

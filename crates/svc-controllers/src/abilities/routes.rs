@@ -15,7 +15,7 @@ use svc_schema::{
 };
 
 use super::{Ability, AbilityCall, AbilityCategory};
-use crate::{Settings, Site, caller, errors, posts::context_param, posts::with_query, respond};
+use crate::{Settings, RestSite, caller, errors, posts::context_param, posts::with_query, respond};
 
 const ALL: &[&str] = &["view", "edit", "embed"];
 const VIEW_EDIT: &[&str] = &["view", "edit"];
@@ -153,7 +153,7 @@ impl Listed {
 
 /// The routes of abilities.
 pub struct AbilityRoutes {
-    site: Arc<Site>,
+    site: Arc<RestSite>,
     abilities: Fields<Ability, ()>,
     categories: Fields<AbilityCategory, ()>,
     params: Params<Listed>,
@@ -163,7 +163,7 @@ pub struct AbilityRoutes {
 
 impl AbilityRoutes {
     /// The routes on this site.
-    pub fn new(site: &Arc<Site>, extra: &ExtraFields) -> Self {
+    pub fn new(site: &Arc<RestSite>, extra: &ExtraFields) -> Self {
         let mut category_params = Params::<Listed>::new(CATEGORY);
         paging(&mut category_params);
         AbilityRoutes {

@@ -27,7 +27,7 @@ use svc_schema::{
 use svc_store::{Db, users};
 
 use crate::{
-    Access, AppPassword, Settings, Site, SiteResult, caller,
+    Access, AppPassword, Settings, RestSite, SiteResult, caller,
     posts::context_arg,
     respond,
     users::{
@@ -58,7 +58,7 @@ struct Draft {
 
 /// The family of application passwords.
 pub struct ApplicationPasswords {
-    site: Arc<Site>,
+    site: Arc<RestSite>,
     /// The site lets application passwords be used.
     available: bool,
     fields: Fields<Item, Draft>,
@@ -91,7 +91,7 @@ fn fields() -> Fields<Item, Draft> {
 
 impl ApplicationPasswords {
     /// The family of this site; `available` says whether application passwords may be used on it.
-    pub fn new(site: &Arc<Site>, available: bool, extra: &ExtraFields) -> Self {
+    pub fn new(site: &Arc<RestSite>, available: bool, extra: &ExtraFields) -> Self {
         let fields = fields().with_extra(extra, OBJECT);
         ApplicationPasswords { site: Arc::clone(site), available, fields, extra: extra.clone() }
     }

@@ -1,5 +1,6 @@
 //! The list of a user's application passwords in its meta, read and changed as a whole.
 
+use crate::site_errors::application_passwords as errors;
 use svc_auth::application_password::{ApplicationPassword, IN_USE_OPTION, META_KEY, list_from_value, list_to_value};
 use svc_model::UserId;
 use svc_store::{
@@ -8,7 +9,6 @@ use svc_store::{
     options,
 };
 
-use super::errors;
 use crate::SiteResult;
 
 /// Most that one user may have: each use of one tries them in turn.

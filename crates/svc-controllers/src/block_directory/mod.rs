@@ -8,16 +8,9 @@ use chrono::{DateTime, NaiveDateTime};
 use serde_json::{Map, Value, json};
 use svc_resource::{Fields, VALIDATED_FIRST, View};
 use svc_routing::{Controller, ExtraFields, Link, Links, Request, Response, Result, Route, forbidden, get};
-use svc_schema::{
-    Args, Error, Schema,
-    build::{integer, number, string},
-};
+use svc_schema::{Args, Error, Schema, build::{integer, number, string}};
 
-use crate::{
-    Access, LINK_RELATION, Site, caller, plugin_directory_client,
-    plugins::{self, Item},
-    respond,
-};
+use crate::{plugins::item::Item, Access, LINK_RELATION, RestSite, caller, plugin_directory_client, plugins, respond};
 
 /// What additional fields and the item schema call a result.
 const OBJECT: &str = "block-directory-item";
@@ -134,14 +127,14 @@ fn params() -> Args {
 
 /// The family of the block directory.
 pub struct BlockDirectory {
-    site: Arc<Site>,
+    site: Arc<RestSite>,
     fields: Fields<Found, ()>,
     extra: ExtraFields,
 }
 
 impl BlockDirectory {
     /// The family on this site.
-    pub fn new(site: &Arc<Site>, extra: &ExtraFields) -> Self {
+    pub fn new(site: &Arc<RestSite>, extra: &ExtraFields) -> Self {
         let fields = fields().with_extra(extra, OBJECT);
         BlockDirectory { site: Arc::clone(site), fields, extra: extra.clone() }
     }

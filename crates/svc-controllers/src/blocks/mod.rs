@@ -1,8 +1,8 @@
 //! Blocks of a site: the types that are known, and what dynamic ones show.
 
-mod images;
+pub(crate) mod images;
 pub mod renderer;
-mod site_blocks;
+pub(crate) mod site_blocks;
 pub mod types;
 
 use std::{collections::HashMap, rc::Rc, sync::{Arc, Mutex}};
@@ -11,37 +11,16 @@ use site_blocks::SiteBlocks;
 use svc_blocks::{CoreBlocks, data::FeedItem};
 use svc_content::blocks::{BlockTypes, Root};
 use svc_model::Post;
-use svc_routing::Request;
 use svc_schema::Error;
 use svc_store::{Db, meta::{self, MetaKind}};
 
-use crate::{OpenedPosts, Settings, Site, SiteResult, block_types::IGNORED_HOOKS, caller, feeds::{Item, Missing}, media::images_of, page_template::ListContext, posts::Rendered, render};
+use crate::{Settings, SiteRenderer, SiteResult, block_types::IGNORED_HOOKS, feeds::{Item, Missing}, media::images_of, page_template::ListContext, render};
 
 pub use site_blocks::BlockViewer;
 
-impl BlockViewer {
-    /// Who reads by this request, and where.
-    pub(crate) fn of(site: &Site, settings: &Settings, req: &Request) -> Self {
-        let query = svc_php::query::build(&req.params().query);
-        let route = settings.urls.rest(req.route());
-        let joint = if route.contains('?') { '&' } else { '?' };
-        let caller = caller(req);
-        BlockViewer {
-            address: if query.is_empty() { route } else { format!("{route}{joint}{query}") },
-            missing: Missing::default(),
-            logout_nonce: if caller.is_logged_in() { site.nonce(req, LOG_OUT) } else { String::new() },
-            opened: OpenedPosts::default(),
-            caller,
-        }
-    }
-}
-
-/// The action that logging out is.
-const LOG_OUT: &str = "log-out";
-
 /// Runs with the site's dynamic blocks, which ask the store over this snapshot.
 pub(crate) fn with_blocks<T>(
-    site: &Site,
+    site: &SiteRenderer,
     settings: &Settings,
     reader: &BlockViewer,
     db: &mut Db,
@@ -52,7 +31,7 @@ pub(crate) fn with_blocks<T>(
 
 /// [`with_blocks`] on a page that shows this list, or this post.
 pub(crate) fn with_page<T>(
-    site: &Site,
+    site: &SiteRenderer,
     settings: &Settings,
     reader: &BlockViewer,
     db: &mut Db,
@@ -102,7 +81,7 @@ pub(crate) struct Wanted {
 
 /// The texts of those posts whose blocks ask the store; nothing for the others. The same question is asked once for all.
 pub(crate) fn rendered(
-    site: &Site,
+    site: &SiteRenderer,
     settings: &Settings,
     reader: impl FnOnce() -> BlockViewer,
     db: &mut Db,
@@ -147,7 +126,7 @@ pub(crate) fn rendered(
 
 /// The feed of another site. One that has not been fetched yet is noted as missing.
 fn feed_of_others(
-    site: &Site,
+    site: &SiteRenderer,
     settings: &Settings,
     missing: &Missing,
     address: &str,
@@ -173,7 +152,7 @@ fn feed_of_others(
 /// # Errors
 /// Those of the store.
 pub fn on_page(
-    site: &Site,
+    site: &SiteRenderer,
     settings: &Arc<Settings>,
     post: &Post,
     address: &str,
@@ -196,4 +175,11 @@ pub fn on_page(
     let made = site.read(|db| rendered(site, settings, reader, db, std::slice::from_ref(post), wanted, &with))?;
     let made = made.into_iter().next().unwrap_or_default();
     Ok(plain(made.content.or(made.excerpt)))
+}
+
+/// Texts of a post that were rendered while it was loaded.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Rendered {
+    pub content: Option<String>,
+    pub excerpt: Option<String>,
 }

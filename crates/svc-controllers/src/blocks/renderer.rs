@@ -7,17 +7,11 @@ use svc_auth::caps::PostCap;
 use svc_content::blocks::{Block, BlockType, Renderer as Rendering};
 use svc_model::{Post, PostId};
 use svc_routing::{Controller, Method, Request, Response, Result, Route, forbidden, on};
-use svc_schema::{
-    Arg, Args, Error, Sanitizer, Schema, Validator,
-    build::{integer, string, untyped},
-};
+use svc_schema::{Arg, Args, Error, Sanitizer, Schema, Validator, build::{integer, string, untyped}};
 use svc_store::posts;
 
 use super::{BlockViewer, with_blocks};
-use crate::{
-    Access, Site, caller,
-    feeds::{Missing, with_feeds},
-};
+use crate::{Access, RestSite, caller, feeds::{Missing, with_feeds}, request::block_viewer};
 
 /// The caller may not edit the post, or no posts at all.
 fn cannot_read(req: &Request) -> Error {
@@ -31,12 +25,12 @@ fn not_dynamic() -> Error {
 
 /// The block renderer of a site.
 pub struct Renderer {
-    site: Arc<Site>,
+    site: Arc<RestSite>,
 }
 
 impl Renderer {
     /// The renderer of this site.
-    pub fn new(site: &Arc<Site>) -> Self {
+    pub fn new(site: &Arc<RestSite>) -> Self {
         Renderer { site: Arc::clone(site) }
     }
 
@@ -92,7 +86,7 @@ impl Renderer {
         let theme = site.theme(&settings);
         let show = |missing: &Missing| {
             site.read(|db| {
-                let reader = BlockViewer { missing: missing.clone(), ..BlockViewer::of(site, &settings, &req) };
+                let reader = BlockViewer { missing: missing.clone(), ..block_viewer(site, &settings, &req) };
                 with_blocks(site, &settings, &reader, db, |blocks| {
                     let show = || {
                         let dynamic = svc_blocks::with_text(blocks);
@@ -106,7 +100,7 @@ impl Renderer {
                 })
             })
         };
-        let html = with_feeds(site, show).await?;
+        let html = with_feeds(&site.renderer, show).await?;
         Ok(Response::new(json!({"rendered": html})))
     }
 }

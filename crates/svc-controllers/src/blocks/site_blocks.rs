@@ -12,7 +12,7 @@ use svc_model::{Comment, CommentId, Post, PostId, Term, TermId, UserId};
 use svc_store::{Db, Meta, MetaKind, Order, comments::{self, CommentOrderBy, CommentQuery}, meta, posts::{self, Clauses, PostOrderBy, PostQuery, Relation, TaxClause, TaxOperator}, terms::{self, TermOrderBy, TermQuery}, users};
 
 use super::{feed_of_others, images};
-use crate::{Access, OpenedPosts, Settings, Site, SiteError, SiteResult, avatars, block_types::IGNORED_HOOKS, feeds::Missing, page_template::ListContext, patterns, permalinks, posts::{class_list::class_list, params::of_formats}, render, templates::{Kind, Lookup}, terms::paths::slug_paths};
+use crate::{Access, OpenedPosts, Settings, SiteRenderer, SiteError, SiteResult, avatars, block_types::IGNORED_HOOKS, feeds::Missing, page_template::ListContext, patterns::expand, permalinks, posts::{class_list::class_list, formats::{of_formats, only_sticky}}, render, templates::{Kind, Lookup}, terms::paths::slug_paths};
 
 /// Different questions that one response may put to the store.
 const MAX_QUESTIONS: u32 = 200;
@@ -38,7 +38,7 @@ pub struct BlockViewer {
 
 /// The site as its blocks ask it, over one snapshot.
 pub(crate) struct SiteBlocks<'a> {
-    site: &'a Site,
+    site: &'a SiteRenderer,
     settings: &'a Settings,
     reader: &'a BlockViewer,
     db: RefCell<&'a mut Db>,
@@ -63,7 +63,7 @@ pub(crate) struct SiteBlocks<'a> {
 }
 
 impl<'a> SiteBlocks<'a> {
-    pub(crate) fn new(site: &'a Site, settings: &'a Settings, reader: &'a BlockViewer, db: &'a mut Db) -> Self {
+    pub(crate) fn new(site: &'a SiteRenderer, settings: &'a Settings, reader: &'a BlockViewer, db: &'a mut Db) -> Self {
         SiteBlocks {
             site,
             settings,
@@ -277,7 +277,7 @@ impl<'a> SiteBlocks<'a> {
         let mut wanted = store_query(query, &kind.name);
         match query.sticky {
             // As an inclusion it takes precedence over what the block excludes.
-            Sticky::Only => wanted.include = crate::posts::params::only_sticky(sticky, &[]),
+            Sticky::Only => wanted.include = only_sticky(sticky, &[]),
             Sticky::Without => wanted.exclude.extend(sticky),
             Sticky::First | Sticky::Ignored => {}
         }
@@ -360,7 +360,7 @@ fn title(post: &Post) -> String {
     }
 }
 
-fn facts(site: &Site, settings: &Settings, reader: &BlockViewer) -> Facts {
+fn facts(site: &SiteRenderer, settings: &Settings, reader: &BlockViewer) -> Facts {
     let text = |name: &str| settings.option(name).to_owned();
     let on = |name: &str| settings.number(name) != 0;
     let positive = |name: &str| u64::try_from(settings.number(name)).ok().filter(|n| *n > 0);
@@ -627,8 +627,8 @@ impl BlockData for SiteBlocks<'_> {
 
     fn pattern(&self, name: &str) -> Option<String> {
         let theme = self.site.page_theme(self.settings);
-        let pattern = patterns::find(self.site, &theme, name)?;
-        Some(patterns::expand(self.site, &theme, &pattern.content))
+        let pattern = expand::find(self.site, &theme, name)?;
+        Some(expand::expand(self.site, &theme, &pattern.content))
     }
 
     fn menu(&self, chosen: Option<PostId>) -> Option<Rc<PostView>> {

@@ -12,7 +12,7 @@ use svc_schema::{
     build::{SchemaBuilder, array, boolean, integer, string, types, untyped},
 };
 
-use crate::{Access, LINK_RELATION, Settings, Site, caller, respond};
+use crate::{Access, LINK_RELATION, Settings, RestSite, caller, respond};
 
 /// Contexts in which a member is seen.
 const ALL: &[&str] = &["embed", "view", "edit"];
@@ -195,14 +195,14 @@ pub fn show(block_type: &BlockType, context: &str) -> Map<String, Value> {
 
 /// The family of block types.
 pub struct Types {
-    site: Arc<Site>,
+    site: Arc<RestSite>,
     fields: Fields<BlockType, ()>,
     extra: ExtraFields,
 }
 
 impl Types {
     /// The family on this site.
-    pub fn new(site: &Arc<Site>, extra: &ExtraFields) -> Self {
+    pub fn new(site: &Arc<RestSite>, extra: &ExtraFields) -> Self {
         Types { site: Arc::clone(site), fields: fields().with_extra(extra, OBJECT), extra: extra.clone() }
     }
 

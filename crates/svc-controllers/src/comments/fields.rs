@@ -8,7 +8,7 @@ use svc_resource::Fields;
 use svc_schema::{Error, Schema, build::{integer, object, string}};
 use svc_store::Meta;
 
-use crate::{Settings, Site, avatars, comments::draft::{CommentDraft, shown_type}, posts::{one_line, with_query}, render};
+use crate::{Settings, RestSite, avatars, comments::{draft::{CommentDraft, shown_type}, html}, posts::{one_line, with_query}};
 
 /// The table of comments.
 pub(super) type CommentFields = Fields<CommentItem, CommentDraft>;
@@ -80,7 +80,7 @@ impl CommentItem {
 
 /// The table on this site, with or without addresses of avatars.
 #[rustfmt::skip]
-pub(super) fn fields(site: &Site, with_avatars: bool) -> CommentFields {
+pub(super) fn fields(site: &RestSite, with_avatars: bool) -> CommentFields {
     const NOTHING: [(&str, Value); 0] = [];
     let mut f = CommentFields::new(OBJECT);
     f.add("id", integer().describe("Number that identifies the comment.").context(ALL).readonly()).get(|c| c.comment.id);
@@ -106,7 +106,7 @@ pub(super) fn fields(site: &Site, with_avatars: bool) -> CommentFields {
         .get(|c| wire(c, c.comment.date_gmt)).set(|d, v| d.date_gmt = Some(v));
     let content = f.add("content", object(NOTHING).describe("What it says.").context(ALL));
     content.member("raw", string().describe("The text as stored.").context(EDIT)).get(|c| c.comment.content.clone());
-    content.member("rendered", string().describe("The text as HTML.").context(ALL).readonly()).get(|c| render::comment(&c.settings, &c.comment.content));
+    content.member("rendered", string().describe("The text as HTML.").context(ALL).readonly()).get(|c| html::comment(&c.settings, &c.comment.content));
     content.raw().set(|d, v| d.content = text(v));
     f.add("link", string().describe("Address of the comment on its post's page.").format("uri").context(ALL).readonly()).get(CommentItem::link);
     f.add("status", string().describe("Whether it is shown, held, spam or in the trash.").context(VIEW_EDIT))

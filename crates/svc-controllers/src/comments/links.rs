@@ -5,19 +5,19 @@ use svc_model::{Comment, Post};
 use svc_routing::{Link, Links};
 
 use super::rights::CommentViewer;
-use crate::{Settings, Site, posts::with_query, urls::rest_base};
+use crate::{Settings, RestSite, posts::with_query, urls::rest_base};
 
 /// Where the family lies, under its namespace.
 pub(super) const BASE: &str = "comments";
 
 /// Route of the collection: `/svc/v2/comments`.
-pub(super) fn route(site: &Site) -> String {
+pub(super) fn route(site: &RestSite) -> String {
     format!("/{}/{BASE}", site.brand.namespace())
 }
 
 /// The relations of one comment. `has_replies` counts those that are approved or held.
 pub(super) fn links(
-    site: &Site,
+    site: &RestSite,
     settings: &Settings,
     comment: &Comment,
     reader: &CommentViewer<'_>,
@@ -52,7 +52,7 @@ pub(super) fn links(
 }
 
 /// The route of a post; `None` when its type has none.
-fn route_of_post(site: &Site, settings: &Settings, namespace: &str, post: &Post) -> Option<String> {
+fn route_of_post(site: &RestSite, settings: &Settings, namespace: &str, post: &Post) -> Option<String> {
     let kind = site.types.get(&post.post_type)?;
     let id = u64::try_from(post.id.0).ok()?;
     // Here the peer links to posts of types with a controller of their own, too.

@@ -8,11 +8,11 @@ use svc_routing::Links;
 use svc_store::{Db, comment_threads, comments, meta::{self, MetaKind}, users};
 
 use super::{fields::CommentItem, links, rights::CommentViewer};
-use crate::{Settings, Site, SiteResult, comments::draft::CommentDraft, permalinks};
+use crate::{Settings, RestSite, SiteResult, comments::draft::CommentDraft, permalinks};
 
 /// What a request may see of the comments that it loads.
 pub(super) struct CommentLoader<'a> {
-    pub(super) site: &'a Arc<Site>,
+    pub(super) site: &'a Arc<RestSite>,
     pub(super) settings: &'a Arc<Settings>,
     pub(super) view: &'a View,
 }

@@ -16,6 +16,7 @@ mod rights;
 pub(crate) mod save;
 mod status;
 mod write;
+pub(crate) mod html;
 
 use std::sync::Arc;
 
@@ -26,7 +27,7 @@ use svc_routing::{CREATABLE, Controller, DELETABLE, EDITABLE, ExtraFields, Metho
 use svc_schema::{Args, MethodKind, Schema, build::{boolean, integer, string}};
 use svc_store::{StoreError, comments};
 
-use crate::{Access, Settings, Site, SiteError, avatars, caller, comments::notes::has_notes, posts::context_arg, request::only_reads, respond};
+use crate::{Access, Settings, RestSite, SiteError, avatars, caller, comments::notes::has_notes, posts::context_arg, request::only_reads, respond};
 use self::{fields::{CommentFields, OBJECT}, links::BASE, load::{CommentLoader, LoadedComment}, params::CommentList, rights::CommentViewer};
 
 /// Most posts whose comments are listed at once.
@@ -34,7 +35,7 @@ const MAX_POSTS: usize = 1_000;
 
 /// The family of comments.
 pub struct Comments {
-    site: Arc<Site>,
+    site: Arc<RestSite>,
     /// A setting chooses between the tables, which may change at any time.
     with_avatars: CommentFields,
     without_avatars: CommentFields,
@@ -44,7 +45,7 @@ pub struct Comments {
 
 impl Comments {
     /// The family of this site.
-    pub fn new(site: &Arc<Site>, extra: &ExtraFields) -> Self {
+    pub fn new(site: &Arc<RestSite>, extra: &ExtraFields) -> Self {
         let table = |with_avatars| fields::fields(site, with_avatars).with_extra(extra, OBJECT);
         Comments {
             site: Arc::clone(site),

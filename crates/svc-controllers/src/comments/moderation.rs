@@ -3,14 +3,9 @@
 use chrono::TimeDelta;
 use svc_auth::Caller;
 use svc_model::{Comment, Post, UserId};
-use svc_store::{
-    Db, MetaKind,
-    comment_threads::{self, Writer},
-    meta, options, users,
-};
+use svc_store::{Db, MetaKind, comment_threads::{self, Writer}, meta, options, users};
 
-use super::errors;
-use crate::{Settings, SiteResult, render};
+use crate::{Settings, SiteResult, comments::html, site_errors::comments as errors};
 
 /// Seconds that must pass between two comments of one writer.
 const PAUSE: i64 = 15;
@@ -72,7 +67,7 @@ fn is_let_through(db: &mut Db, settings: &Settings, comment: &Comment) -> SiteRe
         return Ok(false);
     }
     let most = settings.number("comment_max_links");
-    if most > 0 && n_links(&render::comment(settings, &comment.content)) >= usize::try_from(most).unwrap_or(usize::MAX)
+    if most > 0 && n_links(&html::comment(settings, &comment.content)) >= usize::try_from(most).unwrap_or(usize::MAX)
     {
         return Ok(false);
     }

@@ -9,11 +9,11 @@ use svc_auth::{Caller, caps::PostCap};
 use svc_model::{Comment, Post, PostId};
 use svc_store::{Db, posts};
 
-use crate::{Access, Settings, Site, SiteResult};
+use crate::{Access, Settings, RestSite, SiteResult};
 
 /// A caller, and the posts of the comments that he asks for.
 pub(super) struct CommentViewer<'a> {
-    site: &'a Site,
+    site: &'a RestSite,
     pub(super) access: Access<'a>,
     pub(super) caller: &'a Caller,
     posts: HashMap<PostId, Post>,
@@ -25,7 +25,7 @@ impl<'a> CommentViewer<'a> {
     /// Loads these posts, and what the rules ask about them.
     pub(super) fn new(
         db: &mut Db,
-        site: &'a Site,
+        site: &'a RestSite,
         settings: &'a Settings,
         caller: &'a Caller,
         ids: impl IntoIterator<Item = PostId>,

@@ -1,5 +1,6 @@
 //! Stores a comment in one transaction.
 
+use crate::site_errors::comments as errors;
 use std::sync::Arc;
 
 use chrono::{NaiveDateTime, TimeDelta, Timelike};
@@ -7,7 +8,7 @@ use svc_auth::{Caller, caps::{MetaKind as CapKind, Object}};
 use svc_model::{Comment, CommentId, Post, PostId, UserId};
 use svc_store::{Db, MetaKind, Tx, comments, meta, posts, users};
 
-use super::{errors, moderation, status};
+use super::{moderation, status};
 use crate::{Access, Settings, Site, SiteResult, comments::{draft::CommentDraft, notes::{NOTE_STATES, NOTE_STATUS}}, meta::MetaRights, sanitize};
 
 /// A member, its most bytes, and the code that says that it has more.

@@ -87,7 +87,7 @@ impl Comments {
         // Avatars are read only, so that either table will do.
         self.without_avatars.apply(&mut draft, |name| respond::given(req, name))?;
         Ok(Job {
-            site: Arc::clone(&self.site),
+            site: Arc::clone(&self.site.site),
             settings: self.site.settings()?,
             caller: caller(req),
             draft,

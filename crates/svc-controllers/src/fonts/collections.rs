@@ -14,7 +14,7 @@ use svc_schema::{
 };
 
 use super::errors;
-use crate::{Access, Settings, Site, caller, posts::context_arg, respond};
+use crate::{Access, Settings, RestSite, caller, posts::context_arg, respond};
 
 const ALL: &[&str] = &["view", "edit", "embed"];
 
@@ -97,14 +97,14 @@ fn fields() -> Fields<FontCollection, ()> {
 
 /// The routes of collections.
 pub struct FontCollections {
-    site: Arc<Site>,
+    site: Arc<RestSite>,
     fields: Fields<FontCollection, ()>,
     extra: ExtraFields,
 }
 
 impl FontCollections {
     /// The routes on this site.
-    pub fn new(site: &Arc<Site>, extra: &ExtraFields) -> Self {
+    pub fn new(site: &Arc<RestSite>, extra: &ExtraFields) -> Self {
         FontCollections { site: Arc::clone(site), fields: fields().with_extra(extra, OBJECT), extra: extra.clone() }
     }
 

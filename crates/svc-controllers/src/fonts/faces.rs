@@ -20,7 +20,7 @@ use svc_store::{
 
 use super::{errors, files, settings, theme_json_version};
 use crate::{
-    Access, Settings, Site, SiteResult, caller,
+    Access, Settings, RestSite, SiteResult, caller,
     errors::{post_not_found, trash_not_supported},
     posts::{Authorized, Posts, context_arg, draft::PostDraft, params, rights::PostRights},
     respond,
@@ -53,7 +53,7 @@ fn fields(kind: &PostType) -> Fields<Face, ()> {
 
 /// The family of font faces.
 pub struct FontFaces {
-    site: Arc<Site>,
+    site: Arc<RestSite>,
     post_type: Arc<PostType>,
     posts: Arc<Posts>,
     fields: Fields<Face, ()>,
@@ -64,7 +64,7 @@ pub struct FontFaces {
 
 impl FontFaces {
     /// The family of this type.
-    pub fn new(site: &Arc<Site>, post_type: &PostType, extra: &ExtraFields) -> Self {
+    pub fn new(site: &Arc<RestSite>, post_type: &PostType, extra: &ExtraFields) -> Self {
         let listed = super::listed(params::params(site, post_type), &["slug"]);
         FontFaces {
             site: Arc::clone(site),
@@ -319,7 +319,7 @@ impl Controller for FontFaces {
 }
 
 /// Whether the settings of a request to create are valid.
-fn check(site: &Site, req: &Request, text: &Value, shape: &Schema) -> Result<bool> {
+fn check(site: &RestSite, req: &Request, text: &Value, shape: &Schema) -> Result<bool> {
     let given = settings::parse(text, shape, settings::FACE)?;
     let files: Vec<&str> = req.files().iter().map(|file| file.field.as_str()).collect();
     settings::check_face(&given, &files, site.settings()?.option("home"))?;

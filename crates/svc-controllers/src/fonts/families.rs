@@ -17,7 +17,7 @@ use svc_store::{Db, Tx, posts as stored_posts};
 
 use super::{errors, faces, settings, theme_json_version};
 use crate::{
-    Access, Settings, Site, SiteResult, caller,
+    Access, Settings, RestSite, SiteResult, caller,
     errors::{post_not_found, trash_not_supported},
     posts::{Authorized, Posts, context_arg, draft::PostDraft, params, rights::PostRights},
     respond,
@@ -58,7 +58,7 @@ fn fields(kind: &PostType) -> Fields<Family, ()> {
 
 /// The family of font families.
 pub struct FontFamilies {
-    site: Arc<Site>,
+    site: Arc<RestSite>,
     post_type: Arc<PostType>,
     posts: Arc<Posts>,
     fields: Fields<Family, ()>,
@@ -67,7 +67,7 @@ pub struct FontFamilies {
 
 impl FontFamilies {
     /// The family of this type.
-    pub fn new(site: &Arc<Site>, post_type: &PostType, extra: &ExtraFields) -> Self {
+    pub fn new(site: &Arc<RestSite>, post_type: &PostType, extra: &ExtraFields) -> Self {
         let listed = super::listed(params::params(site, post_type), &[]);
         FontFamilies {
             site: Arc::clone(site),

@@ -19,7 +19,7 @@ use svc_schema::build::{SchemaBuilder, integer};
 use svc_store::posts as stored_posts;
 
 use crate::{
-    Access, Site, caller,
+    Access, RestSite, caller,
     errors::post_not_found,
     posts::params::{self, PostList},
 };
@@ -55,13 +55,13 @@ fn stored(post: &Post) -> Map<String, Value> {
 }
 
 /// Whether the caller may see fonts.
-fn check_read(site: &Site, kind: &PostType, req: &Request) -> Result<()> {
+fn check_read(site: &RestSite, kind: &PostType, req: &Request) -> Result<()> {
     let settings = site.settings()?;
     if Access::new(site, &settings).can(&caller(req), &kind.caps.read) { Ok(()) } else { Err(errors::cannot_read(req)) }
 }
 
 /// The row that a request names, for callers who may see it.
-fn readable(site: &Site, kind: &PostType, req: &Request) -> Result<Post> {
+fn readable(site: &RestSite, kind: &PostType, req: &Request) -> Result<Post> {
     let id = PostId(req.require("id")?);
     let found = site.read(|db| Ok(stored_posts::get(db, id)?))?;
     let post = found.filter(|post| post.post_type == kind.name).ok_or_else(post_not_found)?;
@@ -70,7 +70,7 @@ fn readable(site: &Site, kind: &PostType, req: &Request) -> Result<Post> {
 }
 
 /// Removes files of fonts, off the worker.
-async fn remove_files(site: &Arc<Site>, names: Vec<String>) {
+async fn remove_files(site: &Arc<RestSite>, names: Vec<String>) {
     if names.is_empty() {
         return;
     }

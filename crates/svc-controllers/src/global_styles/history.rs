@@ -14,7 +14,7 @@ use svc_schema::{
 
 use super::{POST_TYPE, StylesItem};
 use crate::{
-    Access, Settings, Site, caller, errors,
+    Access, Settings, RestSite, caller, errors,
     posts::context_arg,
     respond,
     revisions::{RevisionList, find, params},
@@ -28,7 +28,7 @@ const NOT_LISTED_BY: [&str; 5] = ["search", "exclude", "include", "order", "orde
 
 /// The revisions of global styles.
 pub struct StylesHistory {
-    site: Arc<Site>,
+    site: Arc<RestSite>,
     post_type: PostType,
     fields: Fields<StylesItem, ()>,
     params: Params<RevisionList>,
@@ -62,7 +62,7 @@ struct Parent {
 
 impl StylesHistory {
     /// The revisions of this type, which is that of global styles.
-    pub fn new(site: &Arc<Site>, post_type: &PostType, extra: &ExtraFields) -> Self {
+    pub fn new(site: &Arc<RestSite>, post_type: &PostType, extra: &ExtraFields) -> Self {
         let fields = fields(&format!("{POST_TYPE}-revision")).with_extra(extra, POST_TYPE);
         let params = params().without(&NOT_LISTED_BY);
         StylesHistory { site: Arc::clone(site), post_type: post_type.clone(), fields, params, extra: extra.clone() }

@@ -12,21 +12,16 @@ use serde_json::{Map, Value, json};
 use svc_auth::{Caller, caps::PostCap};
 use svc_model::{Post, PostId, PostType};
 use svc_resource::{Fields, View};
-use svc_routing::{
-    Controller, EDITABLE, ExtraFields, Link, Links, Request, Response, Result, Route, forbidden, get, on,
-};
-use svc_schema::{
-    Arg, Args, Error, MethodKind, Schema,
-    build::{integer, string, types},
-};
+use svc_routing::{Controller, EDITABLE, ExtraFields, Link, Links, Request, Response, Result, Route, forbidden, get, on};
+use svc_schema::{Arg, Args, Error, MethodKind, Schema, build::{integer, string, types}};
 use svc_store::posts;
+
+use crate::{Access, LINK_RELATION, Settings, RestSite, caller, errors, global_styles::stored::not_found, render, respond, themes};
+use self::stored::StylesDraft;
 
 pub use history::StylesHistory;
 pub use stored::own;
 pub(crate) use stored::{POST_TYPE, of_theme, of_themes};
-
-use self::stored::StylesDraft;
-use crate::{Access, LINK_RELATION, Settings, Site, caller, errors, render, respond, themes};
 
 /// Contexts in which a member is seen.
 const ALL: &[&str] = &["embed", "view", "edit"];
@@ -34,11 +29,6 @@ const OF_TITLE: &[&str] = &["view", "edit", "embed"];
 const VIEW_EDIT: &[&str] = &["view", "edit"];
 /// Members of a variation that the interface shows.
 const OF_VARIATION: [&str; 6] = ["version", "title", "slug", "description", "settings", "styles"];
-
-/// No such styles.
-fn not_found() -> Error {
-    Error::new("rest_global_styles_not_found", "There are no such styles.").with_status(404)
-}
 
 /// The caller may not see the site's styles.
 fn cannot_view(req: &Request) -> Error {
@@ -98,7 +88,7 @@ fn fields() -> Fields<StylesItem, StylesDraft> {
 
 /// The family of global styles.
 pub struct GlobalStyles {
-    site: Arc<Site>,
+    site: Arc<RestSite>,
     post_type: PostType,
     fields: Fields<StylesItem, StylesDraft>,
     extra: ExtraFields,
@@ -106,7 +96,7 @@ pub struct GlobalStyles {
 
 impl GlobalStyles {
     /// The family of this type, which is that of global styles.
-    pub fn new(site: &Arc<Site>, post_type: &PostType, extra: &ExtraFields) -> Self {
+    pub fn new(site: &Arc<RestSite>, post_type: &PostType, extra: &ExtraFields) -> Self {
         let fields = fields().with_extra(extra, &post_type.name);
         GlobalStyles { site: Arc::clone(site), post_type: post_type.clone(), fields, extra: extra.clone() }
     }
@@ -188,7 +178,7 @@ impl GlobalStyles {
         if draft.styles.as_ref().and_then(|s| s["css"].as_str()).is_some_and(stored::ends_element) {
             return Err(illegal_css());
         }
-        let post = stored::save(&self.site, &self.post_type, post, &draft, caller(&req).id).await?;
+        let post = stored::save(&self.site.site, &self.post_type, post, &draft, caller(&req).id).await?;
         self.show(&req, post, respond::edit_view(&req)).await
     }
 

@@ -6,10 +6,10 @@ use serde_json::{Map, Value, json};
 use svc_model::{Post, PostId, PostType, UserId};
 use svc_packages::theme::{Origin, ThemeJson, VERSION};
 use svc_routing::Result;
+use svc_schema::Error;
 use svc_store::{Db, Tx, posts::{self, Clauses, PostQuery}, terms};
 
-use super::not_found;
-use crate::{Site, SiteResult, sanitize, permalinks::PermalinkParts, revisions::keep::revise, templates::{THEME, of_term, save::term}};
+use crate::{Site, SiteResult, permalinks::PermalinkParts, revisions::keep::revise, sanitize, templates::{THEME, of_term, save::term}};
 
 /// The type of their posts.
 pub(crate) const POST_TYPE: &str = "wp_global_styles";
@@ -179,6 +179,11 @@ fn content(stored: &str, draft: &StylesDraft) -> String {
     members.insert(MARK.to_owned(), true.into());
     members.insert("version".to_owned(), VERSION.into());
     Value::Object(members).to_string()
+}
+
+/// No such styles.
+pub(crate) fn not_found() -> Error {
+    Error::new("rest_global_styles_not_found", "There are no such styles.").with_status(404)
 }
 
 #[cfg(test)]

@@ -5,17 +5,10 @@ use std::sync::Arc;
 use serde_json::Value;
 use svc_resource::Fields;
 use svc_routing::{Controller, ExtraFields, Map, Request, Response, Result, Route, forbidden, get};
-use svc_schema::{
-    Arg, Args, Error, Schema,
-    build::{integer, string},
-};
+use svc_schema::{Arg, Args, Error, Schema, build::{integer, string}};
 
-use super::{Icon, IconCollection};
-use crate::{
-    Access, Site, caller,
-    posts::{context_arg, one_line},
-    respond,
-};
+use super::IconCollection;
+use crate::{Access, RestSite, caller, icons::registry::Icon, posts::{context_arg, one_line}, respond};
 
 const ALL: &[&str] = &["view", "edit", "embed"];
 
@@ -63,7 +56,7 @@ fn collection_fields() -> Fields<IconCollection, ()> {
 
 /// The routes of icons.
 pub struct IconRoutes {
-    site: Arc<Site>,
+    site: Arc<RestSite>,
     icons: Fields<Placed, ()>,
     collections: Fields<IconCollection, ()>,
     extra: ExtraFields,
@@ -71,7 +64,7 @@ pub struct IconRoutes {
 
 impl IconRoutes {
     /// The routes on this site.
-    pub fn new(site: &Arc<Site>, extra: &ExtraFields) -> Self {
+    pub fn new(site: &Arc<RestSite>, extra: &ExtraFields) -> Self {
         IconRoutes {
             site: Arc::clone(site),
             icons: icon_fields().with_extra(extra, ICON),

@@ -85,7 +85,7 @@ impl Media {
         let head = run_blocking(move || file.head(HEAD)).await?.map_err(|e| errors::storage(&e))?;
         let Some(kind) = svc_media::check(&name, &head, &MimeTypes::allowed(false)) else { return Ok(None) };
         let kind = Kind { name, ..kind };
-        let uploads = UploadStore { site: &self.site, settings };
+        let uploads = UploadStore { site: &self.site.site, settings };
         let kept = uploads.store(&self.folder(None, settings)?, kind, &blob, ImageMetaSource::Unknown, true).await?;
         let draft = PostDraft { title: Some(String::new()), file: Some(kept.file), ..PostDraft::default() };
         self.attach(req, draft, kept.written, Arc::clone(settings)).await.map(Some)

@@ -11,7 +11,7 @@ use svc_schema::{
 
 use super::sizes;
 use crate::{
-    Site,
+    RestSite,
     posts::{
         fields::{ALL, EDIT, NOTHING, PostFields, VIEW_EDIT, fields as post_fields, raw, text},
         item::PostItem,
@@ -25,7 +25,7 @@ const QUALITY: std::ops::RangeInclusive<i64> = 1..=100;
 ///
 /// Members marked `exact_field` are not shown for a name inside of them (`caption.raw`), as on the peer.
 #[rustfmt::skip]
-pub(super) fn fields(site: &Arc<Site>, post_type: &PostType) -> PostFields {
+pub(super) fn fields(site: &Arc<RestSite>, post_type: &PostType) -> PostFields {
     let mut f = post_fields(site, post_type).without(&["password"]);
 
     let description = f.add("description", object(NOTHING).describe("The description.").context(VIEW_EDIT)).exact_field();

@@ -18,7 +18,7 @@ use svc_store::{
 };
 
 use super::{Attached, sizes};
-use crate::{Settings, Site, SiteResult, permalinks};
+use crate::{Settings, SiteRenderer, SiteResult, permalinks};
 
 /// The shortcode's name.
 const NAME: &str = "gallery";
@@ -73,7 +73,7 @@ impl Galleries {
     /// Those of the store.
     pub(super) fn of_posts(
         db: &mut Db,
-        site: &Site,
+        site: &SiteRenderer,
         settings: &Arc<Settings>,
         rows: &[&Post],
     ) -> SiteResult<Option<Arc<Self>>> {

@@ -14,7 +14,7 @@ use svc_store::{
 };
 
 use super::{Attached, gallery::Galleries};
-use crate::{Settings, Site, SiteResult};
+use crate::{Settings, SiteRenderer, SiteResult};
 
 /// Images by the number of their attachment, and the galleries.
 #[derive(Clone, Default)]
@@ -28,7 +28,7 @@ impl SiteImages {
     ///
     /// # Errors
     /// Those of the store.
-    pub(crate) fn of_posts(db: &mut Db, site: &Site, settings: &Arc<Settings>, rows: &[&Post]) -> SiteResult<Self> {
+    pub(crate) fn of_posts(db: &mut Db, site: &SiteRenderer, settings: &Arc<Settings>, rows: &[&Post]) -> SiteResult<Self> {
         let texts = rows.iter().flat_map(|post| [post.content.as_str(), post.excerpt.as_str()]);
         let mut ids: Vec<i64> = texts.flat_map(attachment_ids).filter_map(|id| i64::try_from(id).ok()).collect();
         ids.sort_unstable();
@@ -54,7 +54,7 @@ impl SiteImages {
 }
 
 /// The images that the texts of one post name, for a page that shows it alone; none when the store cannot be read.
-pub fn images_of(site: &Site, settings: &Arc<Settings>, post: &Post) -> SiteImages {
+pub fn images_of(site: &SiteRenderer, settings: &Arc<Settings>, post: &Post) -> SiteImages {
     site.read(|db| SiteImages::of_posts(db, site, settings, &[post])).unwrap_or_default()
 }
 

@@ -9,7 +9,7 @@ use svc_store::{Db, Meta, posts};
 
 use super::{Attached, Parent, errors, sizes};
 use crate::{
-    Settings, Site, SiteResult, permalinks,
+    Settings, RestSite, SiteResult, permalinks,
     posts::{LoadedPost, draft::PostDraft, item::PostItem},
 };
 
@@ -17,7 +17,7 @@ use crate::{
 /// whatever their number.
 pub(crate) fn attached(
     db: &mut Db,
-    site: &Site,
+    site: &RestSite,
     settings: &Settings,
     rows: &[Post],
     meta: &HashMap<i64, Meta>,
@@ -47,7 +47,7 @@ pub(crate) fn attached(
 
 /// Asks the storage for the size of files where the metadata has none and the plan shows it.
 pub(crate) async fn measure(
-    site: &Site,
+    site: &RestSite,
     loaded: &mut [LoadedPost],
     plan: &Plan<'_, PostItem, PostDraft>,
 ) -> Result<()> {

@@ -3,19 +3,20 @@
 //! The operations of posts stand behind most of these; here is what the file adds. `receive` takes it from a request,
 //! `upload_store` stores it and makes sizes of images, `attached` reads what is stored of it, `edit` changes images.
 
-mod attached;
+pub(crate) mod attached;
 mod av_metadata;
 mod covers;
 mod edit;
 mod errors;
 mod fields;
-mod gallery;
-mod images;
+pub(crate) mod gallery;
+pub(crate) mod images;
 mod item;
 mod params;
 mod receive;
-mod sizes;
-mod upload_store;
+pub(crate) mod sizes;
+pub(crate) mod upload_store;
+pub(crate) mod delete;
 
 use std::sync::Arc;
 
@@ -28,10 +29,10 @@ use svc_model::{Post, PostId, PostType};
 use svc_resource::View;
 use svc_routing::{CREATABLE, Controller, DELETABLE, EDITABLE, ExtraFields, Request, Response, Result, Route, get, on};
 use svc_schema::{Arg, Args, MethodKind, Sanitizer, Schema, build::{boolean, integer, string}};
-use svc_store::{MetaKind, StoredText, Tx, meta::{self, Meta}, options, posts};
+use svc_store::{MetaKind, Tx, meta::{self, Meta}, posts};
 use svc_text::MimeTypes;
 
-use crate::{Access, Settings, Site, SiteResult, blocking::{run_blocking, settled}, caller, errors as common, http_client::own, menus, posts::{Authorized, Posts, context_arg, draft::PostDraft, validators}, request::only_reads, respond};
+use crate::{Access, Settings, RestSite, blocking::{run_blocking, settled}, caller, errors as common, http_client::own, media::delete::remove, posts::{Authorized, Posts, context_arg, draft::PostDraft, validators}, request::only_reads, respond};
 use self::{attached::DETAILS, upload_store::{ImageMetaSource, StoredUpload, UploadStore, WrittenFiles}};
 
 pub(crate) use attached::{ALT, Attached, Parent};
@@ -50,7 +51,7 @@ const OF_COPIES: [&str; 5] = ["caption", "description", "title", "post", "alt_te
 
 /// The family of attachments.
 pub struct Media {
-    site: Arc<Site>,
+    site: Arc<RestSite>,
     posts: Arc<Posts>,
     post_type: Arc<PostType>,
     route: String,
@@ -58,7 +59,7 @@ pub struct Media {
 
 impl Media {
     /// The family of this site; `post_type` is that of attachments.
-    pub fn new(site: &Arc<Site>, post_type: &PostType, extra: &ExtraFields) -> Self {
+    pub fn new(site: &Arc<RestSite>, post_type: &PostType, extra: &ExtraFields) -> Self {
         let tables = (fields::fields(site, post_type), params::params(site, post_type));
         Media {
             posts: Arc::new(Posts::new(site, post_type, extra).with_tables(tables.0, tables.1)),
@@ -259,7 +260,7 @@ impl Media {
         let kind = svc_media::check(&name, &head, &allowed).ok_or_else(|| received.refused())?;
         self.check_featured(draft.featured_media, &kind.mime)?;
         let folder = self.folder(draft.attached_to, &settings)?;
-        let keeper = UploadStore { site: &self.site, settings: &settings };
+        let keeper = UploadStore { site: &self.site.site, settings: &settings };
         let sized: bool = req.arg("generate_sub_sizes")?.unwrap_or(true);
         let StoredUpload { file, told, alt, cover, written } =
             keeper.store(&folder, kind, &received.blob, ImageMetaSource::Unknown, sized).await?;
@@ -355,7 +356,7 @@ impl Media {
     async fn complete(self: Arc<Self>, req: Request, granted: Authorized) -> Result<Response> {
         let Authorized { post, settings } = granted;
         let attached = self.attached(post.id)?;
-        let keeper = UploadStore { site: &self.site, settings: &settings };
+        let keeper = UploadStore { site: &self.site.site, settings: &settings };
         let made = keeper.complete(&attached, &post.mime_type).await?;
         if !made.is_empty() {
             let id = post.id;
@@ -416,23 +417,12 @@ impl Media {
         self.posts.fields().apply(&mut draft, given)?;
         let kind = Kind { name: svc_media::edited_name(attached.original_name()), mime: post.mime_type.clone() };
         let folder = self.folder(None, &settings)?;
-        let keeper = UploadStore { site: &self.site, settings: &settings };
+        let keeper = UploadStore { site: &self.site.site, settings: &settings };
         let told = ImageMetaSource::Copied(of_original(&attached, &post));
         let kept = keeper.store(&folder, kind, &Blob::Memory(changed.into()), told, true).await?;
         draft.file = Some(kept.file);
         let id = self.attach(&req, draft, kept.written, settings).await?;
         self.sent(&req, id, respond::view(&req)).await
-    }
-}
-
-/// Removes the files of uploads that were interrupted before their rows were stored, as far as this server made them. What
-/// goes wrong is logged, and tried again at the next start.
-pub async fn remove_interrupted_uploads(site: &Site) {
-    let is_used = |paths: &[String]| site.store.read(|db| posts::is_attached_file(db, paths));
-    match site.uploads.remove_interrupted(is_used).await {
-        Ok(0) => {}
-        Ok(uploads) => tracing::info!(uploads, "removed the files of interrupted uploads"),
-        Err(error) => tracing::warn!(%error, "the files of interrupted uploads are not removed"),
     }
 }
 
@@ -452,28 +442,6 @@ fn of_original(attached: &Attached, post: &Post) -> Map<String, Value> {
     let parent = json!({"attachment_id": post.id.to_string(), "file": attached.original()});
     kept.insert("parent_image".to_owned(), parent);
     kept
-}
-
-/// Deletes an attachment and its place as the image of posts. The paths of its files, which are the caller's to delete.
-///
-/// # Errors
-/// Those of the store.
-pub(crate) fn remove(tx: &mut Tx, id: PostId) -> SiteResult<Vec<String>> {
-    let files = Attached::new(&meta::load_one(tx, MetaKind::Post, id.0)?).files();
-    meta::delete_everywhere(tx, MetaKind::Post, "_thumbnail_id", Some(&StoredText::of(id.0)))?;
-    menus::post_gone(tx, id)?;
-    logo_gone(tx, id)?;
-    posts::delete(tx, id)?;
-    Ok(files)
-}
-
-/// The site has no logo any more when this was it; its icon stays named, as on the peer.
-fn logo_gone(tx: &mut Tx, id: PostId) -> SiteResult<()> {
-    const LOGO: &str = "site_logo";
-    if options::get(tx, LOGO)?.is_some_and(|logo| logo == StoredText::of(id.0)) {
-        options::delete(tx, LOGO)?;
-    }
-    Ok(())
 }
 
 /// Adds sizes to the metadata as it is now.

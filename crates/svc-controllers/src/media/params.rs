@@ -7,7 +7,7 @@ use svc_schema::build::{array, string};
 use svc_text::MimeTypes;
 
 use crate::{
-    Site,
+    RestSite,
     posts::params::{PostList, params as post_params},
 };
 
@@ -19,7 +19,7 @@ pub(crate) const STATUSES: [&str; 3] = ["inherit", "private", "trash"];
 
 /// The parameters on this site.
 #[rustfmt::skip]
-pub(super) fn params(site: &Site, kind: &PostType) -> Params<PostList> {
+pub(super) fn params(site: &RestSite, kind: &PostType) -> Params<PostList> {
     let mut p = post_params(site, kind).without(&["status"]);
     // Whether the caller may list a status is asked before whether there is such a one.
     p.add("status", array(string().one_of(STATUSES)).default("inherit").describe("Only media with these statuses.")).raw()

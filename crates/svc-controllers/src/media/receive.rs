@@ -10,7 +10,7 @@ use svc_schema::Error;
 use svc_text::MimeTypes;
 
 use super::errors;
-use crate::{Settings, Site, blocking::run_blocking, http_client::own};
+use crate::{Settings, RestSite, blocking::run_blocking, http_client::own};
 
 /// Largest image that is fetched from elsewhere, in bytes.
 const FETCH_BYTES: u64 = 32 << 20;
@@ -62,7 +62,7 @@ pub(super) async fn received(req: &Request) -> Result<Received> {
 ///
 /// # Errors
 /// When the address may not be asked, names no image, or answers none.
-pub(super) async fn fetched(site: &Site, settings: &Settings, address: &str) -> Result<Received> {
+pub(super) async fn fetched(site: &RestSite, settings: &Settings, address: &str) -> Result<Received> {
     let path = url::Url::parse(address).map_err(|_| errors::invalid_url())?;
     let name = path.path_segments().and_then(|mut parts| parts.next_back()).unwrap_or_default();
     let name = percent_encoding::percent_decode_str(name).decode_utf8_lossy().into_owned();

@@ -1,5 +1,6 @@
 //! Stores a file, and what is made of an image: its sizes, and a whole one of bearable length.
 
+use crate::site_errors::media as errors;
 use std::{collections::HashMap, sync::Arc};
 
 use serde_json::{Map, Value, json};
@@ -8,7 +9,7 @@ use svc_media::{Blob, Cover, DecodedImage, Fit, Format, ImageMeta, Kind, Pending
 use svc_routing::Result;
 use svc_store::StoredText;
 
-use super::{attached::{Attached, DETAILS, FILE}, av_metadata, errors, sizes};
+use super::{attached::{Attached, DETAILS, FILE}, av_metadata, sizes};
 use crate::{Settings, Site, blocking::run_blocking, posts::draft::NewFile};
 
 /// A file that was stored.

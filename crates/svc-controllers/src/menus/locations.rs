@@ -11,7 +11,7 @@ use svc_schema::{
 };
 
 use super::errors;
-use crate::{Access, LINK_RELATION, Settings, Site, caller, posts::context_arg, respond};
+use crate::{Access, LINK_RELATION, Settings, RestSite, caller, posts::context_arg, respond};
 
 const ALL: &[&str] = &["embed", "view", "edit"];
 
@@ -36,14 +36,14 @@ fn fields() -> Fields<Location, ()> {
 
 /// The family of places.
 pub struct MenuLocations {
-    site: Arc<Site>,
+    site: Arc<RestSite>,
     fields: Fields<Location, ()>,
     extra: ExtraFields,
 }
 
 impl MenuLocations {
     /// The family on this site.
-    pub fn new(site: &Arc<Site>, extra: &ExtraFields) -> Self {
+    pub fn new(site: &Arc<RestSite>, extra: &ExtraFields) -> Self {
         MenuLocations { site: Arc::clone(site), fields: fields().with_extra(extra, OBJECT), extra: extra.clone() }
     }
 

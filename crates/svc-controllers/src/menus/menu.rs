@@ -13,13 +13,13 @@ use svc_schema::{Args, Error, MethodKind, Schema, build::{array, boolean, intege
 use svc_store::{Tx, posts, terms};
 
 use super::{assignments, check_read, errors};
-use crate::{Site, SiteResult, menus::items::item::items_of, posts::context_arg, respond, sanitize, terms::{Terms, draft::TermDraft, errors as term_errors, fields::{self as term_fields, TermFields}, save::MAX_NAME}};
+use crate::{RestSite, SiteResult, menus::items::item::items_of, posts::context_arg, respond, sanitize, terms::{Terms, draft::TermDraft, errors as term_errors, fields::{self as term_fields, TermFields}, save::MAX_NAME}};
 
 const VIEW_EDIT: &[&str] = &["view", "edit"];
 
 /// The table of menus: that of terms, without what a menu has no page for, and with its places.
 #[rustfmt::skip]
-fn fields(site: &Arc<Site>, taxonomy: &Taxonomy) -> TermFields {
+fn fields(site: &Arc<RestSite>, taxonomy: &Taxonomy) -> TermFields {
     let mut f = term_fields::fields(site, taxonomy).without(&["count", "link", "taxonomy"]);
     f.add("locations", array(string()).describe("Names of the places where the theme shows the menu.").context(VIEW_EDIT))
         .get(|t| t.settings.menu_places().of_menu(t.term.id).map(Value::from).collect::<Value>())
@@ -32,7 +32,7 @@ fn fields(site: &Arc<Site>, taxonomy: &Taxonomy) -> TermFields {
 }
 
 /// Refuses places that the site does not have.
-fn known_locations(site: &Arc<Site>) -> impl Fn(&Value, &str) -> Result<bool> + Send + Sync + 'static {
+fn known_locations(site: &Arc<RestSite>) -> impl Fn(&Value, &str) -> Result<bool> + Send + Sync + 'static {
     let known: Vec<String> = site.menu_locations.keys().cloned().collect();
     let names = array(string()).compile();
     move |value, name| {
@@ -46,13 +46,13 @@ fn known_locations(site: &Arc<Site>) -> impl Fn(&Value, &str) -> Result<bool> + 
 
 /// The family of menus.
 pub struct Menus {
-    site: Arc<Site>,
+    site: Arc<RestSite>,
     terms: Arc<Terms>,
 }
 
 impl Menus {
     /// The family of this taxonomy.
-    pub fn new(site: &Arc<Site>, taxonomy: &Taxonomy, extra: &ExtraFields) -> Self {
+    pub fn new(site: &Arc<RestSite>, taxonomy: &Taxonomy, extra: &ExtraFields) -> Self {
         let terms = Terms::new(site, taxonomy, extra).with_fields(fields(site, taxonomy));
         Menus { site: Arc::clone(site), terms: Arc::new(terms) }
     }

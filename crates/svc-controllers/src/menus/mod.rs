@@ -10,17 +10,16 @@ mod menu;
 
 use svc_routing::{Request, Result};
 
-use crate::{Access, Site, caller};
+use crate::{Access, RestSite, caller};
 
 pub(crate) use items::item::{ITEM, MENU};
-pub(crate) use self::{
-    assignments::MenuAssignments,
-    items::{edit_args, page_published, post_gone, shown, term_gone},
-};
+pub(crate) use self::assignments::MenuAssignments;
+pub(crate) use self::items::edit_args;
+pub(crate) use self::items::shown;
 pub use self::{items::MenuItems, locations::MenuLocations, menu::Menus};
 
 /// Whether the caller may see menus: whoever may change them, or write posts of any type that the interface serves.
-fn check_read(site: &Site, req: &Request) -> Result<()> {
+fn check_read(site: &RestSite, req: &Request) -> Result<()> {
     let settings = site.settings()?;
     let access = Access::new(site, &settings);
     let caller = caller(req);

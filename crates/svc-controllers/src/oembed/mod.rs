@@ -20,7 +20,7 @@ use svc_schema::{
     build::{SchemaBuilder, boolean, integer, string, untyped},
 };
 
-use crate::{Access, Settings, Site, caller, errors};
+use crate::{Access, Settings, RestSite, caller, errors};
 use foreign::Room;
 
 /// The namespace; it has no brand.
@@ -59,13 +59,13 @@ type Known = Cache<(String, Room, bool), (Instant, Value)>;
 
 /// The family of oEmbed.
 pub struct OEmbed {
-    site: Arc<Site>,
+    site: Arc<RestSite>,
     known: Known,
 }
 
 impl OEmbed {
     /// The family on this site.
-    pub fn new(site: &Arc<Site>) -> Self {
+    pub fn new(site: &Arc<RestSite>) -> Self {
         OEmbed { site: Arc::clone(site), known: Cache::new(THINGS) }
     }
 

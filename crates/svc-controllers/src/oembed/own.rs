@@ -7,7 +7,7 @@ use svc_schema::Error;
 use svc_store::{Db, users};
 
 use super::thumbnail;
-use crate::{Settings, Site, SiteResult, permalinks, render, url_resolver::UrlResolver};
+use crate::{Settings, SiteRenderer, SiteResult, permalinks, render, url_resolver::UrlResolver};
 
 /// Narrowest and widest frame.
 const WIDTHS: (i64, i64) = (200, 600);
@@ -26,7 +26,7 @@ const SCRIPT: &str = r#"(function(w,d){if(w.contentEmbedsHeard)return;w.contentE
 ///
 /// # Errors
 /// Those of the store.
-pub(super) fn post_at(db: &mut Db, site: &Site, settings: &Settings, url: &str) -> SiteResult<Option<Post>> {
+pub(super) fn post_at(db: &mut Db, site: &SiteRenderer, settings: &Settings, url: &str) -> SiteResult<Option<Post>> {
     let bare = |address: &str| {
         let parts = svc_text::parse_url(address)?;
         Some((parts.host?.to_ascii_lowercase().trim_start_matches("www.").to_owned(), parts.port))
@@ -70,7 +70,7 @@ fn id_in(url: &str) -> Option<u64> {
 ///
 /// # Errors
 /// Those of the store.
-pub(super) fn data(db: &mut Db, site: &Site, settings: &Settings, post: &Post, width: i64) -> SiteResult<Value> {
+pub(super) fn data(db: &mut Db, site: &SiteRenderer, settings: &Settings, post: &Post, width: i64) -> SiteResult<Value> {
     let width = width.clamp(WIDTHS.0, WIDTHS.1);
     let height = (width.saturating_mul(9) + 15).div_euclid(16).max(LEAST_HEIGHT);
     let rows = std::slice::from_ref(post);

@@ -18,7 +18,7 @@ use svc_schema::{
     build::{array, integer, string, untyped},
 };
 
-use crate::{Access, Site, caller, posts::context_param, themes};
+use crate::{Access, RestSite, caller, posts::context_param, themes};
 
 /// Contexts in which a member is seen.
 const ALL: &[&str] = &["view", "edit", "embed"];
@@ -61,13 +61,13 @@ type Answered = Result<Arc<Vec<Value>>>;
 
 /// The family of the directory.
 pub struct PatternDirectory {
-    site: Arc<Site>,
+    site: Arc<RestSite>,
     known: Arc<Cache<String, (Instant, Answered)>>,
 }
 
 impl PatternDirectory {
     /// The family on this site.
-    pub fn new(site: &Arc<Site>) -> Self {
+    pub fn new(site: &Arc<RestSite>) -> Self {
         PatternDirectory { site: Arc::clone(site), known: Arc::new(Cache::new(QUESTIONS)) }
     }
 

@@ -1,8 +1,9 @@
 //! The table of a plugin's members.
 
-use svc_packages::plugins::{Plugin, Shown};
 use svc_resource::Fields;
 use svc_schema::build::{boolean, object, string};
+
+use crate::plugins::item::Item;
 
 /// What additional fields and the item schema call a plugin.
 pub(super) const OBJECT: &str = "plugin";
@@ -16,36 +17,6 @@ const VIEW_EDIT: &[&str] = &["view", "edit"];
 
 /// The states that a plugin can be put in.
 pub(super) const STATES: [&str; 2] = ["inactive", "active"];
-
-/// A plugin of the content folder, or an extension.
-#[derive(Clone, Debug)]
-pub(crate) struct Item {
-    pub(super) plugin: Plugin,
-    pub(super) shown: Shown,
-    pub(super) active: bool,
-    /// Part of the program.
-    pub(super) compiled_in: bool,
-}
-
-impl Item {
-    pub(super) fn new(plugin: Plugin, active: bool, compiled_in: bool) -> Self {
-        Item { shown: plugin.shown(), plugin, active, compiled_in }
-    }
-
-    /// The name in addresses.
-    pub(crate) fn id(&self) -> &str {
-        self.plugin.file.strip_suffix(".php").unwrap_or(&self.plugin.file)
-    }
-
-    /// Whether it came from the directory under this name.
-    pub(crate) fn is_of(&self, slug: &str) -> bool {
-        !self.compiled_in && self.plugin.file.split_once('/').is_some_and(|(folder, _)| folder == slug)
-    }
-
-    pub(super) fn status(&self) -> &'static str {
-        if self.active { "active" } else { "inactive" }
-    }
-}
 
 #[rustfmt::skip]
 pub(super) fn fields() -> Fields<Item, ()> {

@@ -1,5 +1,6 @@
 //! A package from the directory becomes a folder among the plugins. Its code is never run.
 
+use crate::site_errors::plugins as errors;
 use std::{fs, io, path::Path};
 
 use base64::Engine as _;
@@ -11,7 +12,6 @@ use svc_packages::{
 };
 use svc_schema::Error;
 
-use super::errors;
 use crate::plugin_directory_client::DirectoryPackage;
 
 /// Beginning of the name of the folder that a package is unpacked in: hidden, so that it is never listed.

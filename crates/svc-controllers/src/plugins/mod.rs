@@ -7,47 +7,33 @@ mod errors;
 mod fields;
 mod install;
 mod requirements;
+pub(crate) mod item;
 
 use std::{path::PathBuf, sync::Arc};
 
+use fields::{NAME, OBJECT, STATES};
 use serde_json::{Map, Value, json};
 use svc_packages::plugins::{self, by_name};
 use svc_resource::{Fields, View};
-use svc_routing::{
-    CREATABLE, Controller, DELETABLE, EDITABLE, ExtraFields, Link, Links, Method, ObjectId, Request, Response, Result,
-    Route, get, on,
-};
-use svc_schema::{
-    Arg, Args, Schema,
-    build::{array, string},
-};
+use svc_routing::{CREATABLE, Controller, DELETABLE, EDITABLE, ExtraFields, Link, Links, Method, ObjectId, Request, Response, Result, Route, get, on};
+use svc_schema::{Arg, Args, Schema, build::{array, string}};
 
-use crate::{
-    Access, Settings, Site,
-    blocking::blocking,
-    caller,
-    extensions::{ACTIVE_EXTENSIONS, ACTIVE_PLUGINS, names, switch},
-    plugin_directory_client,
-    posts::{CONTEXTS, context_arg, one_line},
-    respond,
-};
-pub(crate) use fields::Item;
-use fields::{NAME, OBJECT, STATES};
+use crate::{Access, Settings, RestSite, blocking::blocking, caller, extensions::{ACTIVE_EXTENSIONS, ACTIVE_PLUGINS, names, switch}, plugin_directory_client, plugins::item::Item, posts::{CONTEXTS, context_arg, one_line}, respond};
 
 /// The family of plugins.
 pub struct Plugins {
-    site: Arc<Site>,
+    site: Arc<RestSite>,
     fields: Fields<Item, ()>,
     extra: ExtraFields,
 }
 
 /// Route of the collection.
-pub(crate) fn route(site: &Site) -> String {
+pub(crate) fn route(site: &RestSite) -> String {
     format!("/{}/plugins", site.brand.namespace())
 }
 
 /// Where plugins lie.
-fn folder(site: &Site) -> PathBuf {
+fn folder(site: &RestSite) -> PathBuf {
     site.content_dir.join("plugins")
 }
 
@@ -55,7 +41,7 @@ fn folder(site: &Site) -> PathBuf {
 ///
 /// # Errors
 /// Those of the store.
-pub(crate) async fn all(site: &Site) -> Result<Vec<Item>> {
+pub(crate) async fn all(site: &RestSite) -> Result<Vec<Item>> {
     let settings = site.settings()?;
     let switched_on = names(settings.stored(ACTIVE_EXTENSIONS));
     let mut items: Vec<Item> = site
@@ -79,7 +65,7 @@ pub(crate) async fn all(site: &Site) -> Result<Vec<Item>> {
 
 impl Plugins {
     /// The family on this site.
-    pub fn new(site: &Arc<Site>, extra: &ExtraFields) -> Self {
+    pub fn new(site: &Arc<RestSite>, extra: &ExtraFields) -> Self {
         let fields = fields::fields().with_extra(extra, OBJECT);
         Plugins { site: Arc::clone(site), fields, extra: extra.clone() }
     }

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use serde_json::{Map, Value, json};
 use svc_schema::Error;
 
-use super::{errors, fields::Item};
+use crate::{plugins::item::Item, site_errors::plugins as errors};
 
 /// The version of WordPress whose interface and tables this server has.
 const WORDPRESS: &str = "7.1.4";

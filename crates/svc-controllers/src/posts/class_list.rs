@@ -2,18 +2,18 @@
 
 use svc_model::{Post, PostType, Term};
 
-use crate::Site;
+use crate::SiteRenderer;
 
 /// The format stands as a term `post-format-NAME`; a post without one is standard.
 pub(crate) fn format_of(terms: &[Term]) -> &str {
     let slug = terms.iter().find(|t| t.taxonomy == "post_format").map_or("", |t| t.slug.as_str());
     let format = slug.strip_prefix("post-format-").unwrap_or_default();
-    if super::fields::FORMATS.contains(&format) { format } else { "standard" }
+    if super::formats::FORMATS.contains(&format) { format } else { "standard" }
 }
 
 /// Class names of the element around a post, in the peer's order: the post itself, its state, then its terms.
 pub(crate) fn class_list(
-    site: &Site,
+    site: &SiteRenderer,
     post: &Post,
     kind: &PostType,
     terms: &[Term],

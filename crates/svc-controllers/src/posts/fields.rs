@@ -5,13 +5,10 @@ use std::sync::Arc;
 use serde_json::Value;
 use svc_model::PostType;
 use svc_resource::{Field, Fields};
-use svc_schema::{
-    Error,
-    build::{array, boolean, integer, object, string, types},
-};
+use svc_schema::{Error, build::{array, boolean, integer, object, string, types}};
 
 use super::{draft::PostDraft, item::PostItem};
-use crate::Site;
+use crate::{RestSite, posts::formats::FORMATS};
 
 /// The table of posts.
 pub(crate) type PostFields = Fields<PostItem, PostDraft>;
@@ -24,10 +21,6 @@ pub(crate) const EDIT: &[&str] = &["edit"];
 
 /// An object whose members are named by the table.
 pub(crate) const NOTHING: [(&str, Value); 0] = [];
-
-/// Formats that a post can have; `standard` is the absence of one.
-pub(crate) const FORMATS: [&str; 10] =
-    ["standard", "aside", "chat", "gallery", "link", "image", "quote", "status", "video", "audio"];
 
 /// Features that members depend on. The three oldest types have a fixed list, whatever a theme takes from their support.
 fn features(post_type: &PostType) -> Vec<&str> {
@@ -45,7 +38,7 @@ fn features(post_type: &PostType) -> Vec<&str> {
 
 /// The table of this type on this site.
 #[rustfmt::skip]
-pub(crate) fn fields(site: &Arc<Site>, post_type: &PostType) -> PostFields {
+pub(crate) fn fields(site: &Arc<RestSite>, post_type: &PostType) -> PostFields {
     let has = features(post_type);
     let has = |feature: &str| has.contains(&feature);
     let mut f = PostFields::new(&post_type.name);

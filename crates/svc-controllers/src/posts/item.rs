@@ -7,7 +7,7 @@ use svc_content::{blocks::{BlockTypes, Root}, shortcodes::Page};
 use svc_model::{Post, PostType, Stamp, Term};
 use svc_store::Meta;
 
-use crate::{Settings, Site, block_types::IGNORED_HOOKS, media::{Attached, SiteImages}, permalinks::PermalinkParts, posts::class_list::{class_list, format_of}, render};
+use crate::{Settings, RestSite, block_types::IGNORED_HOOKS, blocks::Rendered, media::{Attached, SiteImages}, permalinks::PermalinkParts, posts::class_list::{class_list, format_of}, render};
 
 /// A post, what was loaded with it, and what this request may see of it.
 pub(crate) struct PostItem {
@@ -16,7 +16,7 @@ pub(crate) struct PostItem {
     /// Its type.
     pub post_type: Arc<PostType>,
     /// The site.
-    pub site: Arc<Site>,
+    pub site: Arc<RestSite>,
     /// The site's options as of this request.
     pub settings: Arc<Settings>,
     /// Stored meta; empty when the plan reads none.
@@ -44,13 +44,6 @@ pub(crate) struct PostItem {
     pub excerpt_length: usize,
     /// Content and excerpt, where their blocks had to ask the store.
     pub rendered: Rendered,
-}
-
-/// Texts of a post that were rendered while it was loaded.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Rendered {
-    pub content: Option<String>,
-    pub excerpt: Option<String>,
 }
 
 impl PostItem {

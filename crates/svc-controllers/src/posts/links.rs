@@ -7,7 +7,7 @@ use svc_model::{PostType, Taxonomy};
 use svc_routing::{Link, Links};
 
 use super::{item::PostItem, rights::PostRights};
-use crate::{LINK_RELATION, Site};
+use crate::{LINK_RELATION, RestSite};
 
 /// How many revisions a post has, and its latest one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -80,7 +80,7 @@ pub(crate) fn with_query(address: &str, name: &str, value: impl std::fmt::Displa
 }
 
 /// The relation and the sentence of each action that a type knows, as `(name, title, schema of what it takes)`.
-pub(crate) fn schema_links(site: &Arc<Site>, kind: &PostType) -> Value {
+pub(crate) fn schema_links(site: &Arc<RestSite>, kind: &PostType) -> Value {
     // The type is registered when the site is open; a store that cannot be read then leaves the address relative.
     let collection = site.route_of_type(kind);
     let href = format!("{}/{{id}}", site.settings().map_or(collection.clone(), |s| s.urls.rest(&collection)));

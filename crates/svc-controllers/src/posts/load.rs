@@ -10,11 +10,11 @@ use svc_routing::Request;
 use svc_store::{Db, meta::{self, MetaKind}, posts, terms, users};
 
 use super::{draft::PostDraft, item::PostItem, links::{self, Revisions}, rights::PostRights, slugs};
-use crate::{Access, Settings, Site, SiteResult, block_types, blocks::{self, BlockViewer}, feeds::Missing, media::{self, SiteImages}, permalinks::{self, PermalinkParts, category_paths, first_category}, render::RenderOptions};
+use crate::{Access, Settings, RestSite, SiteResult, block_types, blocks::{self, BlockViewer}, feeds::Missing, media::{self, SiteImages}, permalinks::{self, PermalinkParts, category_paths, first_category}, render::RenderOptions, request::block_viewer};
 
 /// What a request may see of the posts that it loads.
 pub(crate) struct PostLoader<'a> {
-    pub site: &'a Arc<Site>,
+    pub site: &'a Arc<RestSite>,
     pub settings: &'a Arc<Settings>,
     pub post_type: &'a Arc<PostType>,
     pub caller: &'a Caller,
@@ -88,7 +88,7 @@ impl PostLoader<'_> {
             words: self.excerpt_length,
         };
         let reader = || {
-            let reader = self.req.map(|req| BlockViewer::of(self.site, self.settings, req)).unwrap_or_default();
+            let reader = self.req.map(|req| block_viewer(self.site, self.settings, req)).unwrap_or_default();
             BlockViewer { missing: self.missing.clone(), ..reader }
         };
         let mut texts =

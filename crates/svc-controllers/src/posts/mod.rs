@@ -20,6 +20,7 @@ pub(crate) mod save;
 mod slugs;
 pub(crate) mod validators;
 pub(crate) mod write;
+pub(crate) mod formats;
 
 use std::sync::Arc;
 
@@ -31,11 +32,10 @@ use svc_routing::{CREATABLE, Controller, DELETABLE, EDITABLE, ExtraFields, Metho
 use svc_schema::{Arg, Args, MethodKind, Schema, build::{SchemaBuilder, boolean, integer, string}};
 use svc_store::{Db, posts::{self, PostQuery}, request_cache};
 
-use crate::{Access, Settings, Site, SiteResult, access::CapabilityData, caller, errors, feeds::{Missing, with_feeds, with_known_feeds}, media, request::only_reads, respond};
+use crate::{Access, Settings, RestSite, SiteResult, access::CapabilityData, caller, errors, feeds::{Missing, with_feeds, with_known_feeds}, media, request::only_reads, respond};
 use self::{fields::PostFields, load::PostLoader, params::PostList};
 
 pub(crate) use delete::remove;
-pub(crate) use item::Rendered;
 pub(crate) use links::{create_term_cap, schema_links, with_query};
 pub(crate) use load::LoadedPost;
 pub(crate) use rights::PostRights;
@@ -47,7 +47,7 @@ const MAX_EXCERPT_WORDS: i64 = 1_000;
 
 /// The family of one post type.
 pub struct Posts {
-    site: Arc<Site>,
+    site: Arc<RestSite>,
     post_type: Arc<PostType>,
     fields: PostFields,
     params: Params<PostList>,
@@ -75,7 +75,7 @@ pub(crate) fn one_line(value: Value, _: &str) -> Result<Value> {
 
 impl Posts {
     /// The family of this type.
-    pub fn new(site: &Arc<Site>, post_type: &PostType, extra: &ExtraFields) -> Self {
+    pub fn new(site: &Arc<RestSite>, post_type: &PostType, extra: &ExtraFields) -> Self {
         Posts {
             site: Arc::clone(site),
             fields: fields::fields(site, post_type).with_extra(extra, &post_type.name),
@@ -265,7 +265,7 @@ impl Posts {
         };
         // A response to a write does not wait for other sites.
         let reads = matches!(*req.method(), Method::GET | Method::HEAD | Method::OPTIONS);
-        let mut loaded = if reads { with_feeds(&self.site, load).await? } else { with_known_feeds(&self.site, load)? };
+        let mut loaded = if reads { with_feeds(&self.site.renderer, load).await? } else { with_known_feeds(&self.site.renderer, load)? };
         media::measure(&self.site, &mut loaded, &plan).await?;
         let Some(LoadedPost { item, links }) = loaded.pop() else { return Err(errors::post_not_found()) };
         let data = plan.prepare(&item);
@@ -294,7 +294,7 @@ impl Posts {
                 loading.load(db, access, rows, &plan)
             })
         };
-        let mut page = with_feeds(&self.site, load).await?;
+        let mut page = with_feeds(&self.site.renderer, load).await?;
         media::measure(&self.site, &mut page.items, &plan).await?;
         let mut items = Vec::with_capacity(page.items.len());
         for LoadedPost { item, links } in std::mem::take(&mut page.items) {

@@ -3,23 +3,14 @@
 use indexmap::IndexMap;
 use serde_json::{Value, json};
 use svc_auth::Caller;
-use svc_model::{PostId, PostType, Taxonomy, Term, TermId, UserId};
+use svc_model::{PostId, PostType, Taxonomy, TermId, UserId};
 use svc_resource::Params;
-use svc_schema::{
-    Error,
-    build::{SchemaBuilder, array, boolean, integer, object, string, types},
-};
-use svc_store::{
-    Db, Order,
-    posts::{Clauses, PostOrderBy, PostQuery, Relation, SearchColumn, TaxClause, TaxOperator},
-    terms::{self, TermQuery},
-};
+use svc_schema::{Error, build::{SchemaBuilder, array, boolean, integer, object, string, types}};
+use svc_store::{Db, Order, posts::{PostOrderBy, PostQuery, Relation, SearchColumn, TaxClause, TaxOperator}};
 
-use super::fields::FORMATS;
-use crate::{Access, Settings, Site, SiteResult, errors};
+use super::formats::FORMATS;
+use crate::{Access, Settings, RestSite, SiteResult, errors, posts::formats::{of_formats, only_sticky}};
 
-/// The taxonomy of post formats.
-const FORMAT: &str = "post_format";
 /// Largest number of items on a page.
 const MAX_PER_PAGE: i64 = 100;
 
@@ -80,7 +71,7 @@ fn date() -> SchemaBuilder {
 
 /// The parameters of this type's list.
 #[rustfmt::skip]
-pub(crate) fn params(site: &Site, kind: &PostType) -> Params<PostList> {
+pub(crate) fn params(site: &RestSite, kind: &PostType) -> Params<PostList> {
     let mut p = Params::<PostList>::new(&kind.name);
     p.add("context", super::context_param());
     p.add("page", integer().describe("Page of the list.").default(1).minimum(1)).set(|l, n| l.page = n);
@@ -183,7 +174,7 @@ pub(crate) fn orders(kind: &PostType) -> Vec<&'static str> {
     orders
 }
 
-pub(crate) fn statuses(site: &Site) -> Vec<String> {
+pub(crate) fn statuses(site: &RestSite) -> Vec<String> {
     site.statuses.iter().map(|s| s.name.clone()).chain(["any".to_owned()]).collect()
 }
 
@@ -222,7 +213,7 @@ impl PostList {
     pub(crate) fn into_query(
         self,
         db: &mut Db,
-        site: &Site,
+        site: &RestSite,
         settings: &Settings,
         kind: &PostType,
         caller: &Caller,
@@ -292,7 +283,7 @@ impl PostList {
     /// finds. Posts that the caller may not read are counted and then left out, as the peer does.
     fn statuses(
         &self,
-        site: &Site,
+        site: &RestSite,
         settings: &Settings,
         kind: &PostType,
         caller: &Caller,
@@ -330,17 +321,9 @@ impl PostList {
     }
 }
 
-/// The ids that `sticky=true` makes of `include`: the sticky posts, in their order, that are included, and 0, which is the
-/// id of no post, when there are none. As an inclusion it takes precedence over `exclude`.
-pub(crate) fn only_sticky(sticky: &[PostId], include: &[PostId]) -> Vec<PostId> {
-    let mut ids = sticky.to_vec();
-    ids.retain(|id| include.is_empty() || include.contains(id));
-    if ids.is_empty() { vec![PostId(0)] } else { ids }
-}
-
 /// The statuses of a list that asks for none: what is published, and the private posts that the caller may read.
 fn unasked_statuses(
-    site: &Site,
+    site: &RestSite,
     settings: &Settings,
     kind: &PostType,
     caller: &Caller,
@@ -360,26 +343,3 @@ fn unasked_statuses(
     (open, Some((caller.id, private)))
 }
 
-/// Formats are terms `post-format-NAME`; `standard` is having none of them.
-pub(crate) fn of_formats(db: &mut Db, formats: &[String]) -> SiteResult<Clauses<TaxClause>> {
-    let query = TermQuery { taxonomies: vec![FORMAT.to_owned()], ..TermQuery::default() };
-    let known = terms::query(db, &query)?.ids;
-    let known = terms::get_many(db, &known)?;
-    let named = |term: &&Term| term.slug.strip_prefix("post-format-").is_some_and(|f| formats.iter().any(|g| g == f));
-    let clause = |terms: Vec<TermId>, operator| TaxClause {
-        taxonomy: FORMAT.to_owned(),
-        terms,
-        operator,
-        ..TaxClause::default()
-    };
-    let wanted = clause(known.iter().filter(named).map(|t| t.id).collect(), TaxOperator::In);
-    let mut any = Clauses { relation: Relation::Or, clauses: vec![wanted] };
-    if formats.iter().any(|f| f == "standard") {
-        if known.is_empty() {
-            // No post has any format.
-            return Ok(Clauses::default());
-        }
-        any.clauses.push(clause(known.iter().map(|t| t.id).collect(), TaxOperator::NotIn));
-    }
-    Ok(any)
-}

@@ -1,11 +1,12 @@
 //! What becomes of a post when a draft is put on it: dates, status, slug and texts. Pure: the clock and the rights come in.
 
+use crate::site_errors::posts as errors;
 use chrono::{Datelike as _, NaiveDateTime, TimeDelta};
 use svc_model::{Post, PostType, Stamp, UserId};
 use svc_schema::Error;
 
 use super::draft::PostDraft;
-use crate::{Settings, errors, sanitize};
+use crate::{Settings, sanitize};
 
 /// Statuses whose date moves along until the post is published.
 pub(crate) fn is_floating(status: &str) -> bool {

@@ -9,12 +9,12 @@ use svc_schema::build::{array, string};
 use svc_store::{MetaKind, meta, posts};
 
 use super::params;
-use crate::{Access, Site, caller, errors, media, templates::Lookup};
+use crate::{Access, RestSite, caller, errors, media, templates::load::Templates as Lookup};
 
 /// Sanitizes the `status` of a list: slugs, each once. Every status but the default one requires the right to edit posts;
 /// `private` is also open to those who may read private posts.
 pub(crate) fn statuses(
-    site: &Arc<Site>,
+    site: &Arc<RestSite>,
     post_type: &Arc<PostType>,
 ) -> impl Fn(&Request, &Value) -> Result<Value> + use<> {
     let (site, kind) = (Arc::clone(site), Arc::clone(post_type));
@@ -49,7 +49,7 @@ pub(crate) fn statuses(
 }
 
 /// A post may keep its status, also one that no request can set.
-pub(crate) fn status(site: &Arc<Site>, post_type: &Arc<PostType>) -> impl Fn(&Request, &Value) -> Result<bool> + use<> {
+pub(crate) fn status(site: &Arc<RestSite>, post_type: &Arc<PostType>) -> impl Fn(&Request, &Value) -> Result<bool> + use<> {
     let (site, kind) = (Arc::clone(site), Arc::clone(post_type));
     let writable = string().one_of(site.writable_statuses()).compile();
     move |req, status| {
@@ -63,7 +63,7 @@ pub(crate) fn status(site: &Arc<Site>, post_type: &Arc<PostType>) -> impl Fn(&Re
 
 /// A template must be one that may be chosen, or the one that the post has.
 pub(crate) fn template(
-    site: &Arc<Site>,
+    site: &Arc<RestSite>,
     post_type: &Arc<PostType>,
 ) -> impl Fn(&Request, &Value) -> Result<bool> + use<> {
     let (site, kind) = (Arc::clone(site), Arc::clone(post_type));

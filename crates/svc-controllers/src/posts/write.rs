@@ -107,7 +107,7 @@ impl Posts {
         existing: Option<PostId>,
         settings: Arc<Settings>,
     ) -> Job {
-        Job::new(&self.site, settings, &self.post_type, caller, draft, existing)
+        Job::new(&self.site.site, settings, &self.post_type, caller, draft, existing)
     }
 
     /// Moves a post to the trash.

@@ -6,25 +6,18 @@ use serde_json::Value;
 use svc_model::{Post, PostType, RestController};
 use svc_resource::View;
 use svc_routing::{CREATABLE, Controller, ExtraFields, Request, Response, Result, Route, get, on};
-use svc_schema::{
-    Args, MethodKind, Schema,
-    build::{integer, string},
-};
+use svc_schema::{Args, MethodKind, Schema, build::{integer, string}};
 use svc_store::posts;
 
 use super::{Parent, RevisionTable, parent, parent_arg};
-use crate::{
-    Site, errors, menus,
-    posts::{Authorized, Posts, context_arg, validators},
-    respond,
-};
+use crate::{RestSite, errors, menus, posts::{Authorized, Posts, context_arg, validators}, request::nonce, respond};
 
 /// The address at which an editor looks at what he has not published.
 const PREVIEW: &str = "preview_link";
 
 /// The autosaves of one post type.
 pub struct Autosaves {
-    site: Arc<Site>,
+    site: Arc<RestSite>,
     post_type: Arc<PostType>,
     /// The posts themselves, whose rights are those of autosaves.
     posts: Arc<Posts>,
@@ -35,7 +28,7 @@ pub struct Autosaves {
 
 impl Autosaves {
     /// The autosaves of this type.
-    pub fn new(site: &Arc<Site>, post_type: &PostType, extra: &ExtraFields) -> Self {
+    pub fn new(site: &Arc<RestSite>, post_type: &PostType, extra: &ExtraFields) -> Self {
         let posts = Arc::new(Posts::new(site, post_type, extra));
         let args = match post_type.rest_controller {
             RestController::MenuItems => menus::edit_args(site, post_type, extra),
@@ -84,7 +77,7 @@ impl Autosaves {
         if !beside {
             return Ok(format!("{address}{joint}preview=true"));
         }
-        let nonce = self.site.nonce(req, &format!("post_preview_{}", post.id));
+        let nonce = nonce(&self.site, req, &format!("post_preview_{}", post.id));
         Ok(format!("{address}{joint}preview_id={}&preview_nonce={nonce}&preview=true", post.id))
     }
 }

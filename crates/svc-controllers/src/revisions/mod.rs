@@ -20,7 +20,7 @@ use svc_routing::{Controller, DELETABLE, ExtraFields, Request, Response, Result,
 use svc_schema::{Args, Schema, build::{SchemaBuilder, boolean, integer}};
 use svc_store::posts;
 
-use crate::{Access, Settings, Site, caller, errors, posts::context_arg, request::only_reads, respond};
+use crate::{Access, Settings, RestSite, caller, errors, posts::context_arg, request::only_reads, respond};
 use self::table::RevisionTable;
 
 pub use autosaves::Autosaves;
@@ -28,7 +28,7 @@ pub(crate) use params::{RevisionList, params};
 
 /// The revisions of one post type.
 pub struct Revisions {
-    site: Arc<Site>,
+    site: Arc<RestSite>,
     post_type: Arc<PostType>,
     table: RevisionTable,
     params: Params<RevisionList>,
@@ -51,7 +51,7 @@ fn number(req: &Request, name: &str) -> PostId {
 }
 
 /// The post that a request names, for those who may change it.
-fn parent(site: &Site, post_type: &PostType, req: &Request, name: &str) -> Result<Parent> {
+fn parent(site: &RestSite, post_type: &PostType, req: &Request, name: &str) -> Result<Parent> {
     site.read(|db| {
         let post = find::parent(db, post_type, number(req, name))?;
         let settings = site.settings_in(db)?;
@@ -66,7 +66,7 @@ fn parent(site: &Site, post_type: &PostType, req: &Request, name: &str) -> Resul
 
 impl Revisions {
     /// The revisions of this type.
-    pub fn new(site: &Arc<Site>, post_type: &PostType, extra: &ExtraFields) -> Self {
+    pub fn new(site: &Arc<RestSite>, post_type: &PostType, extra: &ExtraFields) -> Self {
         let post_type = Arc::new(post_type.clone());
         let table = RevisionTable::new(site, &post_type, extra);
         Revisions { site: Arc::clone(site), post_type, table, params: params() }

@@ -14,7 +14,7 @@ use svc_store::{
 
 use super::keep;
 use crate::{
-    Site, SiteResult, errors,
+    RestSite, SiteResult, errors,
     posts::{context_param, one_line},
 };
 
@@ -61,7 +61,7 @@ impl RevisionList {
     pub(crate) fn run(
         &self,
         db: &mut Db,
-        site: &Site,
+        site: &RestSite,
         post_type: &PostType,
         parent: PostId,
         counted: bool,

@@ -17,7 +17,7 @@ use svc_store::{
 };
 
 use crate::{
-    Settings, Site, SiteResult,
+    Settings, RestSite, SiteResult,
     blocks::{self, BlockViewer},
     media::SiteImages,
     permalinks::PermalinkParts,
@@ -39,7 +39,7 @@ const NO_WORDS: usize = 0;
 
 /// The table of one type's revisions, and what showing them takes.
 pub(crate) struct RevisionTable {
-    site: Arc<Site>,
+    site: Arc<RestSite>,
     post_type: Arc<PostType>,
     fields: PostFields,
     /// The object type that additional fields name: `post-revision`.
@@ -48,7 +48,7 @@ pub(crate) struct RevisionTable {
 }
 
 #[rustfmt::skip]
-fn fields(site: &Arc<Site>, post_type: &PostType, object: &str) -> PostFields {
+fn fields(site: &Arc<RestSite>, post_type: &PostType, object: &str) -> PostFields {
     let mut f = PostFields::new(object);
     f.add("author", integer().describe("Number of the user who made the revision.").context(ALL)).get(|p| p.post.author);
     f.add("date", string().describe("When it was made, in the site's time zone.").format("date-time").context(ALL)).get(|p| dated(p, PostItem::date));
@@ -119,7 +119,7 @@ fn title(item: &PostItem) -> String {
 
 impl RevisionTable {
     /// The table of this type's revisions.
-    pub(crate) fn new(site: &Arc<Site>, post_type: &Arc<PostType>, extra: &ExtraFields) -> Self {
+    pub(crate) fn new(site: &Arc<RestSite>, post_type: &Arc<PostType>, extra: &ExtraFields) -> Self {
         let object = format!("{}-revision", post_type.name);
         RevisionTable {
             site: Arc::clone(site),

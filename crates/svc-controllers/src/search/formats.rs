@@ -7,13 +7,13 @@ use svc_routing::{BoxFuture, Links, Request, Result, SearchHandler, SearchPage};
 use svc_store::terms::{self, TermQuery};
 
 use super::{limits, members, text};
-use crate::{Site, posts::fields::FORMATS};
+use crate::{RestSite, posts::formats::FORMATS};
 
 /// The taxonomy whose terms stand for formats.
 const TAXONOMY: &str = "post_format";
 
 /// The handler of type `post-format`.
-pub(super) struct FormatSearch(pub(super) Arc<Site>);
+pub(super) struct FormatSearch(pub(super) Arc<RestSite>);
 
 impl SearchHandler for FormatSearch {
     fn kind(&self) -> &str {

@@ -17,7 +17,7 @@ use svc_schema::{
     build::{SchemaBuilder, array, integer, string, types},
 };
 
-use crate::{Site, posts::one_line, respond};
+use crate::{RestSite, posts::one_line, respond};
 
 /// What additional fields and the item schema call a result.
 const OBJECT: &str = "search-result";
@@ -29,7 +29,7 @@ const MAX_PER_PAGE: i64 = 100;
 const CONTEXTS: &[&str] = &["view", "embed"];
 
 /// The handlers that every site has (specification, "What the service does" 8).
-pub(crate) fn handlers(site: &Arc<Site>) -> Vec<Arc<dyn SearchHandler>> {
+pub(crate) fn handlers(site: &Arc<RestSite>) -> Vec<Arc<dyn SearchHandler>> {
     vec![
         Arc::new(posts::PostSearch(Arc::clone(site))),
         Arc::new(terms::TermSearch(Arc::clone(site))),
@@ -39,7 +39,7 @@ pub(crate) fn handlers(site: &Arc<Site>) -> Vec<Arc<dyn SearchHandler>> {
 
 /// The search route.
 pub struct Search {
-    site: Arc<Site>,
+    site: Arc<RestSite>,
     handlers: Vec<Arc<dyn SearchHandler>>,
     fields: Fields<(), ()>,
     params: Params<Asked>,
@@ -57,7 +57,7 @@ struct Asked {
 
 impl Search {
     /// The route over these handlers.
-    pub fn new(site: &Arc<Site>, handlers: Vec<Arc<dyn SearchHandler>>, extra: &ExtraFields) -> Self {
+    pub fn new(site: &Arc<RestSite>, handlers: Vec<Arc<dyn SearchHandler>>, extra: &ExtraFields) -> Self {
         let kinds: Vec<String> = handlers.iter().map(|h| h.kind().to_owned()).collect();
         let mut subtypes: Vec<String> = Vec::new();
         for subtype in handlers.iter().flat_map(|h| h.subtypes()) {

@@ -11,10 +11,10 @@ use svc_store::{
 };
 
 use super::{ids, limits, members, searched, text};
-use crate::{Access, Site, caller, permalinks, posts::rights::PostRights, render, urls::rest_base};
+use crate::{Access, RestSite, caller, permalinks, posts::rights::PostRights, render, urls::rest_base};
 
 /// The handler of type `post`.
-pub(super) struct PostSearch(pub(super) Arc<Site>);
+pub(super) struct PostSearch(pub(super) Arc<RestSite>);
 
 impl SearchHandler for PostSearch {
     fn kind(&self) -> &str {

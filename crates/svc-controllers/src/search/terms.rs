@@ -12,13 +12,13 @@ use svc_store::{
 
 use super::{ids, limits, members, searched, text};
 use crate::{
-    Access, Site, caller,
+    Access, RestSite, caller,
     terms::{TermRights, paths::slug_paths},
     urls::taxonomy_rest_base,
 };
 
 /// The handler of type `term`.
-pub(super) struct TermSearch(pub(super) Arc<Site>);
+pub(super) struct TermSearch(pub(super) Arc<RestSite>);
 
 impl SearchHandler for TermSearch {
     fn kind(&self) -> &str {

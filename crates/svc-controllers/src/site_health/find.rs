@@ -8,7 +8,7 @@ use svc_fetch::{Allowed, FetchError, Get, Response};
 use svc_schema::Error;
 
 use super::{Finding, Test, Verdict};
-use crate::{Settings, Site, blocking::blocking, http_client::own};
+use crate::{Settings, RestSite, blocking::blocking, http_client::own};
 
 /// Time for one request of a test.
 const TIME: Duration = Duration::from_secs(10);
@@ -46,7 +46,7 @@ const CACHE_HEADERS: [&str; 16] = [
 ///
 /// # Errors
 /// Those of the store.
-pub(super) async fn find(site: &Site, test: Test, authorization: Option<&str>) -> Result<Finding, Error> {
+pub(super) async fn find(site: &RestSite, test: Test, authorization: Option<&str>) -> Result<Finding, Error> {
     let settings = site.settings()?;
     let finding = match test {
         Test::BackgroundUpdates => background_updates(site).await?,
@@ -67,12 +67,12 @@ pub(super) async fn find(site: &Site, test: Test, authorization: Option<&str>) -
 }
 
 /// Asks the site itself, from outside.
-async fn ask_own(site: &Site, settings: &Settings, url: &str) -> Result<Response, FetchError> {
+async fn ask_own(site: &RestSite, settings: &Settings, url: &str) -> Result<Response, FetchError> {
     site.http_client.send(Get::new(url).allow(own(settings)).within(TIME).first(BYTES)).await
 }
 
 /// The server is a program that its owner replaces; what it can install by itself are packages of the directory.
-async fn background_updates(site: &Site) -> Result<Finding, Error> {
+async fn background_updates(site: &RestSite) -> Result<Finding, Error> {
     let folder = site.content_dir.join("plugins");
     let writable = blocking(move || {
         std::fs::create_dir_all(&folder).is_ok()
@@ -88,7 +88,7 @@ async fn background_updates(site: &Site) -> Result<Finding, Error> {
     })
 }
 
-async fn loopback(site: &Site, settings: &Settings) -> Finding {
+async fn loopback(site: &RestSite, settings: &Settings) -> Finding {
     let url = settings.urls.rest("/");
     let about = "The site asks itself under its public address, as previews and checks do.";
     match ask_own(site, settings, &url).await {
@@ -101,7 +101,7 @@ async fn loopback(site: &Site, settings: &Settings) -> Finding {
     }
 }
 
-async fn https(site: &Site, settings: &Settings) -> Finding {
+async fn https(site: &RestSite, settings: &Settings) -> Finding {
     let permalinks = [settings.option("home"), settings.option("siteurl")];
     if !permalinks.iter().all(|address| address.starts_with("https://")) {
         let about = "The addresses of the site begin with http: what is sent can be read and changed on its way.";
@@ -120,7 +120,7 @@ async fn https(site: &Site, settings: &Settings) -> Finding {
     }
 }
 
-async fn directory(site: &Site) -> Finding {
+async fn directory(site: &RestSite) -> Finding {
     let Some(address) = site.directory.as_deref() else {
         let about =
             "Without the address of a directory in its settings, this server installs no plugins and no blocks.";
@@ -153,7 +153,7 @@ fn authorization_header(sent: Option<&str>) -> Finding {
     }
 }
 
-async fn page_cache(site: &Site, settings: &Settings) -> Finding {
+async fn page_cache(site: &RestSite, settings: &Settings) -> Finding {
     let url = format!("{}/", settings.option("home").trim_end_matches('/'));
     let (mut times, mut found) = (Vec::new(), HeaderMap::new());
     for _ in 0..3 {

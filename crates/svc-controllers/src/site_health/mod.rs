@@ -11,7 +11,7 @@ use svc_schema::Schema;
 
 pub use sizes::{Size, in_words, sizes};
 
-use crate::{Access, Site, caller, errors};
+use crate::{Access, RestSite, caller, errors};
 
 /// What can be found out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -132,7 +132,7 @@ fn paragraph(text: &str) -> String {
 ///
 /// # Errors
 /// Those of the store.
-pub async fn find_out(site: &Site, test: Test, authorization: Option<&str>) -> Result<Finding> {
+pub async fn find_out(site: &RestSite, test: Test, authorization: Option<&str>) -> Result<Finding> {
     find::find(site, test, authorization).await
 }
 
@@ -164,12 +164,12 @@ fn schema() -> Value {
 
 /// The family of the site's health.
 pub struct SiteHealth {
-    site: Arc<Site>,
+    site: Arc<RestSite>,
 }
 
 impl SiteHealth {
     /// The family on this site.
-    pub fn new(site: &Arc<Site>) -> Self {
+    pub fn new(site: &Arc<RestSite>) -> Self {
         SiteHealth { site: Arc::clone(site) }
     }
 

@@ -9,7 +9,7 @@ use std::{
 use serde_json::{Map, Value, json};
 use svc_schema::Error;
 
-use crate::{Site, blocking::blocking};
+use crate::{RestSite, blocking::blocking};
 
 /// Time for all folders together.
 const TIME: Duration = Duration::from_secs(20);
@@ -27,7 +27,7 @@ pub struct Size {
 ///
 /// # Errors
 /// Those of the store.
-pub async fn sizes(site: &Site) -> Result<Vec<Size>, Error> {
+pub async fn sizes(site: &RestSite) -> Result<Vec<Size>, Error> {
     let content = site.content_dir.clone();
     let program = std::env::current_exe().unwrap_or_default();
     let mut sizes = blocking(move || {

@@ -7,7 +7,7 @@ use svc_resource::{Fields, Params};
 use svc_schema::build::{SchemaBuilder, integer, string, types, untyped};
 
 use super::load::{Kind, Template};
-use crate::{Site, posts::context_param, render, templates::draft::TemplateDraft};
+use crate::{RestSite, posts::context_param, render, templates::draft::TemplateDraft};
 
 /// Contexts in which a member is seen.
 const ALL: &[&str] = &["embed", "view", "edit"];
@@ -35,7 +35,7 @@ fn flag() -> SchemaBuilder {
 }
 
 #[rustfmt::skip]
-pub(super) fn fields(site: &Arc<Site>, kind: Kind) -> Fields<Template, TemplateDraft> {
+pub(super) fn fields(site: &Arc<RestSite>, kind: Kind) -> Fields<Template, TemplateDraft> {
     let mut f = Fields::<Template, TemplateDraft>::new(kind.post_type());
     f.add("id", string().describe("Theme and slug of the template.").context(ALL).readonly()).get(Template::id);
     f.add("slug", string().describe("The template's name within its theme.").context(ALL).required().min_length(1).pattern(r"[a-zA-Z0-9_\%-]+"))

@@ -13,7 +13,7 @@ use svc_schema::{Arg, Args, Error, MethodKind, Schema, build::{boolean, integer,
 use svc_store::{Tx, posts};
 
 use super::{cannot_manage, clean_id, fields, id_pattern, load::{Kind, Template, Templates as Lookup}};
-use crate::{Access, Settings, Site, caller, errors, posts::context_arg, respond, revisions::{RevisionList, find, keep::{self, Editor, Typed}, params}, templates::draft::TemplateDraft};
+use crate::{Access, Settings, RestSite, caller, errors, posts::context_arg, respond, revisions::{RevisionList, find, keep::{self, Editor, Typed}, params}, templates::draft::TemplateDraft};
 
 /// Files of the theme have no revisions.
 fn not_saved() -> Error {
@@ -22,7 +22,7 @@ fn not_saved() -> Error {
 
 /// Revisions and autosaves of templates, or of template parts.
 pub struct TemplateHistory {
-    site: Arc<Site>,
+    site: Arc<RestSite>,
     kind: Kind,
     post_type: PostType,
     fields: Fields<Template, TemplateDraft>,
@@ -39,7 +39,7 @@ struct Parent {
 
 impl TemplateHistory {
     /// The history of this type, which is one of the two types of templates.
-    pub fn new(site: &Arc<Site>, post_type: &PostType, extra: &ExtraFields) -> Self {
+    pub fn new(site: &Arc<RestSite>, post_type: &PostType, extra: &ExtraFields) -> Self {
         let kind = if post_type.name == Kind::Part.post_type() { Kind::Part } else { Kind::Template };
         let mut fields = fields::fields(site, kind).with_extra(extra, &post_type.name);
         let parent = integer().describe("Number of the post that stands for the template.");

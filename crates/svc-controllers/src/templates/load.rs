@@ -11,7 +11,7 @@ use svc_packages::theme::TemplateFile;
 use svc_store::{Db, Meta, meta::{self, MetaKind}, posts::{self, Clauses, PostQuery, TaxClause}, terms, users};
 
 use super::{kinds, named};
-use crate::{ActiveTheme, Settings, Site, SiteResult, block_types::IGNORED_HOOKS, patterns};
+use crate::{ActiveTheme, Settings, Site, SiteResult, block_types::IGNORED_HOOKS, patterns::expand};
 
 /// The taxonomy that says which theme a template is for.
 pub(crate) const THEME: &str = "wp_theme";
@@ -391,7 +391,7 @@ impl<'a> Templates<'a> {
 
     /// Content with the patterns in place that it names.
     pub fn with_patterns(&self, content: &str) -> String {
-        patterns::expand(self.site, &self.theme, content)
+        expand::expand(self.site, &self.theme, content)
     }
 }
 

@@ -5,11 +5,11 @@
 
 pub(crate) mod draft;
 mod fields;
-mod hierarchy;
+pub(crate) mod hierarchy;
 mod history;
 pub(crate) mod kinds;
-mod load;
-mod named;
+pub(crate) mod load;
+pub(crate) mod named;
 pub(crate) mod save;
 mod write;
 
@@ -22,7 +22,7 @@ use svc_routing::{CREATABLE, Controller, DELETABLE, EDITABLE, ExtraFields, Link,
 use svc_schema::{Arg, Args, Error, MethodKind, Schema, build::{boolean, string}};
 use svc_store::posts;
 
-use crate::{Access, LINK_RELATION, Settings, Site, caller, posts::context_arg, respond, templates::draft::TemplateDraft, themes};
+use crate::{Access, LINK_RELATION, Settings, RestSite, caller, posts::context_arg, respond, templates::draft::TemplateDraft, themes};
 use self::fields::TemplateList;
 
 pub use history::TemplateHistory;
@@ -57,7 +57,7 @@ fn other_theme() -> Error {
 
 /// The family of templates, or of template parts.
 pub struct Templates {
-    site: Arc<Site>,
+    site: Arc<RestSite>,
     kind: Kind,
     post_type: PostType,
     fields: Fields<Template, TemplateDraft>,
@@ -67,7 +67,7 @@ pub struct Templates {
 
 impl Templates {
     /// The family of this type, which is one of the two types of templates.
-    pub fn new(site: &Arc<Site>, post_type: &PostType, extra: &ExtraFields) -> Self {
+    pub fn new(site: &Arc<RestSite>, post_type: &PostType, extra: &ExtraFields) -> Self {
         let kind = if post_type.name == Kind::Part.post_type() { Kind::Part } else { Kind::Template };
         Templates {
             site: Arc::clone(site),

@@ -7,7 +7,7 @@ use svc_resource::Fields;
 use svc_schema::build::{integer, string};
 use svc_store::Meta;
 
-use crate::{Settings, Site, terms::draft::TermDraft};
+use crate::{Settings, RestSite, terms::draft::TermDraft};
 
 /// The table of terms.
 pub(crate) type TermFields = Fields<TermItem, TermDraft>;
@@ -23,7 +23,7 @@ pub(crate) struct TermItem {
     /// Its taxonomy.
     pub(crate) taxonomy: Arc<Taxonomy>,
     /// The site.
-    pub(crate) site: Arc<Site>,
+    pub(crate) site: Arc<RestSite>,
     /// The site's options as of this request.
     pub(crate) settings: Arc<Settings>,
     /// Stored meta; empty when the plan reads none.
@@ -48,7 +48,7 @@ pub(crate) fn object_type(taxonomy: &Taxonomy) -> &str {
 
 /// The table of this taxonomy on this site. Null stands for the empty value, as the peer takes it.
 #[rustfmt::skip]
-pub(crate) fn fields(site: &Site, taxonomy: &Taxonomy) -> TermFields {
+pub(crate) fn fields(site: &RestSite, taxonomy: &Taxonomy) -> TermFields {
     let mut f = TermFields::new(object_type(taxonomy));
     f.add("id", integer().describe("Number that identifies the term.").context(ALL).readonly()).get(|t| t.term.id);
     f.add("count", integer().describe("Number of published posts that have the term.").context(VIEW_EDIT).readonly()).get(|t| t.term.count);

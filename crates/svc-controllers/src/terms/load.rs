@@ -1,19 +1,19 @@
 //! Loads, for a whole page of terms at once, what the members that are asked for read.
 
-use std::{collections::{HashMap, HashSet}, sync::Arc};
+use std::{collections::HashMap, sync::Arc};
 
 use svc_auth::Caller;
-use svc_model::{Taxonomy, Term, TermId};
+use svc_model::{Taxonomy, Term};
 use svc_resource::{Plan, View};
 use svc_routing::Links;
 use svc_store::{Db, meta::{self, MetaKind}};
 
 use super::{fields::TermItem, links::{self, TermRights}};
-use crate::{Access, Settings, Site, SiteResult, terms::{draft::TermDraft, paths::slug_paths}};
+use crate::{Settings, RestSite, SiteResult, terms::{draft::TermDraft, paths::{access, slug_paths}}};
 
 /// What a request may see of the terms that it loads.
 pub(super) struct TermLoader<'a> {
-    pub(super) site: &'a Arc<Site>,
+    pub(super) site: &'a Arc<RestSite>,
     pub(super) settings: &'a Arc<Settings>,
     pub(super) taxonomy: &'a Arc<Taxonomy>,
     pub(super) caller: &'a Caller,
@@ -61,23 +61,6 @@ impl TermLoader<'_> {
             })
             .collect())
     }
-}
-
-/// The capability rules, knowing these terms.
-pub(super) fn access<'a>(site: &'a Site, settings: &'a Settings, about: &[Term]) -> Access<'a> {
-    Access::new(site, settings).with_terms(about.iter().map(|t| (t.id, t.taxonomy.clone())))
-}
-
-/// A term and those above it, topmost first; a ring is walked once.
-pub(super) fn chain(id: TermId, parents: &HashMap<TermId, TermId>) -> Vec<TermId> {
-    let (mut ids, mut seen) = (vec![id], HashSet::from([id]));
-    let mut next = parents.get(&id).copied();
-    while let Some(parent) = next.filter(|p| !p.is_none() && seen.insert(*p)) {
-        ids.push(parent);
-        next = parents.get(&parent).copied();
-    }
-    ids.reverse();
-    ids
 }
 
 #[cfg(test)]

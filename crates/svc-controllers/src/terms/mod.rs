@@ -22,14 +22,14 @@ use svc_routing::{CREATABLE, Controller, DELETABLE, EDITABLE, ExtraFields, Map, 
 use svc_schema::{Args, MethodKind, Schema, build::{boolean, integer}};
 use svc_store::{Db, posts, request_cache, terms};
 
-use crate::{Access, Site, SiteResult, caller, errors::{forbidden_context, trash_not_supported}, posts::{context_arg, create_term_cap}, respond};
+use crate::{Access, RestSite, SiteResult, caller, errors::{forbidden_context, trash_not_supported}, posts::{context_arg, create_term_cap}, respond};
 use self::{fields::TermFields, load::{LoadedTerm, TermLoader}, params::TermList};
 
 pub(crate) use self::links::TermRights;
 
 /// The family of one taxonomy.
 pub struct Terms {
-    site: Arc<Site>,
+    site: Arc<RestSite>,
     taxonomy: Arc<Taxonomy>,
     fields: TermFields,
     params: Params<TermList>,
@@ -38,7 +38,7 @@ pub struct Terms {
 
 impl Terms {
     /// The family of this taxonomy.
-    pub fn new(site: &Arc<Site>, taxonomy: &Taxonomy, extra: &ExtraFields) -> Self {
+    pub fn new(site: &Arc<RestSite>, taxonomy: &Taxonomy, extra: &ExtraFields) -> Self {
         Terms {
             site: Arc::clone(site),
             fields: fields::fields(site, taxonomy).with_extra(extra, fields::object_type(taxonomy)),
@@ -103,7 +103,7 @@ impl Terms {
             })
         })?;
         let (term, settings) = &*found;
-        let access = load::access(&self.site, settings, std::slice::from_ref(term));
+        let access = paths::access(&self.site, settings, std::slice::from_ref(term));
         authorize(TermRights::of(&caller(req), &access, term))?;
         Ok(term.clone())
     }

@@ -1,11 +1,11 @@
 //! Slugs of terms with those of their ancestors.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use svc_model::{Term, TermId};
 use svc_store::{Db, terms};
 
-use crate::{SiteResult, terms::load::chain};
+use crate::{Access, Settings, Site, SiteResult};
 
 /// The slugs from the topmost term down to each of these, by id: two queries, whatever their number, and none when all
 /// stand at the top.
@@ -28,4 +28,21 @@ pub(crate) fn slug_paths<'t>(
     all.dedup();
     let slugs: HashMap<TermId, String> = terms::get_many(db, &all)?.into_iter().map(|t| (t.id, t.slug)).collect();
     Ok(chains.into_iter().map(|(id, ids)| (id, ids.iter().filter_map(|id| slugs.get(id).cloned()).collect())).collect())
+}
+
+/// The capability rules, knowing these terms.
+pub(crate) fn access<'a>(site: &'a Site, settings: &'a Settings, about: &[Term]) -> Access<'a> {
+    Access::new(site, settings).with_terms(about.iter().map(|t| (t.id, t.taxonomy.clone())))
+}
+
+/// A term and those above it, topmost first; a ring is walked once.
+pub(crate) fn chain(id: TermId, parents: &HashMap<TermId, TermId>) -> Vec<TermId> {
+    let (mut ids, mut seen) = (vec![id], HashSet::from([id]));
+    let mut next = parents.get(&id).copied();
+    while let Some(parent) = next.filter(|p| !p.is_none() && seen.insert(*p)) {
+        ids.push(parent);
+        next = parents.get(&parent).copied();
+    }
+    ids.reverse();
+    ids
 }

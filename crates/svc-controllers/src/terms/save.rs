@@ -6,8 +6,7 @@ use svc_auth::{Caller, caps::{MetaKind as CapKind, Object}};
 use svc_model::{Taxonomy, Term, TermId};
 use svc_store::{Db, Tx, meta::{self, MetaKind}, options, terms::{self, TermQuery}};
 
-use super::{errors, load};
-use crate::{Settings, Site, SiteResult, meta::MetaRights, sanitize, terms::draft::TermDraft};
+use crate::{Settings, Site, SiteResult, meta::MetaRights, sanitize, site_errors::terms as errors, terms::{draft::TermDraft, paths}};
 
 /// Most characters of a name (column `terms.name`).
 pub(crate) const MAX_NAME: usize = 200;
@@ -41,7 +40,7 @@ pub(crate) fn store_meta(
     values: &serde_json::Value,
 ) -> SiteResult<()> {
     let id = term.id.0;
-    let access = load::access(site, settings, std::slice::from_ref(term));
+    let access = paths::access(site, settings, std::slice::from_ref(term));
     let may = |cap: &str, key: &str| caller.can(cap, Object::Meta(CapKind::Term, id, key), &access);
     let rights = MetaRights { edit: &|key| may("edit_term_meta", key), delete: &|key| may("delete_term_meta", key) };
     let stored = meta::load_one(tx, MetaKind::Term, id)?;
@@ -97,7 +96,7 @@ impl Job {
         }
         let Some(existing) = existing else { return Ok(wanted) };
         let parents: HashMap<TermId, TermId> = terms::hierarchy(tx, &self.taxonomy.name)?.into_iter().collect();
-        let is_below_itself = load::chain(wanted, &parents).contains(&existing.id);
+        let is_below_itself = paths::chain(wanted, &parents).contains(&existing.id);
         Ok(if is_below_itself { TermId(0) } else { wanted })
     }
 

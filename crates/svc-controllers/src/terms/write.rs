@@ -45,7 +45,7 @@ impl Terms {
             .write(move |tx| {
                 let term = terms::get(tx, id, Some(&taxonomy.name))?.ok_or_else(errors::not_found)?;
                 let default = default_term(tx, &taxonomy.name)?;
-                menus::term_gone(tx, &term)?;
+                menus::items::on_delete::term_gone(tx, &term)?;
                 terms::delete(tx, &term, default.as_ref())?;
                 Ok(())
             })

@@ -22,7 +22,7 @@ use svc_schema::{
 };
 
 use self::fields::ThemeItem;
-use crate::{Access, LINK_RELATION, Settings, Site, blocking::blocking, caller, global_styles, respond};
+use crate::{Access, LINK_RELATION, Settings, RestSite, blocking::blocking, caller, global_styles, respond};
 
 /// The object type that additional fields name.
 const OBJECT: &str = "theme";
@@ -45,21 +45,21 @@ pub(crate) fn not_found() -> Error {
 }
 
 /// Whether the caller writes posts of any type that the interface serves.
-pub(crate) fn is_writer(site: &Site, caller: &Caller, access: &Access<'_>) -> bool {
+pub(crate) fn is_writer(site: &RestSite, caller: &Caller, access: &Access<'_>) -> bool {
     access.can(caller, "edit_posts")
         || site.types.iter().any(|t| t.show_in_rest && access.can(caller, &t.caps.edit_posts))
 }
 
 /// The family of themes.
 pub struct Themes {
-    site: Arc<Site>,
+    site: Arc<RestSite>,
     fields: Fields<ThemeItem, ()>,
     extra: ExtraFields,
 }
 
 impl Themes {
     /// The family on this site.
-    pub fn new(site: &Arc<Site>, extra: &ExtraFields) -> Self {
+    pub fn new(site: &Arc<RestSite>, extra: &ExtraFields) -> Self {
         Themes { site: Arc::clone(site), fields: fields::fields().with_extra(extra, OBJECT), extra: extra.clone() }
     }
 
@@ -93,7 +93,7 @@ impl Themes {
         };
         for item in items.iter().filter(|item| item.is_active) {
             let name = &item.theme.stylesheet;
-            styles.insert(name.clone(), global_styles::of_theme(&self.site, name, caller(req).id).await?);
+            styles.insert(name.clone(), global_styles::of_theme(&self.site.site, name, caller(req).id).await?);
         }
         Ok(styles)
     }

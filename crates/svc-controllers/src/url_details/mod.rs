@@ -11,7 +11,7 @@ use svc_fetch::{FetchError, Get};
 use svc_routing::{Controller, Request, Response, Result, Route, forbidden, get};
 use svc_schema::{Arg, Args, Error, build::string};
 
-use crate::{Access, Site, caller, html_metadata, http_client::own};
+use crate::{Access, RestSite, caller, html_metadata, http_client::own};
 
 /// Beginning of a page that is read, in bytes.
 const PAGE_BYTES: u64 = 150 << 10;
@@ -50,13 +50,13 @@ fn no_content() -> Error {
 
 /// The family `url-details`.
 pub struct UrlDetails {
-    site: Arc<Site>,
+    site: Arc<RestSite>,
     known: Arc<Cache<String, (Instant, Value)>>,
 }
 
 impl UrlDetails {
     /// The family on this site.
-    pub fn new(site: &Arc<Site>) -> Self {
+    pub fn new(site: &Arc<RestSite>) -> Self {
         UrlDetails { site: Arc::clone(site), known: Arc::new(Cache::new(PAGES)) }
     }
 

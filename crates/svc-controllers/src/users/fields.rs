@@ -10,7 +10,7 @@ use svc_schema::{Error, build::{SchemaBuilder, array, integer, string, untyped}}
 use svc_store::Meta;
 
 use super::{errors, locales};
-use crate::{Settings, Site, avatars, posts::one_line, users::draft::UserDraft};
+use crate::{Settings, RestSite, avatars, posts::one_line, users::draft::UserDraft};
 
 /// The table of users.
 pub(super) type UserFields = Fields<UserItem, UserDraft>;
@@ -58,7 +58,7 @@ impl UserItem {
 
 /// The table of users on this site, with or without addresses of avatars.
 #[rustfmt::skip]
-pub(super) fn fields(site: &Site, with_avatars: bool) -> UserFields {
+pub(super) fn fields(site: &RestSite, with_avatars: bool) -> UserFields {
     let mut f = UserFields::new(OBJECT);
     f.add("id", integer().describe("Number that identifies the user.").context(ALL).readonly()).get(|u| u.user.id);
     f.add("username", string().describe("Name that the user signs in with.").context(EDIT).required())

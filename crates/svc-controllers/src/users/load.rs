@@ -2,18 +2,18 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use svc_auth::{Caller, roles::{Roles, UserCaps}};
+use svc_auth::{Caller, roles::UserCaps};
 use svc_model::User;
 use svc_resource::{Plan, View};
 use svc_routing::{Link, Links};
-use svc_store::{Db, Meta, StoredText, meta::{self, MetaKind}};
+use svc_store::{Db, meta::{self, MetaKind}};
 
 use super::{fields::UserItem, rights::UserRights, route};
-use crate::{Settings, Site, SiteResult, users::draft::UserDraft};
+use crate::{Settings, RestSite, SiteResult, users::{draft::UserDraft, roles::caps}};
 
 /// What a request may see of the users that it loads.
 pub(super) struct UserLoader<'a> {
-    pub(super) site: &'a Site,
+    pub(super) site: &'a RestSite,
     pub(super) settings: &'a Arc<Settings>,
     pub(super) caller: &'a Caller,
     pub(super) view: &'a View,
@@ -73,8 +73,3 @@ impl UserLoader<'_> {
     }
 }
 
-/// What a user with this meta may do.
-pub(super) fn caps(meta: &Meta, roles: &Roles, prefix: &str) -> UserCaps {
-    let stored = meta.first(&format!("{prefix}capabilities")).map(StoredText::json).unwrap_or_default();
-    roles.caps_of(&stored)
-}

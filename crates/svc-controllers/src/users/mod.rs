@@ -14,6 +14,7 @@ mod rights;
 mod rules;
 pub(crate) mod save;
 mod write;
+pub(crate) mod roles;
 
 use std::sync::Arc;
 
@@ -24,17 +25,17 @@ use svc_routing::{CREATABLE, Controller, DELETABLE, EDITABLE, ExtraFields, Map, 
 use svc_schema::{Arg, Args, Error, MethodKind, Sanitizer, Validator, build::{boolean, integer}};
 use svc_store::{request_cache, users};
 
-use crate::{Access, Settings, Site, avatars, caller, errors::{forbidden_context, trash_not_supported}, posts::context_arg, request::only_reads, respond, users::draft::UserDraft};
+use crate::{Access, Settings, RestSite, avatars, caller, errors::{forbidden_context, trash_not_supported}, posts::context_arg, request::only_reads, respond, users::draft::UserDraft};
 use self::{fields::{OBJECT, UserFields, UserItem}, load::{LoadedUser, UserLoader}, params::UserList, rights::UserRights};
 
 /// Route of the collection.
-pub(crate) fn route(site: &Site) -> String {
+pub(crate) fn route(site: &RestSite) -> String {
     format!("/{}/users", site.brand.namespace())
 }
 
 /// The family of users.
 pub struct Users {
-    site: Arc<Site>,
+    site: Arc<RestSite>,
     fields: Arc<Tables>,
     params: Params<UserList>,
     extra: ExtraFields,
@@ -54,7 +55,7 @@ impl Tables {
 
 impl Users {
     /// The family of this site.
-    pub fn new(site: &Arc<Site>, extra: &ExtraFields) -> Self {
+    pub fn new(site: &Arc<RestSite>, extra: &ExtraFields) -> Self {
         let table = |with_avatars| fields::fields(site, with_avatars).with_extra(extra, OBJECT);
         Users {
             site: Arc::clone(site),

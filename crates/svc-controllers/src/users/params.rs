@@ -16,7 +16,7 @@ use svc_store::{
 
 use super::{errors, rights};
 use crate::{
-    Site,
+    RestSite,
     errors::forbidden_context,
     posts::{context_param, one_line},
 };
@@ -71,7 +71,7 @@ fn ids(ids: Vec<i64>) -> Vec<UserId> {
 
 /// The parameters of the list.
 #[rustfmt::skip]
-pub(super) fn params(site: &Site) -> Params<UserList> {
+pub(super) fn params(site: &RestSite) -> Params<UserList> {
     let mut p = Params::<UserList>::new("users");
     // The types are a map in the schema, as PHP keeps them.
     let types_shown: Map<String, Value> = rights::types_shown(site).map(|t| (t.to_owned(), t.into())).collect();
@@ -115,7 +115,7 @@ fn column(name: &str) -> Option<UserColumn> {
 ///
 /// # Errors
 /// 401 or 403: what users may do, and what only context `edit` shows, is for those who may list users.
-pub(super) fn check(site: &Site, caller: &Caller, req: &Request) -> Result<(), Error> {
+pub(super) fn check(site: &RestSite, caller: &Caller, req: &Request) -> Result<(), Error> {
     let lists = rights::lists_users(caller);
     let given = |name: &str| req.param(name).is_some_and(svc_php::cast::truthy);
     let says =
@@ -152,7 +152,7 @@ impl UserList {
     }
 
     /// The query for one page of the list, as this caller may see it.
-    pub(super) fn into_query(self, site: &Site, roles: &Roles, caller: &Caller) -> UserQuery {
+    pub(super) fn into_query(self, site: &RestSite, roles: &Roles, caller: &Caller) -> UserQuery {
         let lists = rights::lists_users(caller);
         let (limit, offset) = (Some(self.per_page), self.skipped());
         let shown = |public: bool| -> Vec<String> {
@@ -239,8 +239,8 @@ mod tests {
 
     use super::*;
 
-    fn site() -> Site {
-        Site::new(Store::open(&StoreConfig::new(DatabaseUrl::Temporary)).unwrap(), Brand::default(), Path::new("none"))
+    fn site() -> RestSite {
+        RestSite::new(Store::open(&StoreConfig::new(DatabaseUrl::Temporary)).unwrap(), Brand::default(), Path::new("none"))
     }
 
     fn caller(role: &str) -> Caller {
@@ -249,7 +249,7 @@ mod tests {
         if role.is_empty() { Caller::anonymous() } else { Caller::new(UserId(9), caps) }
     }
 
-    fn list(site: &Site, given: &Value) -> UserList {
+    fn list(site: &RestSite, given: &Value) -> UserList {
         let params = params(site);
         let defaults = params.query_args().defaults();
         params.read(|name| given.get(name).or_else(|| defaults.get(name)).cloned()).unwrap()

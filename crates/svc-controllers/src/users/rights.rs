@@ -4,10 +4,10 @@ use svc_auth::{Caller, caps::Object};
 use svc_model::{PostType, UserId};
 use svc_store::{Db, authors};
 
-use crate::{Access, Settings, Site, SiteResult};
+use crate::{Access, Settings, RestSite, SiteResult};
 
 /// Types whose posts make their author known: those that the interface serves.
-pub(super) fn types_shown(site: &Site) -> impl Iterator<Item = &str> {
+pub(super) fn types_shown(site: &RestSite) -> impl Iterator<Item = &str> {
     site.types.iter().filter(|t| t.show_in_rest).map(|t| t.name.as_str())
 }
 
@@ -17,7 +17,7 @@ pub(super) fn lists_users(caller: &Caller) -> bool {
 }
 
 /// Whether the caller may see everybody who can write: those who may write themselves.
-pub(super) fn lists_authors(site: &Site, caller: &Caller) -> bool {
+pub(super) fn lists_authors(site: &RestSite, caller: &Caller) -> bool {
     let writes = |t: &PostType| t.show_in_rest && t.supports("author") && caller.has(&t.caps.edit_posts);
     lists_users(caller) || site.types.iter().any(writes)
 }
@@ -26,7 +26,7 @@ pub(super) fn lists_authors(site: &Site, caller: &Caller) -> bool {
 ///
 /// # Errors
 /// Those of the store.
-pub(super) fn sees_author(db: &mut Db, site: &Site, caller: &Caller, user: UserId) -> SiteResult<bool> {
+pub(super) fn sees_author(db: &mut Db, site: &RestSite, caller: &Caller, user: UserId) -> SiteResult<bool> {
     let published: Vec<&str> = types_shown(site).collect();
     let private: Vec<&str> = site
         .types
@@ -52,7 +52,7 @@ pub(super) struct UserRights {
 
 impl UserRights {
     /// Asks the rules.
-    pub(super) fn of(caller: &Caller, site: &Site, settings: &Settings, user: UserId) -> Self {
+    pub(super) fn of(caller: &Caller, site: &RestSite, settings: &Settings, user: UserId) -> Self {
         let access = Access::new(site, settings).with_users([user]);
         let can = |cap: &str| caller.is_logged_in() && caller.can(cap, Object::User(user), &access);
         UserRights {

@@ -1,12 +1,12 @@
 //! What a change makes of a user: the texts as they are stored, names that follow from others, roles and levels.
 
+use crate::site_errors::users as errors;
 use chrono::NaiveDateTime;
 use svc_auth::roles::{CapSet, Roles};
 use svc_model::User;
 use svc_schema::Error;
 use svc_store::Meta;
 
-use super::errors;
 use crate::{sanitize, users::draft::UserDraft};
 
 /// Most characters of a login (column `user_login`).

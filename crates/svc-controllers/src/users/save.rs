@@ -6,8 +6,8 @@ use svc_auth::{Caller, caps::{MetaKind as CapKind, Object}, roles::{CapSet, Role
 use svc_model::{User, UserId};
 use svc_store::{Db, Meta, StoredText, Tx, meta::{self, MetaKind}, users};
 
-use super::{errors, load, rules::{self, Profile}};
-use crate::{Access, Settings, Site, SiteResult, meta::MetaRights, users::draft::UserDraft};
+use super::rules::{self, Profile};
+use crate::{Access, Settings, Site, SiteResult, meta::MetaRights, site_errors::users as errors, users::{draft::UserDraft, roles}};
 
 /// Everything that the transaction needs, so that it can be run again. No `Debug`: it holds a hash.
 pub(crate) struct Job {
@@ -97,7 +97,7 @@ impl Job {
         }
         if self.draft.roles.is_some() {
             let prefix = tx.prefix().to_owned();
-            let own = load::caps(stored, self.roles(tx), &prefix).own;
+            let own = roles::caps(stored, self.roles(tx), &prefix).own;
             let own = self.own_caps(tx, &own);
             let level = self.level(tx, &own);
             meta::update(

@@ -35,7 +35,7 @@ impl Users {
             Some(password) => Some(hash(password).await?),
             None => None,
         };
-        let job = Job { site: Arc::clone(&self.site), settings, caller, draft, hash, existing: existing.map(|u| u.id) };
+        let job = Job { site: Arc::clone(&self.site.site), settings, caller, draft, hash, existing: existing.map(|u| u.id) };
         let id = self.site.write(move |tx| job.run(tx)).await?;
         let number = u64::try_from(id.0).unwrap_or_default();
         self.extra.update(OBJECT, &ObjectId::from(number), req).await?;

@@ -9,16 +9,10 @@ use std::sync::Arc;
 
 use svc_resource::Fields;
 use svc_routing::{Controller, Request, Response, Result, Route, forbidden, get};
-use svc_schema::{
-    Args, Error, Schema,
-    build::{integer, string},
-};
+use svc_schema::{Args, Error, Schema, build::{integer, string}};
 
+use crate::{Access, RestSite, caller, respond, templates::{self, Maker}};
 use self::views::Views;
-use crate::{
-    Access, Site, caller, respond,
-    templates::{self, Maker},
-};
 
 /// The version of these answers.
 const VERSION: i64 = 1;
@@ -53,13 +47,13 @@ fn fields() -> Fields<Config, ()> {
 
 /// The route of these answers.
 pub struct ViewConfig {
-    site: Arc<Site>,
+    site: Arc<RestSite>,
     fields: Fields<Config, ()>,
 }
 
 impl ViewConfig {
     /// The route on this site.
-    pub fn new(site: &Arc<Site>) -> Self {
+    pub fn new(site: &Arc<RestSite>) -> Self {
         ViewConfig { site: Arc::clone(site), fields: fields() }
     }
 
@@ -115,7 +109,7 @@ impl ViewConfig {
     /// Who has made the templates, each once: users after all others.
     fn makers_of_templates(&self) -> Result<Vec<String>> {
         let settings = self.site.settings()?;
-        let lookup = templates::Lookup::new(&self.site, &settings);
+        let lookup = templates::load::Templates::new(&self.site, &settings);
         let all = self.site.read(|db| lookup.all(db, templates::Kind::Template))?;
         let (users, others): (Vec<_>, Vec<_>) = all.into_iter().partition(|t| t.maker() == Maker::User);
         let mut names = Vec::new();

@@ -9,19 +9,19 @@ use svc_routing::{CREATABLE, Controller, DELETABLE, EDITABLE, ExtraFields, Link,
 use svc_schema::{Args, MethodKind, Schema, build::{boolean, string}};
 use svc_store::{Db, Tx};
 
-use super::{Instance, WidgetKind, check_manage, errors, fields::{Draft, Item, OBJECT, WidgetFields, fields}, instance, is_open, may_manage, show, store::{Widgets, parse_id, store_instance}, types::in_form};
-use crate::{Access, LINK_RELATION, Settings, Site, SiteResult, caller, posts::context_arg, respond, widgets::sidebar::INACTIVE};
+use super::{Instance, check_manage, errors, fields::{Draft, Item, OBJECT, WidgetFields, fields}, instance, is_open, may_manage, show, store::{Widgets, parse_id, store_instance}, types::in_form};
+use crate::{Access, LINK_RELATION, Settings, RestSite, SiteResult, caller, posts::context_arg, request::block_viewer, respond, widgets::{kind::WidgetKind, sidebar::INACTIVE}};
 
 /// The routes of widgets.
 pub struct WidgetRoutes {
-    site: Arc<Site>,
+    site: Arc<RestSite>,
     fields: WidgetFields,
     extra: ExtraFields,
 }
 
 impl WidgetRoutes {
     /// The routes on this site.
-    pub fn new(site: &Arc<Site>, extra: &ExtraFields) -> Self {
+    pub fn new(site: &Arc<RestSite>, extra: &ExtraFields) -> Self {
         WidgetRoutes { site: Arc::clone(site), fields: fields().with_extra(extra, OBJECT), extra: extra.clone() }
     }
 
@@ -50,7 +50,7 @@ impl WidgetRoutes {
             && plan.wants("rendered")
         {
             let widget = (id, kind.as_ref(), stored);
-            item.rendered = show::in_sidebar(db, &self.site, settings, (req, has_category_menu), sidebar, widget)?;
+            item.rendered = show::in_sidebar(db, &self.site.renderer, settings, (&block_viewer(&self.site, settings, req), has_category_menu), sidebar, widget)?;
         }
         let number = parse_id(id).map_or(String::new(), |(_, number)| number.to_string());
         item.form = kind.form(&number, stored.unwrap_or(&Instance::default()));
@@ -84,7 +84,7 @@ impl WidgetRoutes {
     async fn show(&self, req: &Request, id: &str, sidebar: &str) -> Result<Response> {
         let (settings, item) = self.site.read(|db| {
             let settings = self.site.settings_in(db)?;
-            let widgets = Widgets::load(db, &self.site)?;
+            let widgets = Widgets::load(db, &self.site, self.site.widgets.id_bases())?;
             let item = self.load(db, &settings, req, (id, widgets.instances.get(id)), (sidebar, &Cell::new(false)))?;
             Ok((settings, item))
         })?;
@@ -96,7 +96,7 @@ impl WidgetRoutes {
     /// Everyone may list widgets while a sidebar is public; else only those who may manage widgets.
     async fn can_list(self: Arc<Self>, req: Request) -> Result<()> {
         let wanted: Option<String> = req.arg("sidebar")?;
-        let widgets = self.site.read(|db| Widgets::load(db, &self.site))?;
+        let widgets = self.site.read(|db| Widgets::load(db, &self.site, self.site.widgets.id_bases()))?;
         if widgets.sidebars.keys().chain(&wanted).any(|sidebar| is_open(&self.site, sidebar)) {
             return Ok(());
         }
@@ -111,7 +111,7 @@ impl WidgetRoutes {
         let wanted: Option<String> = req.arg("sidebar")?;
         let (settings, found) = self.site.read(|db| {
             let settings = self.site.settings_in(db)?;
-            let widgets = Widgets::load(db, &self.site)?;
+            let widgets = Widgets::load(db, &self.site, self.site.widgets.id_bases())?;
             let (mut found, has_category_menu) = (Vec::new(), Cell::new(false));
             for (sidebar, ids) in &widgets.sidebars {
                 let is_wanted = wanted.as_ref().is_none_or(|wanted| wanted == sidebar);
@@ -137,7 +137,7 @@ impl WidgetRoutes {
     /// The sidebar of the widget; `None` for a widget that is not there, which only those hear of who may set widgets.
     async fn can_fetch(self: Arc<Self>, req: Request) -> Result<Option<String>> {
         let id: String = req.require("id")?;
-        let widgets = self.site.read(|db| Widgets::load(db, &self.site))?;
+        let widgets = self.site.read(|db| Widgets::load(db, &self.site, self.site.widgets.id_bases()))?;
         let sidebar = widgets.sidebar_of(&id).map(str::to_owned);
         if !sidebar.as_ref().is_some_and(|sidebar| is_open(&self.site, sidebar)) {
             check_manage(&self.site, &req)?;
@@ -205,7 +205,7 @@ impl WidgetRoutes {
                 ["instance", "form_data"].iter().any(|name| req.param(name).is_some_and(|given| !given.is_null()));
             if sets { errors::invalid("There is no such kind of widgets.") } else { errors::unknown_kind() }
         })?;
-        self.site.read(|db| Widgets::load(db, &self.site))?.sidebar_of(&id).ok_or_else(errors::not_found)?;
+        self.site.read(|db| Widgets::load(db, &self.site, self.site.widgets.id_bases()))?.sidebar_of(&id).ok_or_else(errors::not_found)?;
         // The id in the address is the widget's, whatever the body says.
         let draft: Draft = self.fields.read(|name| respond::given(&req, name))?;
         let given = self.given(&draft, id_base)?;
@@ -229,7 +229,7 @@ impl WidgetRoutes {
         let unfiltered = Access::new(&self.site, &settings).can(&caller(req), "unfiltered_html");
         let site = Arc::clone(&self.site);
         let store = move |tx: &mut Tx| {
-            let mut widgets = Widgets::load(tx, &site)?;
+            let mut widgets = Widgets::load(tx, &site, site.widgets.id_bases())?;
             let (own_id, own_number) = match &own {
                 Own::New => {
                     let number = widgets.next_number(kind.id_base());
@@ -268,7 +268,7 @@ impl WidgetRoutes {
     async fn delete(self: Arc<Self>, req: Request) -> Result<Response> {
         let id: String = req.require("id")?;
         let (id_base, number) = parse_id(&id).ok_or_else(errors::not_found)?;
-        let widgets = self.site.read(|db| Widgets::load(db, &self.site))?;
+        let widgets = self.site.read(|db| Widgets::load(db, &self.site, self.site.widgets.id_bases()))?;
         let sidebar = widgets.sidebar_of(&id).ok_or_else(errors::not_found)?.to_owned();
         let req = in_edit(req);
         let force: bool = req.arg("force")?.unwrap_or(false);
@@ -276,7 +276,7 @@ impl WidgetRoutes {
         let (site, base, name) = (Arc::clone(&self.site), id_base.to_owned(), id.clone());
         self.site
             .write(move |tx| {
-                let mut widgets = Widgets::load(tx, &site)?;
+                let mut widgets = Widgets::load(tx, &site, site.widgets.id_bases())?;
                 widgets.sidebar_of(&name).ok_or_else(errors::not_found)?;
                 widgets.assign(&name, INACTIVE);
                 if force {

@@ -2,22 +2,21 @@
 
 use std::{cell::Cell, sync::Arc};
 
-use svc_routing::Request;
 use svc_store::Db;
 
-use super::{Instance, WidgetKind, store::parse_id};
-use crate::{Settings, Site, SiteResult, render, widgets::sidebar::Sidebar};
+use super::{Instance, store::parse_id};
+use crate::{Settings, SiteRenderer, SiteResult, blocks::BlockViewer, render, widgets::{kind::WidgetKind, sidebar::Sidebar}};
 
 /// What a widget is shown with: the site as of one snapshot, the request, and what stands around titles.
 pub struct Showing<'a> {
     /// The snapshot.
     pub db: &'a mut Db,
     /// The site.
-    pub site: &'a Arc<Site>,
+    pub site: &'a Arc<SiteRenderer>,
     /// The site's options.
     pub settings: &'a Settings,
-    /// The request.
-    pub request: &'a Request,
+    /// Who views the response.
+    pub viewer: &'a BlockViewer,
     /// The widget's number among those of its kind; -1 for one that is only previewed.
     pub number: i64,
     /// Whether this response shows a drop-down of categories already.
@@ -67,15 +66,15 @@ fn classes(kind: &dyn WidgetKind, instance: &Instance) -> String {
 /// Those of the store.
 pub(super) fn in_sidebar(
     db: &mut Db,
-    site: &Arc<Site>,
+    site: &Arc<SiteRenderer>,
     settings: &Settings,
-    (request, has_category_menu): (&Request, &Cell<bool>),
+    (viewer, has_category_menu): (&BlockViewer, &Cell<bool>),
     sidebar: &Sidebar,
     (id, kind, instance): (&str, &dyn WidgetKind, &Instance),
 ) -> SiteResult<String> {
     let (before_title, after_title) = (sidebar.before_title.as_str(), sidebar.after_title.as_str());
     let number = parse_id(id).map_or(-1, |(_, number)| number);
-    let mut on = Showing { db, site, settings, request, number, has_category_menu, before_title, after_title };
+    let mut on = Showing { db, site, settings, viewer, number, has_category_menu, before_title, after_title };
     let Some(html) = kind.show(&mut on, instance)? else { return Ok(String::new()) };
     let before = filled(&sidebar.before_widget, id, &classes(kind, instance));
     let after = filled(&sidebar.after_widget, id, "");
@@ -88,15 +87,15 @@ pub(super) fn in_sidebar(
 /// Those of the store.
 pub(super) fn alone(
     db: &mut Db,
-    site: &Arc<Site>,
+    site: &Arc<SiteRenderer>,
     settings: &Settings,
-    request: &Request,
+    viewer: &BlockViewer,
     kind: &dyn WidgetKind,
     instance: &Instance,
 ) -> SiteResult<String> {
     let (before_title, after_title) = ("<h2 class=\"widgettitle\">", "</h2>");
     let (number, has_category_menu) = (-1, &Cell::new(false));
-    let mut on = Showing { db, site, settings, request, number, has_category_menu, before_title, after_title };
+    let mut on = Showing { db, site, settings, viewer, number, has_category_menu, before_title, after_title };
     let Some(html) = kind.show(&mut on, instance)? else { return Ok(String::new()) };
     let before = format!("<div class=\"widget {}\">", classes(kind, instance));
     Ok(format!("{}{html}</div>", marked(kind, &before)))

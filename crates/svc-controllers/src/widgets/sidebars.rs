@@ -9,7 +9,7 @@ use svc_schema::{Args, MethodKind, Schema, build::{array, string, types}};
 use svc_store::Tx;
 
 use super::{check_manage, errors, is_open, may_manage, store::Widgets};
-use crate::{LINK_RELATION, Settings, Site, posts::{context_arg, with_query}, respond, widgets::sidebar::{INACTIVE, Sidebar}};
+use crate::{LINK_RELATION, Settings, RestSite, posts::{context_arg, with_query}, respond, widgets::sidebar::{INACTIVE, Sidebar}};
 
 const ALL: &[&str] = &["embed", "view", "edit"];
 
@@ -70,14 +70,14 @@ fn fields() -> Fields<Item, Draft> {
 
 /// The routes of sidebars.
 pub struct SidebarRoutes {
-    site: Arc<Site>,
+    site: Arc<RestSite>,
     fields: Fields<Item, Draft>,
     extra: ExtraFields,
 }
 
 impl SidebarRoutes {
     /// The routes on this site.
-    pub fn new(site: &Arc<Site>, extra: &ExtraFields) -> Self {
+    pub fn new(site: &Arc<RestSite>, extra: &ExtraFields) -> Self {
         SidebarRoutes { site: Arc::clone(site), fields: fields().with_extra(extra, OBJECT), extra: extra.clone() }
     }
 
@@ -131,7 +131,7 @@ impl SidebarRoutes {
 
     /// Everyone may list sidebars while one is public; else only those who may manage widgets.
     async fn can_list(self: Arc<Self>, req: Request) -> Result<()> {
-        let widgets = self.site.read(|db| Widgets::load(db, &self.site))?;
+        let widgets = self.site.read(|db| Widgets::load(db, &self.site, self.site.widgets.id_bases()))?;
         if widgets.sidebars.keys().any(|id| is_open(&self.site, id)) {
             return Ok(());
         }
@@ -144,7 +144,7 @@ impl SidebarRoutes {
         }
         let manages = may_manage(&self.site, &req)?;
         let (settings, widgets) =
-            self.site.read(|db| Ok((self.site.settings_in(db)?, Widgets::load(db, &self.site)?)))?;
+            self.site.read(|db| Ok((self.site.settings_in(db)?, Widgets::load(db, &self.site, self.site.widgets.id_bases())?)))?;
         let mut items = Vec::new();
         for id in widgets.sidebars.keys().filter(|id| manages || is_open(&self.site, id)) {
             let (data, links) = self.show(&self.item(&widgets, &settings, id), &settings, &req).await?;
@@ -161,7 +161,7 @@ impl SidebarRoutes {
     async fn fetch(self: Arc<Self>, req: Request) -> Result<Response> {
         let id: String = req.require("id")?;
         let (settings, widgets) =
-            self.site.read(|db| Ok((self.site.settings_in(db)?, Widgets::load(db, &self.site)?)))?;
+            self.site.read(|db| Ok((self.site.settings_in(db)?, Widgets::load(db, &self.site, self.site.widgets.id_bases())?)))?;
         let item = self.item(&widgets, &settings, &id);
         if item.id.is_none() {
             return Err(errors::sidebar_not_found());
@@ -187,7 +187,7 @@ impl SidebarRoutes {
             let wanted: Vec<String> = wanted.iter().filter_map(name).collect();
             let (site, sidebar) = (Arc::clone(&self.site), id.clone());
             let fill = move |tx: &mut Tx| {
-                let mut widgets = Widgets::load(tx, &site)?;
+                let mut widgets = Widgets::load(tx, &site, site.widgets.id_bases())?;
                 if sidebar == INACTIVE || site.sidebars.contains_key(&sidebar) {
                     widgets.fill(&sidebar, &wanted);
                 }
@@ -200,7 +200,7 @@ impl SidebarRoutes {
         // As it was filled: the next reader finds among the inactive ones what stands nowhere now.
         let widgets = match filled {
             Some(widgets) => widgets,
-            None => self.site.read(|db| Widgets::load(db, &self.site))?,
+            None => self.site.read(|db| Widgets::load(db, &self.site, self.site.widgets.id_bases()))?,
         };
         let (data, links) = self.show(&self.item(&widgets, &settings, &id), &settings, &req).await?;
         Ok(respond::single(data, links))

@@ -64,17 +64,21 @@ impl Widgets {
     ///
     /// # Errors
     /// Those of the store.
-    pub(super) fn load(db: &mut Db, site: &Site) -> SiteResult<Self> {
-        let mut names: Vec<String> = site.widgets.iter().map(|kind| option(kind.id_base())).collect();
+    pub(super) fn load<'k>(
+        db: &mut Db,
+        site: &Site,
+        kinds: impl Iterator<Item = &'k str> + Clone,
+    ) -> SiteResult<Self> {
+        let mut names: Vec<String> = kinds.clone().map(option).collect();
         names.push(SIDEBARS.to_owned());
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         let stored = options::get_many(db, &names)?;
         let array = |name: &str| stored_arrays::parse(stored.get(name));
         let mut instances = IndexMap::new();
-        for kind in site.widgets.iter() {
-            for (key, value) in array(&option(kind.id_base())) {
+        for kind in kinds {
+            for (key, value) in array(&option(kind)) {
                 if let (Key::Int(number), Php::Array(settings)) = (key, value) {
-                    instances.insert(format!("{}-{number}", kind.id_base()), Instance(settings));
+                    instances.insert(format!("{kind}-{number}"), Instance(settings));
                 }
             }
         }

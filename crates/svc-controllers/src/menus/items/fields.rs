@@ -7,7 +7,7 @@ use svc_model::PostType;
 use svc_resource::Fields;
 use svc_schema::build::{SchemaBuilder, array, boolean, integer, string, types};
 
-use crate::{LINK_RELATION, Site, menus::items::item::{KINDS, NavItem}, posts::schema_links, render};
+use crate::{LINK_RELATION, RestSite, menus::items::item::{KINDS, NavItem}, posts::schema_links, render};
 
 /// The table of items.
 pub(super) type ItemFields = Fields<NavItem, ItemDraft>;
@@ -52,7 +52,7 @@ fn number() -> SchemaBuilder {
 
 /// The table of items.
 #[rustfmt::skip]
-pub(super) fn fields(site: &Arc<Site>, post_type: &PostType) -> ItemFields {
+pub(super) fn fields(site: &Arc<RestSite>, post_type: &PostType) -> ItemFields {
     let mut f = ItemFields::new(&post_type.name);
     let title = f.add("title", types(["string", "object"]).describe("The item's title.").context(ALL));
     title.member("raw", string().describe("The title as stored, or that of what the item leads to.").context(&["edit"])).get(|i| i.title().to_owned());
@@ -100,7 +100,7 @@ fn fit_address(value: &Value) -> Result<bool, svc_schema::Error> {
 }
 
 /// The relations of posts, and that to what the item leads to.
-fn links(site: &Arc<Site>, post_type: &PostType) -> Value {
+fn links(site: &Arc<RestSite>, post_type: &PostType) -> Value {
     let mut links = schema_links(site, post_type);
     if let Value::Array(links) = &mut links {
         let href = links.first().map_or(Value::Null, |link| link["href"].clone());

@@ -7,11 +7,11 @@ use svc_model::PostType;
 use svc_resource::View;
 use svc_routing::{Link, Links};
 
-use crate::{Access, LINK_RELATION, Settings, Site, menus::items::item::{Kind, NavItem}, posts::{rights::PostRights, with_query}};
+use crate::{Access, LINK_RELATION, Settings, RestSite, menus::items::item::{Kind, NavItem}, posts::{rights::PostRights, with_query}};
 
 /// What links of items are made of.
 pub(super) struct Linking<'a> {
-    pub(super) site: &'a Arc<Site>,
+    pub(super) site: &'a Arc<RestSite>,
     pub(super) settings: &'a Settings,
     pub(super) kind: &'a PostType,
     pub(super) caller: &'a Caller,

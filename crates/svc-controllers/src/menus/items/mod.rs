@@ -6,11 +6,11 @@
 mod fields;
 pub(crate) mod item;
 mod load;
-mod on_delete;
-mod on_publish;
+pub(crate) mod on_delete;
+pub(crate) mod on_publish;
 pub(crate) mod save;
-mod show;
-mod target;
+pub(crate) mod show;
+pub(crate) mod target;
 mod write;
 
 use std::sync::Arc;
@@ -23,18 +23,14 @@ use svc_schema::{Args, MethodKind, Schema, build::{boolean, integer}};
 use svc_store::posts as stored_posts;
 
 use super::check_read;
-use crate::{Access, Site, caller, errors::{post_not_found, trash_not_supported}, menus::items::item::NavItem, posts::{Authorized, Posts, context_arg, params, validators}, respond};
+use crate::{Access, RestSite, caller, errors::{post_not_found, trash_not_supported}, menus::items::item::NavItem, posts::{Authorized, Posts, context_arg, params, validators}, respond};
 use self::{fields::ItemFields, load::Linking};
 
-pub(crate) use self::{
-    on_delete::{post_gone, term_gone},
-    on_publish::page_published,
-    show::shown,
-};
+pub(crate) use self::show::shown;
 
 /// The family of items.
 pub struct MenuItems {
-    site: Arc<Site>,
+    site: Arc<RestSite>,
     post_type: Arc<PostType>,
     posts: Arc<Posts>,
     fields: ItemFields,
@@ -42,13 +38,13 @@ pub struct MenuItems {
 }
 
 /// What a change of an item of this type can say.
-pub(crate) fn edit_args(site: &Arc<Site>, post_type: &PostType, extra: &ExtraFields) -> Args {
+pub(crate) fn edit_args(site: &Arc<RestSite>, post_type: &PostType, extra: &ExtraFields) -> Args {
     fields::fields(site, post_type).with_extra(extra, &post_type.name).args(MethodKind::Editable)
 }
 
 impl MenuItems {
     /// The family of this type.
-    pub fn new(site: &Arc<Site>, post_type: &PostType, extra: &ExtraFields) -> Self {
+    pub fn new(site: &Arc<RestSite>, post_type: &PostType, extra: &ExtraFields) -> Self {
         let listed =
             params::ordered(params::params(site, post_type), 100, "asc", "menu_order", &params::orders(post_type));
         MenuItems {

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use svc_model::Term;
 use svc_store::{Db, Order, posts::{self, PostOrderBy, PostQuery, TaxClause}};
 
-use crate::{Settings, Site, SiteResult, menus::items::item::{self, ITEM, MENU, NavItem}, render};
+use crate::{Settings, SiteRenderer, SiteResult, menus::items::item::{self, ITEM, MENU, NavItem}, render};
 
 /// Most items of a menu that are shown.
 const MOST: u64 = 500;
@@ -16,7 +16,7 @@ const DEPTH: usize = 20;
 ///
 /// # Errors
 /// Those of the store.
-pub(crate) fn shown(db: &mut Db, site: &Site, settings: &Settings, menu: &Term) -> SiteResult<String> {
+pub(crate) fn shown(db: &mut Db, site: &SiteRenderer, settings: &Settings, menu: &Term) -> SiteResult<String> {
     let mut query =
         PostQuery { order_by: vec![(PostOrderBy::MenuOrder, Order::Asc)], ..PostQuery::published(ITEM, MOST) };
     let clause = TaxClause { taxonomy: MENU.to_owned(), terms: vec![menu.id], ..TaxClause::default() };

@@ -7,7 +7,7 @@ use svc_routing::{Request, Result};
 use svc_store::{Db, StoredText, Tx, meta::{self, MetaKind}, posts, terms};
 
 use super::{MenuItems, fields::ItemDraft, target::{self, Pointer, Target}};
-use crate::{Settings, Site, SiteResult, caller, errors::post_not_found, menus::{errors, items::{item::{self, Kind, MENU, NavItem}, save::{ORPHANED, Wanted, keep}}}, posts::draft::PostDraft, respond};
+use crate::{Settings, RestSite, SiteResult, caller, errors::post_not_found, menus::{errors, items::{item::{self, Kind, MENU, NavItem}, save::{ORPHANED, Wanted, keep}}}, posts::draft::PostDraft, respond};
 
 impl MenuItems {
     /// Creates or changes an item as the request says.
@@ -66,7 +66,7 @@ impl MenuItems {
 /// What an item is to be: what the request says, over what the item is.
 fn wanted(
     db: &mut Db,
-    site: &Site,
+    site: &RestSite,
     settings: &Settings,
     draft: &ItemDraft,
     before: Option<&NavItem>,
@@ -127,7 +127,7 @@ fn wanted(
 ///
 /// # Errors
 /// `rest_post_invalid_id` or `rest_term_invalid_id` (400) when it does not exist; those of the store.
-fn object_of(db: &mut Db, site: &Site, pointer: &Pointer) -> SiteResult<String> {
+fn object_of(db: &mut Db, site: &RestSite, pointer: &Pointer) -> SiteResult<String> {
     let id = pointer.object_id.saturating_abs();
     if pointer.kind == Kind::PostType {
         let post = if id == 0 { None } else { posts::get(db, PostId(id))? };

@@ -1,5 +1,7 @@
 //! The kinds of widgets that every site has.
 
+use crate::widgets::kind::WidgetKinds;
+
 mod content;
 mod lists;
 mod media;
@@ -7,8 +9,6 @@ mod menu;
 mod plain;
 mod simple;
 mod text;
-
-use super::WidgetKinds;
 
 /// The order in which WordPress registers them. Widgets that no sidebar lists are found in this order.
 const ORDER: [&str; 18] = [

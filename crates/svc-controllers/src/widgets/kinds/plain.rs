@@ -1,19 +1,10 @@
 //! Widgets that need little of the site: links for those who run it, a search form, a calendar, another site's feed.
 
 use chrono::{Datelike, Days, NaiveDate};
-use svc_store::{
-    Order,
-    posts::{self, PostOrderBy, PostQuery},
-};
+use svc_store::{Order, posts::{self, PostOrderBy, PostQuery}};
 
-use super::{
-    lists::MONTHS,
-    simple::{Input, Setting, Simple},
-};
-use crate::{
-    SiteResult, caller,
-    widgets::{Instance, Showing},
-};
+use super::{lists::MONTHS, simple::{Input, Setting, Simple}};
+use crate::{SiteResult, widgets::{Instance, Showing}};
 
 const TITLE: Setting = ("title", "Title:", Input::Text);
 
@@ -35,9 +26,9 @@ fn meta(on: &mut Showing<'_>, instance: &Instance) -> SiteResult<Option<String>>
     let (brand, urls) = (&on.site.brand, &on.settings.urls.site);
     let login = urls.site_url(brand.login_path().trim_start_matches('/'));
     let mut items = String::new();
-    if caller(on.request).is_logged_in() {
+    if on.viewer.caller.is_logged_in() {
         let admin = urls.site_url(&format!("{}/", brand.admin_path().trim_matches('/')));
-        let nonce = on.site.nonce(on.request, "log-out");
+        let nonce = &on.viewer.logout_nonce;
         let leave = svc_text::esc_url(&format!("{login}?action=logout&{}={nonce}", brand.nonce_param()));
         items.push_str(&format!("<li><a href=\"{}\">Site Admin</a></li>", svc_text::esc_url(&admin)));
         items.push_str(&format!("\t\t\t<li><a href=\"{leave}\">Log out</a></li>\n"));

@@ -2,10 +2,7 @@
 
 use svc_php::Php;
 
-use crate::{
-    SiteResult,
-    widgets::{Instance, Showing, WidgetKind},
-};
+use crate::{SiteResult, widgets::{Instance, Showing, kind::WidgetKind}};
 
 /// What a setting is.
 #[derive(Clone, Copy)]

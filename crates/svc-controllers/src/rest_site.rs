@@ -1,0 +1,103 @@
+//! A site with everything that its REST API needs, and its set-up.
+
+use std::{ops::{Deref, DerefMut}, path::Path, sync::Arc};
+
+use svc_auth::Keys;
+use svc_brand::Brand;
+use svc_store::Store;
+
+use crate::{RegisteredSetting, Site, abilities::Abilities, fonts::{self, FontCollection}, icons::Icons, renderer::SiteRenderer, site::Clock, site_settings, widgets::kind::WidgetKinds};
+
+/// A site as its REST API serves it. It dereferences to its [`SiteRenderer`], and that to its [`Site`], so that functions take
+/// the lowest layer that they need.
+pub struct RestSite {
+    /// Renders the site.
+    pub renderer: Arc<SiteRenderer>,
+    /// The abilities that clients can run.
+    pub abilities: Abilities,
+    /// The font collections.
+    pub font_collections: Vec<FontCollection>,
+    /// The settings that the REST API serves.
+    pub registered_settings: Vec<RegisteredSetting>,
+}
+
+impl Deref for RestSite {
+    type Target = SiteRenderer;
+
+    fn deref(&self) -> &SiteRenderer {
+        &self.renderer
+    }
+}
+
+/// A site before it is served: everything can be registered. It dereferences to the [`Site`].
+pub struct SiteSetup {
+    site: Site,
+    /// The icons that blocks show and editors offer.
+    pub icons: Icons,
+    /// The widget types.
+    pub widgets: WidgetKinds,
+    /// The abilities that clients can run.
+    pub abilities: Abilities,
+    /// The font collections.
+    pub font_collections: Vec<FontCollection>,
+    /// The settings that the REST API serves.
+    pub registered_settings: Vec<RegisteredSetting>,
+}
+
+impl SiteSetup {
+    /// A site on this store with the types, taxonomies and statuses that every site has.
+    pub fn new(store: Store, brand: Brand, content_dir: &Path) -> Self {
+        SiteSetup {
+            site: Site::new(store, brand, content_dir),
+            icons: Icons::default(),
+            widgets: WidgetKinds::default(),
+            abilities: Abilities::default(),
+            font_collections: fonts::core_collections(),
+            registered_settings: site_settings::core(),
+        }
+    }
+
+    /// Sets the clock.
+    pub fn with_clock(mut self, clock: Clock) -> Self {
+        self.site = self.site.with_clock(clock);
+        self
+    }
+
+    /// Signs nonces with these keys.
+    pub fn with_keys(mut self, keys: Keys) -> Self {
+        self.site = self.site.with_keys(keys);
+        self
+    }
+
+    /// Serves the site at this URL (without a trailing slash), whatever URL its options hold.
+    pub fn at(mut self, url: &str) -> Self {
+        self.site = self.site.at(url);
+        self
+    }
+
+    /// The site with everything registered.
+    pub fn finish(mut self) -> Arc<RestSite> {
+        self.site.finish();
+        let renderer = SiteRenderer::new(Arc::new(self.site), self.icons, self.widgets);
+        Arc::new(RestSite {
+            renderer: Arc::new(renderer),
+            abilities: self.abilities,
+            font_collections: self.font_collections,
+            registered_settings: self.registered_settings,
+        })
+    }
+}
+
+impl Deref for SiteSetup {
+    type Target = Site;
+
+    fn deref(&self) -> &Site {
+        &self.site
+    }
+}
+
+impl DerefMut for SiteSetup {
+    fn deref_mut(&mut self) -> &mut Site {
+        &mut self.site
+    }
+}
