@@ -3,10 +3,7 @@
 //! When the site shows no avatars there are no addresses, so that no hash of an e-mail address leaves the server.
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
-use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
-use svc_resource::Field;
-use svc_schema::build::{SchemaBuilder, object, string};
 
 use crate::Settings;
 
@@ -22,32 +19,6 @@ const KEPT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_')
 /// Whether the site shows avatars (option `show_avatars`).
 pub(crate) fn are_shown(settings: &Settings) -> bool {
     !matches!(settings.option("show_avatars"), "" | "0")
-}
-
-/// The schema of the member `avatar_urls` in these contexts, without its members.
-pub(crate) fn schema(what: &str, contexts: &[&str]) -> SchemaBuilder {
-    const NOTHING: [(&str, Value); 0] = [];
-    object(NOTHING).describe(what).context(contexts).readonly()
-}
-
-/// Adds the sizes to the member `avatar_urls`. `email` gives the address and the options of an item.
-pub(crate) fn add_sizes<I: 'static, D: 'static>(
-    field: &mut Field<I, D>,
-    sizes: &[u32],
-    contexts: &[&str],
-    email: fn(&I) -> (&str, &Settings),
-) {
-    if sizes.is_empty() {
-        field.get(|_| Value::Object(Map::new()));
-    }
-    for &size in sizes {
-        let what = format!("Address of a picture {size} pixels wide.");
-        let schema = string().describe(&what).format("uri").context(contexts);
-        field.member(&size.to_string(), schema).get(move |item| {
-            let (email, settings) = email(item);
-            url(settings, email, size)
-        });
-    }
 }
 
 /// The address of the picture that belongs to an e-mail address.

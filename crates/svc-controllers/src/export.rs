@@ -10,7 +10,7 @@ use crate::{
     Access, RestSite,
     blocking::blocking,
     caller, global_styles,
-    templates::{Kind, Lookup, without_theme},
+    templates::{Kind, TemplateLookup, without_theme},
 };
 
 /// What no theme is made of; so whatever begins like it is left out, as by the reference.
@@ -48,7 +48,7 @@ impl ThemeExport {
 
     async fn fetch(self: Arc<Self>, _: Request) -> Result<Response> {
         let settings = self.site.settings()?;
-        let lookup = Lookup::new(&self.site, &settings);
+        let lookup = TemplateLookup::new(&self.site, &settings);
         let name = lookup.theme.name.clone();
         let (templates, chosen) = self.site.read(|db| {
             let mut all = Vec::new();

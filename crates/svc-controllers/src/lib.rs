@@ -17,6 +17,7 @@ macro_rules! refusals {
 pub mod abilities;
 mod access;
 pub mod application_passwords;
+mod avatar_fields;
 mod avatars;
 pub mod block_directory;
 mod block_types;
@@ -38,6 +39,7 @@ mod labels;
 pub mod media;
 pub mod menus;
 pub mod meta;
+mod meta_fields;
 mod mount;
 pub mod navigation_fallback;
 pub mod oembed;

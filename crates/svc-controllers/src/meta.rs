@@ -3,17 +3,15 @@
 //! A registration says the stored key, the public name, the type, and whether one value or a list is kept. Reading goes
 //! from stored texts to JSON by the schema, writing the other way; values that are not registered are never shown.
 
-use crate::site_errors::posts as errors;
 use std::sync::Arc;
 
 use indexmap::IndexMap;
 use serde_json::{Value, json};
 use svc_auth::Caller;
-use svc_resource::{Field, Fields};
-use svc_schema::{Error, Schema, build::object};
+use svc_schema::{Error, Schema};
 use svc_store::{Meta, MetaKind, StoredText, Tx};
 
-use crate::{SiteResult};
+use crate::{SiteResult, site_errors::posts as errors};
 
 /// How a registered value is guarded beyond the right to edit its object.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -244,35 +242,6 @@ impl MetaRegistry {
         let own = if subtype.is_empty() { None } else { of(subtype) };
         of("").into_iter().chain(own).flat_map(IndexMap::values)
     }
-}
-
-/// Adds the member `meta` to a table: a member for each registered value, read from the stored meta that `stored` finds
-/// in an item. The caller says what `set` does.
-pub(crate) fn add_member<'f, I: 'static, D: 'static>(
-    fields: &'f mut Fields<I, D>,
-    registry: &MetaRegistry,
-    kind: &str,
-    subtype: &str,
-    stored: fn(&I) -> &Meta,
-) -> &'f mut Field<I, D> {
-    const NOTHING: [(&str, Value); 0] = [];
-    let mut schema = object(NOTHING).describe("Further values kept with it.").context(&["view", "edit"]);
-    if registry.fields(kind, subtype).next().is_none() {
-        // No members are PHP's empty map.
-        schema = schema.keyword("properties", json!([]));
-    }
-    let member = fields.add("meta", schema);
-    for field in registry.fields(kind, subtype) {
-        let read = Arc::clone(field);
-        member.member(&field.name, field.source()).get(move |item| read.read(stored(item)));
-    }
-    // Without registered meta the member is there all the same, as an empty map prints.
-    member.validate_raw(is_map).get(|_| Value::Array(Vec::new()))
-}
-
-/// Meta is a map; the registrations check what is in it.
-fn is_map(value: &Value, _: &str) -> Result<bool, Error> {
-    Ok(value.is_object() || value.is_array())
 }
 
 /// Who may write which stored key.

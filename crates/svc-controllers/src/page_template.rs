@@ -7,7 +7,7 @@ use svc_model::{Post, PostId, TermId};
 use svc_packages::theme::ThemeJson;
 use svc_store::{Db, meta::{self, MetaKind}};
 
-use crate::{ActiveTheme, SiteRenderer, Settings, SiteResult, Visitor, blocks::{BlockViewer, with_page}, feeds::Missing, global_styles, templates::load::Templates as Lookup};
+use crate::{ActiveTheme, SiteRenderer, Settings, SiteResult, Visitor, blocks::{BlockViewer, with_page}, feeds::Missing, global_styles::stored, templates::load::TemplateLookup};
 
 /// A page of the list that an address asks for.
 pub struct ListContext {
@@ -77,12 +77,12 @@ pub fn render_template(
     slugs: &[String],
     context: TemplateContext,
 ) -> SiteResult<Option<RenderedPage>> {
-    let lookup = Lookup::for_pages(site, settings);
+    let lookup = TemplateLookup::for_pages(site, settings);
     let slugs: Vec<&str> = slugs.iter().map(String::as_str).collect();
     let Some(template) = lookup.closest(db, &slugs)? else { return Ok(None) };
     let content = lookup.with_patterns(&template.content);
     let theme = Arc::clone(&lookup.theme);
-    let styles = global_styles::own(db, &theme.name)?;
+    let styles = stored::own(db, &theme.name)?;
     let Visitor { caller, logout_nonce, opened } = context.visitor;
     let reader = BlockViewer { caller, address: context.address, logout_nonce, missing: context.missing, opened };
     let shown = (context.list, context.post.clone());

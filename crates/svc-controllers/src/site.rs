@@ -15,7 +15,7 @@ use svc_schema::Error;
 use svc_store::{Db, Store, StoredText, Tx, options, request_cache};
 use tokio::sync::{Notify, Semaphore};
 
-use crate::{ActiveTheme, Extension, HttpClient, MetaField, MetaRegistry, Settings, SiteError, SiteResult, avatars, block_types::ActiveBlockTypes, media, patterns::PatternRegistry, theme::ThemeCache, urls::Urls, users, widgets::sidebar::Sidebar};
+use crate::{ActiveTheme, Extension, HttpClient, MetaField, MetaRegistry, Settings, SiteError, SiteResult, avatars, block_types::ActiveBlockTypes, media::upload_store::IMAGES_AT_A_TIME, patterns::PatternRegistry, theme::ThemeCache, urls::Urls, users::preferences::preferences, widgets::sidebar::Sidebar};
 
 /// The present moment in UTC; tests bring their own.
 pub type Clock = fn() -> NaiveDateTime;
@@ -106,7 +106,7 @@ impl Site {
             guests_may_comment: false,
             uploads: Storage::folder(&content_dir.join("uploads")),
             image_sizes: Vec::new(),
-            image_work: Arc::new(Semaphore::new(media::IMAGES_AT_A_TIME)),
+            image_work: Arc::new(Semaphore::new(IMAGES_AT_A_TIME)),
             revisions_kept: None,
             scheduled: Notify::new(),
             keys: None,
@@ -169,7 +169,7 @@ impl Site {
             self.meta.register("post", &post_type, MetaField::new("footnotes", "string").with_revisions());
         }
         match self.store.read(|db| Ok(db.prefix().to_owned())) {
-            Ok(prefix) => self.meta.register("user", "", users::preferences::preferences(&prefix)),
+            Ok(prefix) => self.meta.register("user", "", preferences(&prefix)),
             Err(error) => tracing::error!(%error, "the store cannot be read: no preferences of users"),
         }
         self.meta.register("comment", "", crate::comments::notes::note_status());

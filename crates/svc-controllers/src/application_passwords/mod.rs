@@ -4,7 +4,7 @@
 //! creation; everything after that shows the record without it.
 
 mod errors;
-mod stored;
+pub(crate) mod stored;
 
 use std::sync::Arc;
 

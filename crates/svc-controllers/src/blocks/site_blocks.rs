@@ -12,7 +12,7 @@ use svc_model::{Comment, CommentId, Post, PostId, Term, TermId, UserId};
 use svc_store::{Db, Meta, MetaKind, Order, comments::{self, CommentOrderBy, CommentQuery}, meta, posts::{self, Clauses, PostOrderBy, PostQuery, Relation, TaxClause, TaxOperator}, terms::{self, TermOrderBy, TermQuery}, users};
 
 use super::{feed_of_others, images};
-use crate::{Access, OpenedPosts, Settings, SiteRenderer, SiteError, SiteResult, avatars, block_types::IGNORED_HOOKS, feeds::Missing, page_template::ListContext, patterns::expand, permalinks, posts::{class_list::class_list, formats::{of_formats, only_sticky}}, render, templates::{Kind, Lookup}, terms::paths::slug_paths};
+use crate::{Access, OpenedPosts, Settings, SiteRenderer, SiteError, SiteResult, avatars, block_types::IGNORED_HOOKS, feeds::Missing, page_template::ListContext, patterns::expand, permalinks, posts::{class_list::class_list, formats::{of_formats, only_sticky}}, render, templates::load::{Kind, TemplateLookup}, terms::paths::slug_paths};
 
 /// Different questions that one response may put to the store.
 const MAX_QUESTIONS: u32 = 200;
@@ -618,7 +618,7 @@ impl BlockData for SiteBlocks<'_> {
     fn template_part(&self, slug: &str, theme: &str) -> Option<PartView> {
         let id = format!("{theme}//{slug}");
         self.once(&self.parts, &id, || {
-            let lookup = Lookup::for_pages(self.site, self.settings);
+            let lookup = TemplateLookup::for_pages(self.site, self.settings);
             let part = self.ask(|db| lookup.published(db, Kind::Part, &id))?;
             let content = lookup.with_patterns(&part.content);
             Some(PartView { content, area: part.area, ignored_hooks: part.ignored_hooks })

@@ -8,7 +8,7 @@ use svc_resource::Fields;
 use svc_schema::{Error, Schema, build::{integer, object, string}};
 use svc_store::Meta;
 
-use crate::{Settings, RestSite, avatars, comments::{draft::{CommentDraft, shown_type}, html}, posts::{one_line, with_query}};
+use crate::{RestSite, Settings, avatar_fields, avatars, comments::{draft::{CommentDraft, shown_type}, html}, posts::{one_line, with_query}};
 
 /// The table of comments.
 pub(super) type CommentFields = Fields<CommentItem, CommentDraft>;
@@ -113,14 +113,14 @@ pub(super) fn fields(site: &RestSite, with_avatars: bool) -> CommentFields {
         .sanitize_with(key).get(|c| shown_status(&c.comment).to_owned()).set(|d, v| d.status = Some(v));
     f.add("type", string().describe("Kind of comment.").default("comment").context(ALL).readonly()).get(|c| shown_type(&c.comment).to_owned());
     if with_avatars {
-        let urls = f.add("author_avatar_urls", avatars::schema("Addresses of the author's picture, by its width.", ALL));
+        let urls = f.add("author_avatar_urls", avatar_fields::schema("Addresses of the author's picture, by its width.", ALL));
         for size in avatars::SIZES {
             let what = format!("Address of a picture {size} pixels wide.");
             let schema = string().describe(&what).format("uri").context(&["embed", "view", "edit"]);
             urls.member(&size.to_string(), schema).get(move |c| c.avatar(size));
         }
     }
-    crate::meta::add_member(&mut f, &site.meta, "comment", "", |c| &c.meta).set(|d, v| d.meta = Some(v));
+    crate::meta_fields::add_member(&mut f, &site.meta, "comment", "", |c| &c.meta).set(|d, v| d.meta = Some(v));
     f.all_exact()
 }
 

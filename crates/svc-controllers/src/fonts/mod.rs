@@ -6,8 +6,8 @@ mod collections;
 mod errors;
 mod faces;
 mod families;
-mod files;
-mod settings;
+pub(crate) mod files;
+pub(crate) mod settings;
 
 use std::sync::Arc;
 

@@ -3,7 +3,7 @@
 //! Whoever writes posts sees them; whoever may change the theme's options changes them.
 
 mod history;
-mod stored;
+pub(crate) mod stored;
 mod theme_files;
 
 use std::sync::Arc;

@@ -5,7 +5,6 @@ use std::{collections::HashMap, sync::Arc};
 use serde_json::{Map, Value, json};
 use svc_model::{Post, PostId, PostType, UserId};
 use svc_packages::theme::{Origin, ThemeJson, VERSION};
-use svc_routing::Result;
 use svc_schema::Error;
 use svc_store::{Db, Tx, posts::{self, Clauses, PostQuery}, terms};
 
@@ -100,7 +99,7 @@ pub fn own(db: &mut Db, stylesheet: &str) -> SiteResult<ThemeJson> {
 ///
 /// # Errors
 /// Those of the store.
-pub(crate) async fn of_theme(site: &Arc<Site>, stylesheet: &str, by: UserId) -> Result<PostId> {
+pub(crate) async fn of_theme(site: &Arc<Site>, stylesheet: &str, by: UserId) -> Result<PostId, Error> {
     if let Some(id) = site.read(|db| find(db, stylesheet))? {
         return Ok(id);
     }
@@ -147,7 +146,7 @@ pub(super) async fn save(
     post: Post,
     draft: &StylesDraft,
     by: UserId,
-) -> Result<Post> {
+) -> Result<Post, Error> {
     let (site_in, post_type, draft, now) = (Arc::clone(site), post_type.clone(), draft.clone(), site.now());
     let id = post.id;
     let write = move |tx: &mut Tx| {

@@ -3,7 +3,7 @@
 use svc_model::PostId;
 use svc_store::{MetaKind, StoredText, Tx, meta, options, posts};
 
-use crate::{Site, SiteResult, media::attached::Attached, menus};
+use crate::{Site, SiteResult, media::attached::Attached, menus::items::on_delete::post_gone};
 
 /// Removes the files of uploads that were interrupted before their rows were stored, as far as this server made them. What
 /// goes wrong is logged, and tried again at the next start.
@@ -23,7 +23,7 @@ pub async fn remove_interrupted_uploads(site: &Site) {
 pub(crate) fn remove(tx: &mut Tx, id: PostId) -> SiteResult<Vec<String>> {
     let files = Attached::new(&meta::load_one(tx, MetaKind::Post, id.0)?).files();
     meta::delete_everywhere(tx, MetaKind::Post, "_thumbnail_id", Some(&StoredText::of(id.0)))?;
-    menus::items::on_delete::post_gone(tx, id)?;
+    post_gone(tx, id)?;
     logo_gone(tx, id)?;
     posts::delete(tx, id)?;
     Ok(files)

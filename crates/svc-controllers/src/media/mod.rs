@@ -32,16 +32,14 @@ use svc_schema::{Arg, Args, MethodKind, Sanitizer, Schema, build::{boolean, inte
 use svc_store::{MetaKind, Tx, meta::{self, Meta}, posts};
 use svc_text::MimeTypes;
 
-use crate::{Access, Settings, RestSite, blocking::{run_blocking, settled}, caller, errors as common, http_client::own, media::delete::remove, posts::{Authorized, Posts, context_arg, draft::PostDraft, validators}, request::only_reads, respond};
+use crate::{Access, RestSite, Settings, blocking::{run_blocking, settled}, caller, errors as common, http_client::own, media::delete::remove, posts::{Authorized, Posts, context_arg, draft::PostDraft, validators}, request::only_reads, respond};
 use self::{attached::DETAILS, upload_store::{ImageMetaSource, StoredUpload, UploadStore, WrittenFiles}};
 
-pub(crate) use attached::{ALT, Attached, Parent};
+pub(crate) use attached::Attached;
+pub(crate) use attached::Parent;
 pub use images::{SiteImages, images_of};
 pub(crate) use item::{attached, measure};
 pub(crate) use params::STATUSES;
-
-/// Images that are worked on at a time; each may take some hundred megabytes.
-pub(crate) const IMAGES_AT_A_TIME: usize = 2;
 
 /// First bytes of a file that its type is read from.
 const HEAD: usize = 64 * 1024;

@@ -6,11 +6,14 @@ use std::{collections::HashMap, sync::Arc};
 use serde_json::{Map, Value, json};
 use svc_content::kses;
 use svc_media::{Blob, Cover, DecodedImage, Fit, Format, ImageMeta, Kind, Pending, Size, constrain, fit};
-use svc_routing::Result;
+use svc_schema::Error;
 use svc_store::StoredText;
 
 use super::{attached::{Attached, DETAILS, FILE}, av_metadata, sizes};
 use crate::{Settings, Site, blocking::run_blocking, posts::draft::NewFile};
+
+/// Images that are worked on at a time; each may take some hundred megabytes.
+pub(crate) const IMAGES_AT_A_TIME: usize = 2;
 
 /// A file that was stored.
 pub(super) struct StoredUpload {
@@ -37,7 +40,7 @@ pub(super) struct WrittenFiles {
 
 impl WrittenFiles {
     /// Notes a file that is about to be written.
-    fn add(&mut self, path: &str) -> Result<()> {
+    fn add(&mut self, path: &str) -> Result<(), Error> {
         self.pending.own(path).map_err(|e| errors::storage(&e))?;
         self.paths.push(path.to_owned());
         Ok(())
@@ -144,7 +147,7 @@ impl UploadStore<'_> {
         blob: &Blob,
         told: ImageMetaSource,
         all_sizes: bool,
-    ) -> Result<StoredUpload> {
+    ) -> Result<StoredUpload, Error> {
         let uploads = &self.site.uploads;
         let mut pending = uploads.begin().map_err(|e| errors::storage(&e))?;
         let path = uploads.reserve(folder, &kind.name, &mut pending).await.map_err(|e| errors::storage(&e))?;
@@ -175,7 +178,7 @@ impl UploadStore<'_> {
         told: ImageMetaSource,
         all_sizes: bool,
         written: &mut WrittenFiles,
-    ) -> Result<FileDetails> {
+    ) -> Result<FileDetails, Error> {
         let (file, kind) = (blob.clone(), mime.to_owned());
         let (size, dimensions, found, alts, av_metadata) = run_blocking(move || {
             let is_image = kind.starts_with("image/");
@@ -228,7 +231,7 @@ impl UploadStore<'_> {
     ///
     /// # Errors
     /// Those of the storage.
-    pub(super) async fn complete(&self, attached: &Attached, mime: &str) -> Result<Map<String, Value>> {
+    pub(super) async fn complete(&self, attached: &Attached, mime: &str) -> Result<Map<String, Value>, Error> {
         let names = attached.missing_sizes(&sizes::all(self.site, self.settings), mime);
         let mut details = Map::new();
         let Some(format) = Format::of_mime(mime).filter(|_| !names.is_empty()) else { return Ok(details) };
@@ -270,7 +273,7 @@ struct Open {
 
 impl Work<'_> {
     /// The image, upright; nothing when it is too large or damaged, which is logged: the file is kept without sizes.
-    async fn open(&self, blob: &Blob, orientation: u32) -> Result<Option<Open>> {
+    async fn open(&self, blob: &Blob, orientation: u32) -> Result<Option<Open>, Error> {
         let permit = Arc::clone(&self.keeper.site.image_work).acquire_owned().await.map_err(|e| errors::storage(&e))?;
         let (file, format) = (blob.clone(), self.format);
         // The work goes on when the client has left: the permit goes with it.
@@ -286,7 +289,7 @@ impl Work<'_> {
     }
 
     /// Writes the image as a fit says to a path; its size in bytes. Nothing when it cannot be encoded.
-    async fn write(&self, image: &Open, fit: Fit, path: &str) -> Result<Option<u64>> {
+    async fn write(&self, image: &Open, fit: Fit, path: &str) -> Result<Option<u64>, Error> {
         let (picture, format, quality) = (Arc::clone(&image.picture), self.format, sizes::quality(self.mime));
         let bytes = run_blocking(move || {
             if (fit.width, fit.height) == picture.size() {
@@ -316,7 +319,7 @@ impl Work<'_> {
         orientation: u32,
         details: &mut Map<String, Value>,
         written: &mut WrittenFiles,
-    ) -> Result<Option<String>> {
+    ) -> Result<Option<String>, Error> {
         let (width, height) = image.picture.size();
         let mark = match orientation {
             _ if width.max(height) > sizes::LARGEST => "scaled",
@@ -352,7 +355,7 @@ impl Work<'_> {
         wanted: Vec<Size>,
         details: &mut Map<String, Value>,
         written: &mut WrittenFiles,
-    ) -> Result<()> {
+    ) -> Result<(), Error> {
         let mut made: HashMap<String, (Fit, u64)> = HashMap::new();
         let mut sizes = Map::new();
         for size in sizes::in_order(wanted) {

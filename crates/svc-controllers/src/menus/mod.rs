@@ -15,7 +15,6 @@ use crate::{Access, RestSite, caller};
 pub(crate) use items::item::{ITEM, MENU};
 pub(crate) use self::assignments::MenuAssignments;
 pub(crate) use self::items::edit_args;
-pub(crate) use self::items::shown;
 pub use self::{items::MenuItems, locations::MenuLocations, menu::Menus};
 
 /// Whether the caller may see menus: whoever may change them, or write posts of any type that the interface serves.

@@ -4,7 +4,9 @@ use svc_model::{Post, PostId, UserId};
 use svc_store::{StoredText, Tx, options, posts};
 
 use super::slugs;
-use crate::{Site, SiteResult, media, menus, posts::save::set_sticky, revisions::keep::revise};
+use crate::media::delete::remove as remove_attachment;
+use crate::menus::items::on_delete::post_gone;
+use crate::{Site, SiteResult, posts::save::set_sticky, revisions::keep::revise};
 
 /// Moves a post or page to the trash; removes what is there already, and everything of other types, for good.
 ///
@@ -16,7 +18,7 @@ use crate::{Site, SiteResult, media, menus, posts::save::set_sticky, revisions::
 pub(crate) fn remove(tx: &mut Tx, site: &Site, id: PostId, by: UserId) -> SiteResult<Vec<String>> {
     let Some(post) = posts::get(tx, id)? else { return Ok(Vec::new()) };
     if post.post_type == "attachment" {
-        return media::delete::remove(tx, id);
+        return remove_attachment(tx, id);
     }
     if matches!(post.post_type.as_str(), "post" | "page") && post.status != "trash" {
         trash(tx, site, id, by)?;
@@ -29,7 +31,7 @@ pub(crate) fn remove(tx: &mut Tx, site: &Site, id: PostId, by: UserId) -> SiteRe
 /// Deletes a post that is no attachment for good, and whatever leads to it; gives it as it was.
 pub(super) fn erase(tx: &mut Tx, id: PostId) -> SiteResult<Option<Post>> {
     leaves(tx, id)?;
-    menus::items::on_delete::post_gone(tx, id)?;
+    post_gone(tx, id)?;
     Ok(posts::delete(tx, id)?)
 }
 

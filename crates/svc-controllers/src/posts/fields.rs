@@ -113,7 +113,7 @@ pub(crate) fn fields(site: &Arc<RestSite>, post_type: &PostType) -> PostFields {
         f.add("format", string().describe("The post's format.").one_of(FORMATS).context(VIEW_EDIT)).get(PostItem::format).set(|d, v| d.format = named(v));
     }
     if has("custom-fields") {
-        crate::meta::add_member(&mut f, &site.meta, "post", &post_type.name, |p| &p.stored_meta)
+        crate::meta_fields::add_member(&mut f, &site.meta, "post", &post_type.name, |p| &p.stored_meta)
             .set(|d, v| d.meta = Some(v));
     }
     if post_type.name == "post" {

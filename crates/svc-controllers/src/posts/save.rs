@@ -8,7 +8,7 @@ use svc_model::{Post, PostId, PostType, Term, TermId, UserId};
 use svc_store::{StoredText, Tx, meta::{self, MetaKind}, options, posts, terms, users};
 
 use super::{draft::PostDraft, old_slugs, rules, slugs};
-use crate::{Access, Settings, Site, SiteResult, block_types::{is_edited, kept, remember}, media::ALT, menus, meta::MetaRights, permalinks::{PermalinkParts, category_paths}, revisions::keep::revise};
+use crate::{Access, Settings, Site, SiteResult, block_types::{is_edited, kept, remember}, media::attached::ALT, menus::items::on_publish::page_published, meta::MetaRights, permalinks::{PermalinkParts, category_paths}, revisions::keep::revise};
 
 /// Characters that the column of passwords takes.
 pub(crate) const MAX_PASSWORD: usize = 255;
@@ -118,7 +118,7 @@ impl Job {
         }
         let was_public = existing.as_ref().is_some_and(|p| p.status == "publish");
         if !was_public && row.status == "publish" {
-            menus::items::on_publish::page_published(tx, &self.settings, &row, self.writer.now)?;
+            page_published(tx, &self.settings, &row, self.writer.now)?;
         }
         if existing.is_none() || was_public != (row.status == "publish") || !self.draft.terms.is_empty() {
             terms::recount_of_post(tx, row.id)?;

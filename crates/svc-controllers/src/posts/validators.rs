@@ -9,7 +9,7 @@ use svc_schema::build::{array, string};
 use svc_store::{MetaKind, meta, posts};
 
 use super::params;
-use crate::{Access, RestSite, caller, errors, media, templates::load::Templates as Lookup};
+use crate::{Access, RestSite, caller, errors, media, templates::load::TemplateLookup};
 
 /// Sanitizes the `status` of a list: slugs, each once. Every status but the default one requires the right to edit posts;
 /// `private` is also open to those who may read private posts.
@@ -77,7 +77,7 @@ pub(crate) fn template(
         let fits = site.read(|db| {
             let current = meta::get(db, MetaKind::Post, id, "_wp_page_template")?;
             Ok(current.is_some_and(|current| current.text() == template)
-                || Lookup::new(&site, &settings).may_choose(db, &template, &kind)?)
+                || TemplateLookup::new(&site, &settings).may_choose(db, &template, &kind)?)
         })?;
         if fits { Ok(true) } else { Err(errors::unknown_template()) }
     }

@@ -65,7 +65,7 @@ fn fields(site: &Arc<RestSite>, post_type: &PostType, object: &str) -> PostField
     };
     if !texts.has("meta") {
         // Revisions tell meta whether or not their posts do.
-        crate::meta::add_member(&mut texts, &site.meta, "post", &post_type.name, |p| &p.stored_meta);
+        crate::meta_fields::add_member(&mut texts, &site.meta, "post", &post_type.name, |p| &p.stored_meta);
     }
     if post_type.rest_controller == RestController::Blocks {
         // The posts are shown as stored only, and their schema says no more; revisions are shown as HTML too.

@@ -12,7 +12,7 @@ use svc_routing::{CREATABLE, Controller, DELETABLE, ExtraFields, Link, Links, Ma
 use svc_schema::{Arg, Args, Error, MethodKind, Schema, build::{boolean, integer, string}};
 use svc_store::{Tx, posts};
 
-use super::{cannot_manage, clean_id, fields, id_pattern, load::{Kind, Template, Templates as Lookup}};
+use super::{cannot_manage, clean_id, fields, id_pattern, load::{Kind, Template, TemplateLookup}};
 use crate::{Access, Settings, RestSite, caller, errors, posts::context_arg, respond, revisions::{RevisionList, find, keep::{self, Editor, Typed}, params}, templates::draft::TemplateDraft};
 
 /// Files of the theme have no revisions.
@@ -57,7 +57,7 @@ impl TemplateHistory {
     /// The saved template of this id.
     fn saved(&self, id: &str) -> Result<Parent> {
         let settings = self.site.settings()?;
-        let lookup = Lookup::new(&self.site, &settings);
+        let lookup = TemplateLookup::new(&self.site, &settings);
         let template =
             self.site.read(|db| lookup.find(db, self.kind, id))?.ok_or_else(errors::invalid_revision_parent)?;
         let post = template.post.clone().ok_or_else(not_saved)?;
@@ -85,7 +85,7 @@ impl TemplateHistory {
         (part, allowed): (&str, &[&str]),
     ) -> Result<Vec<(Map, Option<Links>)>> {
         let plan = self.fields.plan(view);
-        let lookup = Lookup::new(&self.site, &parent.settings);
+        let lookup = TemplateLookup::new(&self.site, &parent.settings);
         let route = format!("{}/{}", self.site.route_of_type(&self.post_type), parent.template.id());
         let own = parent.settings.urls.rest(&route);
         let mut shown = Vec::with_capacity(rows.len());

@@ -1,4 +1,4 @@
-//! Templates and template parts of the active theme: its files, and what the site has made of them.
+//! TemplateLookup and template parts of the active theme: its files, and what the site has made of them.
 //!
 //! A file is a template until somebody saves it; from then on the post of the same slug stands for it. A whole list takes a
 //! fixed number of queries.
@@ -17,10 +17,10 @@ use crate::{ActiveTheme, Settings, Site, SiteResult, block_types::IGNORED_HOOKS,
 pub(crate) const THEME: &str = "wp_theme";
 /// The taxonomy that says which place a template part is for.
 pub(crate) const AREA: &str = "wp_template_part_area";
-/// Templates of one theme that a site may have made, for one list.
+/// TemplateLookup of one theme that a site may have made, for one list.
 const MAX_POSTS: u64 = 1_000;
 
-/// Templates, or parts of them.
+/// TemplateLookup, or parts of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Whole pages.
@@ -141,22 +141,22 @@ const PUBLISHED: &[&str] = &["publish"];
 const WITH_DRAFTS: &[&str] = &["auto-draft", "draft", "publish"];
 
 /// What templates are looked up in.
-pub struct Templates<'a> {
+pub struct TemplateLookup<'a> {
     site: &'a Site,
     settings: &'a Settings,
     /// The theme.
     pub theme: Arc<ActiveTheme>,
 }
 
-impl<'a> Templates<'a> {
+impl<'a> TemplateLookup<'a> {
     /// The templates of the active theme.
     pub fn new(site: &'a Site, settings: &'a Settings) -> Self {
-        Templates { site, settings, theme: site.theme(settings) }
+        TemplateLookup { site, settings, theme: site.theme(settings) }
     }
 
     /// The templates that pages are drawn from: those of the active theme, or of the one that stands in for it.
     pub fn for_pages(site: &'a Site, settings: &'a Settings) -> Self {
-        Templates { site, settings, theme: site.page_theme(settings) }
+        TemplateLookup { site, settings, theme: site.page_theme(settings) }
     }
 
     fn files(&self, kind: Kind) -> &[TemplateFile] {

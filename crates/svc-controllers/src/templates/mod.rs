@@ -27,7 +27,7 @@ use self::fields::TemplateList;
 
 pub use history::TemplateHistory;
 pub(crate) use kinds::area_labels;
-pub use load::{Kind, Template, Templates as Lookup};
+pub use load::{Kind, Template, TemplateLookup};
 pub(crate) use load::{Maker, THEME, name_theme, of_term, without_theme};
 
 /// The caller may not see templates, or may not change them.
@@ -80,7 +80,7 @@ impl Templates {
     }
 
     fn find(&self, id: &str, settings: &Settings) -> Result<Template> {
-        let lookup = Lookup::new(&self.site, settings);
+        let lookup = TemplateLookup::new(&self.site, settings);
         self.site.read(|db| lookup.find(db, self.kind, id))?.ok_or_else(not_found)
     }
 
@@ -94,7 +94,7 @@ impl Templates {
     ) -> Result<Vec<(Map, Option<Links>)>> {
         let plan = self.fields.plan(view);
         if plan.wants("content") {
-            let lookup = Lookup::new(&self.site, settings);
+            let lookup = TemplateLookup::new(&self.site, settings);
             items.iter_mut().for_each(|t| t.content = lookup.edited(t));
         }
         let revisions = if view.wants_links() {
@@ -172,7 +172,7 @@ impl Templates {
         }
         let list = self.params.read(|name| req.param(name).cloned())?;
         let settings = self.site.settings()?;
-        let lookup = Lookup::new(&self.site, &settings);
+        let lookup = TemplateLookup::new(&self.site, &settings);
         let mut items = self.site.read(|db| lookup.all(db, self.kind))?;
         if let Some(id) = list.wp_id {
             items.retain(|t| t.post.as_ref().is_some_and(|p| p.id.0 == id));
@@ -202,7 +202,7 @@ impl Templates {
         let slugs = hierarchy::of_slug(&slug, is_custom, &prefix, &self.site.types, &self.site.taxonomies);
         let slugs: Vec<&str> = slugs.iter().map(String::as_str).collect();
         let settings = self.site.settings()?;
-        let lookup = Lookup::new(&self.site, &settings);
+        let lookup = TemplateLookup::new(&self.site, &settings);
         match self.site.read(|db| lookup.closest(db, &slugs))? {
             Some(found) => self.show(found, &req, respond::view(&req), &settings).await,
             None => Ok(Response::new(json!({}))),

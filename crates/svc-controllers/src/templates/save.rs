@@ -3,7 +3,7 @@
 use svc_model::{Post, PostId, Term, TermId, UserId};
 use svc_store::{StoredText, Tx, meta::{self, MetaKind}, posts, terms};
 
-use super::{Templates, load::{Kind, THEME, Templates as Lookup}};
+use super::load::{Kind, THEME};
 use crate::SiteResult;
 
 /// Slugs that are tried before one is taken that is used already.

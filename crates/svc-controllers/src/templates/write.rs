@@ -7,7 +7,7 @@ use svc_model::{Post, PostId, UserId};
 use svc_routing::{Request, Result};
 use svc_store::{StoredText, Tx, meta::{self, MetaKind}, posts, terms, users};
 
-use super::{Templates, already_trashed, kinds, load::{AREA, Kind, Template, Templates as Lookup}, not_found, other_theme};
+use super::{Templates, already_trashed, kinds, load::{AREA, Kind, Template, TemplateLookup}, not_found, other_theme};
 use crate::{block_types::remember, Access, Settings, caller, errors, permalinks::PermalinkParts, sanitize, respond, revisions::keep::revise, templates::{draft::TemplateDraft, save::{Change, insert, term}}};
 
 impl Templates {
@@ -78,7 +78,7 @@ impl Templates {
                 Ok(change.row)
             })
             .await?;
-        let lookup = Lookup::new(&self.site, &settings);
+        let lookup = TemplateLookup::new(&self.site, &settings);
         self.site.read(|db| lookup.of_post(db, kind, row))?.ok_or_else(not_found)
     }
 
@@ -148,7 +148,7 @@ impl Templates {
 
     /// Takes back what the site has made of a file of the theme.
     pub(super) async fn reset(&self, template: Template, settings: &Arc<Settings>) -> Result<Template> {
-        let lookup = Lookup::new(&self.site, settings);
+        let lookup = TemplateLookup::new(&self.site, settings);
         let file = lookup.of_theme(self.kind, &template.id()).ok_or_else(not_found)?;
         if let Some(post) = template.post {
             self.remove(post.id).await?;

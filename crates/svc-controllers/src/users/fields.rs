@@ -10,7 +10,7 @@ use svc_schema::{Error, build::{SchemaBuilder, array, integer, string, untyped}}
 use svc_store::Meta;
 
 use super::{errors, locales};
-use crate::{Settings, RestSite, avatars, posts::one_line, users::draft::UserDraft};
+use crate::{RestSite, Settings, avatar_fields, posts::one_line, users::draft::UserDraft};
 
 /// The table of users.
 pub(super) type UserFields = Fields<UserItem, UserDraft>;
@@ -92,10 +92,10 @@ pub(super) fn fields(site: &RestSite, with_avatars: bool) -> UserFields {
     f.add("extra_capabilities", map().describe("What is kept of the user's rights with the user: roles, and capabilities beside them.").context(EDIT).readonly())
         .get(|u| u.caps.own.to_value());
     if with_avatars {
-        let urls = f.add("avatar_urls", avatars::schema("Addresses of the user's picture, by width in pixels.", ALL));
-        avatars::add_sizes(urls, &site.avatar_sizes, ALL, pictured);
+        let urls = f.add("avatar_urls", avatar_fields::schema("Addresses of the user's picture, by width in pixels.", ALL));
+        avatar_fields::add_sizes(urls, &site.avatar_sizes, ALL, pictured);
     }
-    crate::meta::add_member(&mut f, &site.meta, "user", "", |u| &u.meta).set(|d, v| d.meta = Some(v));
+    crate::meta_fields::add_member(&mut f, &site.meta, "user", "", |u| &u.meta).set(|d, v| d.meta = Some(v));
     f.all_exact()
 }
 

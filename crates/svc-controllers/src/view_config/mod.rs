@@ -109,7 +109,7 @@ impl ViewConfig {
     /// Who has made the templates, each once: users after all others.
     fn makers_of_templates(&self) -> Result<Vec<String>> {
         let settings = self.site.settings()?;
-        let lookup = templates::load::Templates::new(&self.site, &settings);
+        let lookup = templates::load::TemplateLookup::new(&self.site, &settings);
         let all = self.site.read(|db| lookup.all(db, templates::Kind::Template))?;
         let (users, others): (Vec<_>, Vec<_>) = all.into_iter().partition(|t| t.maker() == Maker::User);
         let mut names = Vec::new();

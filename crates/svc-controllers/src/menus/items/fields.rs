@@ -85,7 +85,7 @@ pub(super) fn fields(site: &Arc<RestSite>, post_type: &PostType) -> ItemFields {
         .sanitize_with(class_names).get(NavItem::xfn).set_nullable(|d, v: Option<Vec<String>>| d.xfn = Some(v.unwrap_or_default()));
     f.add("invalid", boolean().describe("Whether the item leads to something that is not there.").context(ALL).readonly()).get(|i| i.target.invalid);
     f.add("menus", integer().describe("Number of the menu that the item stands in.").context(VIEW_EDIT)).get(|i| i.menu).set(|d, v| d.menu = Some(v));
-    crate::meta::add_member(&mut f, &site.meta, "post", &post_type.name, |i| &i.meta).set(|d, v| d.meta = Some(v));
+    crate::meta_fields::add_member(&mut f, &site.meta, "post", &post_type.name, |i| &i.meta).set(|d, v| d.meta = Some(v));
     f.keyword("links", links(site, post_type));
     f
 }

@@ -26,8 +26,6 @@ use super::check_read;
 use crate::{Access, RestSite, caller, errors::{post_not_found, trash_not_supported}, menus::items::item::NavItem, posts::{Authorized, Posts, context_arg, params, validators}, respond};
 use self::{fields::ItemFields, load::Linking};
 
-pub(crate) use self::show::shown;
-
 /// The family of items.
 pub struct MenuItems {
     site: Arc<RestSite>,

@@ -4,10 +4,7 @@ use svc_model::TermId;
 use svc_store::terms;
 
 use super::simple::{Input, Simple};
-use crate::{
-    SiteResult, menus,
-    widgets::{Instance, Showing},
-};
+use crate::{SiteResult, menus::items::{item::MENU, show::shown}, widgets::{Instance, Showing}};
 
 #[rustfmt::skip]
 pub(super) const KIND: Simple = Simple {
@@ -17,10 +14,10 @@ pub(super) const KIND: Simple = Simple {
 
 fn show(on: &mut Showing<'_>, instance: &Instance) -> SiteResult<Option<String>> {
     let id = TermId(instance.number("nav_menu"));
-    let Some(menu) = (if id.0 > 0 { terms::get(on.db, id, Some(menus::MENU))? } else { None }) else {
+    let Some(menu) = (if id.0 > 0 { terms::get(on.db, id, Some(MENU))? } else { None }) else {
         return Ok(None);
     };
-    let items = menus::shown(on.db, on.site, on.settings, &menu)?;
+    let items = shown(on.db, on.site, on.settings, &menu)?;
     let (title, slug) = (on.title(instance, ""), svc_text::esc_attr(&menu.slug));
     Ok(Some(format!(
         "{title}<div class=\"menu-{slug}-container\"><ul id=\"menu-{slug}\" class=\"menu\">{items}</ul></div>"
