@@ -1,8 +1,4 @@
 #![doc = include_str!("../README.md")]
-//!
-//!
-//! Everything here is pure: no I/O, no clock, no HTTP. Values are JSON as PHP decodes it: `{}` and `[]` are one value, and a
-//! map whose keys are all integers is a list.
 
 mod args;
 pub mod build;

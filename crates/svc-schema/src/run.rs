@@ -1,4 +1,4 @@
-//! One use of a schema: what is collected on the way, the work still allowed, and the choice among several types.
+//! State of one validation or sanitization: notices, the remaining steps, and the choice among several types.
 
 use serde_json::Value;
 
@@ -10,49 +10,51 @@ use crate::{
     values::{is_array, is_boolean, is_object},
 };
 
-/// Schemas applied to values in one use. Combined schemas with enums inside enums can multiply; this ends it.
+/// Maximum number of schema evaluations per run. Nested combined schemas with enums can multiply the work; this bounds
+/// it.
 const MAX_STEPS: u32 = 5_000_000;
 
-/// Steps charged for a pattern match that was given up.
+/// Steps charged for a pattern match that exceeded its limit.
 pub(crate) const STEPS_OF_GIVEN_UP_MATCH: u32 = 20_000;
 
-/// Why a value does not fit; `None` while nobody needs the words.
-pub(crate) type Fail = Option<Error>;
+/// Error of a failed validation; `None` if no message is needed.
+pub(crate) type Failure = Option<Error>;
 
-/// What happens to an error of a member or item while sanitizing.
-pub(crate) type StandIn<'r> = &'r mut (dyn FnMut(Error) -> Value + 'r);
+/// Replaces the error of a property or item while sanitizing.
+pub(crate) type ReplaceError<'r> = &'r mut (dyn FnMut(Error) -> Value + 'r);
 
 pub(crate) struct Run<'r> {
     notices: Option<&'r mut Notices>,
-    /// Takes the errors of members and items while sanitizing; without it they end the run.
-    pub(crate) stand_in: Option<StandIn<'r>>,
-    /// Errors are asked for only as yes or no.
+    /// Replaces errors of properties and items while sanitizing. Without it, they end the run.
+    pub(crate) replace_error: Option<ReplaceError<'r>>,
+    /// Whether errors are reported without messages.
     pub(crate) is_quiet: bool,
-    /// Notices were raised on the first pass over the same value.
+    /// Whether notices are suppressed because an earlier pass over the same value reported them.
     pub(crate) is_muted: bool,
-    /// Sanitizing for a comparison only: an error inside is noted here, and makes the value equal to nothing.
+    /// Set while sanitizing for a comparison: records whether an error occurred inside, in which case the value equals
+    /// nothing.
     pub(crate) error_inside: Option<bool>,
-    /// Whether sanitizing might change a value that was checked. Once set it stays, but for branches not taken.
+    /// Whether sanitizing might change a validated value. Only reset for branches that do not match.
     pub(crate) may_change: bool,
     steps_left: u32,
 }
 
-/// The two uses, by the names under which notices know them.
+/// The operation, which notices report by the name of WordPress's function.
 #[derive(Clone, Copy)]
-pub(crate) enum Use {
+pub(crate) enum Operation {
     Validate,
     Sanitize,
 }
 
-/// The version of the interface since which a faulty `type` is told of.
-const SINCE: &str = "5.5.0";
-const BUILT_IN: &str = "array, object, string, number, integer, boolean and null";
+/// Version of WordPress since which an invalid `type` is reported.
+const TYPE_NOTICE_VERSION: &str = "5.5.0";
+const BUILT_IN_TYPES: &str = "array, object, string, number, integer, boolean and null";
 
 impl<'r> Run<'r> {
     pub(crate) fn new(notices: Option<&'r mut Notices>) -> Self {
         Run {
             notices,
-            stand_in: None,
+            replace_error: None,
             is_quiet: false,
             is_muted: false,
             error_inside: None,
@@ -61,8 +63,8 @@ impl<'r> Run<'r> {
         }
     }
 
-    /// Takes one step, or fails when all were taken.
-    pub(crate) fn step(&mut self, path: &Path<'_>) -> Result<(), Fail> {
+    /// Counts one step; fails if none is left.
+    pub(crate) fn step(&mut self, path: &Path<'_>) -> Result<(), Failure> {
         self.charge(1);
         if self.steps_left == 0 { Err(self.fail(|| raise::too_complex(path))) } else { Ok(()) }
     }
@@ -75,13 +77,13 @@ impl<'r> Run<'r> {
         self.steps_left == 0
     }
 
-    /// A failure, worded only when somebody will read it.
-    pub(crate) fn fail(&self, error: impl FnOnce() -> Error) -> Fail {
+    /// A failure; the message is only generated if it is needed.
+    pub(crate) fn fail(&self, error: impl FnOnce() -> Error) -> Failure {
         if self.is_quiet { None } else { Some(error()) }
     }
 
-    /// The outcome for the caller outside, where nothing is quiet.
-    pub(crate) fn finish<T>(&self, outcome: Result<T, Fail>, param: &str) -> Result<T, Error> {
+    /// The result for the caller, to whom errors always have a message.
+    pub(crate) fn finish<T>(&self, outcome: Result<T, Failure>, param: &str) -> Result<T, Error> {
         outcome.map_err(|fail| fail.unwrap_or_else(|| raise::no_match(&Path::Root(param), None)))
     }
 
@@ -94,24 +96,25 @@ impl<'r> Run<'r> {
                 kind: NoticeKind::DoingItWrong,
                 function: function.to_owned(),
                 message: message(),
-                version: SINCE.to_owned(),
+                version: TYPE_NOTICE_VERSION.to_owned(),
             });
         }
     }
 
-    /// Settles on one type, telling of a faulty one: `Ok(None)` without a type, `Err` when none of a list takes the value.
-    pub(crate) fn settle<'s>(
+    /// Selects one type and reports an invalid one. `Ok(None)` without a type, `Err` if no type of a list accepts the
+    /// value.
+    pub(crate) fn resolve_type<'s>(
         &mut self,
         types: Types<'s>,
         value: &Value,
         path: &Path<'_>,
-        purpose: Use,
+        operation: Operation,
     ) -> Result<Option<&'s TypeName>, NoTypeFits> {
-        let function = match purpose {
-            Use::Validate => "rest_validate_value_from_schema",
-            Use::Sanitize => "rest_sanitize_value_from_schema",
+        let function = match operation {
+            Operation::Validate => "rest_validate_value_from_schema",
+            Operation::Sanitize => "rest_sanitize_value_from_schema",
         };
-        let settled = match types {
+        let resolved = match types {
             Types::Missing => {
                 self.notice(function, || format!("The schema of {path} has no \"type\"."));
                 None
@@ -119,31 +122,33 @@ impl<'r> Run<'r> {
             Types::One(name) => Some(name),
             Types::Many(names) => Some(self.best_type(names, value, path).ok_or(NoTypeFits)?),
         };
-        if settled.is_none_or(TypeName::is_unknown) {
+        if resolved.is_none_or(TypeName::is_unknown) {
             self.notice(function, || {
-                format!("The schema of {path} has a \"type\" that is not one of the built-in types: {BUILT_IN}.")
+                format!("The schema of {path} has a \"type\" that is not one of the built-in types: {BUILT_IN_TYPES}.")
             });
         }
-        Ok(settled)
+        Ok(resolved)
     }
 
-    /// The best of several types: the first that takes the value, else the first outside the allowed list.
+    /// The best of several types: the first that accepts the value, otherwise the first unknown one.
     ///
     /// Source: specification, "Validation", 4.
     fn best_type<'s>(&mut self, names: &'s [TypeName], value: &Value, path: &Path<'_>) -> Option<&'s TypeName> {
         let unknown = names.iter().find(|name| name.is_unknown());
         if unknown.is_some() {
             self.notice("rest_handle_multi_type_schema", || {
-                format!("The schema of {path} lists a \"type\" that is not one of the built-in types: {BUILT_IN}.")
+                format!(
+                    "The schema of {path} lists a \"type\" that is not one of the built-in types: {BUILT_IN_TYPES}."
+                )
             });
         }
         let is_empty_text = value.as_str() == Some("");
         let best = names
             .iter()
             .find(|name| is_empty_text && **name == TypeName::String)
-            .or_else(|| names.iter().find(|name| takes(name, value)))
+            .or_else(|| names.iter().find(|name| accepts(name, value)))
             .or(unknown)?;
-        // An empty name, and "0", read as no type at all.
+        // As in PHP, an empty name and "0" count as no type.
         if matches!(best.name(), "" | "0") { None } else { Some(best) }
     }
 
@@ -156,11 +161,11 @@ impl<'r> Run<'r> {
     }
 }
 
-/// None of the listed types takes the value.
+/// No type of the list accepts the value.
 pub(crate) struct NoTypeFits;
 
-/// Whether a type takes a value. Source: specification, "Validation", table of type checks.
-fn takes(name: &TypeName, value: &Value) -> bool {
+/// Whether a type accepts a value. Source: specification, "Validation", table of type checks.
+fn accepts(name: &TypeName, value: &Value) -> bool {
     match name {
         TypeName::Array => is_array(value),
         TypeName::Object => is_object(value),
