@@ -1,4 +1,4 @@
-//! The index of the interface, and those of its namespaces.
+//! The index of the API and of its namespaces.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use svc_schema::{Arg, Args};
 use crate::registry::Table;
 use crate::{Link, Map, Request, Response, Result, Route, Server, get, public};
 
-/// Where people read about the interface.
+/// URL of WordPress's REST API handbook.
 const HELP: &str = "https://developer.wordpress.org/rest-api/";
 
 fn context() -> Arg {
@@ -35,10 +35,10 @@ fn server(req: &Request) -> Result<Server> {
     req.server().cloned().ok_or_else(crate::error::no_route)
 }
 
-/// `GET /`: facts of the site, namespaces, routes. The member `authentication` is for the `index` hook to fill.
+/// `GET /`: site information, namespaces, routes. The `index` hook fills the field `authentication`.
 async fn root(req: Request) -> Result {
     let server = server(&req)?;
-    let mut data = server.site().index_facts(req.clone()).await;
+    let mut data = server.site().compute_index_fields(req.clone()).await;
     data.retain(|name, _| req.wants(name));
     let members: [(&str, &dyn Fn() -> Value); 3] = [
         ("namespaces", &|| server.namespaces().into()),
@@ -56,13 +56,13 @@ async fn root(req: Request) -> Result {
     }
     let mut res = server.hooks().run_index(res, &req).await;
     if res.data.as_object().is_some_and(Map::is_empty) {
-        // PHP prints an empty map as a list.
+        // PHP encodes an empty map as a list.
         res.data = json!([]);
     }
     Ok(res)
 }
 
-/// `GET /namespace`: its routes.
+/// `GET /namespace`: the namespace's routes.
 async fn namespace_index(req: Request) -> Result {
     let server = server(&req)?;
     let namespace: String = req.require("namespace")?;
