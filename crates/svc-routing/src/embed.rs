@@ -13,15 +13,15 @@ pub(crate) const MAX_DEPTH: u8 = 4;
 const MAX_TARGETS: usize = 2000;
 
 /// Embeds the targets of the data's links; those of each item if the data is a list.
-pub(crate) async fn embed(server: &Server, req: &Request, mut data: Value, wanted: &Embed) -> Value {
+pub(crate) async fn embed(server: &Server, req: &Request, mut data: Value, relations: &Embed) -> Value {
     let mut fetched = HashMap::new();
     match &mut data {
         Value::Array(items) => {
             for item in items {
-                embed_one(server, req, item, wanted, &mut fetched).await;
+                embed_one(server, req, item, relations, &mut fetched).await;
             }
         }
-        item => embed_one(server, req, item, wanted, &mut fetched).await,
+        item => embed_one(server, req, item, relations, &mut fetched).await,
     }
     data
 }
@@ -31,13 +31,13 @@ async fn embed_one(
     server: &Server,
     req: &Request,
     item: &mut Value,
-    wanted: &Embed,
+    relations: &Embed,
     fetched: &mut HashMap<String, Value>,
 ) {
     let Some(item) = item.as_object_mut() else { return };
     let Some(Value::Object(links)) = item.get("_links") else { return };
     let mut embedded = Map::new();
-    for (rel, targets) in links.iter().filter(|(rel, _)| wanted.includes(rel)) {
+    for (rel, targets) in links.iter().filter(|(rel, _)| relations.includes(rel)) {
         let (mut values, mut has_content) = (Vec::new(), false);
         for target in targets.as_array().into_iter().flatten() {
             let url = target

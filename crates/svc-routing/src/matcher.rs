@@ -233,11 +233,11 @@ mod tests {
     /// No group name twice in a pattern: the engine rejects that.
     fn pattern() -> impl Strategy<Value = String> {
         prop::collection::vec(part(), 1..4).prop_map(|parts| {
-            let mut seen = Vec::new();
+            let mut used_names = Vec::new();
             let parts = parts.into_iter().filter(|p| {
                 !p.contains('<') || {
-                    let new = !seen.contains(p);
-                    seen.push(p.clone());
+                    let new = !used_names.contains(p);
+                    used_names.push(p.clone());
                     new
                 }
             });

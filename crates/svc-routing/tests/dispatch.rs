@@ -248,8 +248,8 @@ async fn allow_uses_the_context_of_the_response() {
         if req.context() == "edit" { Err(svc_routing::forbidden(&req, "no", "No.")) } else { Ok(()) }
     }
     async fn make(req: Request) -> Result {
-        let made = Response::new("made");
-        Ok(if req.has_param("plain") { made } else { made.in_context("edit") })
+        let created = Response::new("made");
+        Ok(if req.has_param("plain") { created } else { created.in_context("edit") })
     }
     let mut registry = Registry::new();
     let route = Route::new("/x").endpoint(get(ok, may_read)).endpoint(on(Method::POST, make, public));

@@ -117,10 +117,10 @@ fn item_schema(node: &Node) -> Option<&Node> {
 
 /// How the schema describes the data's entries; `None` if it does not.
 fn entry_schemas_of(node: &Node, types: Types<'_>, data: &Value) -> Option<EntrySchemas> {
-    let has_type = |wanted: &TypeName| match types {
-        Types::One(name) => name == wanted,
-        Types::Many(names) => names.contains(wanted),
-        Types::Missing => *wanted == TypeName::Object && node.has_properties,
+    let has_type = |type_name: &TypeName| match types {
+        Types::One(name) => name == type_name,
+        Types::Many(names) => names.contains(type_name),
+        Types::Missing => *type_name == TypeName::Object && node.has_properties,
     };
     match (has_type(&TypeName::Array), has_type(&TypeName::Object)) {
         (true, true) if is_array(data) => Some(EntrySchemas::Array),

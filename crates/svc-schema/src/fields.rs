@@ -98,27 +98,28 @@ fn select(tree: &mut Map<String, Value>, name: &str) {
     }
 }
 
-/// Removes all keys that `wanted` does not have, at every level at which both have entries. The key of a list item is
+/// Removes all keys that `selected` does not have, at every level at which both have entries. The key of a list item is
 /// its index. Scalars stay unchanged.
-pub fn intersect_keys(data: Value, wanted: &Value) -> Value {
-    match wanted {
+pub fn intersect_keys(data: Value, selected: &Value) -> Value {
+    match selected {
         Value::Object(names) => intersect_map(data, names),
         Value::Array(items) => intersect(data, &|key| items.get(usize::try_from(integer_key(key)?).ok()?)),
         _ => data,
     }
 }
 
-fn intersect_map(data: Value, wanted: &Map<String, Value>) -> Value {
-    intersect(data, &|key| wanted.get(key))
+fn intersect_map(data: Value, selected: &Map<String, Value>) -> Value {
+    intersect(data, &|key| selected.get(key))
 }
 
-fn intersect<'w>(data: Value, wanted: &dyn Fn(&str) -> Option<&'w Value>) -> Value {
-    let keep = |(key, value): (String, Value)| wanted(&key).map(|nested| (key, intersect_keys(value, nested)));
+fn intersect<'w>(data: Value, selected: &dyn Fn(&str) -> Option<&'w Value>) -> Value {
+    let intersect_entry =
+        |(key, value): (String, Value)| selected(&key).map(|nested| (key, intersect_keys(value, nested)));
     match data {
-        Value::Object(map) if !map.is_empty() => list_shape(map.into_iter().filter_map(keep).collect()),
+        Value::Object(map) if !map.is_empty() => list_shape(map.into_iter().filter_map(intersect_entry).collect()),
         Value::Array(items) => {
             let keyed = items.into_iter().enumerate().map(|(index, item)| (index.to_string(), item));
-            list_shape(keyed.filter_map(keep).collect())
+            list_shape(keyed.filter_map(intersect_entry).collect())
         }
         other => other,
     }
@@ -133,11 +134,11 @@ pub fn is_field_included(field: &str, fields: &[String]) -> bool {
 }
 
 /// The names of the fields in a response: the properties of an item schema that are visible in the context, and
-/// `_links`, limited to those that `wanted` names directly or by a dotted name below them. A visible `id` is always
+/// `_links`, limited to those that `selected` names directly or by a dotted name below them. A visible `id` is always
 /// included.
 ///
 /// A context of `None` includes all properties.
-pub fn fields_for_response(properties: &Map<String, Value>, context: Option<&str>, wanted: &FieldSet) -> Vec<String> {
+pub fn fields_for_response(properties: &Map<String, Value>, context: Option<&str>, selected: &FieldSet) -> Vec<String> {
     let is_visible = |schema: &Value| match (context, schema.get("context")) {
         (Some(context), Some(Value::Array(contexts))) if !contexts.is_empty() => {
             contexts.iter().any(|c| c.as_str() == Some(context))
@@ -147,12 +148,12 @@ pub fn fields_for_response(properties: &Map<String, Value>, context: Option<&str
     let mut fields: Vec<String> =
         properties.iter().filter(|(_, schema)| is_visible(schema)).map(|(name, _)| name.clone()).collect();
     fields.push("_links".to_owned());
-    if wanted.is_everything() {
+    if selected.is_everything() {
         return fields;
     }
     let visible: std::collections::HashSet<&str> = fields.iter().map(String::as_str).collect();
     let id = visible.contains("id").then_some("id");
-    let names = wanted.names.iter().map(String::as_str).chain(id);
+    let names = selected.names.iter().map(String::as_str).chain(id);
     names
         .filter(|name| name.split('.').next().is_some_and(|top| visible.contains(name) || visible.contains(top)))
         .map(str::to_owned)

@@ -1,5 +1,7 @@
 //! Developer notices: collected where a mistake is detected, and sent to clients in debug mode only.
 
+use std::fmt;
+
 /// The kind of a notice. Each has a response header of its own in debug mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoticeKind {
@@ -23,6 +25,14 @@ pub struct Notice {
     /// The version since which this is a mistake; may be empty.
     pub version: String,
 }
+
+impl fmt::Display for Notice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.function, self.message)
+    }
+}
+
+impl std::error::Error for Notice {}
 
 /// Maximum number of notices: a long list and an invalid schema would otherwise produce one per item.
 const MAX_NOTICES: usize = 256;

@@ -47,8 +47,8 @@ impl PropertyMap {
 }
 
 impl FromIterator<(Box<str>, Node)> for PropertyMap {
-    fn from_iter<I: IntoIterator<Item = (Box<str>, Node)>>(members: I) -> Self {
-        let (names, nodes): (Vec<Box<str>>, Vec<Node>) = members.into_iter().unzip();
+    fn from_iter<I: IntoIterator<Item = (Box<str>, Node)>>(properties: I) -> Self {
+        let (names, nodes): (Vec<Box<str>>, Vec<Node>) = properties.into_iter().unzip();
         let positions =
             if names.len() > MAX_LINEAR { names.iter().cloned().zip(0..).collect() } else { HashMap::new() };
         PropertyMap { names: names.into(), nodes: nodes.into(), positions }
@@ -69,9 +69,9 @@ mod tests {
     #[test]
     fn small_and_large_maps_find_names() {
         for n in [1, 31, 32, 33, 200] {
-            let members: Map = (0..n).map(|i| (format!("name-{i}"), json!({ "type": "integer" }))).collect();
+            let properties: Map = (0..n).map(|i| (format!("name-{i}"), json!({ "type": "integer" }))).collect();
             let schema =
-                Schema::compile(json!({ "type": "object", "properties": members, "additionalProperties": false }));
+                Schema::compile(json!({ "type": "object", "properties": properties, "additionalProperties": false }));
             for i in 0..n {
                 let name = format!("name-{i}");
                 assert!(schema.validate(&json!({ name.clone(): 1 }), "p").is_ok());

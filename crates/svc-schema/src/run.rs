@@ -82,7 +82,7 @@ impl<'r> Run<'r> {
         if self.is_quiet { None } else { Some(error()) }
     }
 
-    /// The result for the caller, to whom errors always have a message.
+    /// The result for the caller. An error always has a message.
     pub(crate) fn finish<T>(&self, outcome: Result<T, Failure>, param: &str) -> Result<T, Error> {
         outcome.map_err(|fail| fail.unwrap_or_else(|| raise::no_match(&Path::Root(param), None)))
     }

@@ -25,9 +25,9 @@ pub(crate) fn has_duplicates<V: Borrow<Value>>(items: &[V]) -> bool {
         if let Some(numbers) = integers(items) {
             return numbers[..items.len()].iter().enumerate().any(|(index, n)| numbers[..index].contains(n));
         }
-        let is_seen =
+        let is_duplicate =
             |(index, item): (usize, &V)| items[..index].iter().any(|other| equal(item.borrow(), other.borrow()));
-        return items.iter().enumerate().any(is_seen);
+        return items.iter().enumerate().any(is_duplicate);
     }
     // Hash with random keys, so that clients cannot construct collisions; then compare items with equal hashes.
     let mixer = Mixer::new();

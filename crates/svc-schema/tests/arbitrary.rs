@@ -47,8 +47,8 @@ fn value() -> impl Strategy<Value = Value> {
     })
 }
 
-fn named(members: Vec<(&'static str, Value)>) -> Value {
-    Value::Object(members.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
+fn named(properties: Vec<(&'static str, Value)>) -> Value {
+    Value::Object(properties.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
 }
 
 /// Keywords that contain no schema, each with valid and invalid values.
@@ -94,11 +94,11 @@ fn schema() -> BoxedStrategy<Value> {
         .clone()
         .prop_map(named)
         .prop_recursive(4, 40, 4, move |inner| {
-            let members = prop::collection::vec((prop::sample::select(&NAMES[..]), inner.clone()), 0..4);
+            let properties = prop::collection::vec((prop::sample::select(&NAMES[..]), inner.clone()), 0..4);
             let rules = prop::collection::vec((prop::sample::select(&PATTERNS[..]), inner.clone()), 0..3);
             let branches = prop::collection::vec(inner.clone(), 0..4);
             let holding = prop_oneof![
-                3 => members.prop_map(|m| ("properties", named(m))),
+                3 => properties.prop_map(|m| ("properties", named(m))),
                 2 => rules.prop_map(|m| ("patternProperties", named(m))),
                 2 => inner.clone().prop_map(|s| ("items", s)),
                 2 => inner.prop_map(|s| ("additionalProperties", s)),
