@@ -49,7 +49,7 @@ impl Announcement {
     }
 
     /// The `api` element of an RSD document; empty if the site has no API root.
-    pub fn rsd_element(&self) -> String {
+    pub(crate) fn rsd_element(&self) -> String {
         if self.root.is_empty() {
             return String::new();
         }

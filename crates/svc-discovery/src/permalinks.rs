@@ -52,7 +52,7 @@ impl Permalinks {
     }
 
     /// Whether paths end with a slash.
-    pub fn has_trailing_slash(&self) -> bool {
+    pub(crate) fn has_trailing_slash(&self) -> bool {
         self.structure.ends_with('/')
     }
 

@@ -5,6 +5,7 @@ use svc_routing::{BoxFuture, Error, Request};
 
 /// The parts of a request that an authenticator may use.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Credentials {
     /// The method on the wire.
     pub wire_method: Method,

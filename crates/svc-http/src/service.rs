@@ -38,9 +38,9 @@ pub type ResponseBody = Full<Bytes>;
 /// let app: axum::Router = axum::Router::new().nest_service("/svc-json", RestService::new(registry.build()));
 /// ```
 #[derive(Clone)]
-pub struct RestService(Arc<Inner>);
+pub struct RestService(Arc<ServiceInner>);
 
-struct Inner {
+struct ServiceInner {
     /// Returns the current server, which may be replaced while requests are in progress.
     source: Box<dyn Fn() -> Server + Send + Sync>,
     authenticator: Arc<dyn Authenticator>,
@@ -59,7 +59,7 @@ impl RestService {
     pub fn from_source(source: impl Fn() -> Server + Send + Sync + 'static) -> Self {
         let (authenticator, limits) = (Arc::new(Anonymous), Limits::default());
         let large = LargeBodies::new(limits.memory);
-        Self(Arc::new(Inner { source: Box::new(source), authenticator, limits, large, response_cache: None }))
+        Self(Arc::new(ServiceInner { source: Box::new(source), authenticator, limits, large, response_cache: None }))
     }
 
     /// Sets the authenticator. The default is [`Anonymous`].
@@ -97,10 +97,10 @@ impl RestService {
     }
 
     /// Changes the settings. Clones of the service keep the previous ones.
-    fn configure(self, f: impl FnOnce(&mut Inner)) -> Self {
+    fn configure(self, f: impl FnOnce(&mut ServiceInner)) -> Self {
         let mut inner = match Arc::try_unwrap(self.0) {
             Ok(inner) => inner,
-            Err(shared) => Inner {
+            Err(shared) => ServiceInner {
                 source: Box::new({
                     let shared = Arc::clone(&shared);
                     move || (shared.source)()

@@ -59,18 +59,18 @@ impl View {
 
 /// The visible fields of a table, in order.
 pub struct Plan<'f, I, D> {
-    nodes: Vec<Node<'f, I, D>>,
+    planned_fields: Vec<PlannedField<'f, I, D>>,
 }
 
-struct Node<'f, I, D> {
+struct PlannedField<'f, I, D> {
     field: &'f Field<I, D>,
-    nested: Vec<Node<'f, I, D>>,
+    nested: Vec<PlannedField<'f, I, D>>,
 }
 
 impl<I, D> Fields<I, D> {
     /// Selects the fields that are visible in this view.
     pub fn plan(&self, view: &View) -> Plan<'_, I, D> {
-        Plan { nodes: nodes(self.rows(), view, "") }
+        Plan { planned_fields: planned_fields(self.rows(), view, "") }
     }
 }
 
@@ -82,7 +82,7 @@ fn visible(schema: &Value, context: &str) -> bool {
     }
 }
 
-fn nodes<'f, I, D>(rows: &'f [Field<I, D>], view: &View, parent: &str) -> Vec<Node<'f, I, D>> {
+fn planned_fields<'f, I, D>(rows: &'f [Field<I, D>], view: &View, parent: &str) -> Vec<PlannedField<'f, I, D>> {
     let mut out = Vec::with_capacity(rows.len());
     for field in rows {
         if field.get.is_none() && field.nested.is_empty() {
@@ -90,7 +90,7 @@ fn nodes<'f, I, D>(rows: &'f [Field<I, D>], view: &View, parent: &str) -> Vec<No
         }
         let path = if parent.is_empty() { field.name.clone() } else { format!("{parent}.{}", field.name) };
         if view.shows(&field.schema) && view.includes(&path) && (!field.exact_field || view.names(&path)) {
-            out.push(Node { field, nested: nodes(&field.nested, view, &path) });
+            out.push(PlannedField { field, nested: planned_fields(&field.nested, view, &path) });
         }
     }
     out
@@ -99,11 +99,11 @@ fn nodes<'f, I, D>(rows: &'f [Field<I, D>], view: &View, parent: &str) -> Vec<No
 impl<I, D> Plan<'_, I, D> {
     /// Whether this field (`content`, or `content.rendered` for a nested one) is computed.
     pub fn wants(&self, path: &str) -> bool {
-        let mut nodes = &self.nodes;
+        let mut planned_fields = &self.planned_fields;
         let mut found = false;
         for name in path.split('.') {
-            let Some(node) = nodes.iter().find(|n| n.field.name == name) else { return false };
-            nodes = &node.nested;
+            let Some(planned) = planned_fields.iter().find(|n| n.field.name == name) else { return false };
+            planned_fields = &planned.nested;
             found = true;
         }
         found
@@ -116,26 +116,26 @@ impl<I, D> Plan<'_, I, D> {
 
     /// The visible fields of an item.
     pub fn prepare(&self, item: &I) -> Map<String, Value> {
-        prepare(&self.nodes, item)
+        prepare(&self.planned_fields, item)
     }
 }
 
-fn prepare<I, D>(nodes: &[Node<'_, I, D>], item: &I) -> Map<String, Value> {
-    let mut out = Map::with_capacity(nodes.len() + 1);
-    for node in nodes {
-        if node.field.when.as_ref().is_some_and(|applies_to| !applies_to(item)) {
+fn prepare<I, D>(planned_fields: &[PlannedField<'_, I, D>], item: &I) -> Map<String, Value> {
+    let mut out = Map::with_capacity(planned_fields.len() + 1);
+    for planned in planned_fields {
+        if planned.field.when.as_ref().is_some_and(|applies_to| !applies_to(item)) {
             continue;
         }
-        let value = match &node.field.get {
+        let value = match &planned.field.get {
             // An object without visible fields becomes an empty list, as PHP's empty array is encoded.
-            _ if !node.field.nested.is_empty() => match prepare(&node.nested, item) {
+            _ if !planned.field.nested.is_empty() => match prepare(&planned.nested, item) {
                 nested if nested.is_empty() => Value::Array(Vec::new()),
                 nested => Value::Object(nested),
             },
             Some(get) => get(item),
             None => continue,
         };
-        out.insert(node.field.name.clone(), value);
+        out.insert(planned.field.name.clone(), value);
     }
     out
 }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use svc_schema::Args;
 use svc_schema::build::{array, object, string, types};
 
-use crate::registry::Table;
+use crate::registry::RouteTable;
 use crate::{Request, Response, Result, Route, Server, on, public};
 
 /// Maximum number of requests in a batch.
@@ -17,7 +17,7 @@ pub(crate) const MAX_REQUESTS: usize = 25;
 const REQUIRE_ALL: &str = "require-all-validate";
 
 /// Registers the batch route.
-pub(crate) fn add_route(table: &mut Table) {
+pub(crate) fn add_route(table: &mut RouteTable) {
     let no_properties: [(&str, Value); 0] = [];
     // PHP encodes an empty map as a list.
     let map = || object(no_properties.clone()).keyword("properties", json!([]));

@@ -155,13 +155,13 @@ pub(crate) trait CallbackPair<C>: Send + Sync {
 }
 
 /// Marks types as used without storing values.
-type Types<P, A, B> = std::marker::PhantomData<fn() -> (P, A, B)>;
+type TypeMarker<P, A, B> = std::marker::PhantomData<fn() -> (P, A, B)>;
 
 /// The implementation of [`CallbackPair`]. `A` and `B` are the marker types of the two handlers.
 pub(crate) struct TypedPair<H, Q, P, A, B> {
     pub(crate) callback: H,
     pub(crate) permission: Arc<Q>,
-    pub(crate) types: Types<P, A, B>,
+    pub(crate) types: TypeMarker<P, A, B>,
 }
 
 impl<C, H, Q, P, A, B> CallbackPair<C> for TypedPair<H, Q, P, A, B>

@@ -33,6 +33,7 @@ type ObjectRoute = dyn Fn(String, &ObjectRef) -> String + Send + Sync;
 
 /// The parts of a generated URL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct UrlContext<'a> {
     /// The path below the API root, with leading slash.
     pub path: &'a str,

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use svc_schema::build::untyped;
 use svc_schema::{Arg, Args};
 
-use crate::registry::Table;
+use crate::registry::RouteTable;
 use crate::{Link, Map, Request, Response, Result, Route, Server, get, public};
 
 /// URL of WordPress's REST API handbook.
@@ -17,14 +17,14 @@ fn context() -> Arg {
 }
 
 /// Registers the root route.
-pub(crate) fn add_root(table: &mut Table) {
+pub(crate) fn add_root(table: &mut RouteTable) {
     let args = Args::new().with("context", context());
     let route: Route = Route::new("/").endpoint(get(root, public).args(args));
     table.insert(String::new(), "/".to_owned(), route, &Arc::new(()));
 }
 
 /// Registers the index of a namespace.
-pub(crate) fn add_namespace(table: &mut Table, namespace: &str) {
+pub(crate) fn add_namespace(table: &mut RouteTable, namespace: &str) {
     let args = Args::new().with("namespace", untyped().default(namespace)).with("context", context());
     let pattern = format!("/{namespace}");
     let route: Route = Route::new(&pattern).endpoint(get(namespace_index, public).args(args));

@@ -31,7 +31,7 @@ pub use handler::{BoxFuture, Decision, Handler, allow_if, public};
 pub use hooks::{Hooks, UrlContext};
 pub use links::{Curie, Link, Links};
 pub use method::{ALL, CREATABLE, DELETABLE, EDITABLE, IntoMethods, READABLE};
-pub use params::{BodyParams, ParamOrder, Params, Source};
+pub use params::{BodyParams, ParamOrder, ParamSource, Params};
 pub use registry::Registry;
 pub use request::{File, Request};
 pub use response::{Body, HeaderText, Headers, RawBody, Response, Served};

@@ -10,14 +10,14 @@ use crate::pattern::{Captures, Pattern, next_segment};
 #[derive(Debug)]
 pub struct Matcher {
     patterns: Vec<Pattern>,
-    root: Node,
+    root: TrieNode,
 }
 
 /// A pattern's index for the caller, and its position in `patterns`.
 type Slot = (usize, usize);
 
 #[derive(Debug, Default)]
-struct Node {
+struct TrieNode {
     children: Children,
     /// Patterns without further segments.
     exact: Vec<Slot>,
@@ -29,7 +29,7 @@ struct Node {
 /// segments are hashed, so clients cannot cause collisions.
 #[derive(Debug, Default)]
 struct Children {
-    nodes: Vec<(Box<str>, Node)>,
+    nodes: Vec<(Box<str>, TrieNode)>,
     /// Positions of nodes plus one, in an open-addressing hash table; 0 is free. At most half full, and the size is a
     /// power of two.
     table: Vec<usize>,
@@ -73,13 +73,13 @@ impl Children {
         }
     }
 
-    fn get(&self, segment: &str) -> Option<&Node> {
+    fn get(&self, segment: &str) -> Option<&TrieNode> {
         self.find(segment).map(|position| &self.nodes[position].1)
     }
 
-    fn entry(&mut self, segment: &str) -> &mut Node {
+    fn entry(&mut self, segment: &str) -> &mut TrieNode {
         let position = self.find(segment).unwrap_or_else(|| {
-            self.nodes.push((segment.into(), Node::default()));
+            self.nodes.push((segment.into(), TrieNode::default()));
             if self.nodes.len() > MAX_LINEAR {
                 self.index();
             }
@@ -107,14 +107,14 @@ impl Children {
 }
 
 /// The candidates of one node, with the rest of the path after their prefix.
-type Candidates<'m, 't> = (&'m [Slot], Option<&'t str>);
+type NodeCandidates<'m, 't> = (&'m [Slot], Option<&'t str>);
 
 /// The candidates of all visited nodes. They rarely need an allocation.
 #[derive(Default)]
 struct CandidateLists<'m, 't> {
-    first: [Candidates<'m, 't>; 4],
+    first: [NodeCandidates<'m, 't>; 4],
     n_first: usize,
-    spilled: Vec<Candidates<'m, 't>>,
+    spilled: Vec<NodeCandidates<'m, 't>>,
 }
 
 impl<'m, 't> CandidateLists<'m, 't> {
@@ -144,7 +144,7 @@ impl<'m, 't> CandidateLists<'m, 't> {
 impl Matcher {
     /// An index of these patterns. An invalid pattern matches nothing.
     pub fn new<'a>(patterns: impl IntoIterator<Item = &'a str>) -> Self {
-        let mut matcher = Self { patterns: Vec::new(), root: Node::default() };
+        let mut matcher = Self { patterns: Vec::new(), root: TrieNode::default() };
         for (idx, source) in patterns.into_iter().enumerate() {
             if let Ok(pattern) = Pattern::compile(source) {
                 matcher.insert(idx, pattern);

@@ -11,7 +11,7 @@ use crate::Map;
 
 /// One source of parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Source {
+pub enum ParamSource {
     /// Named groups of the route's pattern.
     Url,
     /// Properties of a JSON body.
@@ -36,8 +36,8 @@ pub enum ParamOrder {
 }
 
 impl ParamOrder {
-    fn sources(self, body_in_use: bool) -> &'static [Source] {
-        use Source::*;
+    fn sources(self, body_in_use: bool) -> &'static [ParamSource] {
+        use ParamSource::*;
         match (self, body_in_use) {
             (ParamOrder::UrlFirst, true) => &[Url, Json, Body, Query, Defaults],
             (ParamOrder::UrlFirst, false) => &[Url, Json, Query, Defaults],
@@ -158,40 +158,40 @@ pub struct Params {
 
 impl Params {
     /// A parameter of one source.
-    pub fn get_from(&self, source: Source, name: &str) -> Option<&Value> {
+    pub fn get_from(&self, source: ParamSource, name: &str) -> Option<&Value> {
         match source {
-            Source::Url => self.url.get(name),
-            Source::Json => self.json.get(name),
-            Source::Body => self.body.get(name),
-            Source::Query => self.query.get(name),
-            Source::Defaults => self.defaults.get(name),
+            ParamSource::Url => self.url.get(name),
+            ParamSource::Json => self.json.get(name),
+            ParamSource::Body => self.body.get(name),
+            ParamSource::Query => self.query.get(name),
+            ParamSource::Defaults => self.defaults.get(name),
         }
     }
 
-    pub(crate) fn insert(&mut self, source: Source, name: String, value: Value) {
+    pub(crate) fn insert(&mut self, source: ParamSource, name: String, value: Value) {
         match source {
-            Source::Url => _ = self.url.insert(name, value),
-            Source::Json => self.json.insert(name, value),
-            Source::Body => self.body.insert(name, value),
-            Source::Query => _ = self.query.insert(name, value),
-            Source::Defaults => _ = self.defaults.insert(name, value),
+            ParamSource::Url => _ = self.url.insert(name, value),
+            ParamSource::Json => self.json.insert(name, value),
+            ParamSource::Body => self.body.insert(name, value),
+            ParamSource::Query => _ = self.query.insert(name, value),
+            ParamSource::Defaults => _ = self.defaults.insert(name, value),
         }
     }
 
     /// All parameters of one source, in the order in which [`Parameters::replace`] visits them.
-    pub(crate) fn all_from(&self, source: Source) -> Box<dyn Iterator<Item = (Cow<'_, str>, &Value)> + '_> {
+    pub(crate) fn all_from(&self, source: ParamSource) -> Box<dyn Iterator<Item = (Cow<'_, str>, &Value)> + '_> {
         let plain = |(name, value)| -> (Cow<'_, str>, &Value) { (Cow::Borrowed(String::as_str(name)), value) };
         match source {
-            Source::Url => Box::new(self.url.iter().map(plain)),
-            Source::Json => Box::new(self.json.iter()),
-            Source::Body => Box::new(self.body.iter()),
-            Source::Query => Box::new(self.query.iter().map(plain)),
-            Source::Defaults => Box::new(self.defaults.iter().map(plain)),
+            ParamSource::Url => Box::new(self.url.iter().map(plain)),
+            ParamSource::Json => Box::new(self.json.iter()),
+            ParamSource::Body => Box::new(self.body.iter()),
+            ParamSource::Query => Box::new(self.query.iter().map(plain)),
+            ParamSource::Defaults => Box::new(self.defaults.iter().map(plain)),
         }
     }
 
     /// The sources, highest precedence first.
-    pub fn sources(&self) -> &'static [Source] {
+    pub fn sources(&self) -> &'static [ParamSource] {
         self.order.sources(self.body_in_use)
     }
 

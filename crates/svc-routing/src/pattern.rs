@@ -379,15 +379,15 @@ impl Class {
             let (low, after) = class_item(rest)?;
             rest = after;
             let low = match low {
-                Item::Set(set) => {
+                ClassItem::Set(set) => {
                     ranges.extend(set.positive());
                     continue;
                 }
-                Item::Char(c) => c,
+                ClassItem::Char(c) => c,
             };
             let high = rest.strip_prefix('-').filter(|r| !r.is_empty()).map(class_item).transpose()?;
             match high {
-                Some((Item::Char(high), after)) => {
+                Some((ClassItem::Char(high), after)) => {
                     if low > high {
                         return Err("a range is out of order".to_owned());
                     }
@@ -414,19 +414,19 @@ impl Class {
     }
 }
 
-enum Item {
+enum ClassItem {
     Char(char),
     Set(Class),
 }
 
-fn class_item(text: &str) -> Result<(Item, &str), String> {
+fn class_item(text: &str) -> Result<(ClassItem, &str), String> {
     let mut chars = text.chars();
     let item = match chars.next() {
         Some('\\') => {
             let c = chars.next().ok_or("it ends with a backslash")?;
             match Class::of_escape(c) {
-                Some(set) => Item::Set(set),
-                None => Item::Char(match c {
+                Some(set) => ClassItem::Set(set),
+                None => ClassItem::Char(match c {
                     'n' => '\n',
                     't' => '\t',
                     'r' => '\r',
@@ -436,7 +436,7 @@ fn class_item(text: &str) -> Result<(Item, &str), String> {
                 }),
             }
         }
-        Some(c) => Item::Char(c),
+        Some(c) => ClassItem::Char(c),
         None => return Err("a class is empty".to_owned()),
     };
     Ok((item, chars.as_str()))

@@ -14,7 +14,7 @@ use crate::server::Server;
 use crate::site::SiteInfo;
 
 /// A registration that is deferred until all additional fields are known.
-type DeferredRegistration = Box<dyn FnOnce(&ExtraFields, &mut Table, &mut Vec<Notice>) + Send>;
+type DeferredRegistration = Box<dyn FnOnce(&ExtraFields, &mut RouteTable, &mut Vec<Notice>) + Send>;
 
 /// The function name in notices about registration.
 const REGISTER: &str = "register_rest_route";
@@ -148,7 +148,7 @@ impl Registry {
         for init in self.hooks.take_init() {
             init(&mut self);
         }
-        let mut table = Table::default();
+        let mut table = RouteTable::default();
         crate::index::add_root(&mut table);
         crate::batch::add_route(&mut table);
         let mut notices = self.notices;
@@ -228,12 +228,12 @@ fn validate<C>(
 
 /// Routes under construction, by full pattern, in order of first registration.
 #[derive(Default)]
-pub(crate) struct Table {
+pub(crate) struct RouteTable {
     routes: IndexMap<String, RouteEntry>,
     pub(crate) namespaces: Vec<String>,
 }
 
-impl Table {
+impl RouteTable {
     fn add<C: Send + Sync + 'static>(&mut self, validated: ValidatedRoute<C>, controller: &Arc<C>) {
         let ValidatedRoute { namespace, pattern, route } = validated;
         if !self.namespaces.contains(&namespace) {

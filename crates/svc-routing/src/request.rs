@@ -23,10 +23,10 @@ use crate::{Map, Result, Server};
 /// Parameters are parsed once: before a permission callback or handler runs, the arguments are validated and sanitized,
 /// and both use the same values.
 #[derive(Clone)]
-pub struct Request(Arc<Parts>);
+pub struct Request(Arc<RequestParts>);
 
 #[derive(Clone)]
-struct Parts {
+struct RequestParts {
     method: Method,
     wire_method: Method,
     route: Arc<str>,
@@ -74,6 +74,7 @@ pub enum FileData {
 
 /// A parsed `Content-Type` header.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ContentType {
     /// `application/json`, in lower case.
     pub value: String,
@@ -94,7 +95,7 @@ impl std::fmt::Debug for Request {
 impl Request {
     /// A request without parameters, headers or caller. `route` has a leading slash.
     pub fn new(method: Method, route: impl Into<Arc<str>>) -> Self {
-        Self(Arc::new(Parts {
+        Self(Arc::new(RequestParts {
             params: Params { body_in_use: accepts_body(&method), ..Params::default() },
             wire_method: method.clone(),
             method,
@@ -120,7 +121,7 @@ impl Request {
         Self::new(Method::GET, route)
     }
 
-    fn parts(&mut self) -> &mut Parts {
+    fn parts(&mut self) -> &mut RequestParts {
         let parts = Arc::make_mut(&mut self.0);
         parts.fields = OnceLock::new();
         parts
@@ -343,7 +344,7 @@ impl Request {
     pub fn with_param(mut self, name: &str, value: impl Into<Value>) -> Self {
         let params = &mut self.parts().params;
         let source = params.sources().iter().copied().find(|s| params.get_from(*s, name).is_some());
-        let source = source.filter(|s| *s != crate::Source::Defaults).unwrap_or(crate::Source::Query);
+        let source = source.filter(|s| *s != crate::ParamSource::Defaults).unwrap_or(crate::ParamSource::Query);
         params.insert(source, name.to_owned(), value.into());
         self
     }

@@ -454,7 +454,7 @@ impl Server {
     }
 
     /// The data of a response with its links, and with the targets of the `wanted` relations embedded.
-    pub async fn to_data(&self, mut res: Response, wanted: Option<&Embed>, req: &Request) -> Value {
+    pub(crate) async fn to_data(&self, mut res: Response, wanted: Option<&Embed>, req: &Request) -> Value {
         self.add_hints(&mut res, req).await;
         let data = self.data_with_links(res);
         match wanted {

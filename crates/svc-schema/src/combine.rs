@@ -6,11 +6,11 @@ use serde_json::Value;
 
 use crate::{
     Error,
-    compile::{Node, TypeName, Types},
+    compile::{Node, SchemaTypes, TypeName},
+    evaluation::{Evaluation, Failure},
     path::Path,
     property_map::has_property,
     raise,
-    run::{Failure, Run},
 };
 
 /// A sub-schema that did not match, and its error.
@@ -20,12 +20,12 @@ struct Mismatch<'s> {
     error: Error,
 }
 
-impl Run<'_> {
+impl Evaluation<'_> {
     /// The first matching sub-schema. A sub-schema without a type inherits that of the enclosing schema.
     pub(crate) fn find_any(
         &mut self,
         branches: &[Node],
-        inherited: Types<'_>,
+        inherited: SchemaTypes<'_>,
         value: &Value,
         path: &Path<'_>,
     ) -> Result<usize, Failure> {
@@ -39,14 +39,14 @@ impl Run<'_> {
     pub(crate) fn find_one(
         &mut self,
         branches: &[Node],
-        inherited: Types<'_>,
+        inherited: SchemaTypes<'_>,
         value: &Value,
         path: &Path<'_>,
     ) -> Result<usize, Failure> {
         // Nearly always zero or one match, so no list is allocated before there is a second.
-        let (first, others) = self.without_messages(|run| {
+        let (first, others) = self.without_messages(|evaluation| {
             let mut matching = branches.iter().enumerate().filter_map(|(position, branch)| {
-                run.matches_branch(branch, inherited, value, path).then_some(position)
+                evaluation.matches_branch(branch, inherited, value, path).then_some(position)
             });
             (matching.next(), matching.collect::<Vec<usize>>())
         });
@@ -64,17 +64,17 @@ impl Run<'_> {
     pub(crate) fn first_match(
         &mut self,
         branches: &[Node],
-        inherited: Types<'_>,
+        inherited: SchemaTypes<'_>,
         value: &Value,
         path: &Path<'_>,
     ) -> Option<usize> {
-        self.without_messages(|run| {
-            branches.iter().position(|branch| run.matches_branch(branch, inherited, value, path))
+        self.without_messages(|evaluation| {
+            branches.iter().position(|branch| evaluation.matches_branch(branch, inherited, value, path))
         })
     }
 
     /// Whether a value matches one of several sub-schemas. Effects of a sub-schema that does not match are discarded.
-    fn matches_branch(&mut self, branch: &Node, inherited: Types<'_>, value: &Value, path: &Path<'_>) -> bool {
+    fn matches_branch(&mut self, branch: &Node, inherited: SchemaTypes<'_>, value: &Value, path: &Path<'_>) -> bool {
         let may_change = self.may_change;
         let fits = self.check(branch, branch.types.or(inherited), value, path).is_ok();
         self.may_change = may_change || (fits && self.may_change);
@@ -93,7 +93,7 @@ impl Run<'_> {
     fn explain(
         &mut self,
         branches: &[Node],
-        inherited: Types<'_>,
+        inherited: SchemaTypes<'_>,
         value: &Value,
         path: &Path<'_>,
     ) -> Result<usize, Failure> {
@@ -116,7 +116,12 @@ impl Run<'_> {
 }
 
 /// Reduces the errors of all sub-schemas to one.
-fn combine_errors(mut mismatches: Vec<Mismatch<'_>>, inherited: Types<'_>, value: &Value, path: &Path<'_>) -> Error {
+fn combine_errors(
+    mut mismatches: Vec<Mismatch<'_>>,
+    inherited: SchemaTypes<'_>,
+    value: &Value,
+    path: &Path<'_>,
+) -> Error {
     let format_mismatch = |mismatch: &Mismatch<'_>| {
         raise::no_match_for(path, mismatch.branch.title.as_deref(), mismatch.position, mismatch.error.message())
     };
@@ -134,7 +139,7 @@ fn combine_errors(mut mismatches: Vec<Mismatch<'_>>, inherited: Types<'_>, value
         return format_mismatch(only);
     }
     if let Some(first) = mismatches.first()
-        && matches!(first.branch.types.or(inherited), Types::One(TypeName::Object))
+        && matches!(first.branch.types.or(inherited), SchemaTypes::One(TypeName::Object))
         && let Some(nearest) = nearest(&mismatches, value)
     {
         return format_mismatch(nearest);

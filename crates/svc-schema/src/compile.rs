@@ -75,23 +75,23 @@ pub(crate) enum TypeSlot {
 
 /// The types to evaluate a value with: those of its schema or of the enclosing one.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Types<'s> {
+pub(crate) enum SchemaTypes<'s> {
     Missing,
     One(&'s TypeName),
     Many(&'s [TypeName]),
 }
 
 impl TypeSlot {
-    pub(crate) fn get(&self) -> Types<'_> {
+    pub(crate) fn get(&self) -> SchemaTypes<'_> {
         match self {
-            TypeSlot::Missing => Types::Missing,
-            TypeSlot::One(name) => Types::One(name),
-            TypeSlot::Many(names) => Types::Many(names),
+            TypeSlot::Missing => SchemaTypes::Missing,
+            TypeSlot::One(name) => SchemaTypes::One(name),
+            TypeSlot::Many(names) => SchemaTypes::Many(names),
         }
     }
 
     /// The schema's own type, otherwise that of the enclosing schema.
-    pub(crate) fn or<'s>(&'s self, inherited: Types<'s>) -> Types<'s> {
+    pub(crate) fn or<'s>(&'s self, inherited: SchemaTypes<'s>) -> SchemaTypes<'s> {
         match self {
             TypeSlot::Missing => inherited,
             own => own.get(),

@@ -4,19 +4,19 @@ use serde_json::{Map, Value};
 use svc_php::list::list_shape;
 
 use crate::{
-    compile::{Additional, Node, TypeName, Types},
+    compile::{Additional, Node, SchemaTypes, TypeName},
+    evaluation::Evaluation,
     path::Path,
-    run::Run,
     values::is_array,
 };
 
 /// Filters data by a schema and context.
 pub(crate) fn filter(node: &Node, data: Value, context: &str) -> Value {
-    ContextFilter { run: Run::new(None), context }.filter(node, node.types.get(), data)
+    ContextFilter { evaluation: Evaluation::new(None), context }.filter(node, node.types.get(), data)
 }
 
 struct ContextFilter<'c> {
-    run: Run<'static>,
+    evaluation: Evaluation<'static>,
     context: &'c str,
 }
 
@@ -29,12 +29,12 @@ enum EntrySchemas {
 
 impl ContextFilter<'_> {
     // The recursion is as deep as the schema, which `compile` bounds: data without a schema is not visited.
-    fn filter<'s>(&mut self, node: &'s Node, mut types: Types<'s>, mut data: Value) -> Value {
+    fn filter<'s>(&mut self, node: &'s Node, mut types: SchemaTypes<'s>, mut data: Value) -> Value {
         for branches in [&node.any_of, &node.one_of].into_iter().flatten() {
-            if let Some(found) = self.run.first_match(branches, types, &data, &Path::Root("")) {
+            if let Some(found) = self.evaluation.first_match(branches, types, &data, &Path::Root("")) {
                 let branch = &branches[found];
                 data = self.filter(branch, branch.types.or(types), data);
-                if matches!(types, Types::Missing) {
+                if matches!(types, SchemaTypes::Missing) {
                     types = branch.types.get();
                 }
             }
@@ -101,7 +101,7 @@ impl ContextFilter<'_> {
         if let Some(schema) = rules.properties.get(name) {
             return Some(schema);
         }
-        if let Some((_, schema)) = rules.patterns.iter().find(|(pattern, _)| self.run.matches(pattern, name)) {
+        if let Some((_, schema)) = rules.patterns.iter().find(|(pattern, _)| self.evaluation.matches(pattern, name)) {
             return Some(schema);
         }
         match &rules.additional {
@@ -116,11 +116,11 @@ fn item_schema(node: &Node) -> Option<&Node> {
 }
 
 /// How the schema describes the data's entries; `None` if it does not.
-fn entry_schemas_of(node: &Node, types: Types<'_>, data: &Value) -> Option<EntrySchemas> {
+fn entry_schemas_of(node: &Node, types: SchemaTypes<'_>, data: &Value) -> Option<EntrySchemas> {
     let has_type = |type_name: &TypeName| match types {
-        Types::One(name) => name == type_name,
-        Types::Many(names) => names.contains(type_name),
-        Types::Missing => *type_name == TypeName::Object && node.has_properties,
+        SchemaTypes::One(name) => name == type_name,
+        SchemaTypes::Many(names) => names.contains(type_name),
+        SchemaTypes::Missing => *type_name == TypeName::Object && node.has_properties,
     };
     match (has_type(&TypeName::Array), has_type(&TypeName::Object)) {
         (true, true) if is_array(data) => Some(EntrySchemas::Array),

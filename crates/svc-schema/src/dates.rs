@@ -111,11 +111,6 @@ fn format(seconds: i64, separator: char) -> String {
     format!("{sign}{:04}-{month:02}-{day:02}{separator}{hour:02}:{minute:02}:{second:02}", year.abs())
 }
 
-/// A timestamp as `Y-m-d H:i:s` in UTC.
-pub fn mysql_utc(timestamp: i64) -> String {
-    format(timestamp, ' ')
-}
-
 /// Parses a string from its start.
 struct DateReader<'t>(&'t [u8]);
 

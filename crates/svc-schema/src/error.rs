@@ -15,16 +15,16 @@ const DEFAULT_STATUS: u16 = 500;
 ///
 /// As large as one pointer, so that results stay small.
 #[derive(Clone, PartialEq)]
-pub struct Error(Box<Parts>);
+pub struct Error(Box<ErrorParts>);
 
 #[derive(Clone, Default, PartialEq)]
-struct Parts {
+struct ErrorParts {
     messages: Vec<(String, Vec<String>)>,
-    data: Vec<Data>,
+    data: Vec<CodeData>,
 }
 
 #[derive(Clone, PartialEq)]
-struct Data {
+struct CodeData {
     code: String,
     last: Value,
     earlier: Vec<Value>,
@@ -91,7 +91,7 @@ impl Error {
                     slot.earlier.push(before);
                 }
             }
-            None => self.0.data.push(Data { code, last: data, earlier: Vec::new() }),
+            None => self.0.data.push(CodeData { code, last: data, earlier: Vec::new() }),
         }
     }
 
@@ -103,13 +103,13 @@ impl Error {
 
     /// Adds all messages and data of another error.
     pub fn merge(&mut self, other: Error) {
-        let Parts { messages, data } = *other.0;
+        let ErrorParts { messages, data } = *other.0;
         for (code, messages) in messages {
             for message in messages {
                 self.add(code.clone(), message, None);
             }
         }
-        for Data { code, last, earlier } in data {
+        for CodeData { code, last, earlier } in data {
             for value in earlier.into_iter().chain([last]).filter(|data| !data.is_null()) {
                 self.add_data(value, Some(&code));
             }
@@ -196,7 +196,7 @@ impl Error {
     }
 
     /// The data of a code; an empty code selects the first one.
-    fn slot(&self, code: &str) -> Option<&Data> {
+    fn slot(&self, code: &str) -> Option<&CodeData> {
         let code = self.or_first(Some(code));
         self.0.data.iter().find(|d| d.code == code)
     }
@@ -212,7 +212,7 @@ impl Error {
     fn set_data(&mut self, code: String, data: Value) {
         match self.data_mut(&code) {
             Some(slot) => *slot = data,
-            None => self.0.data.push(Data { code, last: data, earlier: Vec::new() }),
+            None => self.0.data.push(CodeData { code, last: data, earlier: Vec::new() }),
         }
     }
 }

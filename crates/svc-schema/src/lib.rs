@@ -9,6 +9,7 @@ pub mod dates;
 mod embed;
 mod endpoint;
 mod error;
+mod evaluation;
 mod fields;
 mod formats;
 mod notice;
@@ -16,7 +17,7 @@ mod path;
 mod pattern;
 mod property_map;
 mod raise;
-mod run;
+
 mod sanitize;
 mod schema;
 mod unique;

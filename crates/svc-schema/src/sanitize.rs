@@ -5,16 +5,16 @@ use svc_php::cast::{float_value, to_float, to_int, to_text};
 
 use crate::{
     Error,
-    compile::{ArrayRules, Node, ObjectRules, TypeName, Types},
+    compile::{ArrayRules, Node, ObjectRules, SchemaTypes, TypeName},
+    evaluation::{Evaluation, Failure, Operation},
     path::Path,
     raise,
-    run::{Failure, Operation, Run},
     unique::has_duplicates,
     validate::PropertyRule,
     values::{sanitize_array, sanitize_boolean, sanitize_object},
 };
 
-impl Run<'_> {
+impl Evaluation<'_> {
     pub(crate) fn sanitize(&mut self, node: &Node, value: Value, param: &str) -> Result<Value, Error> {
         let outcome = self.clean(node, node.types.get(), value, &Path::Root(param));
         self.finish(outcome, param)
@@ -24,7 +24,7 @@ impl Run<'_> {
     pub(crate) fn clean<'s>(
         &mut self,
         node: &'s Node,
-        mut types: Types<'s>,
+        mut types: SchemaTypes<'s>,
         mut value: Value,
         path: &Path<'_>,
     ) -> Result<Value, Failure> {
@@ -32,14 +32,14 @@ impl Run<'_> {
         if let Some(branches) = &node.any_of {
             let found = self.find_any(branches, types, &value, path)?;
             value = self.clean(&branches[found], branches[found].types.or(types), value, path)?;
-            if matches!(types, Types::Missing) {
+            if matches!(types, SchemaTypes::Missing) {
                 types = branches[found].types.get();
             }
         }
         if let Some(branches) = &node.one_of {
             let found = self.find_one(branches, types, &value, path)?;
             value = self.clean(&branches[found], branches[found].types.or(types), value, path)?;
-            if matches!(types, Types::Missing) {
+            if matches!(types, SchemaTypes::Missing) {
                 types = branches[found].types.get();
             }
         }

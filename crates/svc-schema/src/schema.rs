@@ -8,8 +8,8 @@ use crate::{
     Error, Notices,
     compile::{Node, compile},
     context::filter,
+    evaluation::Evaluation,
     path::Path,
-    run::Run,
 };
 
 /// A compiled schema. Cheap to clone.
@@ -58,7 +58,7 @@ impl Schema {
     /// # Errors
     /// The first violated rule, with the message of the specification's table of errors and without a status.
     pub fn validate(&self, value: &Value, param: &str) -> Result<(), Error> {
-        Run::new(None).validate(self.node(), value, param)
+        Evaluation::new(None).validate(self.node(), value, param)
     }
 
     /// As [`validate`](Self::validate). For a valid value, also reports whether [`sanitize`](Self::sanitize) would
@@ -67,9 +67,9 @@ impl Schema {
     /// # Errors
     /// As [`validate`](Self::validate).
     pub fn is_sanitized(&self, value: &Value, param: &str) -> Result<bool, Error> {
-        let mut run = Run::new(None);
-        run.validate(self.node(), value, param)?;
-        Ok(!run.may_change)
+        let mut evaluation = Evaluation::new(None);
+        evaluation.validate(self.node(), value, param)?;
+        Ok(!evaluation.may_change)
     }
 
     /// As [`validate`](Self::validate); collects problems of the schema itself.
@@ -77,7 +77,7 @@ impl Schema {
     /// # Errors
     /// As [`validate`](Self::validate).
     pub fn validate_with(&self, value: &Value, param: &str, notices: &mut Notices) -> Result<(), Error> {
-        Run::new(Some(notices)).validate(self.node(), value, param)
+        Evaluation::new(Some(notices)).validate(self.node(), value, param)
     }
 
     /// Converts a value to the schema's types and formats. Other rules are not validated.
@@ -86,7 +86,7 @@ impl Schema {
     /// `rest_duplicate_items` if items of a unique list become equal, at any depth, and the errors of `anyOf` and
     /// `oneOf` if the number of matches is wrong.
     pub fn sanitize(&self, value: Value, param: &str) -> Result<Value, Error> {
-        Run::new(None).sanitize(self.node(), value, param)
+        Evaluation::new(None).sanitize(self.node(), value, param)
     }
 
     /// As [`sanitize`](Self::sanitize); collects problems of the schema itself.
@@ -94,7 +94,7 @@ impl Schema {
     /// # Errors
     /// As [`sanitize`](Self::sanitize).
     pub fn sanitize_with(&self, value: Value, param: &str, notices: &mut Notices) -> Result<Value, Error> {
-        Run::new(Some(notices)).sanitize(self.node(), value, param)
+        Evaluation::new(Some(notices)).sanitize(self.node(), value, param)
     }
 
     /// As [`sanitize_with`](Self::sanitize_with), but the error of a nested property or item replaces that property or
@@ -109,9 +109,9 @@ impl Schema {
         notices: &mut Notices,
         replace_error: &mut dyn FnMut(Error) -> Value,
     ) -> Result<Value, Error> {
-        let mut run = Run::new(Some(notices));
-        run.replace_error = Some(replace_error);
-        run.sanitize(self.node(), value, param)
+        let mut evaluation = Evaluation::new(Some(notices));
+        evaluation.replace_error = Some(replace_error);
+        evaluation.sanitize(self.node(), value, param)
     }
 
     /// Validates, then sanitizes. Source: specification, "Argument processing", 3.
@@ -127,7 +127,7 @@ impl Schema {
     /// # Errors
     /// `rest_not_in_enum`, or a sanitization error.
     pub fn validate_enum(&self, value: &Value, param: &str, notices: &mut Notices) -> Result<(), Error> {
-        Run::new(Some(notices)).validate_enum_only(self.node(), value, param)
+        Evaluation::new(Some(notices)).validate_enum_only(self.node(), value, param)
     }
 
     /// The index of the first sub-schema of `anyOf` that matches a value.
@@ -135,7 +135,7 @@ impl Schema {
     /// # Errors
     /// `rest_no_matching_schema`.
     pub fn find_any_match(&self, value: &Value, param: &str, notices: &mut Notices) -> Result<usize, Error> {
-        Run::new(Some(notices)).find_any_index(self.node(), value, param)
+        Evaluation::new(Some(notices)).find_any_index(self.node(), value, param)
     }
 
     /// The index of the only sub-schema of `oneOf` that matches a value; with `stop_at_first`, of the first one.
@@ -149,13 +149,13 @@ impl Schema {
         stop_at_first: bool,
         notices: &mut Notices,
     ) -> Result<usize, Error> {
-        Run::new(Some(notices)).find_one_index(self.node(), value, param, stop_at_first)
+        Evaluation::new(Some(notices)).find_one_index(self.node(), value, param, stop_at_first)
     }
 
     /// The type to evaluate a value with, of those that the schema lists: the first that accepts it, otherwise the
     /// first unknown one, otherwise `None`.
     pub fn best_type(&self, value: &Value, param: &str, notices: &mut Notices) -> Option<&str> {
-        Run::new(Some(notices)).best_type_name(self.node(), value, &Path::Root(param))
+        Evaluation::new(Some(notices)).best_type_name(self.node(), value, &Path::Root(param))
     }
 
     /// Removes the fields that are not visible in this context. An object without remaining fields becomes `[]`.

@@ -11,17 +11,17 @@ use svc_php::{
 
 use crate::{
     Error,
-    compile::{Additional, ArrayRules, Bound, Node, NumberRules, ObjectRules, TextRules, TypeName, Types},
+    compile::{Additional, ArrayRules, Bound, Node, NumberRules, ObjectRules, SchemaTypes, TextRules, TypeName},
+    evaluation::{Evaluation, Failure, NoTypeFits, Operation, STEPS_OF_GIVEN_UP_MATCH},
     path::Path,
     pattern::{Match, Pattern},
     property_map::has_property,
     raise,
-    run::{Failure, NoTypeFits, Operation, Run, STEPS_OF_GIVEN_UP_MATCH},
     unique::has_duplicates,
     values::{are_values_equal, is_array, is_boolean, is_object},
 };
 
-impl Run<'_> {
+impl Evaluation<'_> {
     pub(crate) fn validate(&mut self, node: &Node, value: &Value, param: &str) -> Result<(), Error> {
         let outcome = self.check(node, node.types.get(), value, &Path::Root(param));
         self.finish(outcome, param)
@@ -36,31 +36,31 @@ impl Run<'_> {
     pub(crate) fn check<'s>(
         &mut self,
         node: &'s Node,
-        mut types: Types<'s>,
+        mut types: SchemaTypes<'s>,
         value: &Value,
         path: &Path<'_>,
     ) -> Result<(), Failure> {
         self.step(path)?;
         // Fast path of most values: one known type and its keywords.
-        if let (true, Types::One(kind)) = (node.has_only_type_rules, types)
+        if let (true, SchemaTypes::One(kind)) = (node.has_only_type_rules, types)
             && !kind.is_unknown()
         {
             return self.check_type(node, kind, value, path);
         }
         if let Some(branches) = &node.any_of {
             let found = self.find_any(branches, types, value, path)?;
-            if matches!(types, Types::Missing) {
+            if matches!(types, SchemaTypes::Missing) {
                 types = branches[found].types.get();
             }
         }
         if let Some(branches) = &node.one_of {
             let found = self.find_one(branches, types, value, path)?;
-            if matches!(types, Types::Missing) {
+            if matches!(types, SchemaTypes::Missing) {
                 types = branches[found].types.get();
             }
         }
         let kind = match types {
-            Types::One(kind) if !kind.is_unknown() => Ok(Some(kind)),
+            SchemaTypes::One(kind) if !kind.is_unknown() => Ok(Some(kind)),
             types => self.resolve_type(types, value, path, Operation::Validate),
         };
         let kind = match kind {
@@ -71,7 +71,7 @@ impl Run<'_> {
             self.check_type(node, kind, value, path)?;
         }
         if !node.values.is_empty() {
-            self.check_enum(node, kind.map_or(Types::Missing, Types::One), value, path)?;
+            self.check_enum(node, kind.map_or(SchemaTypes::Missing, SchemaTypes::One), value, path)?;
         }
         match &node.format {
             Some(format) if kind.is_none_or(|k| k.is_unknown() || *k == TypeName::String) => {
@@ -87,7 +87,7 @@ impl Run<'_> {
     }
 
     fn check_type(&mut self, node: &Node, kind: &TypeName, value: &Value, path: &Path<'_>) -> Result<(), Failure> {
-        let type_error = |run: &Self| Err(run.fail(|| raise::invalid_type(path, kind.name())));
+        let type_error = |evaluation: &Self| Err(evaluation.fail(|| raise::invalid_type(path, kind.name())));
         match kind {
             TypeName::Null if !value.is_null() => type_error(self),
             TypeName::Boolean if !is_boolean(value) => type_error(self),
@@ -263,13 +263,19 @@ impl Run<'_> {
     }
 
     /// Compares the value, sanitized with the selected type, with each allowed one.
-    fn check_enum(&mut self, node: &Node, types: Types<'_>, value: &Value, path: &Path<'_>) -> Result<(), Failure> {
+    fn check_enum(
+        &mut self,
+        node: &Node,
+        types: SchemaTypes<'_>,
+        value: &Value,
+        path: &Path<'_>,
+    ) -> Result<(), Failure> {
         let is_plain = node.any_of.is_none() && node.one_of.is_none() && node.format.is_none();
         let found = match (types, value) {
-            (Types::One(TypeName::String), Value::String(text)) if is_plain => {
+            (SchemaTypes::One(TypeName::String), Value::String(text)) if is_plain => {
                 node.values.iter().any(|v| v.as_str() == Some(text))
             }
-            (Types::One(TypeName::Integer), Value::Number(n)) if is_plain && n.is_i64() => {
+            (SchemaTypes::One(TypeName::Integer), Value::Number(n)) if is_plain && n.is_i64() => {
                 node.values.iter().any(|v| are_values_equal(value, v))
             }
             _ => match self.sanitized_for_comparison(node, types, value, path)? {
@@ -284,7 +290,7 @@ impl Run<'_> {
     fn sanitized_for_comparison(
         &mut self,
         node: &Node,
-        types: Types<'_>,
+        types: SchemaTypes<'_>,
         value: &Value,
         path: &Path<'_>,
     ) -> Result<Option<Value>, Failure> {
@@ -328,11 +334,11 @@ pub(crate) enum PropertyRule<'s> {
 }
 
 /// The types as error messages list them.
-fn type_names(types: Types<'_>) -> String {
+fn type_names(types: SchemaTypes<'_>) -> String {
     match types {
-        Types::Many(names) => names.iter().map(TypeName::name).collect::<Vec<_>>().join(","),
-        Types::One(name) => name.name().to_owned(),
-        Types::Missing => String::new(),
+        SchemaTypes::Many(names) => names.iter().map(TypeName::name).collect::<Vec<_>>().join(","),
+        SchemaTypes::One(name) => name.name().to_owned(),
+        SchemaTypes::Missing => String::new(),
     }
 }
 

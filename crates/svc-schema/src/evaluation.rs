@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::{
     Error, Notice, NoticeKind, Notices,
-    compile::{Node, TypeName, TypeSlot, Types},
+    compile::{Node, SchemaTypes, TypeName, TypeSlot},
     path::Path,
     raise,
     values::{is_array, is_boolean, is_object},
@@ -23,7 +23,7 @@ pub(crate) type Failure = Option<Error>;
 /// Replaces the error of a property or item while sanitizing.
 pub(crate) type ReplaceError<'r> = &'r mut (dyn FnMut(Error) -> Value + 'r);
 
-pub(crate) struct Run<'r> {
+pub(crate) struct Evaluation<'r> {
     notices: Option<&'r mut Notices>,
     /// Replaces errors of properties and items while sanitizing. Without it, they end the run.
     pub(crate) replace_error: Option<ReplaceError<'r>>,
@@ -50,9 +50,9 @@ pub(crate) enum Operation {
 const TYPE_NOTICE_VERSION: &str = "5.5.0";
 const BUILT_IN_TYPES: &str = "array, object, string, number, integer, boolean and null";
 
-impl<'r> Run<'r> {
+impl<'r> Evaluation<'r> {
     pub(crate) fn new(notices: Option<&'r mut Notices>) -> Self {
-        Run {
+        Evaluation {
             notices,
             replace_error: None,
             is_quiet: false,
@@ -105,7 +105,7 @@ impl<'r> Run<'r> {
     /// value.
     pub(crate) fn resolve_type<'s>(
         &mut self,
-        types: Types<'s>,
+        types: SchemaTypes<'s>,
         value: &Value,
         path: &Path<'_>,
         operation: Operation,
@@ -115,12 +115,12 @@ impl<'r> Run<'r> {
             Operation::Sanitize => "rest_sanitize_value_from_schema",
         };
         let resolved = match types {
-            Types::Missing => {
+            SchemaTypes::Missing => {
                 self.notice(function, || format!("The schema of {path} has no \"type\"."));
                 None
             }
-            Types::One(name) => Some(name),
-            Types::Many(names) => Some(self.best_type(names, value, path).ok_or(NoTypeFits)?),
+            SchemaTypes::One(name) => Some(name),
+            SchemaTypes::Many(names) => Some(self.best_type(names, value, path).ok_or(NoTypeFits)?),
         };
         if resolved.is_none_or(TypeName::is_unknown) {
             self.notice(function, || {
