@@ -339,9 +339,6 @@ impl<I, D> Fields<I, D> {
     }
 
     /// As [`Self::apply`], with an empty draft.
-    ///
-    /// # Errors
-    /// As [`Self::apply`].
     pub fn read(&self, value_of: impl Fn(&str) -> Option<Value>) -> Result<D, Error>
     where
         D: Default,

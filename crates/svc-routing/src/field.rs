@@ -116,17 +116,11 @@ impl ExtraFields {
     }
 
     /// Adds the readable fields that the request selects to a prepared object.
-    ///
-    /// # Errors
-    /// Returns the first error of the fields' functions.
     pub async fn add_to(&self, object: &str, item: &mut Map, req: &Request) -> Result<()> {
         self.add_shown_to(object, item, req, &|_| true).await
     }
 
     /// As [`Self::add_to`], for fields that match the predicate (those that are visible in the context, for example).
-    ///
-    /// # Errors
-    /// Returns the first error of the fields' functions.
     pub async fn add_shown_to(
         &self,
         object: &str,

@@ -91,9 +91,6 @@ where
 }
 
 /// The permission of routes that anybody may call.
-///
-/// # Errors
-/// Never fails.
 pub async fn public(_: Request) -> Result<()> {
     Ok(())
 }

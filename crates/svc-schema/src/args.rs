@@ -103,9 +103,6 @@ impl Arg {
     }
 
     /// Runs the validator. `Ok(false)` rejects the value without a message.
-    ///
-    /// # Errors
-    /// Returns the validator's error.
     pub fn check(&self, value: &Value, name: &str) -> Result<bool, Error> {
         match (&self.validate, &self.schema) {
             (Validator::Custom(check), _) => check(value, name),
@@ -123,9 +120,6 @@ impl Arg {
     }
 
     /// Runs the sanitizer.
-    ///
-    /// # Errors
-    /// Returns the sanitizer's error.
     pub fn clean(&self, value: Value, name: &str) -> Result<Value, Error> {
         match (&self.sanitize, &self.schema) {
             (Sanitizer::Custom(clean), _) => clean(value, name),
@@ -259,9 +253,6 @@ impl Args {
     }
 
     /// [`Self::validate`] with a different validator: `check` receives the name, the argument and the value.
-    ///
-    /// # Errors
-    /// As [`Self::validate`].
     pub fn validate_by<'v>(
         &self,
         get: impl Fn(&str) -> Option<&'v Value>,
@@ -298,9 +289,6 @@ impl Args {
 
     /// [`Self::sanitize`] with precomputed results: `cleaned` is called for each parameter in the order of the sources.
     /// If it returns `None`, the argument's own sanitizer runs.
-    ///
-    /// # Errors
-    /// As [`Self::sanitize`].
     pub fn sanitize_by<'m, P: Parameters + ?Sized + 'm>(
         &self,
         sources: impl IntoIterator<Item = &'m mut P>,

@@ -63,9 +63,6 @@ impl Schema {
 
     /// As [`validate`](Self::validate). For a valid value, also reports whether [`sanitize`](Self::sanitize) would
     /// leave it unchanged. `false` may be wrong, `true` never is.
-    ///
-    /// # Errors
-    /// As [`validate`](Self::validate).
     pub fn is_sanitized(&self, value: &Value, param: &str) -> Result<bool, Error> {
         let mut evaluation = Evaluation::new(None);
         evaluation.validate(self.node(), value, param)?;
@@ -73,9 +70,6 @@ impl Schema {
     }
 
     /// As [`validate`](Self::validate); collects problems of the schema itself.
-    ///
-    /// # Errors
-    /// As [`validate`](Self::validate).
     pub fn validate_with(&self, value: &Value, param: &str, notices: &mut Notices) -> Result<(), Error> {
         Evaluation::new(Some(notices)).validate(self.node(), value, param)
     }
@@ -90,9 +84,6 @@ impl Schema {
     }
 
     /// As [`sanitize`](Self::sanitize); collects problems of the schema itself.
-    ///
-    /// # Errors
-    /// As [`sanitize`](Self::sanitize).
     pub fn sanitize_with(&self, value: Value, param: &str, notices: &mut Notices) -> Result<Value, Error> {
         Evaluation::new(Some(notices)).sanitize(self.node(), value, param)
     }
