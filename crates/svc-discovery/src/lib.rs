@@ -1,15 +1,13 @@
-//! How clients find the interface: its addresses, permalinks, Link headers, head links and the discovery document.
-//!
-//! Strings only: no database and no rows. What a link needs of a post or term is handed in as a plain struct, and a path
-//! that comes in is turned into what to look up, not into what was found.
+#![doc = include_str!("../README.md")]
 
 mod announce;
 mod hooks;
-mod incoming;
+
 mod links;
 mod lookup;
 mod pattern;
 mod permalinks;
+mod resolve;
 mod routes;
 mod site;
 

@@ -1,9 +1,4 @@
-//! The tower service over a [`Server`](svc_routing::Server): requests and responses converted, callers authenticated,
-//! CORS answered.
-//!
-//! [`RestService`] answers every request as one of the interface, and is for nesting under the prefix in any router;
-//! [`RestLayer`] stands before another service and picks off the interface's requests in all three shapes of address.
-//! Neither knows who callers are: that is for an [`Authenticator`].
+#![doc = include_str!("../README.md")]
 
 mod auth;
 mod cors;

@@ -1,4 +1,4 @@
-//! From an HTTP request to a request of the interface.
+//! Converts HTTP requests to API requests.
 
 use bytes::{Buf, Bytes, BytesMut};
 use futures_util::{Stream, TryStreamExt};
@@ -13,19 +13,19 @@ use crate::large::{LargeBodies, Reservation, SMALL};
 use crate::limits::Limits;
 use crate::{multipart, spool};
 
-/// The header by which clients that cannot send a method name it.
+/// Header for clients that cannot send other methods than GET and POST.
 const OVERRIDE: &str = "x-http-method-override";
-/// The query variable that does the same.
+/// Query variable with the same meaning.
 const OVERRIDE_PARAM: &str = "_method";
 
-/// The body is beyond the limits.
+/// Error for a body beyond the limits.
 pub(crate) fn too_large() -> Error {
     Error::new("rest_content_too_large", "The request is too large.").with_status(413)
 }
 
-/// The body broke off, or is not what its type says.
-pub(crate) fn unreadable(cause: &dyn std::fmt::Display) -> Error {
-    tracing::debug!(%cause, "a request body cannot be read");
+/// Error for a body that is incomplete or does not match its content type.
+pub(crate) fn unreadable_body(cause: &dyn std::fmt::Display) -> Error {
+    tracing::debug!(%cause, "request body is not readable");
     Error::new("rest_invalid_body", "The request body cannot be read.").with_status(400)
 }
 
@@ -40,8 +40,8 @@ pub(crate) fn head(parts: &Parts, route: String) -> Request {
     }
 }
 
-/// The method that the query or a header names in place of the one on the wire. Text that is no method becomes one that no
-/// route has.
+/// The method from the query or header that overrides the one on the wire. Text that is not a method becomes `-`, which
+/// no route has.
 fn override_method(req: &Request) -> Option<Method> {
     let named = match req.params().query.get(OVERRIDE_PARAM) {
         Some(Value::String(text)) => text.as_str(),
@@ -52,10 +52,10 @@ fn override_method(req: &Request) -> Option<Method> {
     Some(method.unwrap_or_else(|_| Method::from_bytes(b"-").expect("a method is any token")))
 }
 
-/// Reads the body into the request. The memory of a large one stays reserved as long as the reservation lives.
+/// Reads the body into the request. The memory of a large body stays reserved until the reservation is dropped.
 ///
 /// # Errors
-/// 413 beyond the limits, 400 when the body cannot be read, 503 when too many large bodies are in progress.
+/// 413 beyond the limits, 400 for an unreadable body, 503 if the memory for large bodies is exhausted.
 pub(crate) async fn body<B>(
     req: Request,
     body: B,
@@ -72,14 +72,14 @@ where
         .map_ok(|mut data| data.copy_to_bytes(data.remaining()))
         .map_err(|error| std::io::Error::other(error.to_string()));
     let mut reserved = large.reserve();
-    // Like PHP, which reads multipart bodies of POST requests only.
+    // As in PHP, only POST requests can have multipart bodies.
     if kind.as_ref().is_some_and(|k| k.value == "multipart/form-data") && *req.wire_method() == Method::POST {
         let Some(boundary) = boundary(req.headers()) else { return Ok((req, reserved)) };
         let (form, files) = multipart::read(stream, &boundary, limits, &mut reserved).await?;
         return Ok((files.into_iter().fold(req.with_form(form), Request::with_file), reserved));
     }
     let is_text = kind.as_ref().is_some_and(|k| k.is_json() || k.value == "application/x-www-form-urlencoded");
-    // A short body of no type is a form, but for POST, whose forms PHP reads itself.
+    // A body without content type is a form, except in POST requests, whose forms PHP parses by their type.
     let is_untyped_form = kind.is_none() && *req.method() != Method::POST;
     if !is_text && !is_untyped_form {
         let file = spool::read(stream, limits.body as u64, limits.file_in_memory).await?;
@@ -103,13 +103,13 @@ async fn collect(
     let mut stream = std::pin::pin!(stream);
     let mut first: Option<Bytes> = None;
     let mut all = BytesMut::new();
-    while let Some(chunk) = stream.try_next().await.map_err(|error| unreadable(&error))? {
-        let held = first.as_ref().map_or(all.len(), Bytes::len);
-        if held + chunk.len() > limit {
+    while let Some(chunk) = stream.try_next().await.map_err(|error| unreadable_body(&error))? {
+        let received = first.as_ref().map_or(all.len(), Bytes::len);
+        if received + chunk.len() > limit {
             return Err(too_large());
         }
-        reserved.grow(held + chunk.len())?;
-        // Most bodies come in one piece, which need not be copied.
+        reserved.grow(received + chunk.len())?;
+        // Most bodies arrive in one chunk, which is used without copying.
         match first.take() {
             None if all.is_empty() => first = Some(chunk),
             Some(before) => {
@@ -126,7 +126,7 @@ fn boundary(headers: &HeaderMap) -> Option<String> {
     multer::parse_boundary(headers.get(CONTENT_TYPE)?.to_str().ok()?).ok()
 }
 
-/// The nonce: of the form or query parameter, else of the header.
+/// The nonce from the form or query parameter, otherwise from the header.
 pub(crate) fn nonce(req: &Request, param: &str, header: &str) -> Option<String> {
     let params = req.params();
     let sent = params.body.get(param).or_else(|| params.query.get(param));
@@ -137,20 +137,20 @@ pub(crate) fn nonce(req: &Request, param: &str, header: &str) -> Option<String> 
     }
 }
 
-/// The name of a callback in `_jsonp`.
+/// The value of the `_jsonp` parameter.
 pub(crate) enum Jsonp {
-    /// Plain JSON is asked for.
+    /// Plain JSON.
     No,
-    /// Wrapped in this function.
+    /// JSON wrapped in a call of this function.
     Callback(String),
-    /// A name that is no function's.
+    /// The value is not a valid function name.
     Invalid,
 }
 
 pub(crate) fn jsonp(req: &Request) -> Jsonp {
     match req.params().query.get("_jsonp") {
         None => Jsonp::No,
-        // What PHP calls empty.
+        // The values that PHP considers empty.
         Some(Value::String(name)) if name.is_empty() || name == "0" => Jsonp::No,
         Some(Value::String(name)) if name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.')) => {
             Jsonp::Callback(name.clone())

@@ -1,4 +1,4 @@
-//! From what the server answers to an HTTP response.
+//! Converts API responses to HTTP responses.
 
 use bytes::Bytes;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE, EXPIRES, LAST_MODIFIED, LINK};
@@ -9,21 +9,21 @@ use svc_routing::response::{Body, Served};
 use svc_routing::{Error, SiteInfo};
 use svc_schema::{Notice, NoticeKind};
 
-/// Notices that are sent with one answer, at most.
+/// Maximum number of notices per response.
 const MAX_NOTICES: usize = 20;
-/// Longest notice header in bytes.
+/// Maximum length of a notice header, in bytes.
 const MAX_NOTICE: usize = 1000;
 
-/// How the answer is printed.
-pub(crate) struct Form {
-    /// The function that JSON is wrapped in.
+/// How JSON is encoded.
+pub(crate) struct JsonFormat {
+    /// The function that the JSON is wrapped in.
     pub(crate) jsonp: Option<String>,
-    /// Whether JSON is printed on lines.
+    /// Whether the JSON is indented.
     pub(crate) pretty: bool,
 }
 
-/// The headers that every answer has.
-pub(crate) fn common(site: &SiteInfo, is_jsonp: bool) -> HeaderMap {
+/// The headers of every response.
+pub(crate) fn common_headers(site: &SiteInfo, is_jsonp: bool) -> HeaderMap {
     let mut out = HeaderMap::with_capacity(16);
     let kind = if is_jsonp { "application/javascript; charset=UTF-8" } else { "application/json; charset=UTF-8" };
     out.insert(CONTENT_TYPE, HeaderValue::from_static(kind));
@@ -33,8 +33,8 @@ pub(crate) fn common(site: &SiteInfo, is_jsonp: bool) -> HeaderMap {
     out
 }
 
-/// The headers that tell pages of other origins what they may read and send.
-pub(crate) fn exposed(out: &mut HeaderMap, site: &SiteInfo) {
+/// The headers that tell browsers which headers other origins may read and send.
+pub(crate) fn add_cors_lists(out: &mut HeaderMap, site: &SiteInfo) {
     let header = |name| site.brand.header(name);
     let expose = format!("{}, {}, Link", header("Total"), header("TotalPages"));
     let allow = format!("Authorization, {}, Content-Disposition, Content-MD5, Content-Type", header("Nonce"));
@@ -42,7 +42,7 @@ pub(crate) fn exposed(out: &mut HeaderMap, site: &SiteInfo) {
     set(out, "access-control-allow-headers", &allow);
 }
 
-/// Says that the answer is for this caller alone.
+/// Marks the response as private to the caller.
 pub(crate) fn forbid_caching(out: &mut HeaderMap) {
     out.insert(EXPIRES, HeaderValue::from_static("Wed, 11 Jan 1984 05:00:00 GMT"));
     let cache = "no-cache, must-revalidate, max-age=0, no-store, private";
@@ -50,7 +50,7 @@ pub(crate) fn forbid_caching(out: &mut HeaderMap) {
     out.remove(LAST_MODIFIED);
 }
 
-/// Sets a header; a name or value that no header can have is left out.
+/// Sets a header. Invalid names and values are ignored.
 pub(crate) fn set(out: &mut HeaderMap, name: &str, value: &str) {
     if let (Ok(name), Ok(value)) = (HeaderName::from_bytes(name.as_bytes()), HeaderValue::from_bytes(value.as_bytes()))
     {
@@ -58,7 +58,7 @@ pub(crate) fn set(out: &mut HeaderMap, name: &str, value: &str) {
     }
 }
 
-/// The notices of debug mode (specification, section Errors).
+/// The notices of debug mode as headers (specification, section Errors).
 pub(crate) fn notices(out: &mut HeaderMap, site: &SiteInfo, notices: &[Notice]) {
     for notice in notices.iter().take(MAX_NOTICES) {
         let name = match notice.kind {
@@ -86,8 +86,8 @@ fn notice_text(notice: &Notice) -> String {
     }
 }
 
-/// Status, headers and body. `out` holds the headers so far; those of the handler win over them.
-pub(crate) fn content(mut out: HeaderMap, served: Served, form: &Form) -> (StatusCode, HeaderMap, Bytes) {
+/// Status, headers and body. The handler's headers take precedence over those in `out`.
+pub(crate) fn content(mut out: HeaderMap, served: Served, format: &JsonFormat) -> (StatusCode, HeaderMap, Bytes) {
     let mut status = served.status;
     for (name, value) in served.headers.iter() {
         set(&mut out, name, value);
@@ -98,12 +98,12 @@ pub(crate) fn content(mut out: HeaderMap, served: Served, form: &Form) -> (Statu
             set(&mut out, CONTENT_TYPE.as_str(), &raw.content_type);
             raw.bytes
         }
-        Body::Json(data) => match print(&data, form) {
+        Body::Json(data) => match encode(&data, format) {
             Ok(text) => text.into(),
             Err(error) => {
-                tracing::error!(%error, "an answer cannot be printed");
+                tracing::error!(%error, "response cannot be encoded");
                 status = StatusCode::INTERNAL_SERVER_ERROR;
-                let error = Error::new("rest_encode_error", "The answer cannot be printed.").with_status(500);
+                let error = Error::new("rest_encode_error", "The response cannot be encoded as JSON.").with_status(500);
                 error.to_body().to_string().into()
             }
         },
@@ -111,7 +111,7 @@ pub(crate) fn content(mut out: HeaderMap, served: Served, form: &Form) -> (Statu
     (status, out, body)
 }
 
-/// Puts status, headers and body together.
+/// Builds the HTTP response.
 pub(crate) fn finish(status: StatusCode, headers: HeaderMap, body: Bytes) -> Response<Full<Bytes>> {
     let mut res = Response::new(Full::new(body));
     *res.status_mut() = status;
@@ -119,20 +119,20 @@ pub(crate) fn finish(status: StatusCode, headers: HeaderMap, body: Bytes) -> Res
     res
 }
 
-fn print(data: &serde_json::Value, form: &Form) -> std::io::Result<Vec<u8>> {
+fn encode(data: &serde_json::Value, format: &JsonFormat) -> std::io::Result<Vec<u8>> {
     let mut out = Vec::with_capacity(1024);
-    if let Some(function) = &form.jsonp {
-        // The comment keeps the bytes from being taken for another format.
+    if let Some(function) = &format.jsonp {
+        // The comment prevents content sniffing from taking the script for another format.
         out.extend_from_slice(format!("/**/{function}(").as_bytes());
     }
-    let style = match (&form.jsonp, form.pretty) {
+    let style = match (&format.jsonp, format.pretty) {
         (_, true) => Style::Pretty,
-        // A script holds nothing but ASCII, whatever encoding it is read in.
+        // Scripts are ASCII only, so that they do not depend on an encoding.
         (Some(_), false) => Style::Escaped,
         (None, false) => Style::Compact,
     };
     svc_php::json::write(&mut out, data, style)?;
-    if form.jsonp.is_some() {
+    if format.jsonp.is_some() {
         out.push(b')');
     }
     Ok(out)
@@ -143,7 +143,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn shapes_of_notices() {
+    fn notice_texts() {
         let notice = |kind, message: &str, version: &str| {
             let text = |s: &str| s.to_owned();
             notice_text(&Notice { kind, function: text("f"), message: text(message), version: text(version) })

@@ -1,4 +1,4 @@
-//! Answers that are given again while nothing that they depend on has changed.
+//! Caches responses by URL. An entry is valid while the data version is unchanged.
 
 use std::fmt;
 use std::hash::{BuildHasher, Hash, Hasher, RandomState};
@@ -14,38 +14,38 @@ use quick_cache::{Weighter, sync::Cache};
 
 use crate::response;
 
-/// Headers that name one request among others, for logs: nothing is answered by them.
+/// Headers that only identify a request in logs. No response depends on them.
 const REQUEST_ID_HEADERS: [&str; 3] = ["x-request-id", "traceparent", "tracestate"];
-/// Bytes that are kept, in all.
+/// Maximum size of the cache, in bytes.
 const CAPACITY: u64 = 64 << 20;
-/// Answers that are expected, for the first size of the table.
+/// Expected number of entries; the initial size of the table.
 const EXPECTED: usize = 1_000;
-/// Longest address that an answer is kept for, in bytes.
+/// Longest cached route and query, in bytes.
 const MAX_PATH: usize = 2_048;
-/// Largest body that is kept, in bytes.
+/// Largest cached body, in bytes.
 const MAX_BODY: usize = 1 << 20;
 
-/// An extension of requests whose responses are neither taken from the response cache nor put into it.
+/// Request extension that bypasses the response cache: responses are neither read from it nor stored in it.
 #[derive(Clone, Copy, Debug)]
 pub struct Uncached;
 
-/// The state of the data; `None` when it cannot be told.
-type State = dyn Fn() -> Option<i64> + Send + Sync;
+/// Returns the data version; `None` if it is unknown.
+type DataVersion = dyn Fn() -> Option<i64> + Send + Sync;
 
-/// Answers by address, and by all headers where some say who calls.
+/// Responses by URL; for requests with credentials, by URL and all headers.
 pub(crate) struct ResponseCache {
-    state: Box<State>,
+    data_version: Box<DataVersion>,
     lifetime: Duration,
-    responses: Cache<Arc<str>, Arc<CachedResponse>, Weight>,
-    /// Name of the header that goes with a session.
+    responses: Cache<Arc<str>, Arc<CachedResponse>, EntryWeight>,
+    /// Name of the nonce header.
     nonce_header: String,
-    /// Secret keys, so that nobody can make headers that are taken for those of another.
+    /// Random keys, so that clients cannot construct colliding fingerprints.
     keys: [RandomState; 2],
 }
 
 struct CachedResponse {
-    /// The state of the data before the answer was made.
-    state: i64,
+    /// The data version before the response was generated.
+    data_version: i64,
     created: Instant,
     logged_in: bool,
     headers: HeaderMap,
@@ -53,41 +53,48 @@ struct CachedResponse {
 }
 
 #[derive(Clone)]
-struct Weight;
+struct EntryWeight;
 
-impl Weighter<Arc<str>, Arc<CachedResponse>> for Weight {
+impl Weighter<Arc<str>, Arc<CachedResponse>> for EntryWeight {
     fn weight(&self, path: &Arc<str>, cached: &Arc<CachedResponse>) -> u64 {
-        // Headers are a few, and short.
+        // Headers are few and short.
         (path.len() + cached.body.len() + 2_048) as u64
     }
 }
 
-/// A question that an answer may be kept for.
+/// Identifies a cacheable response.
 pub(crate) struct CacheKey {
-    /// Route and query, and a mark of the headers where these say who calls.
+    /// Route and query, followed by a fingerprint of the headers if they contain credentials.
     path: Arc<str>,
     is_anonymous: bool,
-    state: i64,
+    data_version: i64,
 }
 
 impl fmt::Debug for ResponseCache {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("KeptAnswers").field("n_answers", &self.responses.len()).finish()
+        f.debug_struct("ResponseCache").field("n_responses", &self.responses.len()).finish()
     }
 }
 
 impl ResponseCache {
     pub(crate) fn new(
-        state: impl Fn() -> Option<i64> + Send + Sync + 'static,
+        data_version: impl Fn() -> Option<i64> + Send + Sync + 'static,
         lifetime: Duration,
         nonce_header: String,
     ) -> Self {
-        let responses = Cache::with_weighter(EXPECTED, CAPACITY, Weight);
-        ResponseCache { state: Box::new(state), lifetime, responses, nonce_header, keys: Default::default() }
+        let responses = Cache::with_weighter(EXPECTED, CAPACITY, EntryWeight);
+        ResponseCache {
+            data_version: Box::new(data_version),
+            lifetime,
+            responses,
+            nonce_header,
+            keys: Default::default(),
+        }
     }
 
-    /// A request without body as a question. The state is read now: before the answer is made. Another method in the query
-    /// is the server's to notice: its answers are not cacheable.
+    /// The cache key of a request without a body; `None` if its response cannot be cached. This reads the data version,
+    /// so call it before the response is generated. A `_method` parameter is not checked here: the server reports such
+    /// responses as not cacheable.
     pub(crate) fn key(&self, parts: &Parts, route: &str) -> Option<CacheKey> {
         let headers = &parts.headers;
         let query = parts.uri.query().unwrap_or_default();
@@ -98,17 +105,18 @@ impl ResponseCache {
         if !is_plain {
             return None;
         }
-        let state = (self.state)()?;
+        let data_version = (self.data_version)()?;
         let credential_headers = [AUTHORIZATION.as_str(), COOKIE.as_str(), &self.nonce_header];
         let is_anonymous = !credential_headers.iter().any(|name| headers.contains_key(*name));
         let path = match is_anonymous {
             true => format!("{route}?{query}"),
             false => format!("{route}?{query} {:032x}", self.fingerprint(headers)),
         };
-        Some(CacheKey { path: path.into(), is_anonymous, state })
+        Some(CacheKey { path: path.into(), is_anonymous, data_version })
     }
 
-    /// A number that stands for these headers, in their order, but for those that name the request; it tells nothing of the secrets in them.
+    /// Fingerprint of the headers except [`REQUEST_ID_HEADERS`]; the order matters. Secrets cannot be recovered from
+    /// it.
     fn fingerprint(&self, headers: &HeaderMap) -> u128 {
         let [high, low] = self.keys.each_ref().map(|key| {
             let mut hasher = key.build_hasher();
@@ -121,21 +129,22 @@ impl ResponseCache {
         high << 64 | low
     }
 
-    /// The answer that was given before, if it still holds.
-    /// Also tells whether it is that of somebody who is logged in.
+    /// The cached response, if it is still valid, and whether the caller is logged in.
     pub(crate) fn find(&self, key: &CacheKey) -> Option<(Response<Full<Bytes>>, bool)> {
         let cached = self.responses.get(&key.path)?;
-        let is_valid = cached.state == key.state && cached.created.elapsed() < self.lifetime;
+        let is_valid = cached.data_version == key.data_version && cached.created.elapsed() < self.lifetime;
         is_valid
             .then(|| (response::finish(StatusCode::OK, cached.headers.clone(), cached.body.clone()), cached.logged_in))
     }
 
-    /// Keeps an answer with status 200, as it was before what depends on other headers of the request was added.
+    /// Stores a response with status 200, before headers are added that depend on uncached request headers.
     pub(crate) fn insert(&self, key: CacheKey, logged_in: bool, headers: &HeaderMap, body: &Bytes) {
-        // Whoever is logged in without saying so was found by what is not known here.
+        // Do not cache a response for a user who was authenticated by something other than the headers in the cache
+        // key.
         if body.len() <= MAX_BODY && !(logged_in && key.is_anonymous) {
             let (headers, body) = (headers.clone(), body.clone());
-            let cached = CachedResponse { state: key.state, created: Instant::now(), logged_in, headers, body };
+            let cached =
+                CachedResponse { data_version: key.data_version, created: Instant::now(), logged_in, headers, body };
             self.responses.insert(key.path, Arc::new(cached));
         }
     }

@@ -1,29 +1,29 @@
-//! The three shapes of address: prefix path, prefix path after an index segment, and the query variable.
+//! The three URL forms of a route: path with prefix, path with `index.php` and prefix, and query variable.
 
 use serde_json::Value;
 use svc_routing::{Map, Server};
 
-/// The file that stands before the prefix on servers without rewriting.
+/// File name in front of the prefix on servers that cannot rewrite URLs.
 const INDEX: &str = "index.php";
-/// The query variable that carries a route.
+/// Query variable that contains a route.
 const VARIABLE: &str = "rest_route";
 
-/// Where requests of the interface are found on a site.
+/// Recognizes the URLs of a site's REST API.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RouteUrls {
-    /// Path of the site, without a slash at its end: empty at the root of a host.
+    /// Path of the site, without trailing slash; empty at the root of a host.
     base: String,
     /// The prefix, `svc-json`.
     prefix: String,
 }
 
 impl RouteUrls {
-    /// Addresses under a site's path (empty, or like `/blog`) with this prefix.
+    /// The URLs below a site's path (empty, or like `/blog`) with this prefix.
     pub fn new(base: impl Into<String>, prefix: impl Into<String>) -> Self {
         Self { base: base.into().trim_end_matches('/').to_owned(), prefix: prefix.into() }
     }
 
-    /// The addresses of a server, from the address of its root.
+    /// The URLs of a server, derived from its root URL.
     pub fn of(server: &Server) -> Self {
         let root = server.site().rest_url.as_str();
         let path = root.split_once("://").map_or(root, |(_, rest)| rest.find('/').map_or("", |at| &rest[at..]));
@@ -33,9 +33,9 @@ impl RouteUrls {
         Self::new(path, server.url_prefix())
     }
 
-    /// The route that a request asks for; `None` when it is not one of the interface.
+    /// The route of a request; `None` if its URL does not belong to the REST API.
     ///
-    /// A non-empty query variable wins over the path. Paths are not decoded, as the peer does not.
+    /// A non-empty query variable takes precedence over the path. Paths are not decoded, as in WordPress.
     pub fn route(&self, path: &str, query: &Map) -> Option<String> {
         if let Some(Value::String(route)) = query.get(VARIABLE).filter(|v| **v != "") {
             return Some(normalize(route));
@@ -47,7 +47,7 @@ impl RouteUrls {
     }
 }
 
-/// A route without slashes at its end; one of nothing else is the index.
+/// A route without trailing slashes. An empty route becomes the index, `/`.
 pub(crate) fn normalize(route: &str) -> String {
     let route = route.trim_end_matches('/');
     if route.is_empty() { "/".to_owned() } else { route.to_owned() }
@@ -58,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn shapes_of_address() {
+    fn url_forms() {
         for (base, path, query, want) in [
             ("", "/svc-json/a/b", "", Some("/a/b")),
             ("", "/svc-json/a//b//", "", Some("/a//b")),

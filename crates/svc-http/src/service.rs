@@ -1,4 +1,4 @@
-//! The service itself: one request of the interface from bytes to bytes.
+//! The tower service: handles one HTTP request of the REST API.
 
 use std::convert::Infallible;
 use std::panic::AssertUnwindSafe;
@@ -19,14 +19,14 @@ use crate::cors;
 use crate::large::LargeBodies;
 use crate::limits::Limits;
 use crate::request::{self, Jsonp};
-use crate::response::{self, Form};
+use crate::response::{self, JsonFormat};
 use crate::response_cache::{CacheKey, ResponseCache};
 use crate::route_url::normalize;
 
-/// The body of answers.
+/// The body type of responses.
 pub type ResponseBody = Full<Bytes>;
 
-/// A tower service that answers every request as one of the interface: the path is the route. For nesting under the
+/// A tower service that handles every request as a REST API request, with the path as route. Nest it under the API
 /// prefix in any router.
 ///
 /// ```
@@ -38,10 +38,10 @@ pub type ResponseBody = Full<Bytes>;
 /// let app: axum::Router = axum::Router::new().nest_service("/svc-json", RestService::new(registry.build()));
 /// ```
 #[derive(Clone)]
-pub struct RestService(Arc<Inner>);
+pub struct RestService(Arc<ServiceInner>);
 
-struct Inner {
-    /// Gives the server of the moment: it may be swapped while requests are under way.
+struct ServiceInner {
+    /// Returns the current server, which may be replaced while requests are in progress.
     source: Box<dyn Fn() -> Server + Send + Sync>,
     authenticator: Arc<dyn Authenticator>,
     limits: Limits,
@@ -55,47 +55,52 @@ impl RestService {
         Self::from_source(move || server.clone())
     }
 
-    /// A service over whatever server `source` gives at the time of each request.
+    /// A service that calls `source` for the server of each request.
     pub fn from_source(source: impl Fn() -> Server + Send + Sync + 'static) -> Self {
         let (authenticator, limits) = (Arc::new(Anonymous), Limits::default());
         let large = LargeBodies::new(limits.memory);
-        Self(Arc::new(Inner { source: Box::new(source), authenticator, limits, large, response_cache: None }))
+        Self(Arc::new(ServiceInner { source: Box::new(source), authenticator, limits, large, response_cache: None }))
     }
 
-    /// Sets who finds out who calls.
+    /// Sets the authenticator. The default is [`Anonymous`].
     #[must_use]
     pub fn authenticator(self, authenticator: Arc<dyn Authenticator>) -> Self {
-        self.change(|inner| inner.authenticator = authenticator)
+        self.configure(|inner| inner.authenticator = authenticator)
     }
 
-    /// Sets the bounds on requests.
+    /// Sets the limits on requests.
     #[must_use]
     pub fn limits(self, limits: Limits) -> Self {
-        self.change(|inner| {
+        self.configure(|inner| {
             inner.limits = limits;
             inner.large = LargeBodies::new(limits.memory);
         })
     }
 
-    /// Gives [cacheable](svc_routing::response::Served::cacheable) answers again for this long at most while `state` is the
-    /// same: a number that changes whenever the data does that handlers and the authenticator read; `None` when that cannot
-    /// be told. A request that says who calls, by `Authorization`, a cookie or a nonce, is answered again only when all its
-    /// headers are the same, but the one that names it for logs; so this is for authenticators that look at headers, data and clock alone.
+    /// Caches [cacheable](svc_routing::response::Served::cacheable) responses for at most `lifetime`, as long as
+    /// `data_version` returns the same number. The number must change with all data that handlers and the authenticator
+    /// read; `None` means that it is unknown.
+    ///
+    /// Requests with credentials (`Authorization`, a cookie or a nonce) share a cached response only if all their
+    /// headers are equal, apart from request ids. Use this only with authenticators that depend on nothing but headers,
+    /// data and the clock.
     #[must_use]
     pub fn with_response_cache(
         self,
         lifetime: Duration,
-        state: impl Fn() -> Option<i64> + Send + Sync + 'static,
+        data_version: impl Fn() -> Option<i64> + Send + Sync + 'static,
     ) -> Self {
         let nonce_header = self.server().site().brand.header("Nonce");
-        self.change(|inner| inner.response_cache = Some(Arc::new(ResponseCache::new(state, lifetime, nonce_header))))
+        self.configure(|inner| {
+            inner.response_cache = Some(Arc::new(ResponseCache::new(data_version, lifetime, nonce_header)))
+        })
     }
 
-    /// Settings are made before the service is shared.
-    fn change(self, f: impl FnOnce(&mut Inner)) -> Self {
+    /// Changes the settings. Clones of the service keep the previous ones.
+    fn configure(self, f: impl FnOnce(&mut ServiceInner)) -> Self {
         let mut inner = match Arc::try_unwrap(self.0) {
             Ok(inner) => inner,
-            Err(shared) => Inner {
+            Err(shared) => ServiceInner {
                 source: Box::new({
                     let shared = Arc::clone(&shared);
                     move || (shared.source)()
@@ -110,13 +115,13 @@ impl RestService {
         Self(Arc::new(inner))
     }
 
-    /// The server of the moment.
+    /// The current server.
     pub fn server(&self) -> Server {
         (self.0.source)()
     }
 
-    /// Answers a request for this route.
-    pub async fn answer<B>(&self, route: String, request: HttpRequest<B>) -> HttpResponse<ResponseBody>
+    /// Responds to a request for this route.
+    pub async fn respond<B>(&self, route: String, request: HttpRequest<B>) -> HttpResponse<ResponseBody>
     where
         B: http_body::Body + Send + 'static,
         B::Data: Send,
@@ -131,16 +136,16 @@ impl RestService {
             return res;
         }
         let server = self.server();
-        let work = AssertUnwindSafe(self.work(&server, route, parts, body, key)).catch_unwind();
-        work.await.unwrap_or_else(|_| {
-            // The panic hook has printed where and why.
-            tracing::error!("answering a request panicked");
+        let process = AssertUnwindSafe(self.process(&server, route, parts, body, key)).catch_unwind();
+        process.await.unwrap_or_else(|_| {
+            // The panic hook has already logged message and location.
+            tracing::error!("request handler panicked");
             let error = Error::new("rest_internal_error", "Something went wrong on the server.").with_status(500);
-            plain(&server, false, &error)
+            plain_error(&server, false, &error)
         })
     }
 
-    async fn work<B>(
+    async fn process<B>(
         &self,
         server: &Server,
         route: String,
@@ -158,18 +163,18 @@ impl RestService {
         let callback = match request::jsonp(&req) {
             Jsonp::No => None,
             _ if !site.jsonp => {
-                let error = Error::new("rest_callback_disabled", "JSONP is switched off on this site.");
-                return plain(server, true, &error.with_status(400));
+                let error = Error::new("rest_callback_disabled", "JSONP is disabled on this site.");
+                return plain_error(server, true, &error.with_status(400));
             }
             Jsonp::Callback(name) => Some(name),
             Jsonp::Invalid => {
                 let error = Error::new("rest_callback_invalid", "Invalid JSONP callback function.");
-                return plain(server, true, &error.with_status(400));
+                return plain_error(server, true, &error.with_status(400));
             }
         };
         let read = request::body(req.clone(), body, &self.0.limits, &self.0.large).await;
-        // The reservation lives as long as the request.
-        let (req, unread, _reserved) = match read {
+        // The reservation must live as long as the request.
+        let (req, body_error, _reserved) = match read {
             Ok((read, reserved)) => (read, None, Some(reserved)),
             Err(error) => (req, Some(error), None),
         };
@@ -182,24 +187,24 @@ impl RestService {
             nonce: request::nonce(&req, &site.brand.nonce_param(), &nonce_header),
         };
         let outcome = self.0.authenticator.authenticate(credentials).await;
-        let (req, logged_in, auth_headers, refused) = outcome.apply(req);
-        // Another nonce or password may be let in at the same address.
-        let is_personal = logged_in || refused.is_some();
+        let (req, logged_in, auth_headers, auth_error) = outcome.apply(req);
+        // Do not cache rejections: the same URL may succeed with another nonce or password.
+        let is_personal = logged_in || auth_error.is_some();
         let is_jsonp = callback.is_some();
-        let form = Form { jsonp: callback, pretty: wants_lines(&req) };
-        let served = match refused.or(unread) {
+        let format = JsonFormat { jsonp: callback, pretty: wants_pretty(&req) };
+        let served = match auth_error.or(body_error) {
             Some(error) => server.serve_error(req, error).await,
             None => server.serve(req).await,
         };
 
-        let mut out = response::common(site, is_jsonp);
-        response::exposed(&mut out, site);
+        let mut out = response::common_headers(site, is_jsonp);
+        response::add_cors_lists(&mut out, site);
         response::notices(&mut out, site, &served.notices);
         for (name, value) in &auth_headers {
             response::set(&mut out, name, value);
         }
         let key = key.filter(|_| served.cacheable);
-        let (status, mut headers, body) = response::content(out, served, &form);
+        let (status, mut headers, body) = response::content(out, served, &format);
         if is_personal {
             response::forbid_caching(&mut headers);
         }
@@ -211,15 +216,15 @@ impl RestService {
     }
 }
 
-fn wants_lines(req: &Request) -> bool {
+fn wants_pretty(req: &Request) -> bool {
     req.has_param("_pretty")
 }
 
-/// An error that is answered without dispatch: code and message only.
-fn plain(server: &Server, is_jsonp: bool, error: &Error) -> HttpResponse<ResponseBody> {
+/// An error response without dispatch: code and message only.
+fn plain_error(server: &Server, is_jsonp: bool, error: &Error) -> HttpResponse<ResponseBody> {
     let body = serde_json::json!({ "code": error.code(), "message": error.message() });
     let status = StatusCode::from_u16(error.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-    response::finish(status, response::common(server.site(), is_jsonp), body.to_string().into())
+    response::finish(status, response::common_headers(server.site(), is_jsonp), body.to_string().into())
 }
 
 impl<B> tower::Service<HttpRequest<B>> for RestService
@@ -239,6 +244,6 @@ where
     fn call(&mut self, request: HttpRequest<B>) -> Self::Future {
         let service = self.clone();
         let route = normalize(request.uri().path());
-        Box::pin(async move { Ok(service.answer(route, request).await) })
+        Box::pin(async move { Ok(service.respond(route, request).await) })
     }
 }

@@ -1,8 +1,8 @@
-//! Extension points: every row of the specification's Events table as one typed method.
+//! Hooks: a typed method for each row of the specification's Events table.
 //!
-//! Hooks are added while the registry is filled; those with a lower priority run first, those with the same priority in
-//! order of registration. A filter folds a value, an action observes. The framework's own work on a request stands at
-//! priority 10, before hooks of that priority: `OPTIONS` in [`Hooks::pre_dispatch`], `Allow` and `_fields` in
+//! Hooks are added while the registry is filled. Lower priorities run first, equal priorities in order of registration.
+//! Filters change a value, actions observe. The framework's own processing of a request has priority 10 and runs before
+//! other hooks of that priority: `OPTIONS` in [`Hooks::pre_dispatch`], `Allow` and `_fields` in
 //! [`Hooks::post_dispatch`].
 
 use std::future::Future;
@@ -16,8 +16,8 @@ use crate::search::SearchHandler;
 use crate::server::Dispatch;
 use crate::{Request, Response, Result};
 
-/// Priority of the framework's own work.
-pub(crate) const OWN: i32 = 10;
+/// Priority of the framework's own processing.
+pub(crate) const FRAMEWORK_PRIORITY: i32 = 10;
 
 type Init = dyn FnOnce(&mut Registry) + Send;
 type PreDispatch = dyn Fn(&Request) -> BoxFuture<Option<Result>> + Send + Sync;
@@ -31,18 +31,19 @@ type Handlers = dyn Fn(Vec<Arc<dyn SearchHandler>>) -> Vec<Arc<dyn SearchHandler
 type Sizes = dyn Fn(Vec<u32>) -> Vec<u32> + Send + Sync;
 type ObjectRoute = dyn Fn(String, &ObjectRef) -> String + Send + Sync;
 
-/// What a generated address was made of.
+/// The parts of a generated URL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct UrlContext<'a> {
-    /// The path under the interface root, beginning with a slash.
+    /// The path below the API root, with leading slash.
     pub path: &'a str,
-    /// The site's number on a server of several; 0 for the current one.
+    /// Id of the site in a network of sites; 0 for the current one.
     pub blog_id: u64,
-    /// What the address is for: `rest` by default.
+    /// The scheme that the URL is generated for; `rest` by default.
     pub scheme: &'a str,
 }
 
-/// Functions by priority; stable among equals.
+/// Functions by priority. Equal priorities keep their order.
 struct Chain<F: ?Sized>(Vec<(i32, Arc<F>)>);
 
 impl<F: ?Sized> Clone for Chain<F> {
@@ -67,20 +68,20 @@ impl<F: ?Sized> Chain<F> {
         self.0.iter().map(|(_, f)| f.as_ref())
     }
 
-    /// Those that run before the framework's own work, or those that run after it.
-    fn around_own(&self, before: bool) -> impl Iterator<Item = &F> {
-        self.0.iter().filter(move |(p, _)| (*p < OWN) == before).map(|(_, f)| f.as_ref())
+    /// The functions that run before, or after, the framework's own processing.
+    fn relative_to_framework(&self, before: bool) -> impl Iterator<Item = &F> {
+        self.0.iter().filter(move |(p, _)| (*p < FRAMEWORK_PRIORITY) == before).map(|(_, f)| f.as_ref())
     }
 }
 
-/// The extension points, one method each.
+/// The hooks, one method each.
 #[derive(Default)]
 pub struct Hooks {
     init: Vec<(i32, Box<Init>)>,
     frozen: FrozenHooks,
 }
 
-/// The hooks that are run after start-up.
+/// The hooks that run after start-up.
 #[derive(Clone, Default)]
 pub(crate) struct FrozenHooks {
     pre_dispatch: Chain<PreDispatch>,
@@ -99,7 +100,7 @@ pub(crate) struct FrozenHooks {
 
 /// Registration.
 impl Hooks {
-    /// Action `rest_api_init`: runs when the server is built, with the registry, to register routes and fields.
+    /// Action `rest_api_init`: runs when the server is built and receives the registry, to register routes and fields.
     ///
     /// ```
     /// # use svc_routing::*;
@@ -115,7 +116,7 @@ impl Hooks {
         self.init.insert(at, (priority, Box::new(f)));
     }
 
-    /// Filter `rest_url_prefix`: changes the prefix of addresses, by default `svc-json`.
+    /// Filter `rest_url_prefix`: changes the URL prefix, by default `svc-json`.
     ///
     /// ```
     /// let mut registry = svc_routing::Registry::new();
@@ -126,7 +127,7 @@ impl Hooks {
         self.frozen.url_prefix.add(priority, Arc::new(f));
     }
 
-    /// Filter `rest_url`: changes generated addresses.
+    /// Filter `rest_url`: changes generated URLs.
     ///
     /// ```
     /// let mut registry = svc_routing::Registry::new();
@@ -137,7 +138,7 @@ impl Hooks {
         self.frozen.url.add(priority, Arc::new(f));
     }
 
-    /// Filter `wp_rest_server_class`: puts another dispatcher around or in place of the server's own.
+    /// Filter `wp_rest_server_class`: wraps or replaces the server's dispatcher.
     ///
     /// ```
     /// # use std::sync::Arc;
@@ -190,7 +191,7 @@ impl Hooks {
         self.frozen.search_handlers.add(priority, Arc::new(f));
     }
 
-    /// Filter `rest_avatar_sizes`: changes the list of avatar sizes in pixels, by default 24, 48, 96.
+    /// Filter `rest_avatar_sizes`: changes the list of avatar sizes in pixels, by default 24, 48 and 96.
     ///
     /// ```
     /// let mut registry = svc_routing::Registry::new();
@@ -227,7 +228,7 @@ impl Hooks {
         self.frozen.route_for_term.add(priority, Arc::new(f));
     }
 
-    /// Filter `rest_queried_resource_route`: changes the route of the resource that a page of the site shows.
+    /// Filter `rest_queried_resource_route`: changes the route of the resource that an HTML page shows.
     ///
     /// ```
     /// let mut registry = svc_routing::Registry::new();
@@ -238,8 +239,8 @@ impl Hooks {
         self.frozen.queried_resource_route.add(priority, Arc::new(f));
     }
 
-    /// Filter `rest_pre_serve_request`: sees what is about to go out, may change its headers, and may answer with
-    /// another body. The web service attaches its CORS headers at priority 10.
+    /// Filter `rest_pre_serve_request`: inspects the final response, may change its headers, and may replace the body.
+    /// The HTTP service adds its CORS headers at priority 10.
     ///
     /// ```
     /// # use svc_routing::{Registry, Request};
@@ -258,7 +259,7 @@ impl Hooks {
         self.frozen.pre_serve.add(priority, Arc::new(f));
     }
 
-    /// Filter `rest_post_dispatch`: changes a response after it was dispatched, errors included.
+    /// Filter `rest_post_dispatch`: changes a response after dispatch, including errors.
     ///
     /// ```
     /// # use svc_routing::{Registry, Request};
@@ -273,7 +274,7 @@ impl Hooks {
         self.frozen.post_dispatch.add(priority, Arc::new(f));
     }
 
-    /// Filter `rest_pre_dispatch`: may answer a request before it is matched with a route.
+    /// Filter `rest_pre_dispatch`: may respond to a request before it is matched with a route.
     ///
     /// ```
     /// # use svc_routing::{Registry, Request, Response};
@@ -314,7 +315,7 @@ impl Hooks {
         self.frozen.index.add(priority, Arc::new(move |res, req| Box::pin(f(res, req))));
     }
 
-    /// The search handlers after all filters; for the program that mounts the search route.
+    /// The search handlers after all filters, for the program that mounts the search route.
     pub fn search_handler_list(&self, default: Vec<Arc<dyn SearchHandler>>) -> Vec<Arc<dyn SearchHandler>> {
         self.frozen.search_handlers.iter().fold(default, |all, f| f(all))
     }
@@ -330,27 +331,27 @@ impl Hooks {
 
 /// Running.
 impl FrozenHooks {
-    pub(crate) async fn run_pre_dispatch(&self, req: &Request, before_own: bool) -> Option<Result> {
-        for f in self.pre_dispatch.around_own(before_own) {
-            // The future is made before it is awaited, so that the hook itself need not be held across the wait.
-            let answer = f(req);
-            if let Some(result) = answer.await {
+    pub(crate) async fn run_pre_dispatch(&self, req: &Request, before_framework: bool) -> Option<Result> {
+        for f in self.pre_dispatch.relative_to_framework(before_framework) {
+            // Call the hook before awaiting, so that no reference to it is held across the await.
+            let future = f(req);
+            if let Some(result) = future.await {
                 return Some(result);
             }
         }
         None
     }
 
-    /// Whether some have a word in answers.
-    pub(crate) fn see_answers(&self) -> bool {
+    /// Whether any hook can change responses.
+    pub(crate) fn can_change_responses(&self) -> bool {
         !(self.pre_dispatch.0.is_empty()
             && self.post_dispatch.0.is_empty()
             && self.pre_serve.0.is_empty()
             && self.server.0.is_empty())
     }
 
-    pub(crate) fn run_post_dispatch(&self, res: Response, req: &Request, before_own: bool) -> Response {
-        self.post_dispatch.around_own(before_own).fold(res, |res, f| f(res, req))
+    pub(crate) fn run_post_dispatch(&self, res: Response, req: &Request, before_framework: bool) -> Response {
+        self.post_dispatch.relative_to_framework(before_framework).fold(res, |res, f| f(res, req))
     }
 
     pub(crate) fn run_pre_serve(&self, served: &mut Served, req: &Request) {
@@ -402,7 +403,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lower_priority_runs_first_and_equals_keep_their_order() {
+    fn hooks_run_by_priority_then_registration() {
         let mut hooks = Hooks::default();
         for (priority, mark) in [(10, "b"), (5, "a"), (10, "c"), (20, "d"), (-1, "0")] {
             hooks.queried_resource_route(priority, move |route| route + mark);

@@ -1,4 +1,4 @@
-//! What the search route asks of a kind of searchable object.
+//! The search route's extension point: kinds of searchable objects.
 
 use serde_json::Value;
 
@@ -9,20 +9,20 @@ use crate::{Request, Result};
 /// One page of search results.
 #[derive(Clone, Debug, Default)]
 pub struct SearchPage {
-    /// Ids of the objects found, as the handler knows them.
+    /// Ids of the matching objects, in the handler's format.
     pub ids: Vec<Value>,
-    /// How many there are on all pages.
+    /// Number of matches on all pages.
     pub total: u64,
 }
 
-/// One kind of searchable object: posts, terms, post formats …
+/// A kind of searchable object: posts, terms, post formats …
 pub trait SearchHandler: Send + Sync {
-    /// The value of the parameter `type` that chooses this handler.
+    /// The value of the `type` parameter that selects this handler.
     fn kind(&self) -> &str;
-    /// The values of `subtype` that it knows.
+    /// The supported values of `subtype`.
     fn subtypes(&self) -> Vec<String>;
-    /// Searches.
+    /// Runs a search.
     fn search(&self, req: Request) -> BoxFuture<Result<SearchPage>>;
-    /// Prepares objects found, in order, with their links.
+    /// Prepares the found objects, in order, with their links.
     fn prepare(&self, ids: Vec<Value>, req: Request) -> BoxFuture<Result<Vec<(Value, Links)>>>;
 }

@@ -1,7 +1,8 @@
-//! Requests for pages: from path and query to what to look up.
+//! Resolves the URL of a page request to what must be looked up in the database.
 //!
-//! A path becomes query variables by rules in a fixed order, the query's own variables are laid over them, and both
-//! together say what is asked for. Where only the database can tell a page from a post, both are given, in order.
+//! Rules in a fixed order turn the path into query variables; the variables of the query string override them; together
+//! they select what is looked up. If only the database can distinguish a page from a post, both lookups are returned,
+//! in order.
 
 use std::collections::BTreeMap;
 
@@ -15,14 +16,14 @@ use crate::{
 /// Query variables by name.
 pub(crate) type Vars = BTreeMap<String, String>;
 
-/// Longest path that is read, in bytes, and most segments: slugs have at most 200 bytes.
+/// Longest path that is read, in bytes, and its maximum number of segments. Slugs have at most 200 bytes.
 const MAX_PATH: usize = 8 * 1024;
 const MAX_SEGMENTS: usize = 64;
 
-/// Feed formats that can stand in paths.
+/// Feed formats that can appear in paths.
 const FEEDS: [&str; 5] = ["feed", "rdf", "rss", "rss2", "atom"];
 
-/// Query variables that a request may set, beside those of taxonomies and post types.
+/// Query variables that a request may set, in addition to those of taxonomies and post types.
 #[rustfmt::skip]
 const PUBLIC: &[&str] = &[
     "m", "p", "cat", "s", "page", "paged", "author", "year", "monthnum", "day", "hour", "minute", "second", "name",
@@ -31,10 +32,10 @@ const PUBLIC: &[&str] = &[
 ];
 
 impl SiteUrls {
-    /// What a request asks for, best first: the first that is found is meant. Never empty.
+    /// The lookups of a request, in order of preference: the first that finds something wins. Never empty.
     ///
-    /// `path` is percent-encoded and without query; `query` holds decoded parameters. Slugs are given as they are stored
-    /// (small letters, other characters percent-encoded).
+    /// `path` is percent-encoded and has no query; `query` contains decoded parameters. Slugs are returned in stored
+    /// form (lower case, other characters percent-encoded).
     pub fn lookups(&self, path: &str, query: &[(String, String)]) -> Vec<Lookup> {
         let parameter = |name: &str| query.iter().rev().find(|(k, _)| k == name).map(|(_, v)| &**v);
         if let Some(route) = self.rest_route(path, parameter("rest_route")) {
@@ -43,7 +44,7 @@ impl SiteUrls {
         let mut found: Vec<Lookup> = Vec::new();
         for mut vars in self.read_path(path) {
             for (name, value) in query {
-                // An empty search is a search too.
+                // An empty search counts as a search.
                 if (!value.is_empty() || name == "s") && self.is_public(name) {
                     vars.insert(name.clone(), value.clone());
                 }
@@ -66,14 +67,14 @@ impl SiteUrls {
             || self.post_types.iter().any(|t| own(&t.query_var))
     }
 
-    /// The variables that a path may mean, best first; none when it means nothing.
+    /// The possible query variables of a path, in order of preference. Empty if the path is invalid.
     fn read_path(&self, path: &str) -> Vec<Vars> {
-        let own = self.own_path(path).trim_matches('/');
+        let own = self.strip_home(path).trim_matches('/');
         let (index, own) = match own.strip_prefix("index.php") {
             Some(rest) if rest.is_empty() || rest.starts_with('/') => (true, rest.trim_start_matches('/')),
             _ => (false, own),
         };
-        // Without pretty permalinks the query alone says what is asked for.
+        // Without pretty permalinks, only the query string matters.
         if own.is_empty() || !self.permalinks.is_pretty() {
             return vec![Vars::new()];
         }
@@ -103,34 +104,34 @@ impl SiteUrls {
         candidates
     }
 
-    /// Paths with a fixed beginning: terms, custom types, feeds, search, authors, dates.
+    /// Reads paths with a fixed prefix: terms, custom types, feeds, search, authors, dates.
     fn read_base(&self, base: &[&str], tail: &Vars) -> Option<Vars> {
         let one = |name: &str, value: String| Some(Vars::from([(name.to_owned(), value)]));
         let after = |start: &str| -> Option<Vec<&str>> { segments_after(base, start) };
         let root = self.permalinks.root();
-        // The index segment is gone from the path by now.
+        // `index.php` has already been removed from the path.
         let without_root = |start: &str| start.trim_start_matches('/').strip_prefix(root).map(str::to_owned);
         for taxonomy in &self.taxonomies {
-            let start = taxonomy.path_start(&self.permalinks).and_then(|s| without_root(&s));
+            let start = taxonomy.path_prefix(&self.permalinks).and_then(|s| without_root(&s));
             if let (Some(var), Some(rest)) = (&taxonomy.query_var, start.and_then(|s| after(&s)))
                 && (rest.len() == 1 || (taxonomy.hierarchical && rest.len() > 1))
             {
                 return one(var, rest.join("/"));
             }
         }
-        for kind in &self.post_types {
-            let start = |part: &str| without_root(&self.permalinks.based(part, kind.with_front));
-            if let Some(archive) = kind.archive.as_deref().and_then(start)
+        for post_type in &self.post_types {
+            let start = |part: &str| without_root(&self.permalinks.base_path(part, post_type.with_front));
+            if let Some(archive) = post_type.archive.as_deref().and_then(start)
                 && after(&archive).is_some_and(|rest| rest.is_empty())
             {
-                return one("post_type", kind.name.clone());
+                return one("post_type", post_type.name.clone());
             }
-            if let (Some(base), Some(var)) = (kind.base.as_deref().and_then(start), &kind.query_var)
+            if let (Some(base), Some(var)) = (post_type.base.as_deref().and_then(start), &post_type.query_var)
                 && let Some(rest) = after(&base)
                 && !rest.is_empty()
             {
                 let (rest, page) = split_page(&rest, tail);
-                if rest.len() == 1 || kind.hierarchical {
+                if rest.len() == 1 || post_type.hierarchical {
                     let mut vars = Vars::from([(var.clone(), rest.join("/"))]);
                     vars.extend(page.map(|n| ("page".to_owned(), n.to_owned())));
                     return Some(vars);
@@ -143,7 +144,7 @@ impl SiteUrls {
             ["search", words @ ..] if !words.is_empty() => return one("s", words.join("/")),
             _ => {}
         }
-        let authors = without_root(&self.permalinks.based("author", true));
+        let authors = without_root(&self.permalinks.base_path("author", true));
         if let Some([author]) = authors.and_then(|s| after(&s)).as_deref() {
             return one("author_name", (*author).to_owned());
         }
@@ -153,7 +154,7 @@ impl SiteUrls {
         [day, month, year].iter().find_map(|structure| Pattern::new(structure).read(base))
     }
 
-    /// Paths of posts, pages and attachments, and beginnings of posts' paths.
+    /// Reads paths of posts, pages and attachments, and prefixes of post paths.
     fn read_content(&self, segments: &[&str], base: &[&str], tail: &Vars) -> Vec<Vars> {
         if let [_, .., "attachment", slug] = base {
             return vec![Vars::from([("attachment".to_owned(), (*slug).to_owned())])];
@@ -174,8 +175,8 @@ impl SiteUrls {
                 pattern.read(post)?;
                 Some(Vars::from([("attachment".to_owned(), (*slug).to_owned())]))
             })
-            .or_else(|| pattern.read_beginning(base));
-        // A page may be called as a tail is, such as `feed`; but then that is what the peer shows.
+            .or_else(|| pattern.read_prefix(base));
+        // A page may have the slug of a tail, such as `feed`. WordPress then shows the feed.
         let page_path = |path: &[&str]| Some(Vars::from([("pagename".to_owned(), path.join("/"))]));
         let page = if base.is_empty() { page_path(segments) } else { paged(base, &page_path) };
         match (self.permalinks.pages_first(), post) {
@@ -185,7 +186,7 @@ impl SiteUrls {
         }
     }
 
-    /// What variables ask for.
+    /// Turns query variables into a lookup.
     fn classify(&self, vars: &Vars) -> Lookup {
         let get = |name: &str| vars.get(name).map(String::as_str).filter(|v| !v.is_empty());
         let number = |name: &str| get(name).map_or(0, absint);
@@ -260,7 +261,7 @@ impl SiteUrls {
     fn terms(&self, vars: &Vars) -> Vec<TermKey> {
         let get = |name: &str| vars.get(name).map(String::as_str).filter(|v| !v.is_empty());
         let mut terms = Vec::new();
-        // A negative number leaves a category out, which no archive of this crate does.
+        // A negative id excludes a category. Such an archive is not supported.
         if let Some(id) = get("cat").filter(|v| !v.starts_with('-')).map(absint).filter(|id| *id > 0) {
             terms.push(TermKey::Id("category".to_owned(), id));
         }
@@ -279,17 +280,17 @@ impl SiteUrls {
     }
 }
 
-/// A slug as it is stored.
+/// A slug in its stored form.
 fn slug_of(text: &str) -> String {
     sanitize_title_with_dashes(text, false)
 }
 
-/// Slugs as they are stored, joined by `/`.
+/// Slugs in their stored form, joined by `/`.
 fn path_of(text: &str) -> String {
     text.split('/').map(slug_of).filter(|slug| !slug.is_empty()).collect::<Vec<_>>().join("/")
 }
 
-/// The date of `year`, `monthnum` … or of `m` (`YYYY`, `YYYYMM`, `YYYYMMDD` and so on).
+/// The date of `year`, `monthnum` …, or of `m` (`YYYY`, `YYYYMM`, `YYYYMMDD` and so on).
 fn date_of(vars: &Vars) -> DateKey {
     let m: String = vars.get("m").map(|m| m.chars().filter(char::is_ascii_digit).collect()).unwrap_or_default();
     let part = |name: &str, range: std::ops::Range<usize>| {
@@ -310,7 +311,7 @@ fn date_of(vars: &Vars) -> DateKey {
 fn special_file(file: &str) -> Option<Vars> {
     let (name, value) = match file {
         "robots.txt" | "favicon.ico" => (&file[..file.len() - 4], "1"),
-        // The short name leads to the long one.
+        // The short name is an alias of the long one.
         "sitemap.xml" | "wp-sitemap.xml" => ("sitemap", "wp-sitemap.xml"),
         _ if file.starts_with("wp-sitemap") && (file.ends_with(".xml") || file.ends_with(".xsl")) => ("sitemap", file),
         _ => return None,
@@ -318,14 +319,14 @@ fn special_file(file: &str) -> Option<Vars> {
     Some(Vars::from([(name.to_owned(), value.to_owned())]))
 }
 
-/// The segments after a fixed beginning; both are compared decoded.
+/// The segments after a fixed prefix. The comparison ignores percent-encoding.
 fn segments_after<'a>(base: &[&'a str], start: &str) -> Option<Vec<&'a str>> {
     let start: Vec<&str> = start.split('/').filter(|s| !s.is_empty()).collect();
     let rest = base.get(start.len()..)?;
     base.iter().zip(&start).all(|(a, b)| a == b || decode(a) == decode(b)).then(|| rest.to_vec())
 }
 
-/// Takes the end of a path off that says how to show a thing: feed, page of an archive or of comments, embedding.
+/// Splits off the end of a path that selects a presentation: feed, page number, page of comments, embed.
 fn split_tail<'a, 'b>(segments: &'b [&'a str]) -> (&'b [&'a str], Vars) {
     let number = |text: &str| !text.is_empty() && text.len() <= 10 && text.bytes().all(|b| b.is_ascii_digit());
     let tail = |name: &str, value: &str| Vars::from([(name.to_owned(), value.to_owned())]);
@@ -343,7 +344,7 @@ fn split_tail<'a, 'b>(segments: &'b [&'a str]) -> (&'b [&'a str], Vars) {
     }
 }
 
-/// Takes a number off the end of a post's path: the page of its text.
+/// Splits a number off the end of a post's path: the page of its content.
 fn split_page<'a>(segments: &[&'a str], tail: &Vars) -> (Vec<&'a str>, Option<&'a str>) {
     match segments.split_last() {
         Some((last, rest))
@@ -373,8 +374,8 @@ mod tests {
         site
     }
 
-    /// A short form of lookups: kind and members that are set.
-    fn shown(lookups: &[Lookup]) -> String {
+    /// A compact form of lookups: the kind, then all fields that are set.
+    fn summary(lookups: &[Lookup]) -> String {
         let one = |l: &Lookup| {
             let mut out: Vec<String> = match &l.what {
                 What::Rest(route) => vec![format!("rest {route}")],
@@ -431,19 +432,19 @@ mod tests {
     #[track_caller]
     fn check(structure: &str, rows: &[(&str, &str)]) {
         let site = site(structure);
-        for (address, expected) in rows {
-            let (path, query) = address.split_once('?').unwrap_or((address, ""));
+        for (url, expected) in rows {
+            let (path, query) = url.split_once('?').unwrap_or((url, ""));
             let query: Vec<(String, String)> = query
                 .split('&')
                 .filter_map(|pair| pair.split_once('='))
                 .map(|(k, v)| (k.to_owned(), decode(v)))
                 .collect();
-            assert_eq!(shown(&site.lookups(&format!("/sub{path}"), &query)), *expected, "{structure} {address}");
+            assert_eq!(summary(&site.lookups(&format!("/sub{path}"), &query)), *expected, "{structure} {url}");
         }
     }
 
     #[test]
-    fn dated_permalinks() {
+    fn date_based_permalinks() {
         check(
             "/%year%/%monthnum%/%day%/%postname%/",
             &[
@@ -486,7 +487,7 @@ mod tests {
     }
 
     #[test]
-    fn name_permalinks_look_for_pages_first() {
+    fn post_name_permalinks_try_pages_first() {
         check(
             "/%postname%/",
             &[
@@ -500,7 +501,7 @@ mod tests {
     }
 
     #[test]
-    fn other_permalinks() {
+    fn other_permalink_structures() {
         check(
             "/archives/%post_id%",
             &[
@@ -539,7 +540,7 @@ mod tests {
     }
 
     #[test]
-    fn queries() {
+    fn query_strings() {
         check(
             "",
             &[
