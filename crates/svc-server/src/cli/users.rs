@@ -9,6 +9,7 @@ use svc_auth::{
     password, random_text,
     roles::Roles,
 };
+use svc_login::SESSIONS;
 use svc_model::{User, UserId};
 use svc_store::{
     Db, MetaKind, Order, Store, StoreError, StoredText, Tx, meta, options,
@@ -21,7 +22,6 @@ use crate::{
     config::Config,
     error::{Error, Result},
     first_run,
-    login::SESSIONS,
     site::open_store,
 };
 
