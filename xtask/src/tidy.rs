@@ -36,11 +36,10 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("svc-pages", &["svc-php", "svc-text", "svc-schema", "svc-model", "svc-discovery", "svc-auth", "svc-blocks", "svc-store",
                     "svc-packages", "svc-media", "svc-controllers", "svc-login"]),
     ("svc-wp-config", &[]),
-    ("svc-reading-time", &["svc-text", "svc-schema", "svc-routing", "svc-controllers"]),
     ("svc-server", &["svc-brand", "svc-php", "svc-text", "svc-schema", "svc-routing", "svc-resource", "svc-model",
                      "svc-discovery", "svc-auth", "svc-content", "svc-blocks", "svc-store", "svc-fetch",
                           "svc-packages", "svc-media", "svc-controllers",
-                     "svc-http", "svc-login", "svc-pages", "svc-wp-config", "svc-reading-time"]),
+                     "svc-http", "svc-login", "svc-pages", "svc-wp-config"]),
 ];
 
 /// Crates of others that only some of ours may use, and why.

@@ -17,7 +17,7 @@ use axum::{
 use chrono::Utc;
 use svc_auth::Scheme;
 use svc_controllers::{
-    Extension, HttpClient, Site,
+    Clock, Extension, HttpClient, Site,
     feeds::{FETCH_HEADER, within_own_fetch},
 };
 use svc_http::{RestLayer, Uncached};
@@ -65,6 +65,7 @@ pub struct SiteBuilder {
     prepare: Vec<Prepare>,
     register: Vec<Register>,
     texts: Option<Arc<dyn Texts>>,
+    clock: Option<Clock>,
 }
 
 impl SiteBuilder {
@@ -102,7 +103,14 @@ impl SiteBuilder {
         self
     }
 
-    /// Does what the process's arguments ask for: serve, import, and so on.
+    /// Sets the clock of the site: a function that returns the current time in UTC.
+    #[must_use]
+    pub fn clock(mut self, clock: Clock) -> Self {
+        self.clock = Some(clock);
+        self
+    }
+
+    /// Runs the command of the process's arguments: serve, import, and so on.
     pub fn command_line(self) -> ExitCode {
         crate::cli::main(self)
     }
@@ -114,6 +122,7 @@ impl SiteBuilder {
     /// When folder, keys or database cannot be used.
     pub fn open(&self, config: &Config, address: &SiteUrl) -> Result<OpenSite> {
         let address = config.site_url.as_ref().unwrap_or(address);
+        let clock = self.clock.unwrap_or(|| Utc::now().naive_utc());
         first_run::folder(&config.data)?;
         let _turn = first_run::turn(&config.data);
         let store = open_store(config)?;
@@ -125,7 +134,7 @@ impl SiteBuilder {
                 if let Some(name) = &config.theme {
                     active_theme::require(&config.content_dir, name)?;
                 }
-                first_run::create(&config.data, &store, address, Utc::now())?
+                first_run::create(&config.data, &store, address, clock().and_utc())?
             }
             // Nothing is made in a database that is somebody else's.
             (false, Some(file)) => return Err(no_site(file, &config.table_prefix)),
@@ -135,7 +144,8 @@ impl SiteBuilder {
         let secrets = secrets.map_err(Error::store("cannot read the site's options"))?;
         let keys =
             config.keys.complete(&config.data, |name| secrets.get(name).map(|stored| stored.text().to_owned()))?;
-        let mut site = Site::new(store, config.brand.clone(), &config.content_dir).with_keys(keys.clone());
+        let mut site =
+            Site::new(store, config.brand.clone(), &config.content_dir).with_keys(keys.clone()).with_clock(clock);
         if let Some(address) = &config.site_url {
             site = site.at(address.as_str());
         }

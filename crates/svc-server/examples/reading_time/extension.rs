@@ -1,30 +1,32 @@
-//! An example of an extension: how long a post takes to read.
+//! An example of an extension: the reading time of posts.
 //!
-//! It shows the three things that an extension can bring: a field on posts, a route, and a hook. It is listed among the
-//! plugins as `reading-time` and does nothing until it is switched on there.
+//! It registers a field on posts, a route and a hook. The REST API lists it as the plugin `reading-time`; it is inactive until
+//! an administrator activates it.
 
 use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
-use svc_controllers::{Extension, Plugin, Site};
-use svc_routing::{ExtraField, Method, Registry, Request, Response, Result, Route, get, public};
-use svc_schema::{
-    Args, Error,
-    build::{integer, object, types},
+use svc_server::{
+    controllers::{Extension, Plugin, Site},
+    routing::{ExtraField, Method, Registry, Request, Response, Result, Route, get, public},
+    schema::{
+        Args, Error,
+        build::{integer, object, types},
+    },
 };
 
-/// What readers manage in a minute.
+/// Reading speed.
 const WORDS_PER_MINUTE: usize = 220;
 
 /// The extension.
-pub struct ReadingTime;
+pub(crate) struct ReadingTime;
 
 impl Extension for ReadingTime {
     fn about(&self) -> Plugin {
         Plugin {
             file: "reading-time".to_owned(),
             name: "Reading Time".to_owned(),
-            description: "Tells how many minutes a post takes to read.".to_owned(),
+            description: "Shows how many minutes a post takes to read.".to_owned(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             author: "The server's authors".to_owned(),
             text_domain: "reading-time".to_owned(),
@@ -34,34 +36,37 @@ impl Extension for ReadingTime {
 
     fn register(&self, registry: &mut Registry, site: &Arc<Site>) {
         let minutes =
-            types(["integer", "null"]).describe("Minutes that the post takes to read; null without its content.");
+            types(["integer", "null"]).describe("Reading time in minutes; null if the content is not included.");
         let field = ExtraField::new(minutes.context(&["view", "edit"]).readonly().compile());
-        // The field reads the content that the post was prepared with: so a list of posts takes no further query.
+        // The field reads the content of the prepared post, so lists of posts need no further query.
         registry.field(&["post"], "reading_time", field.get(|post, _| async move { Ok(of_post(&post)) }));
         let posts = format!("/{}/posts", site.brand.namespace());
         let schema = object([
-            ("id", integer().describe("Number of the post.")),
-            ("minutes", integer().describe("Minutes that it takes to read.")),
-            ("words", integer().describe("How many words it has.")),
+            ("id", integer().describe("The post's ID.")),
+            ("minutes", integer().describe("Reading time in minutes.")),
+            ("words", integer().describe("Number of words.")),
         ]);
-        let answer = move |req: Request| time_of(req, posts.clone());
-        let id = Args::from([("id", integer().describe("Number of the post."))]);
-        let route = Route::new(r"/posts/(?P<id>[\d]+)").schema(schema.compile()).endpoint(get(answer, public).args(id));
+        let handler = move |req: Request| reading_time(req, posts.clone());
+        let id = Args::from([("id", integer().describe("The post's ID."))]);
+        let route =
+            Route::new(r"/posts/(?P<id>[\d]+)").schema(schema.compile()).endpoint(get(handler, public).args(id));
         registry.route("reading-time/v1", route).expect("a namespace and a pattern");
         registry.hooks.index(10, |mut index, _| async move {
-            if let Value::Object(members) = &mut index.data {
-                members.insert("reading_time".to_owned(), json!({"words_per_minute": WORDS_PER_MINUTE}));
+            if let Value::Object(fields) = &mut index.data {
+                fields.insert("reading_time".to_owned(), json!({"words_per_minute": WORDS_PER_MINUTE}));
             }
             index
         });
     }
 }
 
-/// Answers for one post. Who may read it is decided where posts are: the post is asked for in the caller's name.
-async fn time_of(req: Request, posts: String) -> Result<Response> {
+/// The reading time of one post. The route of posts checks that the caller may read it.
+async fn reading_time(req: Request, posts: String) -> Result<Response> {
     let id: i64 = req.require("id")?;
-    let server =
-        req.server().cloned().ok_or_else(|| Error::new("reading_time_no_server", "There is no site to ask."))?;
+    let server = req
+        .server()
+        .cloned()
+        .ok_or_else(|| Error::new("reading_time_no_server", "The request was not dispatched by a server."))?;
     let post = server.dispatch(req.sub_request(Method::GET, format!("{posts}/{id}"))).await;
     if !post.status.is_success() {
         return Ok(post);
@@ -70,7 +75,7 @@ async fn time_of(req: Request, posts: String) -> Result<Response> {
     Ok(Response::new(json!({"id": id, "minutes": minutes(words), "words": words})))
 }
 
-/// A prepared post's content; empty when it was prepared without.
+/// The content of a prepared post; empty if it is not included.
 fn content(post: Option<&Map<String, Value>>) -> String {
     let rendered = post.and_then(|post| post.get("content")?.get("rendered")?.as_str());
     rendered.unwrap_or_default().to_owned()
@@ -96,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn minutes_are_full_ones() {
+    fn minutes_are_rounded_up() {
         let post = |html: String| json!({"content": {"rendered": html}});
         for (html, expected) in [
             (String::new(), json!(0)),
