@@ -6,15 +6,19 @@ use std::{
 };
 
 use serde_json::{Value, json};
-use svc_reading_time::ReadingTime;
 use svc_server::SiteBuilder;
 use zip::{ZipWriter, write::SimpleFileOptions};
+
+use reading_time::ReadingTime;
 
 use crate::{
     client::{Answer, send},
     loopback::{Said, serve},
     site::Site,
 };
+
+#[path = "../../crates/svc-server/examples/reading_time/extension.rs"]
+mod reading_time;
 
 const PLUGINS: &str = "/svc-json/svc/v2/plugins";
 

@@ -31,21 +31,25 @@ const LAYERS: &[(&str, &[&str])] = &[
                           "svc-discovery", "svc-auth", "svc-content", "svc-blocks", "svc-store", "svc-fetch",
                           "svc-packages", "svc-media"]),
     ("svc-http", &["svc-brand", "svc-php", "svc-text", "svc-schema", "svc-routing", "svc-discovery", "svc-auth"]),
-    ("svc-reading-time", &["svc-text", "svc-schema", "svc-routing", "svc-controllers"]),
+    ("svc-login", &["svc-php", "svc-text", "svc-schema", "svc-routing", "svc-model", "svc-auth", "svc-store",
+                    "svc-controllers", "svc-http"]),
+    ("svc-pages", &["svc-php", "svc-text", "svc-schema", "svc-model", "svc-discovery", "svc-auth", "svc-blocks", "svc-store",
+                    "svc-packages", "svc-media", "svc-controllers", "svc-login"]),
+    ("svc-wp-config", &[]),
     ("svc-server", &["svc-brand", "svc-php", "svc-text", "svc-schema", "svc-routing", "svc-resource", "svc-model",
                      "svc-discovery", "svc-auth", "svc-content", "svc-blocks", "svc-store", "svc-fetch",
                           "svc-packages", "svc-media", "svc-controllers",
-                     "svc-http", "svc-reading-time"]),
+                     "svc-http", "svc-login", "svc-pages", "svc-wp-config"]),
 ];
 
 /// Crates of others that only some of ours may use, and why.
 #[rustfmt::skip]
 const RESERVED: &[(&[&str], &[&str], &str)] = &[
     (&["rusqlite", "mysql", "sea-query"], &["svc-store"], "only the store knows SQL"),
-    (&["axum", "hyper", "hyper-util", "tower", "tower-http"], &["svc-http", "svc-server"], "only these know a web server"),
-    (&["tokio"], &["svc-routing", "svc-store", "svc-media", "svc-controllers", "svc-http", "svc-server"], "the other crates do no I/O"),
+    (&["axum", "hyper", "hyper-util", "tower", "tower-http"], &["svc-http", "svc-login", "svc-pages", "svc-server"], "only these know a web server"),
+    (&["tokio"], &["svc-routing", "svc-store", "svc-media", "svc-controllers", "svc-http", "svc-login", "svc-pages", "svc-server"], "the other crates do no I/O"),
     (&["image", "object_store"], &["svc-media"], "files and images are handled in one place"),
-    (&["anyhow"], &[], "library errors have a type"),
+    (&["anyhow"], &["svc-server"], "library errors have a type"),
 ];
 
 /// Crates that only tests and tasks use.

@@ -8,17 +8,14 @@ pub mod error;
 pub mod first_run;
 pub mod http_server;
 mod in_flight;
-mod login;
 mod logs;
-mod pages;
 mod schedule;
 mod shipped_theme;
 mod site;
-pub mod uploads;
 
-pub use pages::Texts;
 pub use schedule::Schedule;
 pub use site::{OpenSite, SiteBuilder};
+pub use svc_pages::Texts;
 
 // What a program that builds its own site names, so that it needs no other crate of ours.
 pub use svc_auth as auth;

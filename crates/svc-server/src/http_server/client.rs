@@ -14,20 +14,12 @@ use axum::{
     response::Response,
 };
 use http::{HeaderMap, HeaderValue};
+use svc_login::{Client, FORWARDED_FOR};
 
 use crate::config::Network;
 
 /// How many hops of a forwarding header are looked at; a longer one is cut.
 const MOST_HOPS: usize = 32;
-
-/// Whom a request comes from; an extension of every request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Client {
-    /// Address of the client, as far as it can be believed.
-    pub address: IpAddr,
-    /// Whether the client reached the site over TLS, as a trusted proxy tells it.
-    pub tls: bool,
-}
 
 /// The proxies whose forwarding headers are believed.
 #[derive(Clone, Debug, Default)]
@@ -84,19 +76,6 @@ impl Forwarding {
     }
 }
 
-/// The network of one client: an IPv4 address, or the /64 of an IPv6 address, whose owner has all the addresses in it.
-pub(crate) fn network_of(address: IpAddr) -> IpAddr {
-    match address.to_canonical() {
-        IpAddr::V6(v6) => {
-            let [a, b, c, d, ..] = v6.segments();
-            IpAddr::from([a, b, c, d, 0, 0, 0, 0])
-        }
-        v4 => v4,
-    }
-}
-
-/// After [`identify`], the client's own address and nothing else.
-pub(crate) const FORWARDED_FOR: &str = "x-forwarded-for";
 const FORWARDED_PROTO: &str = "x-forwarded-proto";
 
 /// All headers by which proxies say for whom they speak.

@@ -10,11 +10,11 @@ use std::{
     time::{Duration, Instant},
 };
 
+use svc_login::network_of;
 use tokio::sync::Notify;
 
 use super::{
     activity::{Activity, Close},
-    client::network_of,
     log::Seldom,
 };
 use crate::config::Limits;

@@ -10,9 +10,9 @@ mod layers;
 mod listen;
 mod log;
 
-pub use client::{Client, Forwarding};
-pub(crate) use client::{FORWARDED_FOR, network_of};
+pub use client::Forwarding;
 pub(crate) use descriptors::raise_limit;
 pub use layers::middleware_stack;
 pub(crate) use listen::shutdown_signal;
 pub use listen::{Running, bind, serve};
+pub use svc_login::Client;

@@ -4,7 +4,6 @@
 //! [`SiteBuilder`] is how a program makes its own site: it registers types, routes, fields and hooks, and either takes the
 //! whole command line ([`SiteBuilder::command_line`]) or opens the site itself ([`SiteBuilder::open`]).
 
-mod authenticate;
 mod rest;
 
 use std::{process::ExitCode, sync::Arc};
@@ -18,10 +17,12 @@ use axum::{
 use chrono::Utc;
 use svc_auth::Scheme;
 use svc_controllers::{
-    Extension, HttpClient, Site,
+    Clock, Extension, HttpClient, Site,
     feeds::{FETCH_HEADER, within_own_fetch},
 };
 use svc_http::{RestLayer, Uncached};
+use svc_login::{Attempts, Identities, LoginPages, SiteAuthenticator};
+use svc_pages::{SiteTexts, Texts, uploads};
 use svc_routing::{Registry, Server};
 use svc_store::{DatabaseUrl, Store, StoreConfig, request_cache};
 
@@ -31,12 +32,9 @@ use crate::{
     error::{Error, Result},
     first_run::{self, Created},
     http_server,
-    login::{self, Attempts, Identities},
-    pages::{self, Texts},
     schedule::Schedule,
-    shipped_theme, uploads,
+    shipped_theme,
 };
-use authenticate::SignIn;
 use rest::Rest;
 
 /// Folder of the data folder with a file for each upload in progress.
@@ -67,6 +65,7 @@ pub struct SiteBuilder {
     prepare: Vec<Prepare>,
     register: Vec<Register>,
     texts: Option<Arc<dyn Texts>>,
+    clock: Option<Clock>,
 }
 
 impl SiteBuilder {
@@ -104,7 +103,14 @@ impl SiteBuilder {
         self
     }
 
-    /// Does what the process's arguments ask for: serve, import, and so on.
+    /// Sets the clock of the site: a function that returns the current time in UTC.
+    #[must_use]
+    pub fn clock(mut self, clock: Clock) -> Self {
+        self.clock = Some(clock);
+        self
+    }
+
+    /// Runs the command of the process's arguments: serve, import, and so on.
     pub fn command_line(self) -> ExitCode {
         crate::cli::main(self)
     }
@@ -116,6 +122,7 @@ impl SiteBuilder {
     /// When folder, keys or database cannot be used.
     pub fn open(&self, config: &Config, address: &SiteUrl) -> Result<OpenSite> {
         let address = config.site_url.as_ref().unwrap_or(address);
+        let clock = self.clock.unwrap_or(|| Utc::now().naive_utc());
         first_run::folder(&config.data)?;
         let _turn = first_run::turn(&config.data);
         let store = open_store(config)?;
@@ -127,7 +134,7 @@ impl SiteBuilder {
                 if let Some(name) = &config.theme {
                     active_theme::require(&config.content_dir, name)?;
                 }
-                first_run::create(&config.data, &store, address, Utc::now())?
+                first_run::create(&config.data, &store, address, clock().and_utc())?
             }
             // Nothing is made in a database that is somebody else's.
             (false, Some(file)) => return Err(no_site(file, &config.table_prefix)),
@@ -137,7 +144,8 @@ impl SiteBuilder {
         let secrets = secrets.map_err(Error::store("cannot read the site's options"))?;
         let keys =
             config.keys.complete(&config.data, |name| secrets.get(name).map(|stored| stored.text().to_owned()))?;
-        let mut site = Site::new(store, config.brand.clone(), &config.content_dir).with_keys(keys.clone());
+        let mut site =
+            Site::new(store, config.brand.clone(), &config.content_dir).with_keys(keys.clone()).with_clock(clock);
         if let Some(address) = &config.site_url {
             site = site.at(address.as_str());
         }
@@ -149,7 +157,7 @@ impl SiteBuilder {
         }
         #[cfg(feature = "s3")]
         if let Some(bucket) = &config.uploads {
-            site.uploads = uploads::bucket(bucket)?;
+            site.uploads = bucket_storage(bucket)?;
         }
         // The journal of uploads is this server's own, wherever the files are.
         site.uploads = site.uploads.clone().with_journal(&config.data.join(UPLOADS_JOURNAL));
@@ -176,10 +184,10 @@ impl SiteBuilder {
         let identities = Arc::new(Identities::new(Arc::clone(&site), keys));
         let attempts = Arc::new(Attempts::default());
         let rest = Rest::build(Arc::clone(&site), self.register.clone(), config.debug, passwords)?;
-        let texts = self.texts.clone().unwrap_or_else(|| Arc::new(pages::SiteTexts(Arc::clone(&site))));
-        let login = Arc::new(SignIn::new(Arc::clone(&identities), Arc::clone(&attempts), passwords));
+        let texts = self.texts.clone().unwrap_or_else(|| Arc::new(SiteTexts(Arc::clone(&site))));
+        let login = Arc::new(SiteAuthenticator::new(Arc::clone(&identities), Arc::clone(&attempts), passwords));
         let dispatch = rest.clone();
-        let people = login::Pages {
+        let people = LoginPages {
             identities,
             attempts,
             server: Box::new(move || dispatch.server()),
@@ -225,6 +233,23 @@ fn no_site(file: &std::path::Path, prefix: &str) -> Error {
     Error::Refused(format!("{}: the database holds no site whose tables begin with `{prefix}`", file.display()))
 }
 
+/// The storage of uploads in a bucket.
+///
+/// # Errors
+/// If the description of the bucket is invalid.
+#[cfg(feature = "s3")]
+fn bucket_storage(bucket: &crate::config::Bucket) -> Result<svc_media::Storage> {
+    let bucket = svc_media::Bucket {
+        name: bucket.name.clone(),
+        endpoint: bucket.endpoint.clone(),
+        region: bucket.region.clone(),
+        prefix: bucket.prefix.clone(),
+        access_key: bucket.access_key.expose().to_owned(),
+        secret_key: bucket.secret_key.expose().to_owned(),
+    };
+    svc_media::Storage::bucket(&bucket).map_err(|error| Error::Refused(format!("the bucket for uploads: {error}")))
+}
+
 /// The store that a configuration names.
 ///
 /// # Errors
@@ -243,8 +268,8 @@ pub(crate) fn open_store(config: &Config) -> Result<Store> {
 pub struct OpenSite {
     site: Arc<Site>,
     rest: Rest,
-    login: Arc<SignIn>,
-    people: Arc<login::Pages>,
+    login: Arc<SiteAuthenticator>,
+    people: Arc<LoginPages>,
     texts: Arc<dyn Texts>,
     home: SiteUrl,
     /// Path of the log-in page's and the administration area's folder: empty, or `/folder`.
@@ -289,9 +314,10 @@ impl OpenSite {
             ..svc_http::Limits::default()
         };
         let service = self.rest.service(limits, self.login.clone());
-        let pages = pages::router(Arc::clone(&self.site), Arc::clone(&self.texts), Arc::clone(&self.people.identities));
+        let pages =
+            svc_pages::router(Arc::clone(&self.site), Arc::clone(&self.texts), Arc::clone(&self.people.identities));
         let files = uploads::router(self.home.path(), self.site.uploads.clone(), &self.site.content_dir);
-        let accounts = login::router(Arc::clone(&self.people), &self.installed_at);
+        let accounts = svc_login::router(Arc::clone(&self.people), &self.installed_at);
         let inner = Router::new().merge(files).merge(accounts).fallback_service(pages);
         let with_rest = tower::Layer::layer(&RestLayer::new(service), inner);
         let whole =

@@ -1,0 +1,99 @@
+//! Pages drawn by the site's theme: its template's blocks in the body, its styles in the head.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use http::StatusCode;
+use svc_controllers::{
+    ActiveTheme, SiteResult,
+    page_template::{self, RenderedPage, TemplateContext},
+};
+use svc_packages::theme::{ThemeJson, css};
+
+use crate::{build::PageBuilder, respond::Page, view::Frame, view::ThemedPage};
+
+/// The style sheet of one theme with one choice of styles: pages share it.
+#[derive(Debug, Default)]
+pub(crate) struct Sheet(Mutex<Option<CachedSheet>>);
+
+#[derive(Debug)]
+struct CachedSheet {
+    theme: Arc<ActiveTheme>,
+    styles: ThemeJson,
+    css: Arc<str>,
+}
+
+impl Sheet {
+    fn of(&self, theme: &Arc<ActiveTheme>, styles: &ThemeJson) -> Arc<str> {
+        let mut slot = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = slot.as_ref().filter(|k| Arc::ptr_eq(&k.theme, theme) && k.styles == *styles) {
+            return Arc::clone(&known.css);
+        }
+        let mut merged = theme.json.clone();
+        merged.merge(styles);
+        let css: Arc<str> = css::stylesheet(&merged).into();
+        *slot = Some(CachedSheet { theme: Arc::clone(theme), styles: styles.clone(), css: Arc::clone(&css) });
+        css
+    }
+}
+
+impl PageBuilder<'_> {
+    /// The page as the theme draws it; `None` when it has no template for it.
+    pub(crate) fn rendered(
+        &mut self,
+        status: StatusCode,
+        frame: &Frame,
+        links: &[String],
+        class: &str,
+        slugs: &[String],
+        context: TemplateContext,
+    ) -> SiteResult<Option<Page>> {
+        let (address, missing, visitor) = (self.address.clone(), self.missing.clone(), self.visitor.clone());
+        let context = TemplateContext { address, missing, visitor, ..context };
+        let Some(RenderedPage { html, css, theme, styles }) =
+            page_template::render_template(self.site, self.settings, self.db, slugs, context)?
+        else {
+            return Ok(None);
+        };
+        let (body_html, has_main) = with_target(html);
+        let template = ThemedPage {
+            page: frame,
+            css: &self.sheet.of(&theme, &styles),
+            block_css: &css,
+            classes: format!("{class} wp-embed-responsive wp-theme-{}", svc_text::sanitize_html_class(&theme.name, "")),
+            has_main,
+            body_html,
+        };
+        Ok(Some(Page::html(status, &template, links.to_vec())))
+    }
+}
+
+/// Marks the main part of a page, so that the link over it leads there; whether there is one.
+fn with_target(html: String) -> (String, bool) {
+    let Some(at) = html.find("<main").map(|at| at + "<main".len()) else { return (html, false) };
+    let tag = &html[at..at + html[at..].find('>').unwrap_or_default()];
+    if tag.contains(" id=") {
+        return (html, false);
+    }
+    (format!("{} id=\"content\" tabindex=\"-1\"{}", &html[..at], &html[at..]), true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_main_part_is_marked_once() {
+        for (html, marked) in [
+            (
+                "<p>x</p><main class=\"a\">y</main>",
+                Some("<p>x</p><main id=\"content\" tabindex=\"-1\" class=\"a\">y</main>"),
+            ),
+            ("<main>y</main>", Some("<main id=\"content\" tabindex=\"-1\">y</main>")),
+            ("<main id=\"own\">y</main>", None),
+            ("<p>x</p>", None),
+        ] {
+            let (made, is_marked) = with_target(html.to_owned());
+            assert_eq!((made.as_str(), is_marked), (marked.unwrap_or(html), marked.is_some()));
+        }
+    }
+}
