@@ -170,8 +170,8 @@ pub struct PostType {
 }
 
 impl PostType {
-    /// Creates a type with WordPress's registration defaults: private, not hierarchical, capabilities of posts, support
-    /// for title and editor.
+    /// Creates a type with WordPress's registration defaults: private, not hierarchical, with the capabilities of posts.
+    /// It supports no features; see [`PostType::supporting`].
     pub fn new(name: &str) -> Self {
         PostType {
             name: name.to_owned(),
