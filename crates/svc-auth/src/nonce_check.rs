@@ -1,7 +1,7 @@
-//! The interface's check of log-in cookies: the specification's eight rules of "Session cookie plus nonce".
+//! Cookie authentication over REST: the eight rules of the specification's "Session cookie plus nonce".
 //!
-//! A cookie alone proves nothing, as browsers send it with requests that other sites cause; only a nonce shows that the
-//! request comes from a page of this site.
+//! A cookie alone is not sufficient, because browsers also send it with requests that other sites trigger. The nonce
+//! proves that the request comes from a page of this site.
 
 use svc_brand::Brand;
 use svc_model::UserId;
@@ -12,24 +12,24 @@ use crate::{
     nonce::{self, NonceSubject},
 };
 
-/// The code of a nonce that is not valid.
+/// The nonce is invalid.
 pub const INVALID_NONCE: AuthError =
     AuthError { code: "rest_cookie_invalid_nonce", message: "Cookie nonce is invalid", status: Some(403) };
 
-/// What became of the log-in cookie of a request (rule 8).
+/// Status of the request's login cookie (rule 8).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CookieStatus {
-    /// None was looked at: the request has none, or another mechanism came first.
+    /// Not checked: the request has no cookie, or another mechanism authenticated it first.
     #[default]
     Absent,
-    /// The auth-cookie-valid event fired.
+    /// The cookie is valid.
     Valid,
-    /// It was not accepted.
+    /// The cookie was rejected.
     Failed(CookieFailure),
 }
 
 impl CookieStatus {
-    /// The reason of a failure: its event's name without `auth_cookie_`.
+    /// Reason of a failure: the name of its event without `auth_cookie_`.
     pub fn reason(self) -> Option<&'static str> {
         const PREFIX: usize = cookie::VALID_EVENT.len() - "valid".len();
         match self {
@@ -39,37 +39,37 @@ impl CookieStatus {
     }
 }
 
-/// What the check looks at.
+/// Input of [`check`].
 #[derive(Clone, Copy)]
 pub struct NonceCheck<'a> {
-    /// Another mechanism has already answered, with success or an error.
+    /// Whether another authentication mechanism has succeeded or failed already.
     pub answered: bool,
-    /// What became of the cookie.
+    /// Status of the login cookie.
     pub cookie: CookieStatus,
-    /// The current user and, where a cookie brought him, his session token.
+    /// The current user, with their session token if they were authenticated by a cookie.
     pub bearer: NonceSubject<'a>,
-    /// The request parameter [`Brand::nonce_param`], where the request has it.
+    /// The request parameter [`Brand::nonce_param`].
     pub param: Option<&'a str>,
-    /// The header [`Brand::header`]`("Nonce")`, where the request has it.
+    /// The request header [`Brand::header`]`("Nonce")`.
     pub header: Option<&'a str>,
-    /// See [`nonce::tick`].
+    /// The current tick; see [`nonce::tick`].
     pub tick: i64,
 }
 
-/// What is to be done with the request.
+/// How to continue with the request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Decision {
-    /// The earlier result, if any, stands; the current user stays (rules 2 and 3).
+    /// Keep the earlier result and the current user (rules 2 and 3).
     Unchanged,
-    /// It goes on as nobody's (rule 5).
+    /// Continue as an anonymous request (rule 5).
     Anonymous,
-    /// It goes on as the current user's; the nonce goes into the answer's [`Brand::header`]`("Nonce")` (rule 7).
+    /// Continue as the current user and send this nonce in the response header [`Brand::header`]`("Nonce")` (rule 7).
     Verified(Secret),
-    /// It is refused (rule 6).
+    /// Reject the request (rule 6).
     Refused(AuthError),
 }
 
-/// Decides (rules 1 to 7).
+/// Applies rules 1 to 7.
 pub fn check(keys: &Keys, brand: &Brand, request: &NonceCheck<'_>) -> Decision {
     let NonceCheck { answered, cookie, bearer, param, header, tick } = *request;
     if answered || (cookie != CookieStatus::Valid && bearer.user != UserId(0)) {
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn a_nonce_of_another_brand_is_refused() {
+    fn nonces_of_another_brand_are_rejected() {
         let keys = Keys::new([("k", "s"); 4]);
         let bearer = NonceSubject { user: UserId(3), token: "tok" };
         let sent = nonce::create(&keys, 9, "wp_rest", bearer);
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn reasons_are_event_names_without_their_first_twelve_characters() {
+    fn reasons_are_event_names_without_prefix() {
         for (status, expected) in [
             (CookieStatus::Absent, None),
             (CookieStatus::Valid, None),

@@ -1,6 +1,6 @@
-//! What sound and film tell about themselves: how long they are, how they are coded, what they are called.
+//! Metadata of audio and video files: duration, codecs and tags.
 //!
-//! [`video`] and [`audio`] read the heads of their files; nothing is decoded. Codings are named as WordPress names them.
+//! [`video`] and [`audio`] read the headers of files; nothing is decoded. Codecs have the names that WordPress uses.
 
 mod audio;
 mod matroska;
@@ -13,63 +13,63 @@ use bytes::Bytes;
 
 use crate::Blob;
 
-/// What says that it plays longer than a year says nothing.
+/// Longer durations, in seconds, are treated as corrupt. One year.
 const MAX_SECONDS: f64 = 366.0 * 86_400.0;
 
-/// What a file of sound or film tells.
+/// Metadata of an audio or video file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct AvMetadata {
     /// The container: `mp3`, `mp4`, `webm`, …
     pub container: &'static str,
-    /// The media type by the content.
+    /// The media type, derived from the content.
     pub mime: String,
-    /// How long it plays, in seconds.
+    /// Duration in seconds.
     pub seconds: f64,
-    /// When it was made, in seconds since 1970, where the file has room for it.
+    /// Creation time in seconds since 1970, if the container can store one.
     pub created: Option<i64>,
-    /// The first track of sound.
+    /// The first audio track.
     pub audio: Option<AudioTrack>,
-    /// The first track of pictures.
+    /// The first video track.
     pub video: Option<VideoTrack>,
-    /// Texts about it by their names in metadata, in order.
+    /// Tags as pairs of metadata name and text, in order.
     pub tags: Vec<(String, String)>,
-    /// A picture that comes with it.
+    /// Embedded cover image.
     pub cover: Option<Cover>,
 }
 
-/// A track of sound.
+/// An audio track.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct AudioTrack {
-    /// How it is coded, in short.
+    /// Short name of the codec.
     pub format: String,
-    /// What the coding is called.
+    /// Display name of the codec.
     pub codec: Option<&'static str>,
     /// Number of channels.
     pub channels: u32,
-    /// In hertz.
+    /// Samples per second.
     pub sample_rate: u32,
-    /// In bits a second.
+    /// Bits per second.
     pub bitrate: Option<f64>,
-    /// Bits of one sample.
+    /// Bits per sample.
     pub bits: Option<u32>,
-    /// Whether nothing of the sound was lost.
+    /// Whether the compression is lossless.
     pub lossless: Option<bool>,
     /// `cbr` or `vbr`.
     pub bitrate_mode: Option<&'static str>,
-    /// How channels are coded, where it is not by their number.
+    /// Channel mode, if it does not follow from the number of channels.
     pub mode: Option<&'static str>,
-    /// The language that is spoken.
+    /// Language of the track.
     pub language: Option<String>,
-    /// The number of its coding, in WAV.
+    /// Format tag, in WAV files.
     pub wave_tag: Option<u16>,
-    /// The rate of what was recorded, where it plays at another; in hertz.
+    /// Sample rate of the encoder's input in hertz, if it differs from the playback rate.
     pub input_rate: Option<u32>,
-    /// What it was coded with.
+    /// Name of the encoder.
     pub encoder: Option<String>,
 }
 
 impl AudioTrack {
-    /// `mono`, `stereo` or what the coding says.
+    /// `mono`, `stereo`, or the codec's channel mode.
     pub fn channel_mode(&self) -> Option<&'static str> {
         self.mode.or(match self.channels {
             1 => Some("mono"),
@@ -78,49 +78,50 @@ impl AudioTrack {
         })
     }
 
-    /// What the coding leaves of the samples.
+    /// Bit rate relative to uncompressed audio.
     pub fn compression_ratio(&self) -> Option<f64> {
-        let whole = f64::from(self.channels) * f64::from(self.sample_rate) * f64::from(self.bits.unwrap_or(16));
-        self.bitrate.filter(|_| whole > 0.0).map(|bitrate| bitrate / whole)
+        let uncompressed = f64::from(self.channels) * f64::from(self.sample_rate) * f64::from(self.bits.unwrap_or(16));
+        self.bitrate.filter(|_| uncompressed > 0.0).map(|bitrate| bitrate / uncompressed)
     }
 }
 
-/// A track of pictures.
+/// A video track.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct VideoTrack {
-    /// How it is coded, in short.
+    /// Short name of the codec.
     pub format: String,
-    /// What the coding, or the coder, is called.
+    /// Display name of the codec or the encoder.
     pub codec: Option<String>,
     /// In pixels.
     pub width: u32,
     /// In pixels.
     pub height: u32,
-    /// In bits a second.
+    /// Bits per second.
     pub bitrate: Option<f64>,
-    /// Whether nothing was lost, where the file names its coder.
+    /// Whether the compression is lossless, if the file names its encoder.
     pub lossless: Option<bool>,
 }
 
-/// A picture that comes with a sound.
+/// An image embedded in an audio file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cover {
     /// Its media type.
     pub mime: String,
-    /// Width and height, where its place tells them.
+    /// Width and height, if the tag format records them.
     pub size: Option<(u32, u32)>,
-    /// The file.
+    /// The image file.
     pub file: Bytes,
 }
 
-/// What a file of this media type tells; `None` for those that are neither sound nor film, and for what is not understood.
+/// Reads the metadata of a file with this media type. `None` if the type is neither audio nor video, or the file is not
+/// understood.
 pub fn av_metadata(file: &Blob, mime: &str) -> Option<AvMetadata> {
     let read = match mime.split('/').next()? {
         "audio" => audio::read,
         "video" => video::read,
         _ => return None,
     };
-    // The reader of tags counts without looking in places: damaged lengths can make it panic.
-    let told = catch_unwind(AssertUnwindSafe(|| read(file))).ok().flatten();
-    told.filter(|told| told.seconds.is_finite() && told.seconds < MAX_SECONDS)
+    // Corrupt lengths can make the tag reader panic.
+    let metadata = catch_unwind(AssertUnwindSafe(|| read(file))).ok().flatten();
+    metadata.filter(|metadata| metadata.seconds.is_finite() && metadata.seconds < MAX_SECONDS)
 }

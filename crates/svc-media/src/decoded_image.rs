@@ -1,4 +1,4 @@
-//! Images in memory: decoded within bounds, turned, cut, scaled, and encoded again.
+//! Decoded images: bounded decoding, rotation, cropping, scaling and encoding.
 
 use std::io::Cursor;
 
@@ -12,26 +12,26 @@ use jpeg_encoder::{ColorType, Encoder, SamplingFactor};
 
 use crate::{Blob, Fit};
 
-/// Images of more pixels are kept as they are, and nothing is made of them.
+/// Images with more pixels are stored unchanged and not processed.
 pub const MAX_PIXELS: u64 = 64_000_000;
-/// What decoding may allocate beside the image itself, in bytes.
+/// Maximum memory that decoding may allocate in addition to the image, in bytes.
 const MAX_ALLOC: u64 = MAX_PIXELS * 8;
 
-/// Formats that images are read and written in.
+/// Image formats that can be decoded and encoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     /// JPEG.
     Jpeg,
     /// PNG.
     Png,
-    /// GIF; of a moving one only the first picture.
+    /// GIF. Only the first frame of an animation is read.
     Gif,
     /// WebP.
     WebP,
 }
 
 impl Format {
-    /// The format of a media type; `None` for those that nothing is made of.
+    /// The format for a media type; `None` if images of this type are not processed.
     pub fn of_mime(mime: &str) -> Option<Self> {
         Some(match mime {
             "image/jpeg" => Format::Jpeg,
@@ -52,22 +52,22 @@ impl Format {
     }
 }
 
-/// Nothing can be made of an image.
+/// An error of image processing.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
-    /// It has more pixels than [`MAX_PIXELS`].
+    /// The image has more than [`MAX_PIXELS`] pixels.
     #[error("the image has too many pixels")]
     TooLarge,
-    /// The part to cut out is empty or outside.
-    #[error("the part to cut out is empty")]
+    /// The area to crop is empty or outside the image.
+    #[error("the area to crop is empty")]
     EmptyPart,
-    /// It cannot be decoded or encoded.
+    /// The image cannot be decoded or encoded.
     #[error("the image cannot be processed: {0}")]
     Codec(#[from] image::ImageError),
-    /// It cannot be encoded as JPEG or WebP.
+    /// The image cannot be encoded as JPEG or WebP.
     #[error("the image cannot be encoded: {0}")]
     Encoder(String),
-    /// It cannot be scaled.
+    /// The image cannot be scaled.
     #[error("the image cannot be scaled: {0}")]
     Scale(String),
     /// The file cannot be read.
@@ -75,13 +75,13 @@ pub enum Failure {
     Io(#[from] std::io::Error),
 }
 
-/// Width and height of an image file in pixels, read from its head; `None` when it is no image.
+/// Reads the width and height of an image file in pixels from its header. `None` if it is not an image.
 pub fn dimensions(file: &Blob) -> Option<(u32, u32)> {
     let size = imagesize::reader_size(file.open().ok()?).ok()?;
     Some((u32::try_from(size.width).ok()?, u32::try_from(size.height).ok()?))
 }
 
-/// A decoded image with eight bits a channel.
+/// A decoded image with eight bits per channel.
 #[derive(Debug)]
 pub struct DecodedImage(DynamicImage);
 
@@ -89,7 +89,7 @@ impl DecodedImage {
     /// Decodes a file.
     ///
     /// # Errors
-    /// When it is too large, or no image of this format.
+    /// If the image is too large, or the file is not an image of this format.
     pub fn decode(file: &Blob, format: Format) -> Result<Self, Failure> {
         let pixels = dimensions(file).map_or(0, |(w, h)| u64::from(w) * u64::from(h));
         if pixels > MAX_PIXELS {
@@ -108,12 +108,12 @@ impl DecodedImage {
         }))
     }
 
-    /// Width and height.
+    /// Width and height in pixels.
     pub fn size(&self) -> (u32, u32) {
         (self.0.width(), self.0.height())
     }
 
-    /// Turned as an EXIF orientation (1 to 8) says; others change nothing.
+    /// Applies an EXIF orientation (1 to 8). Other values change nothing.
     #[must_use]
     pub fn upright(mut self, orientation: u32) -> Self {
         if let Some(orientation) = u8::try_from(orientation).ok().and_then(Orientation::from_exif) {
@@ -122,17 +122,17 @@ impl DecodedImage {
         self
     }
 
-    /// Mirrored.
+    /// Mirrors the image.
     #[must_use]
     pub fn flipped(self, horizontally: bool, vertically: bool) -> Self {
         let image = if horizontally { self.0.fliph() } else { self.0 };
         DecodedImage(if vertically { image.flipv() } else { image })
     }
 
-    /// Turned clockwise by this many degrees; what a slant leaves empty is transparent.
+    /// Rotates the image clockwise by `degrees`. Areas outside the original are transparent.
     ///
     /// # Errors
-    /// When the turned image would be too large.
+    /// If the rotated image would be too large.
     pub fn rotated(self, degrees: f64) -> Result<Self, Failure> {
         let degrees = degrees.rem_euclid(360.0);
         let quarter = [0.0, 90.0, 180.0, 270.0].iter().position(|q| *q == degrees);
@@ -141,14 +141,14 @@ impl DecodedImage {
             Some(1) => self.0.rotate90(),
             Some(2) => self.0.rotate180(),
             Some(_) => self.0.rotate270(),
-            None => DynamicImage::ImageRgba8(slanted(&self.0.into_rgba8(), degrees)?),
+            None => DynamicImage::ImageRgba8(rotate_by_angle(&self.0.into_rgba8(), degrees)?),
         }))
     }
 
-    /// The part with these edges, cut to the image.
+    /// Crops the image to a rectangle, clipped to the image.
     ///
     /// # Errors
-    /// When nothing of it is in the image.
+    /// If the rectangle does not overlap the image.
     pub fn part(&self, x: u32, y: u32, width: u32, height: u32) -> Result<Self, Failure> {
         let (w, h) = self.size();
         let (width, height) = (width.min(w.saturating_sub(x)), height.min(h.saturating_sub(y)));
@@ -158,19 +158,19 @@ impl DecodedImage {
         Ok(DecodedImage(self.0.crop_imm(x, y, width, height)))
     }
 
-    /// Scaled as a fit says.
+    /// Crops and scales the image.
     ///
     /// # Errors
-    /// When the part is outside of the image.
+    /// If the area to crop is outside the image.
     pub fn scaled(&self, fit: &Fit) -> Result<Self, Failure> {
-        let failed = |error: &dyn std::fmt::Display| Failure::Scale(error.to_string());
+        let scale_error = |error: &dyn std::fmt::Display| Failure::Scale(error.to_string());
         let kind = match self.0 {
             DynamicImage::ImageLuma8(_) => fir::PixelType::U8,
             DynamicImage::ImageRgb8(_) => fir::PixelType::U8x3,
             _ => fir::PixelType::U8x4,
         };
         let (w, h) = self.size();
-        let source = fir::images::ImageRef::new(w, h, self.0.as_bytes(), kind).map_err(|e| failed(&e))?;
+        let source = fir::images::ImageRef::new(w, h, self.0.as_bytes(), kind).map_err(|e| scale_error(&e))?;
         let mut out = fir::images::Image::new(fit.width, fit.height, kind);
         let part = fir::ResizeOptions::new().crop(
             f64::from(fit.x),
@@ -178,20 +178,20 @@ impl DecodedImage {
             f64::from(fit.part_width),
             f64::from(fit.part_height),
         );
-        fir::Resizer::new().resize(&source, &mut out, &part).map_err(|e| failed(&e))?;
+        fir::Resizer::new().resize(&source, &mut out, &part).map_err(|e| scale_error(&e))?;
         let (w, h, pixels) = (fit.width, fit.height, out.into_vec());
         let image = match kind {
             fir::PixelType::U8 => image::GrayImage::from_raw(w, h, pixels).map(DynamicImage::ImageLuma8),
             fir::PixelType::U8x3 => image::RgbImage::from_raw(w, h, pixels).map(DynamicImage::ImageRgb8),
             _ => RgbaImage::from_raw(w, h, pixels).map(DynamicImage::ImageRgba8),
         };
-        image.map(DecodedImage).ok_or_else(|| failed(&"a buffer of the wrong length"))
+        image.map(DecodedImage).ok_or_else(|| scale_error(&"unexpected buffer length"))
     }
 
-    /// The bytes of a file in this format. `quality`, 1 to 100, counts where the format has one.
+    /// Encodes the image. `quality`, 1 to 100, is used by formats that have one.
     ///
     /// # Errors
-    /// When the format cannot hold the image.
+    /// If the format cannot represent the image.
     pub fn encode(&self, format: Format, quality: u8) -> Result<Vec<u8>, Failure> {
         let mut out = Cursor::new(Vec::new());
         let (w, h) = self.size();
@@ -204,7 +204,7 @@ impl DecodedImage {
                 };
                 let side = |n: u32| u16::try_from(n).map_err(|_| Failure::TooLarge);
                 let mut encoder = Encoder::new(&mut out, quality);
-                // As photographs are usually kept on the web. With this, optimized tables give wrong colours.
+                // 4:2:0 subsampling is usual for photographs on the web. Optimized tables give wrong colours with it.
                 encoder.set_sampling_factor(SamplingFactor::F_2_2);
                 let done = encoder.encode(self.0.as_bytes(), side(w)?, side(h)?, kind);
                 done.map_err(|error| Failure::Encoder(error.to_string()))?;
@@ -232,8 +232,8 @@ impl DecodedImage {
     }
 }
 
-/// A copy turned clockwise, on a canvas that holds all of it.
-fn slanted(image: &RgbaImage, degrees: f64) -> Result<RgbaImage, Failure> {
+/// Returns a copy rotated clockwise, on a canvas that fits all of it.
+fn rotate_by_angle(image: &RgbaImage, degrees: f64) -> Result<RgbaImage, Failure> {
     let (sin, cos) = degrees.to_radians().sin_cos();
     let (w, h) = (f64::from(image.width()), f64::from(image.height()));
     let side = |a: f64, b: f64| (a.abs() + b.abs()).ceil().max(1.0);
@@ -244,12 +244,12 @@ fn slanted(image: &RgbaImage, degrees: f64) -> Result<RgbaImage, Failure> {
     Ok(RgbaImage::from_fn(width as u32, height as u32, |x, y| {
         let (dx, dy) = (f64::from(x) + 0.5 - width / 2.0, f64::from(y) + 0.5 - height / 2.0);
         let (sx, sy) = (dx * cos + dy * sin + w / 2.0 - 0.5, dy * cos - dx * sin + h / 2.0 - 0.5);
-        blended(image, sx, sy)
+        interpolate(image, sx, sy)
     }))
 }
 
-/// The colour between pixels, transparent outside.
-fn blended(image: &RgbaImage, x: f64, y: f64) -> image::Rgba<u8> {
+/// Interpolates the colour between pixels; transparent outside the image.
+fn interpolate(image: &RgbaImage, x: f64, y: f64) -> image::Rgba<u8> {
     let (left, top) = (x.floor(), y.floor());
     let (right_share, bottom_share) = (x - left, y - top);
     let mut sums = [0.0; 4];
@@ -276,7 +276,7 @@ mod tests {
     use super::*;
     use crate::{Size, fit};
 
-    fn picture(width: u32, height: u32) -> DecodedImage {
+    fn test_image(width: u32, height: u32) -> DecodedImage {
         let image = RgbaImage::from_fn(width, height, |x, _| {
             if x < width / 2 { image::Rgba([255, 0, 0, 255]) } else { image::Rgba([0, 0, 255, 255]) }
         });
@@ -284,11 +284,11 @@ mod tests {
     }
 
     #[test]
-    fn formats_come_back() {
+    fn formats_round_trip() {
         for format in [Format::Jpeg, Format::Png, Format::Gif, Format::WebP] {
-            let bytes = picture(64, 48).encode(format, 82).unwrap();
+            let bytes = test_image(64, 48).encode(format, 82).unwrap();
             if format == Format::WebP {
-                assert!(bytes.windows(4).any(|chunk| chunk == b"VP8 "), "coded with loss");
+                assert!(bytes.windows(4).any(|chunk| chunk == b"VP8 "), "expected lossy coding");
             }
             let file = Blob::Memory(bytes.into());
             assert_eq!(dimensions(&file), Some((64, 48)), "{format:?}");
@@ -299,30 +299,30 @@ mod tests {
     }
 
     #[test]
-    fn changes() {
+    fn transformations() {
         let left = |p: &DecodedImage| p.0.to_rgba8().get_pixel(1, p.size().1 / 2).0;
         let red = [255, 0, 0, 255];
         let blue = [0, 0, 255, 255];
-        let turned = picture(40, 20).rotated(90.0).unwrap();
+        let turned = test_image(40, 20).rotated(90.0).unwrap();
         assert_eq!((turned.size(), turned.0.to_rgba8().get_pixel(10, 1).0), ((20, 40), red));
-        assert_eq!(left(&picture(40, 20).rotated(-180.0).unwrap()), blue);
-        assert_eq!(left(&picture(40, 20).flipped(true, false)), blue);
-        assert_eq!(left(&picture(40, 20).flipped(false, true)), red);
-        assert_eq!(picture(40, 20).upright(6).size(), (20, 40));
-        assert_eq!(picture(40, 20).upright(9).size(), (40, 20));
-        let slanted = picture(400, 260).rotated(45.0).unwrap();
-        assert_eq!((slanted.size(), slanted.0.to_rgba8().get_pixel(0, 0).0[3]), ((467, 467), 0));
-        assert_eq!(picture(400, 260).part(320, 208, 200, 130).unwrap().size(), (80, 52));
-        assert!(matches!(picture(4, 2).part(4, 0, 2, 2), Err(Failure::EmptyPart)));
+        assert_eq!(left(&test_image(40, 20).rotated(-180.0).unwrap()), blue);
+        assert_eq!(left(&test_image(40, 20).flipped(true, false)), blue);
+        assert_eq!(left(&test_image(40, 20).flipped(false, true)), red);
+        assert_eq!(test_image(40, 20).upright(6).size(), (20, 40));
+        assert_eq!(test_image(40, 20).upright(9).size(), (40, 20));
+        let rotated = test_image(400, 260).rotated(45.0).unwrap();
+        assert_eq!((rotated.size(), rotated.0.to_rgba8().get_pixel(0, 0).0[3]), ((467, 467), 0));
+        assert_eq!(test_image(400, 260).part(320, 208, 200, 130).unwrap().size(), (80, 52));
+        assert!(matches!(test_image(4, 2).part(4, 0, 2, 2), Err(Failure::EmptyPart)));
         let size = Size { name: String::new(), width: 10, height: 10, crop: true };
-        let small = picture(40, 20).scaled(&fit((40, 20), &size).unwrap()).unwrap();
+        let small = test_image(40, 20).scaled(&fit((40, 20), &size).unwrap()).unwrap();
         assert_eq!((small.size(), left(&small)), ((10, 10), red));
     }
 
     #[test]
-    fn bombs_are_not_decoded() {
-        // A PNG that says that it is larger than any memory.
-        let mut file = picture(2, 2).encode(Format::Png, 0).unwrap();
+    fn decompression_bombs_are_rejected() {
+        // A PNG that declares impossible dimensions.
+        let mut file = test_image(2, 2).encode(Format::Png, 0).unwrap();
         file[16..24].copy_from_slice(&[0, 0, 0xff, 0xff, 0, 0, 0xff, 0xff]);
         assert!(matches!(DecodedImage::decode(&Blob::Memory(file.into()), Format::Png), Err(Failure::TooLarge)));
         assert!(DecodedImage::decode(&Blob::Memory(b"GIF89a"[..].into()), Format::Gif).is_err());

@@ -1,7 +1,4 @@
-//! Uploaded files: what they may be called, what they are, what is made of images, and where they are kept.
-//!
-//! Knows no site, no database and no request. Everything that decodes is bounded ([`MAX_PIXELS`]) and blocks: callers
-//! run it aside.
+#![doc = include_str!("../README.md")]
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 
 mod av_metadata;

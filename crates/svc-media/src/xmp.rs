@@ -1,23 +1,24 @@
-//! What an image says to those who do not see it: a text of its XMP packet, in several languages.
+//! Alt text from the image's XMP metadata, in several languages.
 
 use std::io::Read;
 
 use crate::Blob;
 
-/// Largest packet that is read, in bytes.
+/// Maximum packet size, in bytes.
 const MAX_PACKET: usize = 1 << 20;
-/// Languages of one text.
+/// Maximum number of languages of a text.
 const MAX_TEXTS: usize = 100;
 const BEGIN: &[u8] = b"<x:xmpmeta";
 const MEMBER: (&str, &str) = ("<Iptc4xmpCore:AltTextAccessibility>", "</Iptc4xmpCore:AltTextAccessibility>");
 
-/// The texts with their languages, in the file's order. The packet may stand anywhere in a file of any format.
+/// Reads the alt texts as pairs of language and text, in file order. The packet may be anywhere in a file of any
+/// format.
 pub fn alt_texts(file: &Blob) -> Vec<(String, String)> {
     let packet = file.reader().ok().and_then(packet).unwrap_or_default();
     texts(&String::from_utf8_lossy(&packet))
 }
 
-/// The first packet and what follows it, within bounds.
+/// The first packet and the bytes after it, up to the limit.
 fn packet(mut file: impl Read) -> Option<Vec<u8>> {
     let (mut window, mut chunk) = (Vec::new(), vec![0; 64 << 10]);
     loop {
@@ -32,7 +33,7 @@ fn packet(mut file: impl Read) -> Option<Vec<u8>> {
             window.truncate(MAX_PACKET);
             return Some(window);
         }
-        // The beginning may stand across two reads.
+        // The start marker may span two reads.
         window.drain(..window.len().saturating_sub(BEGIN.len() - 1));
     }
 }
@@ -54,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn languages_of_a_text_are_told_apart() {
+    fn reads_alt_text_per_language() {
         let packet = "<x:xmpmeta xmlns:x='adobe:ns:meta/'><Iptc4xmpCore:AltTextAccessibility> <rdf:Alt>\
             <rdf:li xml:lang='x-default'>A &amp; B</rdf:li> <rdf:li xml:lang=\"de\"> Ä </rdf:li><rdf:li>none</rdf:li>\
             </rdf:Alt></Iptc4xmpCore:AltTextAccessibility></x:xmpmeta>";

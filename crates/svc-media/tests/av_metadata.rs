@@ -1,6 +1,6 @@
-//! What files of sound and film tell about themselves, as WordPress tells it of the same files.
+//! Metadata of audio and video files, compared with WordPress's for the same files.
 
-#![expect(clippy::unwrap_used, reason = "helpers of tests, outside of test functions")]
+#![expect(clippy::unwrap_used, reason = "test helpers outside test functions")]
 
 use svc_media::{AudioTrack, AvMetadata, Blob, VideoTrack, av_metadata};
 
@@ -8,7 +8,7 @@ fn bytes(name: &str) -> Vec<u8> {
     std::fs::read(format!("{}/tests/data/{name}", env!("CARGO_MANIFEST_DIR"))).unwrap()
 }
 
-fn told(name: &str, mime: &str) -> AvMetadata {
+fn read(name: &str, mime: &str) -> AvMetadata {
     av_metadata(&Blob::Memory(bytes(name).into()), mime).unwrap()
 }
 
@@ -28,7 +28,7 @@ const FILES: [(&str, &str); 9] = [
 fn containers_and_codings() {
     #[rustfmt::skip]
     let expected = [
-        // Container, type, seconds rounded, coding, channels, rate, bits a second, size in pixels.
+        // Container, media type, seconds rounded, codec, channels and sample rate, bit rate, dimensions in pixels.
         ("mp3", "audio/mpeg", 1, "mp3", (2, 22050), Some(32000.0), None),
         ("ogg", "application/ogg", 0, "vorbis", (1, 8000), None, None),
         ("ogg", "audio/ogg; codecs=opus", 0, "opus", (1, 48000), None, None),
@@ -39,17 +39,17 @@ fn containers_and_codings() {
         ("quicktime", "video/quicktime", 1, "", (0, 0), None, Some((32, 16))),
         ("webm", "video/webm", 1, "vorbis", (1, 8000), Some(22400.0), Some((32, 16))),
     ];
-    for ((name, kind), (container, mime, seconds, coding, shape, rate, size)) in FILES.into_iter().zip(expected) {
-        let told = told(name, kind);
+    for ((name, kind), (container, mime, seconds, codec, shape, rate, size)) in FILES.into_iter().zip(expected) {
+        let metadata = read(name, kind);
         assert_eq!(
-            (told.container, told.mime.as_str(), told.seconds.round()),
+            (metadata.container, metadata.mime.as_str(), metadata.seconds.round()),
             (container, mime, f64::from(seconds)),
             "{name}"
         );
-        let audio = told.audio.unwrap_or_default();
-        assert_eq!((audio.format.as_str(), (audio.channels, audio.sample_rate)), (coding, shape), "{name}");
+        let audio = metadata.audio.unwrap_or_default();
+        assert_eq!((audio.format.as_str(), (audio.channels, audio.sample_rate)), (codec, shape), "{name}");
         assert!(rate.is_none() || audio.bitrate == rate, "{name}: {:?}", audio.bitrate);
-        assert_eq!(told.video.map(|video| (video.width, video.height)), size, "{name}");
+        assert_eq!(metadata.video.map(|video| (video.width, video.height)), size, "{name}");
     }
 }
 
@@ -63,17 +63,17 @@ fn video() {
         bitrate: Some(bitrate),
         lossless,
     };
-    let mp4 = told("film.mp4", "video/mp4");
+    let mp4 = read("film.mp4", "video/mp4");
     assert_eq!(mp4.video, Some(video("quicktime", Some("H.264/MPEG-4 AVC"), 22897.0, None)));
     assert_eq!(mp4.created, Some(1_580_702_706));
-    let mov = told("film.mov", "video/quicktime").video;
+    let mov = read("film.mov", "video/quicktime").video;
     assert_eq!(mov, Some(video("mpeg4", Some("Lavc59.37.100 mpeg4"), 11480.0, Some(false))));
-    assert_eq!(told("film.webm", "video/webm").video, Some(video("vp8", None, 26841.0, None)));
+    assert_eq!(read("film.webm", "video/webm").video, Some(video("vp8", None, 26841.0, None)));
 }
 
 #[test]
 fn tags_and_covers() {
-    let mp3 = told("song.mp3", "audio/mpeg");
+    let mp3 = read("song.mp3", "audio/mpeg");
     let expected = [
         ("title", "Song_<b>1</b>"),
         ("artist", "Somebody"),
@@ -93,7 +93,7 @@ fn tags_and_covers() {
     for (name, mime, size) in
         [("song.mp3", "audio/mpeg", Some((8, 6))), ("song.flac", "audio/flac", None), ("song.m4a", "audio/mpeg", None)]
     {
-        let cover = told(name, mime).cover.unwrap();
+        let cover = read(name, mime).cover.unwrap();
         assert_eq!((cover.mime.as_str(), cover.size, cover.file.len()), ("image/jpeg", size, 225), "{name}");
     }
 }
@@ -106,9 +106,9 @@ fn ratios_and_modes() {
     assert_eq!(AudioTrack::default().compression_ratio(), None);
 }
 
-/// Whatever is wrong with a file, reading it ends soon and quietly.
+/// Reading a corrupt file ends soon and without panics.
 #[test]
-fn damaged_files_are_read_as_far_as_they_go() {
+fn corrupt_files_do_not_panic() {
     let mut state = 0x2545_f491_4f6c_dd1d_u64;
     let mut random = move |below: usize| {
         state ^= state << 13;

@@ -1,12 +1,12 @@
-//! Capabilities that need no object, yet stand for others or hang on the site's settings.
+//! Capabilities without an object that resolve to other capabilities or depend on site settings.
 
 use super::{DO_NOT_ALLOW, SitePolicy};
 
-/// Calls `need` with what a capability stands for; false when it stands for itself.
-pub(super) fn resolve(cap: &str, policy: &SitePolicy, need: &mut dyn FnMut(&str)) -> bool {
+/// Calls `require` with the capabilities that `cap` resolves to. Returns false if it is primitive.
+pub(super) fn resolve(cap: &str, policy: &SitePolicy, require: &mut dyn FnMut(&str)) -> bool {
     let when = |allowed: bool, cap: &'static str| if allowed { cap } else { DO_NOT_ALLOW };
     #[rustfmt::skip]
-    let needed = match cap {
+    let required = match cap {
         // Users
         "add_users" | "promote_user" | "promote_users" => "promote_users",
         "delete_user" => "delete_users",
@@ -27,7 +27,7 @@ pub(super) fn resolve(cap: &str, policy: &SitePolicy, need: &mut dyn FnMut(&str)
         "update_core" => when(policy.file_mods, "update_core"),
         "update_php" => "update_core",
         "update_https" => {
-            need("manage_options");
+            require("manage_options");
             "update_core"
         }
         // Content
@@ -39,7 +39,7 @@ pub(super) fn resolve(cap: &str, policy: &SitePolicy, need: &mut dyn FnMut(&str)
         "manage_post_tags" | "edit_categories" | "edit_post_tags" | "delete_categories" | "delete_post_tags" =>
             "manage_categories",
         "assign_categories" | "assign_post_tags" => "edit_posts",
-        // Synced patterns are guarded as posts are
+        // Synced patterns have the capabilities of posts.
         "edit_blocks" => "edit_posts",
         "edit_others_blocks" => "edit_others_posts",
         "publish_blocks" => "publish_posts",
@@ -56,6 +56,6 @@ pub(super) fn resolve(cap: &str, policy: &SitePolicy, need: &mut dyn FnMut(&str)
         "delete_site" => DO_NOT_ALLOW,
         _ => return false,
     };
-    need(needed);
+    require(required);
     true
 }

@@ -1,4 +1,4 @@
-//! Sound: MP3, Ogg Vorbis and Opus, FLAC, WAV, and MP4 without pictures.
+//! Audio files: MP3, Ogg Vorbis and Opus, FLAC, WAV, and MP4 without video.
 
 use std::io::{Seek, SeekFrom};
 
@@ -22,12 +22,12 @@ use lofty::{
 use super::{AudioTrack, AvMetadata, Cover, mp4};
 use crate::Blob;
 
-/// Longest text of a tag, in bytes.
+/// Maximum length of a tag's text, in bytes.
 const MAX_TEXT: usize = 4 << 10;
-/// Most texts of one file.
+/// Maximum number of tags per file.
 const MAX_TEXTS: usize = 100;
 
-/// Names of ID3 frames of text in metadata.
+/// Metadata names of ID3 text frames.
 const FRAMES: [(&str, &str); 35] = [
     ("TALB", "album"),
     ("TBPM", "bpm"),
@@ -75,26 +75,26 @@ pub(super) fn read(file: &Blob) -> Option<AvMetadata> {
     match kind {
         FileType::Mpeg => {
             let file = MpegFile::read_from(&mut source, options).ok()?;
-            let told = file.properties();
+            let properties = file.properties();
             let audio = AudioTrack {
-                format: match told.layer() {
+                format: match properties.layer() {
                     Layer::Layer1 => "mp1",
                     Layer::Layer2 => "mp2",
                     Layer::Layer3 => "mp3",
                 }
                 .to_owned(),
-                channels: u32::from(told.channels()),
-                sample_rate: told.sample_rate(),
-                bitrate: kilobits(told.audio_bitrate()),
+                channels: u32::from(properties.channels()),
+                sample_rate: properties.sample_rate(),
+                bitrate: kilobits(properties.audio_bitrate()),
                 lossless: Some(false),
-                mode: match told.channel_mode() {
+                mode: match properties.channel_mode() {
                     ChannelMode::JointStereo => Some("joint stereo"),
                     ChannelMode::DualChannel => Some("dual channel"),
                     ChannelMode::Stereo | ChannelMode::SingleChannel => None,
                 },
                 ..AudioTrack::default()
             };
-            let seconds = told.duration().as_secs_f64();
+            let seconds = properties.duration().as_secs_f64();
             let mut av_metadata = av_metadata("mp3", "audio/mpeg", seconds, audio);
             if let Some(tag) = file.id3v2() {
                 from_id3v2(&mut av_metadata, tag);
@@ -105,45 +105,46 @@ pub(super) fn read(file: &Blob) -> Option<AvMetadata> {
         }
         FileType::Vorbis => {
             let file = VorbisFile::read_from(&mut source, options).ok()?;
-            let told = file.properties();
+            let properties = file.properties();
             let audio = AudioTrack {
-                channels: u32::from(told.channels()),
-                sample_rate: told.sample_rate(),
-                bitrate: kilobits(told.audio_bitrate()),
+                channels: u32::from(properties.channels()),
+                sample_rate: properties.sample_rate(),
+                bitrate: kilobits(properties.audio_bitrate()),
                 encoder: vendor(file.vorbis_comments()),
                 ..lossy("vorbis")
             };
-            let mut av_metadata = av_metadata("ogg", "application/ogg", told.duration().as_secs_f64(), audio);
+            let mut av_metadata = av_metadata("ogg", "application/ogg", properties.duration().as_secs_f64(), audio);
             av_metadata.cover =
                 file.vorbis_comments().pictures().first().and_then(|(picture, _)| cover(picture, false));
             Some(av_metadata)
         }
         FileType::Opus => {
             let file = OpusFile::read_from(&mut source, options).ok()?;
-            let told = file.properties();
+            let properties = file.properties();
             let audio = AudioTrack {
-                channels: u32::from(told.channels()),
-                // It always plays at this rate, whatever went in.
+                channels: u32::from(properties.channels()),
+                // Opus always plays at this rate, whatever the input's rate was.
                 sample_rate: 48_000,
-                bitrate: kilobits(told.audio_bitrate()),
-                input_rate: Some(told.input_sample_rate()),
+                bitrate: kilobits(properties.audio_bitrate()),
+                input_rate: Some(properties.input_sample_rate()),
                 encoder: vendor(file.vorbis_comments()),
                 ..lossy("opus")
             };
-            let mut av_metadata = av_metadata("ogg", "audio/ogg; codecs=opus", told.duration().as_secs_f64(), audio);
+            let mut av_metadata =
+                av_metadata("ogg", "audio/ogg; codecs=opus", properties.duration().as_secs_f64(), audio);
             av_metadata.cover =
                 file.vorbis_comments().pictures().first().and_then(|(picture, _)| cover(picture, false));
             Some(av_metadata)
         }
         FileType::Flac => {
             let file = FlacFile::read_from(&mut source, options).ok()?;
-            let told = file.properties();
-            let seconds = told.duration().as_secs_f64();
+            let properties = file.properties();
+            let seconds = properties.duration().as_secs_f64();
             let audio = AudioTrack {
                 format: "flac".to_owned(),
-                channels: u32::from(told.channels()),
-                sample_rate: told.sample_rate(),
-                bits: Some(u32::from(told.bit_depth())),
+                channels: u32::from(properties.channels()),
+                sample_rate: properties.sample_rate(),
+                bits: Some(u32::from(properties.bit_depth())),
                 bitrate: (seconds > 0.0).then(|| size as f64 * 8.0 / seconds),
                 bitrate_mode: Some("vbr"),
                 lossless: Some(true),
@@ -156,14 +157,14 @@ pub(super) fn read(file: &Blob) -> Option<AvMetadata> {
         }
         FileType::Wav => {
             let file = WavFile::read_from(&mut source, options).ok()?;
-            let told = file.properties();
-            let (tag, codec) = match told.format() {
+            let properties = file.properties();
+            let (tag, codec) = match properties.format() {
                 WavFormat::PCM => (1, Some("Pulse Code Modulation (PCM)")),
                 WavFormat::IEEE_FLOAT => (3, None),
                 WavFormat::Other(tag) => (*tag, None),
             };
-            let (channels, rate) = (u32::from(told.channels()), told.sample_rate());
-            let bits = u32::from(told.bit_depth());
+            let (channels, rate) = (u32::from(properties.channels()), properties.sample_rate());
+            let bits = u32::from(properties.bit_depth());
             let audio = AudioTrack {
                 format: "wav".to_owned(),
                 codec,
@@ -172,31 +173,31 @@ pub(super) fn read(file: &Blob) -> Option<AvMetadata> {
                 bits: Some(bits),
                 bitrate: match tag {
                     1 | 3 => Some(f64::from(channels) * f64::from(rate) * f64::from(bits)),
-                    _ => kilobits(told.bitrate()),
+                    _ => kilobits(properties.bitrate()),
                 },
                 bitrate_mode: Some("cbr"),
                 lossless: Some(tag == 1),
                 wave_tag: Some(tag),
                 ..AudioTrack::default()
             };
-            let mut av_metadata = av_metadata("wav", "audio/wav", told.duration().as_secs_f64(), audio);
+            let mut av_metadata = av_metadata("wav", "audio/wav", properties.duration().as_secs_f64(), audio);
             if let Some(tag) = file.id3v2() {
                 from_id3v2(&mut av_metadata, tag);
             }
             Some(av_metadata)
         }
         FileType::Mp4 => {
-            let mut told = mp4::read(&mut source, size)?;
+            let mut metadata = mp4::read(&mut source, size)?;
             source.seek(SeekFrom::Start(0)).ok()?;
             let file = Mp4File::read_from(&mut source, options).ok();
             let pictures = file.as_ref().and_then(|file| file.ilst()?.pictures());
-            told.cover = pictures.and_then(|mut all| all.next()).and_then(|picture| cover(picture, false));
-            // A cover may stand as a track of pictures.
-            told.video = None;
-            if told.audio.is_some() {
-                told.mime = "audio/mp4".to_owned();
+            metadata.cover = pictures.and_then(|mut all| all.next()).and_then(|picture| cover(picture, false));
+            // Covers may be stored as a video track.
+            metadata.video = None;
+            if metadata.audio.is_some() {
+                metadata.mime = "audio/mp4".to_owned();
             }
-            Some(told)
+            Some(metadata)
         }
         _ => None,
     }
@@ -218,15 +219,16 @@ fn kilobits(rate: u32) -> Option<f64> {
     (rate > 0).then(|| f64::from(rate) * 1000.0)
 }
 
-/// A picture of a type that browsers show; `measured` says that its place tells how large it is.
-fn cover(picture: &Picture, measured: bool) -> Option<Cover> {
+/// Returns the cover image if browsers can display its type. `has_size` means that the tag format records its
+/// dimensions.
+fn cover(picture: &Picture, has_size: bool) -> Option<Cover> {
     let file = Bytes::copy_from_slice(picture.data());
     let mime = picture.mime_type().map(|mime| mime.as_str().to_owned()).filter(|mime| mime.starts_with("image/"))?;
-    let size = if measured { crate::dimensions(&Blob::Memory(file.clone())) } else { None };
+    let size = if has_size { crate::dimensions(&Blob::Memory(file.clone())) } else { None };
     Some(Cover { mime, size, file })
 }
 
-/// Texts and the first picture of a tag, by the names that they have in metadata.
+/// Reads text frames and the first image, under their metadata names.
 fn from_id3v2(av_metadata: &mut AvMetadata, tag: &Id3v2Tag) {
     let mut add = |name: &str, text: &str| {
         let text = text.split('\0').next().unwrap_or_default().trim();
@@ -252,10 +254,10 @@ fn from_id3v2(av_metadata: &mut AvMetadata, tag: &Id3v2Tag) {
                     _ => add(name, &text.value),
                 }
             }
-            Frame::Timestamp(moment) => match moment.id().as_str() {
-                "TDRC" => add("year", &moment.timestamp.year.to_string()),
-                "TDRL" => add("release_time", &moment.timestamp.to_string()),
-                "TDOR" => add("original_release_time", &moment.timestamp.to_string()),
+            Frame::Timestamp(frame) => match frame.id().as_str() {
+                "TDRC" => add("year", &frame.timestamp.year.to_string()),
+                "TDRL" => add("release_time", &frame.timestamp.to_string()),
+                "TDOR" => add("original_release_time", &frame.timestamp.to_string()),
                 _ => {}
             },
             Frame::UserText(text) => add("text", &text.content),

@@ -1,14 +1,14 @@
-//! The head of WebM and Matroska files: elements within elements, of which a few are read.
+//! Headers of WebM and Matroska files, a tree of EBML elements of which a few are read.
 //!
-//! Reading ends at the first cluster; of what stands before it a bounded part is read, whatever lengths the file says.
+//! Reading stops at the first cluster. A bounded amount is read before it, whatever lengths the file declares.
 
 use std::io::Read;
 
 use super::{AudioTrack, AvMetadata, VideoTrack};
 
-/// Most bytes before the first cluster.
+/// Maximum number of bytes to read before the first cluster.
 const MAX_HEAD: u64 = 4 << 20;
-/// Most elements that are looked at.
+/// Maximum number of elements to read.
 const MAX_ELEMENTS: usize = 10_000;
 
 const HEADER: u32 = 0x1a45_dfa3;
@@ -32,8 +32,8 @@ const RATE: u32 = 0xb5;
 const CHANNELS: u32 = 0x9f;
 const BITS: u32 = 0x6264;
 
-/// Codings with names of their own; others are called by their id.
-const CODINGS: [(&str, &str); 9] = [
+/// Codec ids and their names. Other codecs are named by their id.
+const CODECS: [(&str, &str); 9] = [
     ("A_AAC", "aac"),
     ("A_AC3", "ac3"),
     ("A_FLAC", "flac"),
@@ -53,7 +53,7 @@ pub(super) fn read(file: &mut impl Read, size: u64) -> Option<AvMetadata> {
     let segment = find(&head, SEGMENT)?;
     let info = find(segment, INFO)?;
     let scale = find(info, SCALE).map_or(1_000_000, number);
-    let mut told = AvMetadata {
+    let mut metadata = AvMetadata {
         container: if is_webm { "webm" } else { "matroska" },
         seconds: find(info, DURATION).map_or(0.0, float) * scale as f64 / 1e9,
         ..AvMetadata::default()
@@ -62,26 +62,26 @@ pub(super) fn read(file: &mut impl Read, size: u64) -> Option<AvMetadata> {
         if id != TRACK {
             continue;
         }
-        let coding = find(track, CODEC).map(text).unwrap_or_default();
-        let format = CODINGS.iter().find(|(known, _)| *known == coding).map_or(coding.as_str(), |(_, name)| name);
+        let codec_id = find(track, CODEC).map(text).unwrap_or_default();
+        let format = CODECS.iter().find(|(known, _)| *known == codec_id).map_or(codec_id.as_str(), |(_, name)| name);
         match find(track, KIND).map(number) {
-            Some(1) if told.video.is_none() => told.video = Some(pictures(track, format)),
-            Some(2) if told.audio.is_none() => told.audio = Some(audio(track, format)),
+            Some(1) if metadata.video.is_none() => metadata.video = Some(video_track(track, format)),
+            Some(2) if metadata.audio.is_none() => metadata.audio = Some(audio(track, format)),
             _ => {}
         }
     }
-    let group = if told.video.is_some() { "video" } else { "audio" };
-    told.mime = if is_webm { format!("{group}/webm") } else { format!("{group}/x-matroska") };
-    let whole = (told.seconds > 0.0).then(|| size as f64 * 8.0 / told.seconds);
-    match (&mut told.video, &mut told.audio) {
-        (Some(video), _) => video.bitrate = whole,
-        (None, Some(audio)) => audio.bitrate = audio.bitrate.or(whole),
+    let group = if metadata.video.is_some() { "video" } else { "audio" };
+    metadata.mime = if is_webm { format!("{group}/webm") } else { format!("{group}/x-matroska") };
+    let total_bitrate = (metadata.seconds > 0.0).then(|| size as f64 * 8.0 / metadata.seconds);
+    match (&mut metadata.video, &mut metadata.audio) {
+        (Some(video), _) => video.bitrate = total_bitrate,
+        (None, Some(audio)) => audio.bitrate = audio.bitrate.or(total_bitrate),
         (None, None) => {}
     }
-    Some(told)
+    Some(metadata)
 }
 
-fn pictures(track: &[u8], format: &str) -> VideoTrack {
+fn video_track(track: &[u8], format: &str) -> VideoTrack {
     let video = find(track, VIDEO).unwrap_or_default();
     let pixels = |id| find(video, id).and_then(|n| u32::try_from(number(n)).ok()).unwrap_or_default();
     VideoTrack { format: format.to_owned(), width: pixels(WIDTH), height: pixels(HEIGHT), ..VideoTrack::default() }
@@ -89,14 +89,14 @@ fn pictures(track: &[u8], format: &str) -> VideoTrack {
 
 fn audio(track: &[u8], format: &str) -> AudioTrack {
     let audio = find(track, AUDIO).unwrap_or_default();
-    let whole = |id| find(audio, id).and_then(|n| u32::try_from(number(n)).ok());
+    let uint = |id| find(audio, id).and_then(|n| u32::try_from(number(n)).ok());
     let is_vorbis = format == "vorbis";
     let nominal = find(track, CODEC_PRIVATE).filter(|_| is_vorbis).and_then(vorbis_rate);
     AudioTrack {
         format: format.to_owned(),
-        channels: whole(CHANNELS).unwrap_or(1),
+        channels: uint(CHANNELS).unwrap_or(1),
         sample_rate: find(audio, RATE).map_or(8_000.0, float) as u32,
-        bits: whole(BITS),
+        bits: uint(BITS),
         bitrate: nominal,
         bitrate_mode: is_vorbis.then_some("vbr"),
         lossless: is_vorbis.then_some(false),
@@ -105,14 +105,14 @@ fn audio(track: &[u8], format: &str) -> AudioTrack {
     }
 }
 
-/// The nominal rate in the first of three packets, whose lengths stand before them.
+/// The nominal bit rate from the first of three length-prefixed packets.
 fn vorbis_rate(private: &[u8]) -> Option<f64> {
     let at = private.windows(7).position(|w| w == b"\x01vorbis")?;
     let rate = u32::from_le_bytes(private.get(at + 20..at + 24)?.try_into().ok()?);
     (rate > 0).then_some(f64::from(rate))
 }
 
-/// The elements in these bytes: number and content. The last may be cut; a cluster ends them.
+/// The elements in `bytes`, as id and content. The last may be truncated; a cluster ends the iteration.
 fn elements(mut bytes: &[u8]) -> impl Iterator<Item = (u32, &[u8])> {
     std::iter::from_fn(move || {
         let id_len = bytes.first()?.leading_zeros() as usize + 1;
@@ -123,7 +123,7 @@ fn elements(mut bytes: &[u8]) -> impl Iterator<Item = (u32, &[u8])> {
         let mask = (1u64 << (7 * size_len)) - 1;
         let size = size.iter().fold(0, |n, b| n << 8 | u64::from(*b)) & mask;
         let rest = &bytes[id_len + size_len..];
-        // A length of ones only is not known yet: up to the end.
+        // A length of all ones means unknown: the element extends to the end.
         let len = if size == mask { rest.len() } else { usize::try_from(size).unwrap_or(rest.len()).min(rest.len()) };
         bytes = &rest[len..];
         (id != CLUSTER).then(|| (id, &rest[..len]))

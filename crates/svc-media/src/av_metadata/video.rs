@@ -1,4 +1,4 @@
-//! Film, by its container.
+//! Video files, by container.
 
 use super::{AvMetadata, matroska, mp4};
 use crate::Blob;
@@ -7,14 +7,14 @@ pub(super) fn read(file: &Blob) -> Option<AvMetadata> {
     let size = file.size().ok()?;
     let head = file.head(12).ok()?;
     let mut source = file.open().ok()?;
-    let mut told = match head.get(..4)? {
+    let mut metadata = match head.get(..4)? {
         [0x1a, 0x45, 0xdf, 0xa3] => matroska::read(&mut source, size),
         _ => mp4::read(&mut source, size),
     }?;
-    if let Some(video) = &mut told.video {
-        // What is not sound is pictures, where the rate of sound is known.
-        let of_sound = told.audio.as_ref().map_or(Some(0.0), |audio| audio.bitrate);
-        video.bitrate = video.bitrate.zip(of_sound).map(|(all, audio)| (all - audio).max(0.0).round());
+    if let Some(video) = &mut metadata.video {
+        // The remaining bit rate is the video's, if the audio's is known.
+        let audio_bitrate = metadata.audio.as_ref().map_or(Some(0.0), |audio| audio.bitrate);
+        video.bitrate = video.bitrate.zip(audio_bitrate).map(|(all, audio)| (all - audio).max(0.0).round());
     }
-    Some(told)
+    Some(metadata)
 }
