@@ -1,1 +1,1 @@
-//! The workspace's integration tests live in `it/`, one binary for all of them, so that they are linked once.
+//! The workspace's integration tests are in `it/`: a single binary, so that they are linked only once.

@@ -1,10 +1,6 @@
-//! Dynamic blocks to HTML, from data that a site gives.
-//!
-//! [`CoreBlocks`] knows how each dynamic block of the core looks, and asks a [`BlockData`] for posts, terms, people and
-//! comments. It does no I/O and reads no clock; the same code renders blocks in content, in templates and for the block
-//! renderer.
+#![doc = include_str!("../README.md")]
 
-pub mod attributes;
+mod attributes;
 mod bindings;
 mod breadcrumbs;
 mod calendar;
@@ -32,7 +28,7 @@ use crate::core::RenderFn;
 pub use crate::core::{CoreBlocks, MAX_BYTES, with_text};
 pub use data::BlockData;
 
-/// Which code makes which block.
+/// The renderers of the dynamic core blocks.
 const RENDERERS: &[(&str, RenderFn)] = &[
     ("core/archives", lists::archives),
     ("core/avatar", people::avatar),
@@ -66,7 +62,7 @@ const RENDERERS: &[(&str, RenderFn)] = &[
     ("core/post-author", people::post_author),
     ("core/post-author-biography", people::author_biography),
     ("core/post-author-name", people::author_name),
-    ("core/post-comments", comments::of_old),
+    ("core/post-comments", comments::deprecated),
     ("core/post-comments-count", posts::comments_count),
     ("core/post-comments-form", comments::form),
     ("core/post-comments-link", posts::comments_link),
@@ -102,17 +98,17 @@ const RENDERERS: &[(&str, RenderFn)] = &[
     ("core/term-template", query::term_template),
 ];
 
-/// Whether the HTML of a core block is made here.
+/// Whether this crate renders a core block.
 pub fn has_renderer(name: &str) -> bool {
     RENDERERS.iter().any(|(known, _)| *known == name)
 }
 
-/// Blocks whose code renders the blocks inside by itself.
-const WITH_OWN_INSIDE: &[&str] =
+/// Blocks whose renderers render their inner blocks themselves.
+const RENDER_INNER_BLOCKS: &[&str] =
     &["core/comment-template", "core/navigation", "core/post-template", "core/term-template"];
 
-/// A type whose code shows a feature in a place of its own, as if it left it to the outermost element.
-fn unhidden(block_type: &BlockType, feature: &str) -> BlockType {
+/// A copy of a block type with the support serialized, for renderers that apply a skipped support to another element.
+fn with_serialized_support(block_type: &BlockType, feature: &str) -> BlockType {
     let mut plain = block_type.clone();
     if let Some(serde_json::Value::Object(settings)) = plain.supports.get_mut(feature) {
         settings.remove("__experimentalSkipSerialization");

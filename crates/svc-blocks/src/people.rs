@@ -1,12 +1,12 @@
-//! Blocks about people: pictures, names, what they say of themselves.
+//! Blocks about users: avatars, author names, biographies.
 
 use svc_model::UserId;
 use svc_text::{esc_attr, esc_html, esc_url};
 
-use crate::{core::Call, data::Person, supports};
+use crate::{core::BlockCall, data::Person, supports};
 
-/// A picture of whoever has this e-mail address; nothing on sites without pictures.
-pub(crate) fn avatar_image(call: &Call<'_>, email: &str, alt: &str, size: i64, class: &str, css: &str) -> String {
+/// The avatar of an e-mail address; empty if the site has avatars disabled.
+pub(crate) fn avatar_image(call: &BlockCall<'_>, email: &str, alt: &str, size: i64, class: &str, css: &str) -> String {
     if !call.data().facts().show_avatars {
         return String::new();
     }
@@ -14,10 +14,10 @@ pub(crate) fn avatar_image(call: &Call<'_>, email: &str, alt: &str, size: i64, c
         return String::new();
     }
     let size = u32::try_from(size).unwrap_or(96).clamp(1, 2048);
-    let address = |pixels: u32| esc_url(&call.data().avatar(email, pixels));
+    let url = |pixels: u32| esc_url(&call.data().avatar(email, pixels));
     let class = if class.is_empty() { String::new() } else { format!(" {class}") };
     let css = if css.is_empty() { String::new() } else { format!(" style=\"{};\"", esc_attr(css)) };
-    // In the content of a post it is told later when to load, or never.
+    // In post content, loading attributes are added later, if at all.
     let loading = match (call.renderer.is_content(), css.is_empty()) {
         (true, _) => "",
         (false, true) => "loading='lazy' decoding='async'",
@@ -26,30 +26,31 @@ pub(crate) fn avatar_image(call: &Call<'_>, email: &str, alt: &str, size: i64, c
     format!(
         "<img alt='{}' src='{}' srcset='{} 2x' class='avatar avatar-{size} photo{}' height='{size}' width='{size}' {css}{loading}/>",
         esc_attr(alt),
-        address(size),
-        address(size.saturating_mul(2)),
+        url(size),
+        url(size.saturating_mul(2)),
         esc_attr(&class),
     )
 }
 
-/// The author of the post that the block is of.
-fn author(call: &Call<'_>) -> Option<std::rc::Rc<Person>> {
+/// The author of the post in the block context.
+fn author(call: &BlockCall<'_>) -> Option<std::rc::Rc<Person>> {
     call.data().person(call.post()?.post.author)
 }
 
-pub(crate) fn avatar(call: &Call<'_>) -> String {
+pub(crate) fn avatar(call: &BlockCall<'_>) -> String {
     let size = call.number("size").unwrap_or(96);
-    let border = supports::border_as_given(&crate::unhidden(call.block_type, "__experimentalBorder"), &call.attrs);
+    let border =
+        supports::stored_border(&crate::with_serialized_support(call.block_type, "__experimentalBorder"), &call.attrs);
     let class = crate::posts::classes(&["wp-block-avatar__image", &border.classes.join(" ")]);
-    let picture =
+    let avatar =
         |email: &str, name: &str| avatar_image(call, email, &format!("{name} Avatar"), size, &class, &border.css());
     let target = esc_attr(match call.text("linkTarget") {
         "" => "_self",
         target => target,
     });
-    let linked = |picture: String, link: &str, name: &str| {
+    let link_to = |avatar: String, link: &str, name: &str| {
         if !call.is("isLink") || link.is_empty() {
-            return picture;
+            return avatar;
         }
         let label = if call.text("linkTarget") == "_blank" {
             format!("aria-label=\"({name} author archive, opens in a new tab)\"", name = esc_attr(name))
@@ -57,13 +58,13 @@ pub(crate) fn avatar(call: &Call<'_>) -> String {
             String::new()
         };
         format!(
-            "<a href=\"{}\" target=\"{target}\" {label} class=\"wp-block-avatar__link\">{picture}</a>",
+            "<a href=\"{}\" target=\"{target}\" {label} class=\"wp-block-avatar__link\">{avatar}</a>",
             esc_url(link)
         )
     };
     let inside = if let Some(comment) = call.comment_id().and_then(|id| call.data().comment(id)) {
-        let picture = picture(&comment.comment.author_email, &comment.author);
-        linked(picture, &comment.author_link, &comment.author)
+        let avatar = avatar(&comment.comment.author_email, &comment.author);
+        link_to(avatar, &comment.author_link, &comment.author)
     } else {
         let chosen = call.number("userId").filter(|id| *id > 0);
         let person = match chosen {
@@ -74,14 +75,14 @@ pub(crate) fn avatar(call: &Call<'_>) -> String {
             },
         };
         match person {
-            Some(person) => linked(picture(&person.email, &person.name), &person.link, &person.name),
+            Some(person) => link_to(avatar(&person.email, &person.name), &person.link, &person.name),
             None => String::new(),
         }
     };
     format!("<div {}>{inside}</div>", call.wrapper(&[]))
 }
 
-pub(crate) fn author_name(call: &Call<'_>) -> String {
+pub(crate) fn author_name(call: &BlockCall<'_>) -> String {
     let Some(author) = author(call) else { return String::new() };
     let inside = if call.is("isLink") {
         format!(
@@ -96,14 +97,14 @@ pub(crate) fn author_name(call: &Call<'_>) -> String {
     format!("<div {}>{inside}</div>", call.wrapper_with(&[&call.align_class(), call.link_class()]))
 }
 
-pub(crate) fn author_biography(call: &Call<'_>) -> String {
+pub(crate) fn author_biography(call: &BlockCall<'_>) -> String {
     let Some(author) = author(call).filter(|author| !author.biography.is_empty()) else { return String::new() };
     format!("<div {}>{}</div>", call.wrapper_with(&[&call.align_class()]), author.biography)
 }
 
-pub(crate) fn post_author(call: &Call<'_>) -> String {
+pub(crate) fn post_author(call: &BlockCall<'_>) -> String {
     let Some(author) = author(call) else { return String::new() };
-    let picture = if call.is("showAvatar") {
+    let avatar = if call.is("showAvatar") {
         let image = avatar_image(call, &author.email, "", call.number("avatarSize").unwrap_or(48), "", "");
         format!("<div class=\"wp-block-post-author__avatar\">{image}</div>")
     } else {
@@ -128,7 +129,7 @@ pub(crate) fn post_author(call: &Call<'_>) -> String {
     } else {
         String::new()
     };
-    let look = call.wrapper_with(&[
+    let attributes = call.wrapper_with(&[
         &match call.text("itemsJustification") {
             "" => String::new(),
             side => format!("items-justified-{side}"),
@@ -137,11 +138,11 @@ pub(crate) fn post_author(call: &Call<'_>) -> String {
         call.link_class(),
     ]);
     format!(
-        "<div {look}>{picture}<div class=\"wp-block-post-author__content\">{byline}<p class=\"wp-block-post-author__name\">{name}</p>{biography}</div></div>"
+        "<div {attributes}>{avatar}<div class=\"wp-block-post-author__content\">{byline}<p class=\"wp-block-post-author__name\">{name}</p>{biography}</div></div>"
     )
 }
 
-/// A name of a person as text in HTML.
+/// A user's name as HTML text.
 pub(crate) fn plain_name(name: &str) -> String {
     esc_html(name).replace("&#039;", "'")
 }

@@ -1,11 +1,11 @@
-//! Paragraphs: blank lines to `<p>`, line ends to `<br />`, around the block elements that stand in a text.
+//! Paragraphs: blank lines become `<p>`, line breaks `<br />`, outside of block elements.
 //!
-//! A chain of small rules over the whole text, each linear; no tree is built, so unbalanced markup passes through.
-//! Element names are told in lower case only, as the reference does.
+//! The rules are applied one after the other to the whole text, each in linear time. No tree is built, so unbalanced
+//! markup is preserved. As in WordPress, element names are recognized in lowercase only.
 
 use crate::markup::{Ahead, Kind, find, html_split, is_white, skip_white, trim_white_end};
 
-/// Elements that stand outside paragraphs.
+/// Elements that are not inside paragraphs.
 const BLOCKS: [&str; 46] = [
     "table",
     "thead",
@@ -55,13 +55,13 @@ const BLOCKS: [&str; 46] = [
     "summary",
 ];
 
-/// Elements before whose tags a line break is dropped.
+/// Elements before whose tags line breaks are removed.
 const BREAKS_BEFORE: [&str; 11] = ["p", "li", "div", "dl", "dd", "dt", "th", "pre", "td", "ul", "ol"];
 
-/// Stands for a line end inside a tag while lines are worked on.
+/// Temporarily replaces line breaks inside tags.
 const LINE_IN_TAG: &str = " <!-- wpnl --> ";
 
-/// Text with its paragraphs as HTML; with `breaks`, single line ends as `<br />`. Source: `wpautop`.
+/// Converts paragraphs to HTML; `breaks` also converts single line breaks to `<br />`. Source: `wpautop`.
 pub fn autop(text: &str, breaks: bool) -> String {
     if svc_text::trim(text).is_empty() {
         return String::new();
@@ -90,7 +90,7 @@ pub fn autop(text: &str, breaks: bool) -> String {
     text
 }
 
-/// What a rule sees: the text before it, and what lies ahead without looking at anything twice.
+/// The text during a rule, with cached positions of the next `>` and `]`.
 struct Scan<'t> {
     text: &'t str,
     tag_ends: Ahead<'t>,
@@ -98,35 +98,35 @@ struct Scan<'t> {
 }
 
 impl<'t> Scan<'t> {
-    /// The text from a place on.
+    /// The text from a position on.
     fn rest(&self, at: usize) -> &'t str {
         self.text.get(at..).unwrap_or_default()
     }
 
-    /// What follows `<` or `</` at this place.
+    /// The text after `<` or `</` at this position.
     fn tag_name(&self, at: usize) -> Option<&'t str> {
         let rest = self.rest(at).strip_prefix('<')?;
         Some(rest.strip_prefix('/').unwrap_or(rest))
     }
 
-    /// The place past the next `>`.
+    /// The position after the next `>`.
     fn tag_end(&mut self, at: usize) -> Option<usize> {
         self.tag_ends.next(at).map(|end| end + 1)
     }
 
-    /// The place past the next `>` or `]`.
+    /// The position after the next `>` or `]`.
     fn tag_or_bracket_end(&mut self, at: usize) -> Option<usize> {
         let ends = [self.tag_ends.next(at), self.brackets.next(at)];
         ends.into_iter().flatten().min().map(|end| end + 1)
     }
 
-    /// The end of a tag that begins here, by the beginnings of names: `<link>` passes for a tag of `li`.
+    /// The end of a tag with one of these names, which are compared as prefixes: `<link>` counts as a tag of `li`.
     fn tag_of(&mut self, at: usize, names: &[&str]) -> Option<usize> {
         let name = self.tag_name(at)?;
         names.iter().any(|known| name.starts_with(known)).then(|| self.tag_end(at)).flatten()
     }
 
-    /// Past the white space at a place.
+    /// The position after white space.
     fn skip(&self, at: usize) -> usize {
         skip_white(self.text, at)
     }
@@ -136,15 +136,15 @@ impl<'t> Scan<'t> {
     }
 }
 
-/// What a rule found: where it ends, and what to put in its place.
+/// The result of a rule: the end of the match, and its replacement.
 type Found = Option<(usize, String)>;
 
-/// One rule: at each place of one of the marks, from the left.
+/// Applies a rule at each occurrence of one of the marks, from left to right.
 fn rewrite(text: &str, marks: &[char], rule: impl FnMut(&mut Scan<'_>, usize) -> Found) -> String {
     walk(text, marks, false, rule)
 }
 
-/// As [`rewrite`]; white space before what is found goes too.
+/// [`rewrite`], which also removes white space before matches.
 fn rewrite_tight(text: &str, marks: &[char], rule: impl FnMut(&mut Scan<'_>, usize) -> Found) -> String {
     walk(text, marks, true, rule)
 }
@@ -168,7 +168,7 @@ fn walk(text: &str, marks: &[char], tight: bool, mut rule: impl FnMut(&mut Scan<
     out
 }
 
-/// Takes `<pre>` elements out, and puts an empty numbered one in the place of each.
+/// Replaces `<pre>` elements by empty numbered ones, and returns them.
 fn take_preformatted(text: &str) -> (String, Vec<String>) {
     if !text.contains("<pre") {
         return (text.to_owned(), Vec::new());
@@ -183,7 +183,7 @@ fn take_preformatted(text: &str) -> (String, Vec<String>) {
                 out.push_str(&placeholder(kept.len()));
                 kept.push(format!("{}</pre>", &part[start..]));
             }
-            // An end without a beginning is dropped.
+            // A closing tag without an opening one is removed.
             None => out.push_str(part),
         }
         rest = after;
@@ -211,14 +211,14 @@ fn put_back(text: &str, kept: &[String]) -> String {
     })
 }
 
-/// An optional slash and `>` after white space: the place past them.
+/// The position after white space, an optional slash and `>`.
 fn void_end(scan: &Scan<'_>, at: usize) -> Option<usize> {
     let end = scan.skip(at);
     let end = end + usize::from(scan.rest(end).starts_with('/'));
     scan.rest(end).starts_with('>').then_some(end + 1)
 }
 
-/// Two breaks in a row part paragraphs.
+/// Two `<br>` in a row separate paragraphs.
 fn double_breaks(text: &str) -> String {
     let break_end =
         |scan: &Scan<'_>, at: usize| scan.rest(at).starts_with("<br").then(|| void_end(scan, at + 3)).flatten();
@@ -228,7 +228,7 @@ fn double_breaks(text: &str) -> String {
     })
 }
 
-/// Blank lines before each opening and after each closing tag of a block element, and after `<hr>`.
+/// Adds blank lines before opening tags and after closing tags of block elements, and after `<hr>`.
 fn blocks_apart(text: &str) -> String {
     let block = |name: &str, ends: fn(u8) -> bool| {
         let len = name.bytes().take_while(u8::is_ascii_alphanumeric).count();
@@ -251,7 +251,7 @@ fn blocks_apart(text: &str) -> String {
     })
 }
 
-/// Hides line ends inside tags and comments.
+/// Hides line breaks inside tags and comments.
 fn lines_in_tags(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for (kind, part) in html_split(text) {
@@ -264,7 +264,7 @@ fn lines_in_tags(text: &str) -> String {
     out
 }
 
-/// No white space around the parts of lists of options, of players and objects, and around captions.
+/// Removes white space around the children of option lists, media players and objects, and around captions.
 fn close_up_special(mut text: String) -> String {
     let exact = |scan: &Scan<'_>, at: usize, word: &str| scan.rest(at).starts_with(word).then(|| at + word.len());
     if text.contains("<option") {
@@ -300,7 +300,7 @@ fn close_up_special(mut text: String) -> String {
     text
 }
 
-/// Players are elements or shortcodes.
+/// Removes white space around the children of media players, which are elements or shortcodes.
 fn close_up_players(text: &str) -> String {
     let is_player = |rest: &str| rest.starts_with("audio") || rest.starts_with("video");
     let text = rewrite(text, &['<', '['], |scan, at| {
@@ -317,7 +317,7 @@ fn close_up_players(text: &str) -> String {
     })
 }
 
-/// Each stretch between blank lines as a paragraph.
+/// Wraps each run of text between blank lines in a paragraph.
 fn paragraphs(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + text.len() / 8);
     let mut add = |part: &str| {
@@ -330,7 +330,7 @@ fn paragraphs(text: &str) -> String {
     let (mut start, mut from) = (0, 0);
     while let Some(line_end) = find(text, from, "\n") {
         let end = skip_white(text, line_end);
-        // Blank up to the last line end of this white space.
+        // The blank lines end at the last line break of this white space.
         let last = text[line_end..end].rfind('\n').map_or(line_end, |n| line_end + n);
         if last > line_end {
             add(&text[start..line_end]);
@@ -342,14 +342,14 @@ fn paragraphs(text: &str) -> String {
     out
 }
 
-/// Takes paragraphs away where they are empty or where block elements stand, and puts them inside quotations.
+/// Removes paragraphs that are empty or around block elements, and moves them inside of quotations.
 fn paragraphs_around_blocks(text: String) -> String {
     let opened = |scan: &Scan<'_>, at: usize| scan.rest(at).starts_with("<p>").then_some(at + 3);
     let text = rewrite(&text, &['<'], |scan, at| {
         let end = scan.skip(opened(scan, at)?);
         scan.rest(end).starts_with("</p>").then(|| (end + 4, String::new()))
     });
-    // A paragraph that only the end of its box closes.
+    // A paragraph that is closed only by the end of its parent.
     let text = rewrite(&text, &['<'], |scan, at| {
         let start = opened(scan, at)?;
         let tag = start + scan.rest(start).find('<').filter(|n| *n > 0)?;
@@ -384,12 +384,12 @@ fn paragraphs_around_blocks(text: String) -> String {
     })
 }
 
-/// Items of nested lists stand alone on their line.
+/// Removes the paragraph around a nested list item on its own line.
 fn list_items(text: &str) -> String {
     let (mut closings, mut lines) = (Ahead::new(text, "</p>"), Ahead::new(text, "\n"));
     rewrite(text, &['<'], |scan, at| {
         scan.rest(at).starts_with("<p><li").then_some(())?;
-        // At least one more character belongs to the item.
+        // The item has at least one more character.
         let first = at + 6 + scan.rest(at + 6).chars().next()?.len_utf8();
         let close = closings.next(first)?;
         let same_line = lines.next(at + 6).is_none_or(|line| line > close);
@@ -397,7 +397,7 @@ fn list_items(text: &str) -> String {
     })
 }
 
-/// Line ends that no break precedes become breaks, but not in scripts, styles and formulas.
+/// Converts line breaks to `<br />` unless there is one, except in scripts, styles, SVG and MathML.
 fn line_breaks(text: &str) -> String {
     const KEPT: [(&str, &str); 4] =
         [("<script", "</script>"), ("<style", "</style>"), ("<svg", "</svg>"), ("<math", "</math>")];
@@ -430,7 +430,7 @@ fn break_lines(text: &str, out: &mut String) {
         out.push_str(&text[at..word]);
         let end = skip_white(&text, word);
         let space = &text[word..end];
-        // Just after a break the first white character stays as it is.
+        // The first white space character after a `<br />` is unchanged.
         let first = usize::from(text[..word].ends_with("<br />"));
         match space.rfind('\n').filter(|line| *line >= first) {
             Some(line) => {
@@ -444,7 +444,7 @@ fn break_lines(text: &str, out: &mut String) {
     }
 }
 
-/// No breaks after block elements' tags, nor before those of paragraphs and lists.
+/// Removes `<br />` after tags of block elements and before those of paragraphs and lists.
 fn breaks_around_blocks(text: &str) -> String {
     let text = rewrite(text, &['<'], |scan, at| {
         let end = scan.tag_of(at, &BLOCKS)?;

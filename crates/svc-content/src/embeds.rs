@@ -1,4 +1,4 @@
-//! Addresses of sounds, films and other pages' content, alone on a line or in `[embed]`.
+//! URLs of audio, video and other pages' content, alone on a line or in `[embed]`.
 
 use svc_text::{esc_html, esc_url};
 
@@ -7,10 +7,10 @@ use crate::{
     shortcodes::{Page, Shortcodes, media_kind},
 };
 
-/// HTML for an address, when the site knows some: what was fetched before and kept.
+/// Returns the cached embed HTML of a URL.
 pub type Known<'e> = Option<&'e dyn Fn(&str) -> Option<String>>;
 
-/// What to show for an address: HTML, or a shortcode for a player.
+/// The replacement of a URL: HTML, or a player's shortcode.
 fn embed(url: &str, known: Known<'_>) -> Option<String> {
     if let Some(kind) = media_kind(url).filter(|_| web_address(url, 0).is_some()) {
         return Some(format!("[{kind} src=\"{}\" /]", esc_url(url)));
@@ -21,7 +21,7 @@ fn embed(url: &str, known: Known<'_>) -> Option<String> {
     known.and_then(|known| known(url))
 }
 
-/// The page of a film whose player was given.
+/// The URL of the page for a video player's URL.
 fn film_page(url: &str) -> Option<String> {
     let (host, rest) = web_address(url, 0).map(|end| &url[end..])?.split_once('/')?;
     let host = host.to_ascii_lowercase();
@@ -30,7 +30,7 @@ fn film_page(url: &str) -> Option<String> {
     matches!(host.as_str(), "youtube.com" | "www.youtube.com").then(|| format!("https://youtube.com/watch?v={id}"))
 }
 
-/// The place past `http://` or `https://`, in any case.
+/// The position after `http://` or `https://`, ignoring case.
 fn web_address(text: &str, at: usize) -> Option<usize> {
     ["http://", "https://"].into_iter().find_map(|scheme| {
         let own = text.get(at..at + scheme.len())?;
@@ -38,7 +38,7 @@ fn web_address(text: &str, at: usize) -> Option<usize> {
     })
 }
 
-/// Text with its `[embed]` shortcodes replaced: by a link where nothing better is known. Source: `WP_Embed::run_shortcode`.
+/// Replaces `[embed]` shortcodes, by a link if there is no embed. Source: `WP_Embed::run_shortcode`.
 pub(crate) fn embed_shortcodes(text: &str, page: &Page, known: Known<'_>) -> String {
     if !text.contains("[embed") {
         return text.to_owned();
@@ -53,10 +53,10 @@ pub(crate) fn embed_shortcodes(text: &str, page: &Page, known: Known<'_>) -> Str
     })
 }
 
-/// Stands for a line end inside a tag meanwhile.
+/// Temporarily replaces line breaks inside tags.
 const LINE_IN_TAG: &str = "<!-- wp-line-break -->";
 
-/// Text with what is known put in the place of addresses that stand alone on a line or in a paragraph.
+/// Replaces URLs that are alone on a line or in a paragraph by their embeds.
 ///
 /// Source: `WP_Embed::autoembed`.
 pub(crate) fn autoembed(text: &str, known: Known<'_>) -> String {
@@ -89,7 +89,7 @@ pub(crate) fn autoembed(text: &str, known: Known<'_>) -> String {
     in_paragraphs(&out, known).replace(LINE_IN_TAG, "\n")
 }
 
-/// What to show for a text that is one address: itself, with references read, where nothing is known.
+/// The replacement of text that is a single URL: its embed, or the URL with references decoded.
 fn alone(text: &str, known: Known<'_>) -> Option<String> {
     let host = web_address(text, 0)?;
     let whole = text.len() > host && !text.bytes().any(|b| is_white(b) || matches!(b, b'<' | b'>' | b'"'));

@@ -1,4 +1,4 @@
-//! Marks on the links of a text: `rel` and `target`.
+//! Adds `rel` and `target` to links.
 
 use std::borrow::Cow;
 
@@ -6,10 +6,10 @@ use svc_text::{ALLOWED_PROTOCOLS, bad_protocol, esc_attr};
 
 use crate::markup::{Ahead, find, is_white, skip_white};
 
-/// HTML whose links carry these `rel` words, such as `nofollow` or `nofollow ugc`; links to the host `own` go without
-/// `nofollow`.
+/// Adds values to the `rel` attribute of links, such as `nofollow` or `nofollow ugc`. Links to the host `own` do not
+/// get `nofollow`.
 ///
-/// Source: `wp_rel_nofollow`, `wp_rel_ugc`, which take and give text with slashes; this one does not.
+/// Source: `wp_rel_nofollow` and `wp_rel_ugc`, except that these take and return slashed text.
 pub fn add_rel(html: &str, rel: &str, own: &str) -> String {
     links(html, |inside| {
         let attributes = Attribute::all(inside);
@@ -22,7 +22,7 @@ pub fn add_rel(html: &str, rel: &str, own: &str) -> String {
             return format!("<a {inside}{mark}>");
         };
         let mut rel: Vec<&str> = Vec::new();
-        // No words are one empty word, which shows as a space.
+        // An empty list is a single empty word, which results in a space.
         for word in given.value.unwrap_or_default().split(' ').chain(or_empty(words)) {
             if !rel.contains(&word) || word.is_empty() && given.value.is_some_and(|value| value.contains("  ")) {
                 rel.push(word);
@@ -37,14 +37,14 @@ fn or_empty(words: Vec<&str>) -> Vec<&str> {
     if words.is_empty() { vec![""] } else { words }
 }
 
-/// Whether an address is one of the site's own pages.
+/// Whether a URL is on the site's own host.
 fn is_own_address(url: &str, own: &str) -> bool {
     let parts = svc_text::parse_url(&url.to_ascii_lowercase()).unwrap_or_default();
     let web = parts.scheme.is_some_and(|scheme| scheme == "http" || scheme == "https");
     web && parts.host.is_some_and(|host| host.eq_ignore_ascii_case(own))
 }
 
-/// Puts something in the place of each opening tag of a link that stands on one line; `put` gets what is inside it.
+/// Replaces each opening tag of a link that is on a single line; `put` receives the text inside the tag.
 fn links(html: &str, put: impl Fn(&str) -> String) -> String {
     let mut out = String::with_capacity(html.len() + html.len() / 8);
     let (mut closings, mut lines) = (Ahead::new(html, ">"), Ahead::new(html, "\n"));
@@ -54,7 +54,7 @@ fn links(html: &str, put: impl Fn(&str) -> String) -> String {
         if !html.get(at + 1..at + 3).is_some_and(|name| name.eq_ignore_ascii_case("a ")) {
             continue;
         }
-        // Something must stand inside, if only an end of a tag.
+        // There must be at least one character, even if it is `>`.
         let Some(first) = html[at + 3..].chars().next().filter(|c| *c != '\n') else { continue };
         let start = at + 3 + first.len_utf8();
         let Some(end) = closings.next(start) else { break };
@@ -68,7 +68,7 @@ fn links(html: &str, put: impl Fn(&str) -> String) -> String {
     out
 }
 
-/// HTML whose elements of these names (links, where none is named) open in `target`. Source: `links_add_target`.
+/// Sets the `target` of elements with these names, or of links if `names` is empty. Source: `links_add_target`.
 pub fn add_target(html: &str, target: &str, names: &[&str]) -> String {
     let names = if names.is_empty() { &["a"] } else { names };
     let mut out = String::with_capacity(html.len());
@@ -112,7 +112,7 @@ fn without_target(attributes: &str) -> String {
     out
 }
 
-/// One attribute of a tag, with its value as written.
+/// An attribute of a tag, with its value as written.
 struct Attribute<'t> {
     name: &'t str,
     value: Option<&'t str>,
@@ -123,7 +123,7 @@ impl<'t> Attribute<'t> {
         self.name.eq_ignore_ascii_case(name)
     }
 
-    /// It as it is written anew: addresses lose protocols that are not allowed, and space before them.
+    /// The attribute as HTML. Schemes that are not allowed are removed from URLs.
     fn written(&self) -> String {
         const ADDRESSES: [&str; 7] = ["href", "src", "cite", "data", "action", "longdesc", "usemap"];
         let Some(value) = self.value else { return self.name.to_owned() };
@@ -134,7 +134,7 @@ impl<'t> Attribute<'t> {
         format!("{}=\"{}\"", self.name, esc_attr(&value))
     }
 
-    /// The attributes of a tag, of equal names the first.
+    /// The attributes of a tag; of several with the same name only the first.
     fn all(text: &'t str) -> Vec<Attribute<'t>> {
         let bytes = text.as_bytes();
         let run = |from: usize, stop: &dyn Fn(u8) -> bool| {

@@ -1,8 +1,4 @@
-//! Text sanitizers and escapes: plain text, addresses, slugs, file names, e-mail. Text in, text out.
-//!
-//! Every function is a free function over `&str`, runs in time linear in its input and never fails: what does not fit is
-//! removed, escaped or gives an empty text. Rendering of content (blocks, paragraphs, allowed HTML) is elsewhere; so is
-//! everything that needs a site: its addresses, its options, its database.
+#![doc = include_str!("../README.md")]
 
 mod accents;
 mod email;

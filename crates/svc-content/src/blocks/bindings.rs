@@ -1,6 +1,7 @@
-//! Values from elsewhere put into the stored markup of a block, where its type says that the attributes stand.
+//! Writes the values of block bindings to the stored markup, where the attribute schemas of the block type locate
+//! them.
 //!
-//! Where the values come from is not known here. Source: `WP_Block::replace_html`.
+//! This module does not compute the values. Source: `WP_Block::replace_html`.
 
 use serde_json::Value;
 
@@ -10,7 +11,7 @@ use crate::{
     tags::{self, Changes, Tags},
 };
 
-/// The markup with the value of an attribute in it; unchanged where there is no place for it.
+/// Writes an attribute's value to the markup. Unchanged if the markup has no element for it.
 pub(super) fn put(html: String, block_type: &BlockType, attribute: &str, value: &Value) -> String {
     let Some(schema) = block_type.attributes.get(attribute) else { return html };
     let text = svc_php::cast::to_text(value).into_owned();

@@ -1,6 +1,6 @@
-//! Duotones: filters that show pictures in two colours, or in more.
+//! Duotone filters, which show images in two or more colours.
 //!
-//! A block gets a class; the rule for its pictures and the filter that the rule names are for pages.
+//! Blocks get a class. The CSS rules and SVG filters are collected for pages.
 
 use std::fmt::Write as _;
 
@@ -8,19 +8,20 @@ use serde_json::Value;
 
 use super::{Block, Theme, features, styles::Styles, types::BlockType};
 
-/// Most colours of one filter.
+/// Maximum number of colours in a filter.
 const MOST: usize = 16;
 
-/// What a block chose.
+/// The duotone setting of a block.
 enum Chosen<'c> {
-    /// Colours, for a filter of this name.
+    /// Colours of the filter.
     Colors(Vec<&'c str>),
-    /// No colours, whatever the theme says.
+    /// No filter, regardless of the theme.
     Unset,
     Unknown,
 }
 
-/// Gives a block with pictures its class, and the page what goes with it. Source: the duotone support.
+/// Adds the duotone class to a block, and its rule and filter to the page's styles. Source: the duotone block
+/// support.
 pub(super) fn add(
     html: String,
     block: &Block<'_>,
@@ -73,14 +74,14 @@ fn plain(color: &str) -> String {
     color.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect()
 }
 
-/// The pictures of a block of this class.
+/// The CSS selector of a block's images.
 fn pictures(block_type: &BlockType, class: &str) -> String {
     let of_type = block_type.selectors.get("filter").and_then(|filter| filter["duotone"].as_str()).unwrap_or("img");
     let own = |selector: &str| format!(".{class}{}{selector}", if selector.starts_with('.') { "" } else { " " });
     of_type.split(',').map(|selector| own(selector.trim())).collect::<Vec<_>>().join(", ")
 }
 
-/// Shades of grey, each in the colour that stands for it.
+/// An SVG filter that maps shades of grey to these colours.
 fn filter(id: &str, colors: &[&str]) -> String {
     let rgb: Vec<[f64; 4]> = colors.iter().take(MOST).map(|color| channels(color)).collect();
     let mut out = format!(
@@ -93,7 +94,7 @@ fn filter(id: &str, colors: &[&str]) -> String {
     out + "</feComponentTransfer><feComposite in2=\"SourceGraphic\" operator=\"in\" /></filter>"
 }
 
-/// Red, green, blue and opacity of a colour, each from 0 to 1; black when it is not written in hexadecimal digits.
+/// Red, green, blue and alpha of a colour, from 0 to 1. Black if the colour is not hexadecimal.
 fn channels(color: &str) -> [f64; 4] {
     const BLACK: [f64; 4] = [0.0, 0.0, 0.0, 1.0];
     let Some(digits) = color.strip_prefix('#').filter(|text| text.bytes().all(|b| b.is_ascii_hexdigit())) else {

@@ -1,5 +1,5 @@
-//! What features of a block add to its HTML once that is made, whoever made it: pictures behind it, its place on
-//! the page, where it is hidden, CSS of its own.
+//! Block supports that are applied to a block's rendered HTML: aspect ratio, position, background, visibility, custom
+//! CSS.
 
 use serde_json::{Value, json};
 use svc_php::cast::truthy;
@@ -25,13 +25,13 @@ pub(super) fn add(html: String, css: &str, classes: &[&str]) -> String {
     changes.apply()
 }
 
-/// A declaration with its semicolon; nothing for one that the filter of styles takes away.
+/// A declaration with its semicolon; empty if the CSS filter rejects it.
 fn declaration(property: &str, value: &str) -> String {
     let text = format!("{property}:{value}");
     if value.contains(';') || css::filter_declarations(&text).is_empty() { String::new() } else { text + ";" }
 }
 
-/// The shape of blocks whose height follows from their width. Source: `wp_render_dimensions_support`.
+/// Aspect ratio of blocks. Source: `wp_render_dimensions_support`.
 pub(super) fn ratio(html: String, block: &Block<'_>, block_type: &BlockType) -> String {
     if !block_type.has_support(&["dimensions", "aspectRatio"], false)
         || block_type.shows_itself("dimensions", "aspectRatio")
@@ -51,7 +51,7 @@ pub(super) fn ratio(html: String, block: &Block<'_>, block_type: &BlockType) -> 
     }
 }
 
-/// Blocks that stay in sight. Source: `wp_render_position_support`.
+/// Sticky and fixed blocks. Source: `wp_render_position_support`.
 pub(super) fn position(
     html: String,
     block: &Block<'_>,
@@ -73,7 +73,7 @@ pub(super) fn position(
     add(html, "", &[&container, &place])
 }
 
-/// What lies behind a block. Source: `wp_render_background_support`.
+/// Background image and gradient of a block. Source: `wp_render_background_support`.
 pub(super) fn background(html: String, block: &Block<'_>, block_type: &BlockType) -> String {
     let of = style(block, &["background"]);
     if !of.is_object() || !block_type.has_support(&["background", "backgroundImage"], false) {
@@ -87,7 +87,7 @@ pub(super) fn background(html: String, block: &Block<'_>, block_type: &BlockType
     };
     let gradient = word("gradient").filter(|_| block_type.has_support(&["background", "gradient"], false));
     let gradient = gradient.filter(|text| !text.contains("url("));
-    // A picture covers its block unless it is told otherwise, and one that is contained stands in the middle.
+    // The default size is `cover`, and the default position of a contained image is the centre.
     let size = word("backgroundSize").or(picture.is_some().then_some("cover"));
     let middle = (size == Some("contain") && picture.is_some()).then_some("50% 50%");
     let images = [gradient.map(str::to_owned), picture].into_iter().flatten().collect::<Vec<_>>().join(", ");
@@ -102,7 +102,7 @@ pub(super) fn background(html: String, block: &Block<'_>, block_type: &BlockType
     if css.is_empty() { html } else { add(html, &css, &["has-background"]) }
 }
 
-/// Blocks that are not shown, or not in windows of some widths. Source: `wp_render_block_visibility_support`.
+/// Hides blocks, always or on some screen sizes. Source: `wp_render_block_visibility_support`.
 pub(super) fn visibility(
     html: String,
     block: &Block<'_>,
@@ -126,14 +126,14 @@ pub(super) fn visibility(
         return html;
     }
     let names: Vec<&str> = classes.iter().map(String::as_str).collect();
-    // Whether a picture that may not be seen is the most important one cannot be known.
+    // The priority of images that may be hidden is unknown.
     crate::tags::set_image_priority(&add(html, "", &names), "auto")
 }
 
-/// How classes for CSS begin that a block brings for itself alone.
+/// Prefix of the classes for a block's custom CSS.
 pub(super) const CSS_CLASS: &str = "wp-custom-css-";
 
-/// The class for CSS that a block brings for itself alone. `chosen` are the classes that were made for it before.
+/// The class for a block's custom CSS. `chosen` are the classes that were generated for the block before.
 pub(super) fn css_class(
     block: &Block<'_>,
     block_type: Option<&BlockType>,
@@ -156,7 +156,7 @@ pub(super) fn css_class(
     Some(format!("{CSS_CLASS}{}", layout::hash(told)))
 }
 
-/// A block as values, in the form in which it is told apart from others.
+/// A block as a JSON value, as input for its hash.
 fn shown(block: &Block<'_>) -> Value {
     json!({
         "blockName": block.name,

@@ -1,26 +1,26 @@
-//! Font sizes that grow with the window, between two bounds.
+//! Fluid font sizes, which grow with the viewport between two limits.
 
 use serde_json::Value;
 
-/// Width of the window at which the least size is reached, in pixels.
+/// Default viewport width for the minimum size, in pixels.
 const NARROW: f64 = 320.0;
-/// Width of the window at which the greatest size is reached, of themes that name none.
+/// Default viewport width for the maximum size, in pixels.
 const WIDE: f64 = 1600.0;
-/// Pixels in a `rem`.
+/// Pixels per `rem`.
 const REM: f64 = 16.0;
-/// Sizes up to this one, in pixels, do not shrink.
+/// Default minimum font size, in pixels. Smaller sizes are not fluid.
 const LEAST: f64 = 14.0;
 
-/// What `settings.typography.fluid` says.
+/// The setting `settings.typography.fluid`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct FluidSizes {
     is_on: bool,
-    /// Widths of the window between which sizes grow, in pixels.
+    /// Viewport widths for the minimum and the maximum size, in pixels.
     widths: (f64, f64),
     least: f64,
 }
 
-/// A length: its number and its unit.
+/// Parses a length: its number and its unit.
 fn length(text: &str) -> Option<(f64, &str)> {
     let at = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     let (number, unit) = text.split_at(at);
@@ -34,13 +34,13 @@ fn pixels(text: &str) -> Option<f64> {
     Some(if unit == "px" { number } else { number * REM })
 }
 
-/// Three digits after the point, as the reference rounds.
+/// Rounds to three decimals, as WordPress does.
 fn round(number: f64) -> f64 {
     (number * 1000.0).round() / 1000.0
 }
 
 impl FluidSizes {
-    /// Of a theme's settings.
+    /// The fluid typography of a theme's settings.
     pub fn of(settings: &Value) -> Self {
         let fluid = &settings["typography"]["fluid"];
         let wide = settings["layout"]["wideSize"].as_str().and_then(pixels);
@@ -52,12 +52,12 @@ impl FluidSizes {
         }
     }
 
-    /// A preset's size; `fluid` is what the preset itself says.
+    /// The fluid value of a preset's size, or the size itself. `fluid` is the preset's own setting.
     pub fn size(&self, size: &str, fluid: &Value) -> String {
         self.clamped(size, fluid).unwrap_or_else(|| size.to_owned())
     }
 
-    /// A size between its bounds; nothing for one that does not grow.
+    /// The `clamp()` value of a size; `None` if it is not fluid.
     pub fn clamped(&self, size: &str, fluid: &Value) -> Option<String> {
         if !self.is_on || fluid == &Value::Bool(false) {
             return None;

@@ -1,8 +1,8 @@
-//! Block hooks: blocks that types want to stand beside others, or inside them, put in where content is read.
+//! Block hooks: blocks that are automatically inserted before, after or inside other blocks.
 //!
-//! A block beside which others want to stand remembers those that an editor was shown, so that one that he takes away stays
-//! away: in its attribute `metadata.ignoredHookedBlocks`. What the content as a whole stands in has no attributes; the names
-//! for it are kept by whoever keeps the content.
+//! A block stores the names of the hooked blocks that editors have seen in its attribute
+//! `metadata.ignoredHookedBlocks`, so that a block that a user removes is not inserted again. The root of the content
+//! has no attributes; callers store the names for it.
 
 use std::collections::{HashMap, HashSet};
 
@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use super::{Block, BlockTypes, parse, parse::n_unclosed, serialize_blocks};
 
-/// Where a block stands by another one, as types say it.
+/// Positions of hooked blocks, as in block types.
 const PLACES: [&str; 4] = ["before", "after", "first_child", "last_child"];
 
 #[derive(Clone, Copy, PartialEq)]
@@ -21,16 +21,16 @@ enum Place {
     Last,
 }
 
-/// Which blocks want to stand where.
+/// The hooked blocks of a set of block types.
 #[derive(Clone, Debug, Default)]
 pub struct Hooks {
-    /// By the block that they stand by, then by place, in the order of their types.
+    /// Hooked blocks by anchor block, then by position, in the order of the block types.
     wanted: HashMap<String, [Vec<String>; 4]>,
-    /// Those that may stand once only in a content.
+    /// Blocks that may occur only once in content.
     single: HashSet<String>,
 }
 
-/// What content stands in, as a block.
+/// The root of content, as a block.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Root {
     name: String,
@@ -38,7 +38,7 @@ pub struct Root {
 }
 
 impl Root {
-    /// Of a post of this type. `stored` is what was kept of [`Kept::names`], as a list in JSON.
+    /// The root of a post's content. `stored` is the stored value of [`Kept::names`], as a JSON array.
     pub fn of(post_type: &str, stored: &str) -> Self {
         let name = match post_type {
             "wp_block" => "core/block",
@@ -52,29 +52,29 @@ impl Root {
 }
 
 impl Root {
-    /// Whether text alone counts as a block in it.
+    /// Whether content without any block counts as a block.
     fn takes_text(&self, purpose: Purpose) -> bool {
         purpose != Purpose::Store && self.name != "core/template-part"
     }
 }
 
-/// Content as it is stored.
+/// Content to store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Kept {
     /// The content.
     pub content: String,
-    /// The blocks that want to stand in the content or beside it, and need not be shown there again.
+    /// Names of hooked blocks at the content's root, which are not inserted again.
     pub names: Vec<String>,
 }
 
-/// What the blocks are for.
+/// The purpose of applying hooks.
 #[derive(Clone, Copy, PartialEq)]
 enum Purpose {
-    /// They are shown.
+    /// Rendering: insert hooked blocks.
     Show,
-    /// They are edited: what is put in is remembered.
+    /// Editing: insert hooked blocks, and store their names.
     Edit,
-    /// They are stored: what was put in before is remembered.
+    /// Storing: only store the names.
     Store,
 }
 
@@ -94,30 +94,30 @@ impl Hooks {
         hooks
     }
 
-    /// No block wants to stand by another.
+    /// Whether there are no hooked blocks.
     pub fn is_empty(&self) -> bool {
         self.wanted.is_empty()
     }
 
-    /// Blocks to be shown, with those that want to stand there.
+    /// Inserts hooked blocks for rendering.
     pub fn shown<'a>(&self, blocks: Vec<Block<'a>>, root: Option<&Root>) -> Vec<Block<'a>> {
         if self.is_empty() { blocks } else { self.apply(blocks, root, Purpose::Show).0 }
     }
 
-    /// Content as an editor gets it: blocks spelled in the one way, those put in that want to stand there.
+    /// Content for an editor: normalized blocks, with hooked blocks inserted.
     ///
-    /// Content in which several blocks are never closed has no other spelling that says the same, and stays.
+    /// Content with several unclosed blocks cannot be normalized, and is unchanged.
     pub fn edited(&self, content: &str, root: Option<&Root>) -> String {
         self.respelled(content, root, Purpose::Edit).content
     }
 
-    /// Content as it is stored when it is changed: as [`Self::edited`], but nothing is put in.
+    /// Content to store after a change: like [`Self::edited`], but no blocks are inserted.
     pub fn kept(&self, content: &str, root: Option<&Root>) -> Kept {
         self.respelled(content, root, Purpose::Store)
     }
 
     fn respelled(&self, content: &str, root: Option<&Root>, purpose: Purpose) -> Kept {
-        // Nothing is put into what is empty in PHP's sense.
+        // Content that is empty in PHP's sense is unchanged.
         let stays = match purpose {
             Purpose::Edit if matches!(content, "" | "0") => true,
             _ => self.is_empty() && !content.contains("<!--") || n_unclosed(content) > 1,
@@ -132,7 +132,7 @@ impl Hooks {
         Kept { content: serialize_blocks(&blocks), names }
     }
 
-    /// The blocks, and the names that the root remembers.
+    /// The blocks, and the names of the root's ignored blocks.
     fn apply<'a>(
         &self,
         blocks: Vec<Block<'a>>,
@@ -144,7 +144,7 @@ impl Hooks {
         let root_name = root.map(|root| root.name.as_str());
         let mut run = Run { hooks: self, purpose, root: root_name, used };
         let mut around = around(blocks, root, purpose);
-        // Asked for where they are remembered; beside the root nothing is put in.
+        // These only store names, since nothing is inserted next to the root.
         run.at(&mut around, Place::Before);
         run.at(&mut around, Place::After);
         if around.inner_blocks.is_empty() && root.is_some_and(|root| root.takes_text(purpose)) {
@@ -163,7 +163,7 @@ impl Hooks {
         (blocks.collect(), names)
     }
 
-    /// Those of the blocks that may stand only once.
+    /// Collects the blocks that may occur only once.
     fn note_used(&self, blocks: &[Block<'_>], used: &mut HashSet<String>) {
         if self.single.is_empty() {
             return;
@@ -175,7 +175,7 @@ impl Hooks {
     }
 }
 
-/// The block that blocks stand in. Text beside blocks is its own; text alone may be a block.
+/// Wraps blocks in their root. Text next to blocks belongs to the root; text alone may be a block.
 fn around<'a>(blocks: Vec<Block<'a>>, root: Option<&Root>, purpose: Purpose) -> Block<'a> {
     let mut around = Block { name: root.map(|root| root.name.clone().into()), ..Block::default() };
     if let Some(root) = root.filter(|root| !root.ignored.is_empty()) {
@@ -193,17 +193,17 @@ fn around<'a>(blocks: Vec<Block<'a>>, root: Option<&Root>, purpose: Purpose) -> 
     around
 }
 
-/// Blocks being put in.
+/// Inserts hooked blocks.
 struct Run<'h> {
     hooks: &'h Hooks,
     purpose: Purpose,
     root: Option<&'h str>,
-    /// Blocks that may stand only once, and do.
+    /// Blocks that may occur only once, and do.
     used: HashSet<String>,
 }
 
 impl Run<'_> {
-    /// Puts blocks by those inside this one. The content's depth is bounded where it is read.
+    /// Inserts blocks next to and inside the inner blocks of `parent`. The parser limits the depth.
     fn inside(&mut self, parent: &mut Block<'_>) {
         let chunks = std::mem::take(&mut parent.inner_content);
         let inner = std::mem::take(&mut parent.inner_blocks);
@@ -228,11 +228,11 @@ impl Run<'_> {
         }
     }
 
-    /// The blocks that are put at a place by this one, which remembers them where it is to.
+    /// The blocks to insert at a position of `anchor`, which stores their names if required.
     fn at(&mut self, anchor: &mut Block<'_>, place: Place) -> Vec<Block<'static>> {
         let name = anchor.name.as_deref().unwrap_or_default();
         let Some(places) = self.hooks.wanted.get(name) else { return Vec::new() };
-        // Beside what content stands in nothing can be put; nor beside the like of it inside.
+        // Nothing is inserted next to the root, or next to inner blocks of the same name.
         let is_beside = matches!(place, Place::Before | Place::After);
         if is_beside && self.purpose != Purpose::Store && self.root == Some(name) {
             return Vec::new();
@@ -244,7 +244,7 @@ impl Run<'_> {
         let put =
             names.iter().filter(|name| self.purpose != Purpose::Store && known.iter().all(|known| known != *name));
         let made = put.map(|name| Block { name: Some((*name).to_owned().into()), ..Block::default() }).collect();
-        // What stands once is seen where it stands.
+        // Blocks that may occur only once are not stored as ignored.
         let stays = |name: &&str| self.purpose == Purpose::Store || !self.hooks.single.contains(*name);
         if self.purpose != Purpose::Show {
             ignore(anchor, names.into_iter().filter(stays));
@@ -257,7 +257,7 @@ fn texts(values: &[Value]) -> Vec<String> {
     values.iter().filter_map(|value| Some(value.as_str()?.to_owned())).collect()
 }
 
-/// Names of the blocks that are not put by this one.
+/// Names of the blocks that are not inserted at this block.
 fn ignored<'b>(block: &'b Block<'_>) -> &'b [Value] {
     block["metadata"]["ignoredHookedBlocks"].as_array().map(Vec::as_slice).unwrap_or_default()
 }
@@ -285,13 +285,13 @@ mod tests {
     use super::*;
     use crate::blocks::BlockType;
 
-    /// Types that want to stand at each place of some block, named after it.
+    /// Block types that hook into an anchor block.
     fn hooks(rows: &[(&str, &str, &str)]) -> Hooks {
         let mut types = BlockTypes::default();
         for (name, anchor, place) in rows {
             let file =
                 json!({"name": name, "blockHooks": {*anchor: place}, "supports": {"multiple": *name != "x/one"}});
-            types.add_found(BlockType::from_json(&file).expect("it has a name"));
+            types.add_found(BlockType::from_json(&file).expect("a valid block name"));
         }
         types.hooks().clone()
     }
@@ -311,9 +311,9 @@ mod tests {
 
     const MARK: &str = r#"{"metadata":{"ignoredHookedBlocks":["x/b","x/a"]}}"#;
 
-    /// What a recorded site gave to editors, showed and stored.
+    /// Content for editing, rendering and storing, as recorded from WordPress.
     #[test]
-    fn blocks_are_put_where_they_want_to_stand() {
+    fn hooked_blocks_are_inserted() {
         let hooks = all();
         let heading = format!("<!-- wp:x/b /--><!-- wp:heading {MARK} -->h<!-- /wp:heading --><!-- wp:x/a /-->");
         let kept = format!("<!-- wp:heading {MARK} -->h<!-- /wp:heading -->");
@@ -359,7 +359,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_taken_away_stays_away() {
+    fn removed_hooked_blocks_are_not_inserted_again() {
         let hooks = all();
         let kept = hooks.kept("<!-- wp:p/q /-->", Some(&Root::of("page", "")));
         assert_eq!(kept.names, ["x/cb", "x/cf", "x/cl"]);
@@ -372,9 +372,9 @@ mod tests {
         assert_eq!(hooks.edited("text", Some(&Root::of("wp_template_part", ""))), "text");
     }
 
-    /// Without hooks too; what cannot be said otherwise, or could not be told apart from text, stays.
+    /// Blocks are normalized even without hooks. Content that would change its meaning is unchanged.
     #[test]
-    fn blocks_are_spelled_in_one_way() {
+    fn blocks_are_normalized() {
         let hooks = Hooks::default();
         for (content, spelled) in [
             (

@@ -1,7 +1,7 @@
-//! Stored markup of static blocks that their types mend when a page is made: classes, widths, and what the scripts of
-//! interactive blocks look for.
+//! Changes to the stored markup of static blocks when a page is rendered: classes, widths, and attributes for scripts
+//! of interactive blocks.
 //!
-//! Needs nothing but the block itself, its type and the theme.
+//! These depend only on the block, its type and the theme.
 
 use serde_json::Value;
 
@@ -11,13 +11,13 @@ use crate::{
     tags::{Changes, Tag, Tags},
 };
 
-/// What the code of a block knows besides its markup.
+/// The surroundings of a block.
 pub(super) struct Around<'a> {
     pub(super) block: &'a Block<'a>,
     pub(super) parent: Option<&'a Block<'a>>,
-    /// The next number for ids of elements.
+    /// Returns the next number for element ids.
     pub(super) id: &'a dyn Fn() -> u64,
-    /// The next number of a gallery.
+    /// Returns the next number of a gallery.
     pub(super) gallery: &'a dyn Fn() -> u64,
 }
 
@@ -26,7 +26,7 @@ impl Around<'_> {
         path.iter().fold(&self.block["style"], |at, step| at.get(step).unwrap_or(&Value::Null))
     }
 
-    /// An id for what a script keeps apart: thirteen hexadecimal digits.
+    /// A unique key for scripts: thirteen hexadecimal digits.
     fn key(&self) -> String {
         format!("{:013x}", 0x6_b000_0000_0000_u64 + (self.id)())
     }
@@ -34,7 +34,7 @@ impl Around<'_> {
 
 const HEADINGS: [&str; 6] = ["h1", "h2", "h3", "h4", "h5", "h6"];
 
-/// The markup as it is shown.
+/// The rendered markup of a static block.
 pub(super) fn mend(name: &str, html: String, around: &Around<'_>) -> String {
     match name {
         "core/heading" => {
@@ -60,7 +60,7 @@ fn add_class(html: String, wanted: impl Fn(&str, &Tag) -> bool, class: &str) -> 
     changes.apply()
 }
 
-/// Sets attributes of the first tag; an empty value stands for none.
+/// Sets attributes of the first tag; an empty value sets an attribute without a value.
 fn set_first(html: String, attributes: &[(&str, &str)]) -> String {
     let Some(tag) = Tags::new(&html).next() else { return html };
     let mut changes = Changes::of(&html);
@@ -89,7 +89,7 @@ fn gallery(html: String, around: &Around<'_>) -> String {
     set_first(html, &[("data-wp-interactive", "core/gallery"), ("data-wp-context", &context)])
 }
 
-/// What a script does with a picture that opens.
+/// Script attributes of an image with a lightbox.
 const OPENING: [(&str, &str); 9] = [
     ("data-wp-class--hide", "state.isContentHidden"),
     ("data-wp-class--show", "state.isContentVisible"),
@@ -102,7 +102,7 @@ const OPENING: [(&str, &str); 9] = [
     ("data-wp-on-window--resize", "callbacks.setButtonStyles"),
 ];
 
-/// The button that opens a picture.
+/// The button that opens the lightbox.
 const OPENER: &str = include_str!("opener.html");
 
 fn image(html: String, around: &Around<'_>) -> String {
@@ -140,7 +140,7 @@ fn button(html: String, around: &Around<'_>) -> String {
     let Some(given) = around.style(&["dimensions", "width"]).as_str().filter(|text| !text.is_empty()) else {
         return html;
     };
-    // Presets that are called by a number are parts of the row.
+    // Presets with numeric names are percentages.
     let value = match given.strip_prefix("var:preset|dimension|") {
         Some(name) if name.parse::<f64>().is_ok() => format!("{name}%"),
         Some(name) => format!("var(--wp--preset--dimension--{name})"),
@@ -164,8 +164,7 @@ fn button(html: String, around: &Around<'_>) -> String {
     changes.apply()
 }
 
-/// Whether a button's link or button element has anything in it, be it another element; comments do not count. Text without
-/// any tag is left alone.
+/// Whether a button's link or button element is not empty, not counting comments. True for text without tags.
 fn has_label(html: &str) -> bool {
     let mut tags = Tags::new(html).peekable();
     if tags.peek().is_none() {
@@ -179,7 +178,7 @@ fn has_label(html: &str) -> bool {
     !rest.is_empty() && !rest.starts_with("</")
 }
 
-/// A document that browsers show in the page, where they can.
+/// An embedded preview of a document, for browsers that support it.
 fn preview(html: String) -> String {
     let mut tags = Tags::new(&html);
     let Some(first) = tags.next() else { return html };
@@ -200,10 +199,10 @@ fn accordion(html: String, around: &Around<'_>) -> String {
     set_first(html, &[("data-wp-interactive", "core/accordion"), ("data-wp-context", &context)])
 }
 
-/// A heading that folds the panel below it, or opens it.
+/// An accordion item: a heading that opens and closes its panel.
 fn accordion_item(html: String, around: &Around<'_>) -> String {
     let with_class = |class: &str| Tags::new(&html).find(|tag| tag.has_class(&html, class));
-    // A heading without a panel folds nothing.
+    // A heading without a panel is unchanged.
     let (Some(item), Some(toggle), Some(panel)) = (
         with_class("wp-block-accordion-item"),
         with_class("wp-block-accordion-heading__toggle"),
@@ -223,7 +222,7 @@ fn accordion_item(html: String, around: &Around<'_>) -> String {
         ("data-wp-on-window--hashchange", "callbacks.hashChange"),
     ];
     set_all(&mut changes, &item, &of_item);
-    // Only an accordion knows what is open. The reference adds it when all others are in place, so that it comes first.
+    // Only items of an accordion have this attribute. As in WordPress, it precedes the other attributes.
     let is_known = around.parent.is_some_and(|parent| parent.name.as_deref() == Some("core/accordion"));
     let expanded = if is_known { format!(" aria-expanded=\"{is_open}\"") } else { String::new() };
     changes.insert_first(&toggle, format!("{expanded} aria-controls=\"{panel_id}\""));
@@ -245,12 +244,12 @@ fn tab_list(html: String, around: &Around<'_>) -> String {
     set_first(html, &[("aria-label", label)])
 }
 
-/// Buttons that each open one of the panels below them.
+/// Tabs: a list of buttons and their panels.
 fn tabs(html: String, around: &Around<'_>) -> String {
     let Some(first) = Tags::new(&html).next() else { return html };
     let anchor = around.block["anchor"].as_str().filter(|anchor| !anchor.is_empty());
     let id = anchor.map_or_else(|| format!("tabs_{}", (around.id)()), str::to_owned);
-    // Those of tabs inside are done.
+    // Nested tabs were already rendered.
     let is_new = |tag: &Tag, mark: &str| tag.value(&html, mark).is_none();
     let panels: Vec<(Tag, String)> = Tags::new(&html)
         .filter(|tag| tag.has_class(&html, "wp-block-tab-panel") && is_new(tag, "data-wp-bind--hidden"))
@@ -296,7 +295,7 @@ fn tabs(html: String, around: &Around<'_>) -> String {
     changes.apply()
 }
 
-/// Text that a script makes as large as its place.
+/// Attributes for the script that fits text to its container.
 pub(super) fn fit_text(html: String) -> String {
     set_first(
         html,

@@ -1,4 +1,4 @@
-//! The attributes of blocks, which are text that ends up in HTML too.
+//! Filters the attributes of block comments.
 
 use std::borrow::Cow;
 
@@ -7,15 +7,15 @@ use serde_json::{Map, Value};
 use super::scan::Filter;
 use crate::blocks::{Block, parse, serialize_blocks};
 
-/// How many bytes blocks may grow by when they are written anew, besides once the text's own length.
+/// Maximum growth of content when its blocks are serialized, in bytes, in addition to the text's length.
 ///
-/// A block that does not end takes all text after it, and so does one inside it, which then stands there once more.
+/// Each unclosed block contains all text after it, so nested unclosed blocks repeat text.
 const MAX_GROWTH: usize = 1 << 20;
 
-/// The content with the attributes of its blocks filtered, names and texts alike, by the same rules as the text around.
+/// Filters the attributes of all blocks, names and strings, by the rules for the surrounding text.
 ///
-/// Blocks are written anew, which shortens their comments and ends those that did not end. Attributes that are no JSON go. Comments
-/// that end with more than two dashes lose the surplus. Source: `filter_block_content`.
+/// Blocks are serialized again, which normalizes their comments and closes unclosed ones. Attributes that are not
+/// valid JSON are removed. Superfluous dashes at the end of comments are removed. Source: `filter_block_content`.
 pub(super) fn filter<'a>(content: &'a str, filter: &mut Filter<'_>) -> Cow<'a, str> {
     let content = tidy_comment_ends(content);
     if !content.contains("<!--") || !content.contains("wp:") {
@@ -27,15 +27,15 @@ pub(super) fn filter<'a>(content: &'a str, filter: &mut Filter<'_>) -> Cow<'a, s
         return content;
     }
     if blocks.iter().map(text_len).sum::<usize>() > content.len().saturating_mul(2).saturating_add(MAX_GROWTH) {
-        // Hundreds of blocks that do not end, inside each other, around a long text: no editor writes that. Without comments
-        // there are no blocks.
+        // Hundreds of nested unclosed blocks around a long text, which no editor writes. Without comments there are
+        // no blocks.
         return Cow::Owned(without_comments(&content));
     }
     blocks.iter_mut().for_each(|block| filter_block(block, filter));
     Cow::Owned(serialize_blocks(&blocks))
 }
 
-/// Recursion is no deeper than blocks nest, which [`parse`] bounds.
+/// Recursion is limited by the depth of blocks from [`parse`].
 fn filter_block(block: &mut Block<'_>, filter: &mut Filter<'_>) {
     let checks_tag_name = block.name.as_deref() == Some("core/template-part");
     let attrs = std::mem::take(&mut block.attrs);
@@ -44,7 +44,8 @@ fn filter_block(block: &mut Block<'_>, filter: &mut Filter<'_>) {
     block.inner_blocks.iter_mut().for_each(|block| filter_block(block, filter));
 }
 
-/// A member whose name changes moves to the end, and takes the place of one that had that name.
+/// If filtering changes a property's name, the property moves to the end, or replaces the existing property of that
+/// name.
 fn filter_members(members: Map<String, Value>, checks_tag_name: bool, filter: &mut Filter<'_>) -> Map<String, Value> {
     let mut out = members.clone();
     for (name, value) in members {
@@ -61,7 +62,7 @@ fn filter_members(members: Map<String, Value>, checks_tag_name: bool, filter: &m
     out
 }
 
-/// Recursion is no deeper than JSON that could be read.
+/// Recursion is limited by the depth of parsed JSON.
 fn filter_value(value: Value, checks_tag_name: bool, filter: &mut Filter<'_>) -> Value {
     match value {
         Value::String(text) => filter.plain(&text).into(),
@@ -73,8 +74,8 @@ fn filter_value(value: Value, checks_tag_name: bool, filter: &mut Filter<'_>) ->
     }
 }
 
-/// The element that a template part is put into must be an allowed one, as its name is written. What is empty in PHP's sense
-/// names none.
+/// Empties the element name of a template part if the element, with this spelling, is not allowed. Values that are
+/// empty in PHP's sense are unchanged.
 fn tag_name(value: Value, filter: &Filter<'_>) -> Value {
     let passes = match &value {
         Value::Null => true,
@@ -87,7 +88,7 @@ fn tag_name(value: Value, filter: &Filter<'_>) -> Value {
     if passes { value } else { Value::String(String::new()) }
 }
 
-/// Comments that end with `--->` or more dashes, on the line they began on, end with `-->`.
+/// Removes superfluous dashes from comments that end with `--->` or more dashes on their first line.
 fn tidy_comment_ends(content: &str) -> Cow<'_, str> {
     if !content.contains("--->") {
         return Cow::Borrowed(content);

@@ -1,4 +1,4 @@
-//! The shortcodes of a bare site that need nothing but their own text: captions and players.
+//! The standard shortcodes that depend only on their own text: captions and players.
 
 use svc_php::query::extend_url_with;
 use svc_text::{esc_attr, esc_html, esc_url, sanitize_html_class, strip_all_tags, trim};
@@ -6,19 +6,19 @@ use svc_text::{esc_attr, esc_html, esc_url, sanitize_html_class, strip_all_tags,
 use super::{Call, Shortcodes};
 use crate::markup::{find, skip_white};
 
-/// Registers them, and those that show nothing without the site's data.
+/// Registers them, and placeholders for those that need the site's data.
 pub(super) fn register(all: &mut Shortcodes) {
     all.register("caption", caption);
     all.register("wp_caption", caption);
     all.register("audio", audio);
     all.register("video", video);
-    // Embeds are made before other shortcodes; what is left of them shows nothing.
+    // Embeds run before other shortcodes; remaining ones are empty.
     for silent in ["embed", "gallery", "playlist"] {
         all.register(silent, |_| String::new());
     }
 }
 
-/// PHP's reading of a text as a whole number: leading digits, else 0.
+/// A number as PHP parses it: leading digits, or 0.
 fn whole_number(text: &str) -> i64 {
     let text = text.trim_start();
     let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
@@ -27,7 +27,7 @@ fn whole_number(text: &str) -> i64 {
     if text.starts_with('-') { -number } else { number }
 }
 
-/// An image with the text below it. Source: `img_caption_shortcode`.
+/// An image with a caption. Source: `img_caption_shortcode`.
 fn caption(call: &Call<'_>) -> String {
     let content = call.content.unwrap_or_default();
     let attr = |name: &str| call.attributes.get(name);
@@ -84,11 +84,11 @@ fn unique(call: &Call<'_>, id: &str) -> String {
     }
 }
 
-/// The first image, with the link around it, and what follows.
+/// The first image with the link around it, and the content after it.
 fn image_and_rest(content: &str) -> Option<(&str, &str)> {
     let lower = content.to_ascii_lowercase();
     let tag_end = |at: usize, open: &str| {
-        // The tag holds at least one character.
+        // The tag has at least one character.
         let inside = at + open.len();
         let end = find(&lower, inside, ">")?;
         (end > inside).then_some(end + 1)
@@ -119,31 +119,31 @@ const AUDIO: [(&str, &str); 5] =
 const VIDEO: [(&str, &str); 5] =
     [("mp4", "video/mp4"), ("m4v", "video/mp4"), ("webm", "video/webm"), ("ogv", "video/ogg"), ("flv", "video/x-flv")];
 
-/// The media type of an address by the end of its name.
+/// The media type of a URL by its extension.
 fn media_type(url: &str, types: &[(&str, &'static str)]) -> Option<&'static str> {
     let (_, end) = url.rsplit_once('.')?;
     types.iter().find(|(name, _)| end.eq_ignore_ascii_case(name)).map(|(_, mime)| *mime)
 }
 
-/// Whether an address ends with the name of a sound or film: the kind, which is also its shortcode's name.
+/// The kind of a URL with an audio or video extension, which is also the name of the shortcode.
 pub(crate) fn media_kind(url: &str) -> Option<&'static str> {
     let found = |types, kind| media_type(url, types).map(|_| kind);
     found(&AUDIO, "audio").or_else(|| found(&VIDEO, "video"))
 }
 
-/// The sources of a player, the first one first: addresses and media types.
+/// The sources of a player: URLs and media types. `src` is first.
 fn sources<'c>(call: &'c Call<'_>, types: &[(&'c str, &'static str)]) -> Vec<(&'c str, &'static str)> {
     let names = std::iter::once("src").chain(types.iter().map(|(name, _)| *name));
     let given = names.filter_map(|name| call.attributes.get(name).filter(|url| !url.is_empty()));
     given.map(|url| (url, media_type(url, types).unwrap_or_default())).collect()
 }
 
-/// A switch of a player: on, unless it is left out, empty or says no.
+/// Whether a boolean attribute of a player is set: it has a value other than `0` and `false`.
 fn is_on(value: Option<&str>) -> bool {
     value.is_some_and(|value| !matches!(value, "" | "0") && !value.eq_ignore_ascii_case("false"))
 }
 
-/// Attributes of a player: those without value are left out, and a switch has only its name.
+/// The attributes of a player. Those without a value are omitted; boolean attributes have only a name.
 fn player_attributes(
     named: &[(&str, Option<String>)],
     switches: [(&str, bool); 3],
@@ -167,7 +167,7 @@ fn source_tags(sources: &[(&str, &str)], number: u64) -> String {
     sources.iter().map(tag).collect()
 }
 
-/// A link for those whose browser shows no player.
+/// A link for browsers without a player.
 fn fallback(url: &str) -> String {
     let url = esc_url(url);
     format!("<a href=\"{url}\">{url}</a>")
@@ -177,12 +177,12 @@ fn embedded_link(kind: &str, url: &str) -> String {
     format!("<a class=\"wp-embedded-{kind}\" href=\"{}\">{}</a>", esc_url(url), esc_html(url))
 }
 
-/// What stands inside a player beside its sources.
+/// The content of a player besides its sources.
 fn inner(content: Option<&str>) -> String {
     trim(&content.unwrap_or_default().replace(['\r', '\n', '\t'], "")).to_owned()
 }
 
-/// A sound player. Source: `wp_audio_shortcode`.
+/// An audio player. Source: `wp_audio_shortcode`.
 fn audio(call: &Call<'_>) -> String {
     let number = call.page.number("audio");
     let attr = |name: &str| call.attributes.get(name).map(str::to_owned);
@@ -204,7 +204,7 @@ fn audio(call: &Call<'_>) -> String {
     format!("<audio {attributes} controls=\"controls\">{}{}</audio>", source_tags(&sources, number), fallback(first))
 }
 
-/// A film player. Source: `wp_video_shortcode`.
+/// A video player. Source: `wp_video_shortcode`.
 fn video(call: &Call<'_>) -> String {
     let number = call.page.number("video");
     let attr = |name: &str| call.attributes.get(name).map(str::to_owned);
@@ -257,7 +257,7 @@ fn video(call: &Call<'_>) -> String {
     )
 }
 
-/// The type of a film that a known service shows.
+/// The media type for the URL of a video service.
 fn film_service(url: &str) -> Option<&'static str> {
     let rest = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://"))?;
     let host = rest.strip_prefix("www.").unwrap_or(rest);

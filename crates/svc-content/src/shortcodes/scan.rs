@@ -1,4 +1,4 @@
-//! Finding shortcodes in text.
+//! Finds shortcodes in text.
 
 use std::collections::HashMap;
 
@@ -9,18 +9,18 @@ use crate::markup::{Ahead, find, space_len};
 pub(super) struct Found<'t> {
     pub(super) start: usize,
     pub(super) end: usize,
-    /// All of it, without the brackets that escape it.
+    /// The whole shortcode without escaping brackets.
     pub(super) whole: &'t str,
     pub(super) name: &'t str,
     /// From the name to the end of the opening tag.
     pub(super) attributes: &'t str,
     pub(super) content: Option<&'t str>,
-    /// Whether one more bracket stands before it, and after.
+    /// Whether there is an additional bracket before it, and after it.
     pub(super) extra: (bool, bool),
 }
 
 impl<'t> Found<'t> {
-    /// It as the call to its code.
+    /// The arguments for the shortcode's function.
     pub(super) fn call<'c>(&self, shortcodes: &'c Shortcodes, page: &'c Page) -> Call<'c>
     where
         't: 'c,
@@ -30,20 +30,20 @@ impl<'t> Found<'t> {
     }
 }
 
-/// Whether a byte can not stand in a shortcode's name.
+/// Whether a byte cannot be part of a shortcode's name.
 pub(super) fn ends_name(b: u8) -> bool {
     matches!(b, b'<' | b'>' | b'&' | b'/' | b'[' | b']' | b'=' | 0..=b' ')
 }
 
-/// The longest name that could begin here.
+/// The longest possible name at this position.
 pub(super) fn name_at(text: &str, at: usize) -> &str {
     let rest = text.get(at..).unwrap_or_default();
-    // Names are short; a longer run is none, so that a text of one run is not read again and again.
+    // Names are short. The limit keeps the total time linear.
     let len = rest.bytes().take(MAX_NAME + 1).take_while(|b| !ends_name(*b)).count();
     if len > MAX_NAME { "" } else { rest.get(..len).unwrap_or_default() }
 }
 
-/// The registered names that stand in full after some bracket of a text: only these are looked for.
+/// The registered names that follow some bracket of the text. Only these are searched for.
 pub(super) fn present<'t>(text: &'t str, shortcodes: &Shortcodes) -> Vec<&'t str> {
     let mut names: Vec<&str> = Vec::new();
     for (at, _) in text.match_indices('[') {
@@ -55,7 +55,7 @@ pub(super) fn present<'t>(text: &'t str, shortcodes: &Shortcodes) -> Vec<&'t str
     names
 }
 
-/// Bytes of a name that are looked at.
+/// Maximum length of a name, in bytes.
 const MAX_NAME: usize = 200;
 
 /// The opening tag of a shortcode.
@@ -66,24 +66,24 @@ struct Opening<'t> {
     self_closing: bool,
 }
 
-/// Walks over the shortcodes of a text, from the left.
+/// Iterates over the shortcodes of a text, from left to right.
 pub(super) struct Scanner<'t> {
     text: &'t str,
     shortcodes: &'t Shortcodes,
     brackets: Ahead<'t>,
-    /// Names that may also end at a character that could be part of a name, such as the point in `[name.x]`.
+    /// Names that may be followed by any character that is not a word character, such as the dot in `[name.x]`.
     loose: Vec<&'t str>,
-    /// Where the next closing tag of each name is, for all places before it.
+    /// Cached positions of the next closing tag of each name.
     closings: HashMap<&'t str, Option<usize>>,
 }
 
 impl<'t> Scanner<'t> {
-    /// Finds shortcodes; those of the names given also where they only begin what stands there.
+    /// Creates a scanner. Names in `loose` also match as prefixes.
     pub(super) fn new(text: &'t str, shortcodes: &'t Shortcodes, loose: Vec<&'t str>) -> Self {
         Scanner { text, shortcodes, brackets: Ahead::new(text, "]"), loose, closings: HashMap::new() }
     }
 
-    /// The registered name that begins here.
+    /// The registered name at this position.
     fn name(&self, at: usize) -> Option<&'t str> {
         let run = name_at(self.text, at);
         if self.shortcodes.contains(run) {
@@ -95,7 +95,7 @@ impl<'t> Scanner<'t> {
         self.loose.iter().find(ends).map(|name| &rest[..name.len()])
     }
 
-    /// The first shortcode at or after a place.
+    /// The first shortcode at or after a position.
     pub(super) fn next(&mut self, from: usize) -> Option<Found<'t>> {
         let mut look = from;
         loop {
@@ -130,7 +130,7 @@ impl<'t> Scanner<'t> {
         Some(Opening { name, attributes: bare.unwrap_or(attributes), end: end + 1, self_closing: bare.is_some() })
     }
 
-    /// Content and end, when a closing tag of the name follows anywhere.
+    /// Content and end of a shortcode with a closing tag.
     fn closing(&mut self, opening: &Opening<'t>) -> Option<(&'t str, usize)> {
         if opening.self_closing {
             return None;
@@ -147,7 +147,7 @@ impl<'t> Scanner<'t> {
     }
 }
 
-/// Takes the paragraph away around a shortcode that stands alone in it. Source: `shortcode_unautop`.
+/// Removes the paragraph around a shortcode that is its only content. Source: `shortcode_unautop`.
 pub fn unautop(text: &str, shortcodes: &Shortcodes) -> String {
     let mut out = String::with_capacity(text.len());
     let mut scanner = Scanner::new(text, shortcodes, shortcodes.names().collect());
@@ -159,7 +159,7 @@ pub fn unautop(text: &str, shortcodes: &Shortcodes) -> String {
             continue;
         }
         let Some(opening) = scanner.opening(start) else { continue };
-        // With its content, or the tag alone.
+        // With its content, or only the opening tag.
         let whole = scanner.closing(&opening).map(|(_, end)| end);
         let closed = |end: &usize| {
             let close = skip_spaces(text, *end);

@@ -1,4 +1,4 @@
-//! The recorded site, as its dynamic blocks ask it: one post, one category, nobody logged in.
+//! The data of the recorded site for dynamic blocks: one post, one category, no user logged in.
 
 use std::rc::Rc;
 

@@ -1,4 +1,4 @@
-//! Requests whose responses a page gets ahead: `rest_preload_api_request`, on a new site under the brand of the recordings.
+//! Test vectors for preloaded responses (`rest_preload_api_request`), on a new site with the brand of the recordings.
 
 use std::{path::Path, sync::OnceLock};
 
@@ -23,7 +23,7 @@ pub(super) fn call(vector: &Vector) -> Option<Outcome> {
     Some(preload(server.as_ref()?, vector.arg(1), vector.arg(2)["user"].as_str()).into())
 }
 
-/// The responses ahead, for a caller of this role.
+/// The preloaded responses for a user with this role.
 fn preload(server: &Server, path: &Value, role: Option<&str>) -> Value {
     let (path, method) = match path {
         Value::Array(both) if both.len() == 2 => (&both[0], both[1].as_str().unwrap_or_default()),

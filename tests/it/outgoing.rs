@@ -1,4 +1,4 @@
-//! What a site shows of others: feeds and the directory of patterns, from a server on loopback.
+//! Content from other servers: feeds and the pattern directory, on a loopback server.
 
 use std::{collections::HashMap, sync::atomic::Ordering};
 
@@ -6,15 +6,15 @@ use serde_json::{Value, json};
 use svc_server::SiteBuilder;
 
 use crate::{
-    client::{Answer, send},
-    loopback::{Said, counted},
+    client::{HttpResponse, send},
+    loopback::{CannedResponse, serve_counted},
     site::Site,
 };
 
 const RSS: &str = r#"<rss version="2.0"><channel><title>F</title><item><title>One &lt;b&gt;bold&lt;/b&gt;</title>
     <link>https://a.example/1?b=c&amp;d</link><description>It &lt;script&gt;x&lt;/script&gt; says.</description></item></channel></rss>"#;
 
-fn page(body: &str) -> Said {
+fn page(body: &str) -> CannedResponse {
     (200, String::new(), body.as_bytes().to_vec())
 }
 
@@ -24,26 +24,27 @@ async fn site(settings: &[(&str, &str)]) -> (Site, String) {
     (site, admin)
 }
 
-async fn get_as(site: &Site, user: &str, path: &str) -> Answer {
+async fn get_as(site: &Site, user: &str, path: &str) -> HttpResponse {
     let basic = crate::site::basic(user);
     send(site.address, "GET", path, &[("Authorization", &basic)], "").await
 }
 
-/// A post with the block that shows a feed; its number.
+/// Creates a post with an RSS block; returns its id.
 async fn post_with_feed(site: &Site, admin: &str, address: &str) -> i64 {
     let block = json!({"feedURL": address, "displayExcerpt": true});
     let content = format!("<!-- wp:rss {block} /-->");
-    let made = site
+    let created = site
         .post("/svc-json/svc/v2/posts", admin, &json!({"title": "F", "content": content, "status": "publish"}))
         .await;
-    assert_eq!(made.status, 201, "{}", made.body);
-    made.json()["id"].as_i64().unwrap()
+    assert_eq!(created.status, 201, "{}", created.body);
+    created.json()["id"].as_i64().unwrap()
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn feeds_of_allowed_addresses_are_shown_and_kept() {
-    let (address, asked) =
-        counted(|_| HashMap::from([("/feed".to_owned(), page(RSS)), ("/none".to_owned(), page("<p>no feed</p>"))]));
+async fn feeds_from_allowed_hosts_are_cached() {
+    let (address, n_requests) = serve_counted(|_| {
+        HashMap::from([("/feed".to_owned(), page(RSS)), ("/none".to_owned(), page("<p>no feed</p>"))])
+    });
     let (site, admin) = site(&[("outgoing.allow", &address.to_string())]).await;
     let id = post_with_feed(&site, &admin, &format!("http://{address}/feed")).await;
     let expected = concat!(
@@ -52,45 +53,45 @@ async fn feeds_of_allowed_addresses_are_shown_and_kept() {
         "<div class=\"wp-block-rss__item-excerpt\">It says.</div></li>"
     );
     for _ in 0..3 {
-        let shown = site.get(&format!("/svc-json/svc/v2/posts/{id}")).await.json();
-        assert!(shown["content"]["rendered"].as_str().unwrap().contains(expected), "{shown}");
+        let response = site.get(&format!("/svc-json/svc/v2/posts/{id}")).await.json();
+        assert!(response["content"]["rendered"].as_str().unwrap().contains(expected), "{response}");
     }
     let page = site.get(&format!("/?p={id}")).await;
     let page = if page.status == 200 { page } else { site.get("/").await };
     assert_eq!(page.status, 200);
-    assert_eq!(asked.load(Ordering::SeqCst), 1, "a feed is fetched once");
-    // One that cannot be read says so, and is not asked for at once again.
+    assert_eq!(n_requests.load(Ordering::SeqCst), 1, "a feed is fetched once");
+    // A feed that cannot be loaded shows an error, and is not requested again immediately.
     let id = post_with_feed(&site, &admin, &format!("http://{address}/none")).await;
     for _ in 0..2 {
-        let shown = site.get(&format!("/svc-json/svc/v2/posts/{id}")).await.json();
-        assert!(shown["content"]["rendered"].as_str().unwrap().contains("notice-error"), "{shown}");
+        let response = site.get(&format!("/svc-json/svc/v2/posts/{id}")).await.json();
+        assert!(response["content"]["rendered"].as_str().unwrap().contains("notice-error"), "{response}");
     }
-    assert_eq!(asked.load(Ordering::SeqCst), 2);
+    assert_eq!(n_requests.load(Ordering::SeqCst), 2);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn feeds_of_other_addresses_are_not_asked_for() {
-    let (address, asked) = counted(|_| HashMap::from([("/feed".to_owned(), page(RSS))]));
+async fn feeds_from_other_hosts_are_not_requested() {
+    let (address, n_requests) = serve_counted(|_| HashMap::from([("/feed".to_owned(), page(RSS))]));
     let (site, admin) = site(&[]).await;
     let id = post_with_feed(&site, &admin, &format!("http://{address}/feed")).await;
-    let shown = site.get(&format!("/svc-json/svc/v2/posts/{id}")).await.json();
-    assert!(shown["content"]["rendered"].as_str().unwrap().contains("notice-error"), "{shown}");
-    assert_eq!(asked.load(Ordering::SeqCst), 0);
+    let response = site.get(&format!("/svc-json/svc/v2/posts/{id}")).await.json();
+    assert!(response["content"]["rendered"].as_str().unwrap().contains("notice-error"), "{response}");
+    assert_eq!(n_requests.load(Ordering::SeqCst), 0);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_directory_of_patterns_is_asked_and_its_answers_are_kept() {
+async fn pattern_directory_responses_are_cached() {
     const PATTERNS: &str = "/svc-json/svc/v2/pattern-directory/patterns";
     let pattern = json!([{
         "id": 7, "title": {"rendered": "A <b>b</b>"}, "pattern_content": "<!-- wp:paragraph --><p>x</p><script>1</script><!-- /wp:paragraph -->",
         "category_slugs": ["text", "Foo Bar"], "extra": 1,
         "meta": {"wpop_description": "De <i>sc</i>", "wpop_viewport_width": "1200", "wpop_block_types": ["core/p"], "wpop_keywords": "one, Two x"},
     }]);
-    let asked_for =
+    let expected_path =
         "/patterns/1.0/?page=1&per_page=100&order=desc&orderby=date&search=a%20b&locale=en_US&pattern-categories=3";
-    let (address, asked) = counted(|_| {
+    let (address, n_requests) = serve_counted(|_| {
         HashMap::from([
-            (asked_for.replace("%20", "+"), page(&pattern.to_string())),
+            (expected_path.replace("%20", "+"), page(&pattern.to_string())),
             ("/patterns/1.0/".to_owned(), page("oops")),
         ])
     });
@@ -105,20 +106,20 @@ async fn the_directory_of_patterns_is_asked_and_its_answers_are_kept() {
         }]);
         assert_eq!((listed.status, listed.json()), (200, expected), "{}", listed.body);
     }
-    assert_eq!(asked.load(Ordering::SeqCst), 1, "an answer is kept");
+    assert_eq!(n_requests.load(Ordering::SeqCst), 1, "the response is cached");
     let failed = get_as(&site, &admin, PATTERNS).await;
     assert_eq!((failed.status, &failed.json()["code"]), (500, &Value::from("pattern_api_failed")));
     assert_eq!(failed.json()["additional_data"], json!([{"response": "oops"}]));
     assert_eq!(site.get(PATTERNS).await.status, 401);
 }
 
-/// A server that answers every request with a feed; the requests that it got.
+/// A server that responds to every request with a feed, and the requests that it received.
 fn feeds() -> (std::net::SocketAddr, std::sync::Arc<std::sync::Mutex<Vec<String>>>) {
     use std::io::{Read as _, Write as _};
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     let requests = std::sync::Arc::<std::sync::Mutex<Vec<String>>>::default();
-    let seen = std::sync::Arc::clone(&requests);
+    let received = std::sync::Arc::clone(&requests);
     std::thread::spawn(move || {
         for stream in listener.incoming() {
             let Ok(mut stream) = stream else { return };
@@ -129,7 +130,7 @@ fn feeds() -> (std::net::SocketAddr, std::sync::Arc<std::sync::Mutex<Vec<String>
                     _ => break,
                 }
             }
-            seen.lock().unwrap().push(head);
+            received.lock().unwrap().push(head);
             let _ =
                 write!(stream, "HTTP/1.1 200 OK\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{RSS}", RSS.len());
         }
@@ -137,21 +138,25 @@ fn feeds() -> (std::net::SocketAddr, std::sync::Arc<std::sync::Mutex<Vec<String>
     (address, requests)
 }
 
-/// A page that shows feeds of the site itself would fetch itself for ever: nothing is fetched for an own request.
+/// A page with the site's own feeds would request itself endlessly, so nothing is fetched while the server handles a
+/// request of its own.
 #[tokio::test(flavor = "multi_thread")]
-async fn nothing_is_fetched_while_an_own_request_is_answered() {
+async fn requests_from_the_server_itself_fetch_nothing() {
     let (address, requests) = feeds();
     let (site, admin) = site(&[("outgoing.allow", &address.to_string())]).await;
-    // The save fetches in the background; the view waits for that very fetch.
+    // Saving fetches the feed in the background, and the view waits for that fetch.
     let id = post_with_feed(&site, &admin, &format!("http://{address}/one")).await;
-    let shown = site.get(&format!("/svc-json/svc/v2/posts/{id}")).await;
-    assert!(shown.body.contains("One bold"), "{}", shown.body);
+    let response = site.get(&format!("/svc-json/svc/v2/posts/{id}")).await;
+    assert!(response.body.contains("One bold"), "{}", response.body);
     let head = requests.lock().unwrap().concat();
-    let token =
-        head.lines().find_map(|l| l.strip_prefix("x-feed-fetch: ")).expect("own requests are marked").to_owned();
-    assert_eq!(requests.lock().unwrap().len(), 1, "one fetch of a feed at a time: {head}");
+    let token = head
+        .lines()
+        .find_map(|l| l.strip_prefix("x-feed-fetch: "))
+        .expect("the server's requests have the header")
+        .to_owned();
+    assert_eq!(requests.lock().unwrap().len(), 1, "a feed is fetched once: {head}");
 
-    // Stored behind the server's back, so that no save fetches it.
+    // Change the database directly, so that saving does not fetch the feed.
     let other = format!("http://{address}/other");
     let content = format!("<!-- wp:rss {} /-->", json!({"feedURL": other}));
     crate::site::execute(
@@ -166,16 +171,16 @@ async fn nothing_is_fetched_while_an_own_request_is_answered() {
         assert_eq!(requests.lock().unwrap().len(), 1, "{path}");
         assert!(!own.body.contains("One bold"), "{path}");
     }
-    // Another's word is not believed, and what was rendered without the feed is not given to others.
+    // Forged tokens are ignored, and content that was rendered without the feed is not cached.
     let (path, forged) = (format!("/svc-json/svc/v2/posts/{id}"), "0".repeat(token.len()));
-    let shown = send(site.address, "GET", &path, &[("X-Feed-Fetch", &forged)], "").await;
-    assert!(shown.body.contains("One bold"), "{}", shown.body);
+    let response = send(site.address, "GET", &path, &[("X-Feed-Fetch", &forged)], "").await;
+    assert!(response.body.contains("One bold"), "{}", response.body);
     assert_eq!(requests.lock().unwrap().len(), 2);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_save_does_not_wait_for_feeds() {
-    // It accepts connections and never answers.
+    // Accepts connections and never responds.
     let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = silent.local_addr().unwrap();
     let (site, admin) = site(&[("outgoing.allow", &address.to_string())]).await;
