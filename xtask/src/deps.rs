@@ -25,6 +25,9 @@ const LIBRARY_NAMES: &[(&str, &str)] = &[("md-5", "md5")];
 /// Workspace dependencies that no package declares yet, with a reason.
 const UNDECLARED: &[(&str, &str)] = &[("validator", "checks of configuration and forms")];
 
+/// The table of external dependencies.
+const DOCUMENT: &str = "docs/dependencies.md";
+
 /// Faults of all packages of the workspace.
 pub(crate) fn faults(root: &Path) -> Result<Vec<String>> {
     let mut folders = vec![root.join("xtask"), root.join("tests")];
@@ -43,6 +46,8 @@ pub(crate) fn faults(root: &Path) -> Result<Vec<String>> {
         declared.extend(names(&manifest, "build-dependencies"));
     }
     let workspace = manifest(root)?;
+    let documented = std::fs::read_to_string(root.join(DOCUMENT)).with_context(|| format!("cannot read {DOCUMENT}"))?;
+    found.extend(undocumented(&workspace, &documented));
     for name in
         workspace["workspace"].get("dependencies").and_then(toml::Value::as_table).into_iter().flat_map(|t| t.keys())
     {
@@ -51,6 +56,23 @@ pub(crate) fn faults(root: &Path) -> Result<Vec<String>> {
         }
     }
     Ok(found)
+}
+
+/// Differences between the workspace's external dependencies and the table of `docs/dependencies.md`.
+fn undocumented(workspace: &toml::Table, document: &str) -> Vec<String> {
+    // The crates are in the second column, in backticks.
+    let rows = document.lines().filter_map(|line| line.strip_prefix('|')?.split('|').nth(1));
+    let listed: BTreeSet<&str> = rows.flat_map(|crates| crates.split('`').skip(1).step_by(2)).collect();
+    let table = workspace["workspace"].get("dependencies").and_then(toml::Value::as_table);
+    let external: BTreeSet<&str> = table
+        .into_iter()
+        .flatten()
+        .filter(|(name, _)| !name.starts_with("svc-") && !UNDECLARED.iter().any(|(n, _)| n == name))
+        .map(|(name, value)| value.get("package").and_then(toml::Value::as_str).unwrap_or(name))
+        .collect();
+    let missing = external.difference(&listed).map(|name| format!("{DOCUMENT}: {name} is missing"));
+    let unknown = listed.difference(&external).map(|name| format!("{DOCUMENT}: {name} is not a dependency"));
+    missing.chain(unknown).collect()
 }
 
 fn manifest(folder: &Path) -> Result<toml::Table> {
@@ -162,6 +184,19 @@ mod tests {
         ] {
             assert_eq!(is_named(code, "url"), named, "{code}");
         }
+    }
+
+    #[test]
+    fn dependencies_are_documented() {
+        let workspace: toml::Table = "[workspace.dependencies]\nsvc-x.path = \"x\"\nurl = \"2\"\nserde = \"1\"\n\
+             exif = { package = \"kamadak-exif\", version = \"1\" }"
+            .parse()
+            .unwrap();
+        let document = "| purpose | crates | reason |\n|---|---|---|\n| a | `url`, `kamadak-exif`, `old` | `not this` |\n";
+        assert_eq!(
+            undocumented(&workspace, document),
+            ["docs/dependencies.md: serde is missing", "docs/dependencies.md: old is not a dependency"]
+        );
     }
 
     #[test]
