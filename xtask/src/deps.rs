@@ -192,7 +192,8 @@ mod tests {
              exif = { package = \"kamadak-exif\", version = \"1\" }"
             .parse()
             .unwrap();
-        let document = "| purpose | crates | reason |\n|---|---|---|\n| a | `url`, `kamadak-exif`, `old` | `not this` |\n";
+        let document =
+            "| purpose | crates | reason |\n|---|---|---|\n| a | `url`, `kamadak-exif`, `old` | `not this` |\n";
         assert_eq!(
             undocumented(&workspace, document),
             ["docs/dependencies.md: serde is missing", "docs/dependencies.md: old is not a dependency"]
