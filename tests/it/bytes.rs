@@ -1,11 +1,11 @@
-//! Bytes that are no request, or hardly one: the server answers or closes, and goes on.
+//! Malformed requests: the server responds or closes the connection, and continues.
 
 use proptest::prelude::*;
 
 use crate::{client::raw, site::Site};
 
 #[tokio::test(flavor = "multi_thread")]
-async fn malformed_requests_are_refused_and_the_server_goes_on() {
+async fn malformed_requests_are_rejected_and_the_server_continues() {
     let site = Site::start().await;
     let long = format!("GET /{} HTTP/1.1\r\nHost: x\r\n\r\n", "a".repeat(100_000));
     #[rustfmt::skip]
@@ -17,16 +17,16 @@ async fn malformed_requests_are_refused_and_the_server_goes_on() {
         b"GET /?rest_route[]=x HTTP/1.1\r\nHost: x\r\nCookie: a=%\xff;;;=\r\nAuthorization: Basic \xff\r\nConnection: close\r\n\r\n",
     ];
     for request in rows {
-        let answer = raw(site.address, request, true).await;
-        let first = String::from_utf8_lossy(&answer[..answer.len().min(20)]).into_owned();
+        let response = raw(site.address, request, true).await;
+        let first = String::from_utf8_lossy(&response[..response.len().min(20)]).into_owned();
         assert!(!first.contains(" 500"), "{:?}: {first}", String::from_utf8_lossy(&request[..request.len().min(60)]));
     }
     assert_eq!(site.get("/").await.status, 200);
 }
 
-/// Paths and queries of every sort are answered by interface or pages, never with a 500.
+/// The REST API or the pages respond to random paths and queries, never with 500.
 #[test]
-fn any_address_is_answered() {
+fn every_url_has_a_response() {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
     let site = runtime.block_on(Site::start());
     let segment = prop_oneof![
@@ -60,8 +60,8 @@ fn any_address_is_answered() {
         let pairs: Vec<String> = query.iter().map(|(k, v)| format!("{k}={v}")).collect();
         let path = format!("/{}?{}", segments.join("/"), pairs.join("&"));
         let request = format!("GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
-        let answer = runtime.block_on(raw(site.address, request.as_bytes(), false));
-        let status = String::from_utf8_lossy(answer.get(9..12).unwrap_or_default()).into_owned();
+        let response = runtime.block_on(raw(site.address, request.as_bytes(), false));
+        let status = String::from_utf8_lossy(response.get(9..12).unwrap_or_default()).into_owned();
         prop_assert!(status.starts_with(['2', '3', '4']), "{path}: {status}");
         Ok(())
     });

@@ -1,12 +1,12 @@
-//! The kept inputs of the fuzz targets, through the same functions: `cargo +nightly fuzz run --fuzz-dir tests/fuzz NAME`
-//! looks for new ones.
+//! Replays the stored inputs of the fuzz targets. `cargo +nightly fuzz run --fuzz-dir tests/fuzz NAME` searches for new
+//! ones.
 
 #[path = "../fuzz/src/lib.rs"]
-#[expect(unreachable_pub, reason = "a library of its own for the fuzzer")]
+#[expect(unreachable_pub, reason = "a separate library for the fuzzer")]
 mod targets;
 
 #[test]
-fn kept_inputs_hold() {
+fn stored_inputs_pass() {
     let corpus = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus");
     for (name, target) in targets::TARGETS {
         let mut n_inputs = 0;

@@ -1,4 +1,4 @@
-//! A small server on loopback, for what a site asks of others.
+//! A small server on loopback that replaces other sites.
 
 use std::{
     collections::HashMap,
@@ -10,18 +10,20 @@ use std::{
     },
 };
 
-/// What a small server says: status, further head lines, body.
-pub(crate) type Said = (u16, String, Vec<u8>);
+/// A fixed response: status, further header lines, body.
+pub(crate) type FixedResponse = (u16, String, Vec<u8>);
 
-/// A server on loopback that answers each path with what it was given, and everything else with 404.
-pub(crate) fn serve(pages: impl FnOnce(SocketAddr) -> HashMap<String, Said>) -> SocketAddr {
+/// A server with a fixed response per path; other paths get 404.
+pub(crate) fn serve(pages: impl FnOnce(SocketAddr) -> HashMap<String, FixedResponse>) -> SocketAddr {
     counted(pages).0
 }
 
-/// [`serve`], with the number of requests so far.
-pub(crate) fn counted(pages: impl FnOnce(SocketAddr) -> HashMap<String, Said>) -> (SocketAddr, Arc<AtomicUsize>) {
-    let asked: Arc<AtomicUsize> = Arc::default();
-    let count = Arc::clone(&asked);
+/// [`serve`], with the number of received requests.
+pub(crate) fn counted(
+    pages: impl FnOnce(SocketAddr) -> HashMap<String, FixedResponse>,
+) -> (SocketAddr, Arc<AtomicUsize>) {
+    let received: Arc<AtomicUsize> = Arc::default();
+    let count = Arc::clone(&received);
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let address = listener.local_addr().expect("an address");
     let pages = Arc::new(pages(address));
@@ -47,5 +49,5 @@ pub(crate) fn counted(pages: impl FnOnce(SocketAddr) -> HashMap<String, Said>) -
             });
         }
     });
-    (address, asked)
+    (address, received)
 }

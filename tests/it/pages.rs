@@ -1,4 +1,4 @@
-//! Pages for people: what is shown where, what is not shown, how addresses are told and corrected.
+//! HTML pages: content per URL, hidden content, and canonical URLs.
 
 use serde_json::json;
 
@@ -7,7 +7,7 @@ use crate::{client::send, site::Site};
 const ROOT_LINK: &str = "rel=\"https://api.w.org/\"";
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_front_page_tells_where_the_interface_is() {
+async fn front_page_links_to_the_rest_api() {
     let site = Site::start().await;
     let home = format!("http://{}", site.address);
     for method in ["GET", "HEAD"] {
@@ -23,7 +23,7 @@ async fn the_front_page_tells_where_the_interface_is() {
     }
     assert!(front.body.starts_with("<!DOCTYPE html>\n<html lang=\"en-US\">"));
     assert!(!front.body.contains("<script"), "pages need no script");
-    // The theme of a new site has drawn it.
+    // Rendered with the theme of a new site.
     for part in ["wp-theme-paper", "href=\"#content\"", "<main id=\"content\"", "--wp--preset--color--accent: #8a3b12;"]
     {
         assert!(front.body.contains(part), "{part}");
@@ -31,7 +31,7 @@ async fn the_front_page_tells_where_the_interface_is() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn every_kind_of_page() {
+async fn every_kind_of_page_is_served() {
     let site = Site::start().await;
     let link = |post: serde_json::Value| {
         let url = post[0]["link"].as_str().unwrap().to_owned();
@@ -63,14 +63,14 @@ async fn every_kind_of_page() {
         assert_eq!(page.status, status, "{path}");
         assert!(page.body.contains(text), "{path}: {}", page.body);
         let alternate = route.map(|r| format!("/svc-json/svc/v2/{r}>; rel=\"alternate\""));
-        let told = page.all("link").into_iter().find(|l| l.contains("rel=\"alternate\""));
-        assert_eq!(told.is_some(), alternate.is_some(), "{path}: {told:?}");
-        assert!(alternate.is_none_or(|a| told.is_some_and(|t| t.contains(&a))), "{path}: {told:?}");
+        let link_header = page.all("link").into_iter().find(|l| l.contains("rel=\"alternate\""));
+        assert_eq!(link_header.is_some(), alternate.is_some(), "{path}: {link_header:?}");
+        assert!(alternate.is_none_or(|a| link_header.is_some_and(|t| t.contains(&a))), "{path}: {link_header:?}");
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn other_addresses_lead_to_the_proper_one() {
+async fn other_urls_redirect_to_the_canonical_one() {
     let site = Site::start().await;
     let home = format!("http://{}", site.address);
     let post = site.get("/svc-json/svc/v2/posts/1").await.json()["link"].as_str().unwrap().to_owned();
@@ -83,21 +83,21 @@ async fn other_addresses_lead_to_the_proper_one() {
         ("/?tag=interface".to_owned(), format!("{home}/tag/interface/")),
     ];
     for (from, to) in rows {
-        let answer = site.get(&from).await;
-        assert_eq!((answer.status, answer.header("location")), (301, to.as_str()), "{from}");
+        let response = site.get(&from).await;
+        assert_eq!((response.status, response.header("location")), (301, to.as_str()), "{from}");
         let there = site.get(to.strip_prefix(&home).unwrap()).await;
         assert_eq!(there.status, 200, "{to} is not redirected again");
     }
     for api in
         ["/svc-json", "/svc-json/svc/v2/posts/", "/?rest_route=/svc/v2/posts", "/index.php/svc-json/svc/v2/posts"]
     {
-        assert_eq!(site.get(api).await.status, 200, "{api} is the interface's");
+        assert_eq!(site.get(api).await.status, 200, "{api} is served by the REST API");
     }
 }
 
-/// Texts that nobody may see without signing in are on no page, whatever the address.
+/// Private content appears on no page of an anonymous visitor, at any URL.
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_not_public_is_nowhere() {
+async fn private_content_is_on_no_page() {
     let site = Site::start().await;
     let admin = site.app_password();
     let mut ids = Vec::new();
@@ -131,11 +131,11 @@ async fn what_is_not_public_is_nowhere() {
         let searched = path.contains("s=canarytext");
         assert!(searched || !page.body.contains("canarytext"), "{path}");
         for hidden in ["Canary draft", "Canary private", "Canary pending"] {
-            assert!(!page.body.contains(hidden), "{path} tells {hidden}");
+            assert!(!page.body.contains(hidden), "{path} shows {hidden}");
         }
     }
     let found = site.get("/?s=canarytext").await;
-    assert!(found.body.contains("Nothing was found."), "a search does not look behind a password");
+    assert!(found.body.contains("Nothing was found."), "a search does not find protected content");
     let locked = format!("/?p={}", ids[3].0);
     let to = site.get(&locked).await.header("location").split_once(&site.address.to_string()).unwrap().1.to_owned();
     let page = site.get(&to).await;
@@ -143,7 +143,7 @@ async fn what_is_not_public_is_nowhere() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn pages_are_only_read_and_known_ones_are_not_sent_again() {
+async fn pages_reject_writes_and_support_conditional_requests() {
     let site = Site::start().await;
     let refused = send(site.address, "POST", "/about/", &[], "x=1").await;
     assert_eq!((refused.status, refused.header("allow")), (405, "GET, HEAD"));

@@ -1,4 +1,4 @@
-//! Clients in parallel on a pool of one connection: no request waits for a connection that it holds itself.
+//! Parallel clients on a pool of one connection: no request waits for a connection that it holds itself.
 
 use std::{
     sync::Arc,
@@ -9,10 +9,10 @@ use serde_json::json;
 
 use crate::{client::send, site::Site};
 
-/// Clients at a time.
+/// Number of parallel clients.
 const CLIENTS: usize = 8;
 
-/// How often each client requests each path.
+/// Requests per client and path.
 const ROUNDS: usize = 2;
 
 /// Blocks that query the store while a page is rendered.
@@ -57,9 +57,9 @@ async fn parallel_clients_get_pages_feeds_and_the_api() {
             let mut failed = Vec::new();
             for n in 0..paths.len() * ROUNDS {
                 let path = &paths[(n + client) % paths.len()];
-                let answer = send(address, "GET", path, &[], "").await;
-                if answer.status >= 500 {
-                    failed.push(format!("{path}: {}", answer.status));
+                let response = send(address, "GET", path, &[], "").await;
+                if response.status >= 500 {
+                    failed.push(format!("{path}: {}", response.status));
                 }
             }
             failed

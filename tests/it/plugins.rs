@@ -1,4 +1,4 @@
-//! Plugins over real sockets: extensions that come and go, packages of a directory on loopback, and hostile ones.
+//! Plugins over real sockets: extensions, packages of a directory on loopback, and hostile packages.
 
 use std::{
     collections::HashMap,
@@ -11,8 +11,8 @@ use svc_server::SiteBuilder;
 use zip::{ZipWriter, write::SimpleFileOptions};
 
 use crate::{
-    client::{Answer, send},
-    loopback::{Said, serve},
+    client::{Response, send},
+    loopback::{FixedResponse, serve},
     site::Site,
 };
 
@@ -27,11 +27,11 @@ fn package(files: &[(&str, &str)]) -> Vec<u8> {
     writer.finish().expect("memory").into_inner()
 }
 
-fn json_page(value: &Value) -> Said {
+fn json_page(value: &Value) -> FixedResponse {
     (200, "Content-Type: application/json\r\n".to_owned(), value.to_string().into_bytes())
 }
 
-/// The query of a question about one plugin.
+/// The query string of a request for one plugin.
 fn question(slug: &str) -> String {
     format!(
         "/plugins/info/1.2/?action=plugin_information&request%5Bslug%5D={slug}&request%5Bfields%5D%5Bsections%5D=0\
@@ -46,13 +46,13 @@ async fn site_with(settings: &[(&str, &str)]) -> (Site, String) {
     (site, admin)
 }
 
-async fn get_as(site: &Site, user: &str, path: &str) -> Answer {
+async fn get_as(site: &Site, user: &str, path: &str) -> Response {
     let basic = crate::site::basic(user);
     send(site.address, "GET", path, &[("Authorization", &basic)], "").await
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_extension_comes_and_goes_without_a_restart() {
+async fn extension_is_activated_and_deactivated_without_a_restart() {
     let (site, admin) = site_with(&[]).await;
     let listed = get_as(&site, &admin, &format!("{PLUGINS}?_fields=plugin,status")).await;
     assert_eq!(listed.json(), json!([{"plugin": "reading-time", "status": "inactive"}]));
@@ -78,7 +78,7 @@ async fn an_extension_comes_and_goes_without_a_restart() {
         assert_eq!((off.status, &off.json()["status"]), (200, &json!("inactive")));
         assert_eq!(look().await, [false; 4], "round {round}");
     }
-    // What is switched on stays on over a restart, and cannot be deleted.
+    // An active extension stays active after a restart, and cannot be deleted.
     site.post(&format!("{PLUGINS}/reading-time"), &admin, &json!({"status": "active"})).await;
     let builder = SiteBuilder::new().extension(ReadingTime);
     let site = Site::start_in(site.stop().await, &builder, &[]).await;
@@ -88,13 +88,13 @@ async fn an_extension_comes_and_goes_without_a_restart() {
     let path = format!("{PLUGINS}/reading-time");
     let deleted = send(site.address, "DELETE", &path, &[("Authorization", &basic)], "").await;
     assert_eq!(deleted.json()["code"], "rest_cannot_delete_extension");
-    // Without the extension in the program the site runs all the same.
+    // The site starts without the extension.
     let site = Site::start_in(site.stop().await, &SiteBuilder::new(), &[]).await;
     assert_eq!(site.get(&route).await.status, 404);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn packages_of_the_directory_are_checked_and_installed() {
+async fn packages_of_the_directory_are_verified_and_installed() {
     const MAIN: &str = "<?php\n/* Plugin Name: Good Blocks */";
     let good = package(&[("good/good.php", MAIN), ("good/readme.txt", "read me")]);
     let escape = {
@@ -170,8 +170,8 @@ async fn packages_of_the_directory_are_checked_and_installed() {
         ("elsewhere", 500, "download_failed"), ("inside", 500, "download_failed"), ("away", 500, "download_failed"),
     ];
     for (slug, status, code) in refused {
-        let answer = site.post(PLUGINS, &admin, &json!({"slug": slug})).await;
-        assert_eq!((answer.status, &answer.json()["code"]), (status, &json!(code)), "{slug}: {}", answer.body);
+        let response = site.post(PLUGINS, &admin, &json!({"slug": slug})).await;
+        assert_eq!((response.status, &response.json()["code"]), (status, &json!(code)), "{slug}: {}", response.body);
     }
     let plugins = site.folder.path().join("svc-data/content/plugins");
     let left: Vec<_> = std::fs::read_dir(&plugins).map(|dir| dir.flatten().collect()).unwrap_or_default();
@@ -190,25 +190,25 @@ async fn packages_of_the_directory_are_checked_and_installed() {
     assert!(found[0]["_links"]["svc:plugin"].is_array(), "{found}");
 }
 
-/// As `sha256sum` has them.
+/// A digest in hexadecimal.
 const SHA_MAIN: &str = "e75b60271487f891fc467a48db6ad7de870e4b1dcb2bf0ffe4e24f418deeddc6";
 const SHA_README: &str = "3f22095641508576e91dc7c6c7f7e08a093985d53ea998043c6619ad240dc92c";
 
 #[tokio::test(flavor = "multi_thread")]
 async fn without_a_directory_nothing_is_installed() {
     let (site, admin) = site_with(&[]).await;
-    for answer in [
+    for response in [
         site.post(PLUGINS, &admin, &json!({"slug": "x"})).await,
         get_as(&site, &admin, "/svc-json/svc/v2/block-directory/search?term=x").await,
     ] {
-        let body = answer.json();
-        assert_eq!((answer.status, &body["code"]), (500, &json!("plugins_api_failed")));
+        let body = response.json();
+        assert_eq!((response.status, &body["code"]), (500, &json!("plugins_api_failed")));
         assert!(body["additional_data"].is_array() && body["data"]["status"] == 500, "{body}");
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn previews_of_links_reach_the_site_itself_and_nobody_inside() {
+async fn link_previews_reach_the_site_itself_and_no_private_address() {
     let secret = serve(|_| HashMap::from([("/".to_owned(), (200, String::new(), b"<title>secret</title>".to_vec()))]));
     let (site, admin) = site_with(&[]).await;
     let details = async |site: &Site, url: &str| {
@@ -235,16 +235,16 @@ async fn previews_of_links_reach_the_site_itself_and_nobody_inside() {
             refused.body
         );
     }
-    // Where the owner allows it, it is asked.
+    // An allowed address is requested.
     let builder = SiteBuilder::new();
     let site = Site::start_in(site.stop().await, &builder, &[("outgoing.allow", "127.0.0.0/8")]).await;
     assert_eq!(details(&site, &format!("http://{secret}/")).await.json()["title"], "secret");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_sites_health_is_what_it_is() {
+async fn site_health_tests_report_results() {
     let (site, admin) = site_with(&[]).await;
-    // The site was made at the address of this test, so the stored one leads here.
+    // The stored URL is the address of this test.
     let test =
         async |name: &str| get_as(&site, &admin, &format!("/svc-json/svc-site-health/v1/tests/{name}")).await.json();
     assert_eq!(test("loopback-requests").await["status"], "good");
@@ -260,7 +260,7 @@ async fn the_sites_health_is_what_it_is() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn posts_are_embedded_elsewhere_and_others_here() {
+async fn posts_can_be_embedded_and_embed_others() {
     let foreign = serve(|address| {
         let page =
             format!("<head><link rel=alternate type='application/json+oembed' href='http://{address}/o?x=1'></head>");

@@ -1,4 +1,4 @@
-//! A small store of objects that speaks as much of S3 as uploads need, in memory.
+//! An in-memory object store with the part of the S3 API that uploads need.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -16,7 +16,7 @@ use axum::{
 use bytes::Bytes;
 use http::{HeaderMap, Method, StatusCode, header};
 
-/// The name of the only bucket, and of the key that opens it.
+/// The name of the only bucket, and of its access key.
 pub(crate) const BUCKET: &str = "files";
 pub(crate) const KEY: &str = "test-key";
 
@@ -33,14 +33,14 @@ struct Object {
 #[derive(Default)]
 struct Held {
     objects: BTreeMap<String, Object>,
-    /// Uploads that have begun: their parts by number.
+    /// Incomplete uploads: their parts by number.
     uploads: BTreeMap<String, BTreeMap<u32, Bytes>>,
-    /// Parts that were ever received.
+    /// Number of received parts.
     parts: usize,
     tags: u64,
 }
 
-/// The store; it ends with the test's runtime.
+/// The store. It stops with the runtime of the test.
 pub(crate) struct S3 {
     pub(crate) address: SocketAddr,
     held: Arc<Mutex<Held>>,
@@ -51,7 +51,7 @@ impl S3 {
         let held = Arc::<Mutex<Held>>::default();
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
-        let router = Router::new().fallback(answer).with_state(Arc::clone(&held));
+        let router = Router::new().fallback(respond).with_state(Arc::clone(&held));
         tokio::spawn(async move { axum::serve(listener, router).await });
         S3 { address, held }
     }
@@ -61,7 +61,7 @@ impl S3 {
         self.held.lock().unwrap().objects.keys().cloned().collect()
     }
 
-    /// Uploads that have begun and not ended, and parts that were ever received.
+    /// Numbers of incomplete uploads and of received parts.
     pub(crate) fn uploads(&self) -> (usize, usize) {
         let held = self.held.lock().unwrap();
         (held.uploads.len(), held.parts)
@@ -122,13 +122,13 @@ fn xml(text: String) -> Response {
     ([(header::CONTENT_TYPE, "application/xml")], text).into_response()
 }
 
-/// The texts of all elements of this name, in order.
+/// The texts of all elements of a name, in order.
 fn elements<'a>(text: &'a str, name: &str) -> Vec<&'a str> {
     let (open, close) = (format!("<{name}>"), format!("</{name}>"));
     text.split(&open).skip(1).filter_map(|rest| Some(rest.split_once(&close)?.0)).collect()
 }
 
-async fn answer(State(held): State<Arc<Mutex<Held>>>, request: Request) -> Response {
+async fn respond(State(held): State<Arc<Mutex<Held>>>, request: Request) -> Response {
     let (head, body) = request.into_parts();
     let signed = head.headers.get(header::AUTHORIZATION).and_then(|v| v.to_str().ok()).unwrap_or_default();
     if !signed.starts_with(&format!("AWS4-HMAC-SHA256 Credential={KEY}/")) || !signed.contains("Signature=") {

@@ -1,10 +1,10 @@
-//! Pages for those who are signed in, or have a password: drafts, previews, private posts, comments. Nothing that one
-//! visitor sees reaches another.
+//! Pages for logged-in users and for visitors with a post password: drafts, previews, private posts, comments. Private pages are
+//! never served to another visitor.
 
 use serde_json::{Value, json};
 
 use crate::{
-    client::Answer,
+    client::Response,
     site::Site,
     visitor::{Visitor, field},
 };
@@ -12,7 +12,7 @@ use crate::{
 const PASSWORD: &str = "a-long-pass-phrase-of-tests";
 const UNCACHED: &str = "no-cache, must-revalidate, max-age=0, no-store, private";
 
-/// A user with this role; their id.
+/// Creates a user with this role; returns the id.
 async fn user(site: &Site, admin: &str, login: &str, role: &str) -> i64 {
     let body =
         json!({"username": login, "email": format!("{login}@example.org"), "password": PASSWORD, "roles": [role]});
@@ -43,14 +43,14 @@ fn path_of(site: &Site, url: &str) -> String {
 }
 
 /// Follows one redirect.
-async fn follow(visitor: &mut Visitor<'_>, site: &Site, answer: &Answer) -> Answer {
-    assert!(matches!(answer.status, 301 | 302), "{}: {}", answer.status, answer.body);
-    let to = path_of(site, answer.header("location"));
+async fn follow(visitor: &mut Visitor<'_>, site: &Site, response: &Response) -> Response {
+    assert!(matches!(response.status, 301 | 302), "{}: {}", response.status, response.body);
+    let to = path_of(site, response.header("location"));
     visitor.get(to.split('#').next().unwrap()).await
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn drafts_and_private_posts_are_shown_to_those_who_may_see_them() {
+async fn drafts_and_private_posts_are_shown_to_users_who_may_read_them() {
     let site = Site::start().await;
     let admin = site.app_password();
     let author = user(&site, &admin, "ann", "author").await;
@@ -89,21 +89,21 @@ async fn drafts_and_private_posts_are_shown_to_those_who_may_see_them() {
             assert_eq!(page.status, 404, "{path}");
             assert!(!page.body.contains("canarytext") && !page.body.contains("Secret "), "{path}");
         }
-        // Lists, feeds and searches show nothing of them to anybody else.
+        // Lists, feeds and searches do not show them to others.
         for path in ["/", "/feed/", "/?s=canarytext", "/author/ann/"] {
             for page in [nobody.get(path).await, visitors[1].1.get(path).await] {
                 assert!(!page.body.contains("Secret "), "{path}");
             }
         }
     }
-    // A cookie that is not valid is nobody's.
+    // An invalid cookie authenticates nobody.
     let cookies = visitors[0].1.cookie_header("/").replace("ann%7C", "admin%7C");
     let forged = crate::client::send(site.address, "GET", &paths[0].1, &[("Cookie", &cookies)], "").await;
     assert_eq!(forged.status, 404);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_preview_shows_the_autosave_to_those_who_may_edit() {
+async fn preview_shows_the_autosave_to_users_who_may_edit() {
     let site = Site::start().await;
     let admin = site.app_password();
     let author = user(&site, &admin, "ann", "author").await;
@@ -119,7 +119,7 @@ async fn a_preview_shows_the_autosave_to_those_who_may_edit() {
     let headers = [("X-SVC-Nonce", nonce.as_str()), ("Content-Type", "application/json")];
     let route = format!("/svc-json/svc/v2/posts/{}/autosaves", made["id"]);
     let body = json!({"title": "New title", "content": "newtext", "excerpt": "newexcerpt"}).to_string();
-    let saved = ann.ask("POST", &route, &headers, &body).await;
+    let saved = ann.request("POST", &route, &headers, &body).await;
     assert_eq!(saved.status, 200, "{}", saved.body);
     let preview = path_of(&site, saved.json()["preview_link"].as_str().unwrap());
     assert!(preview.contains("preview_nonce="), "{preview}");
@@ -127,12 +127,12 @@ async fn a_preview_shows_the_autosave_to_those_who_may_edit() {
     assert_eq!((page.status, page.header("cache-control")), (200, UNCACHED), "{preview}");
     assert!(page.body.contains("newtext") && page.body.contains("New title"), "{}", page.body);
     assert!(!page.body.contains("storedtext"));
-    // The post itself is as it was, for its author too.
+    // The post itself is unchanged, also for its author.
     let link = path_of(&site, made["link"].as_str().unwrap());
     for page in [ann.get(&link).await, site.get(&link).await] {
         assert!(page.body.contains("storedtext") && !page.body.contains("newtext"));
     }
-    // The link is for this session alone.
+    // The link is valid for this session only.
     let mut bob = signed_in(&site, "bob").await;
     let mut boss = signed_in(&site, "admin").await;
     for page in [site.get(&preview).await, bob.get(&preview).await, boss.get(&preview).await] {
@@ -144,7 +144,7 @@ async fn a_preview_shows_the_autosave_to_those_who_may_edit() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_password_opens_a_post_for_its_visitor() {
+async fn post_password_unlocks_the_post_for_its_visitor() {
     let site = Site::start().await;
     let admin = site.app_password();
     let body = json!({
@@ -159,10 +159,11 @@ async fn a_password_opens_a_post_for_its_visitor() {
     let to = field(&page.body, "redirect_to");
     for (typed, opens) in [("wrong", false), ("let me in", true)] {
         let fields = [("post_password", typed), ("redirect_to", &*to)];
-        let answer = knows.submit("/wp-login.php?action=postpass", &fields).await;
-        let cookie = answer.all("set-cookie").into_iter().find(|c| c.starts_with("svc-postpass_")).unwrap().to_owned();
+        let response = knows.submit("/wp-login.php?action=postpass", &fields).await;
+        let cookie =
+            response.all("set-cookie").into_iter().find(|c| c.starts_with("svc-postpass_")).unwrap().to_owned();
         assert!(cookie.contains("=%24P%24B") && cookie.contains("Max-Age=864000") && cookie.contains("SameSite=Lax"));
-        let page = follow(&mut knows, &site, &answer).await;
+        let page = follow(&mut knows, &site, &response).await;
         assert_eq!(page.body.contains("canarytext"), opens, "{typed}");
         assert_eq!(page.body.contains("name=\"comment\""), opens, "comments are behind the password");
         assert_eq!(page.header("cache-control"), UNCACHED);
@@ -170,7 +171,7 @@ async fn a_password_opens_a_post_for_its_visitor() {
     }
     assert!(!other.get(&link).await.body.contains("canarytext"));
     assert!(!site.get("/feed/").await.body.contains("canarytext"));
-    // It leads only to this site.
+    // It redirects only to this site.
     let fields = [("post_password", "x"), ("redirect_to", "https://evil.example/")];
     let away = other.submit("/wp-login.php?action=postpass", &fields).await;
     assert_eq!((away.status, away.header("location")), (302, &*format!("http://{}/", site.address)));
@@ -181,7 +182,7 @@ async fn a_password_opens_a_post_for_its_visitor() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_comment_form_posts() {
+async fn comment_form_creates_comments() {
     let site = Site::start().await;
     let admin = site.app_password();
     let made = post(&site, &admin, json!({"title": "Talk", "content": "text", "status": "publish"})).await;
@@ -209,13 +210,17 @@ async fn the_comment_form_posts() {
         ("a reply to nothing", &[("comment_post_ID", &id), ("comment_parent", "99999"), ("author", "Ann"), ("email", "a@example.org"), ("comment", "c")], 403, "no replies"),
     ];
     for (name, fields, status, text) in rows {
-        let answer = guest.submit("/wp-comments-post.php", fields).await;
-        assert_eq!(answer.status, *status, "{name}: {}", answer.body);
-        assert!(answer.body.contains(text) && text.is_empty() == answer.body.is_empty(), "{name}: {}", answer.body);
+        let response = guest.submit("/wp-comments-post.php", fields).await;
+        assert_eq!(response.status, *status, "{name}: {}", response.body);
+        assert!(
+            response.body.contains(text) && text.is_empty() == response.body.is_empty(),
+            "{name}: {}",
+            response.body
+        );
     }
     assert_eq!(guest.get("/wp-comments-post.php").await.status, 405);
 
-    // A guest's first comment waits for approval; the URL proves whose it is.
+    // A guest's first comment is held for moderation; the URL identifies its author.
     let fields = [
         ("comment_post_ID", &*id),
         ("author", "<b>Ann</b>"),
@@ -223,32 +228,35 @@ async fn the_comment_form_posts() {
         ("url", ""),
         ("comment", "Hello <script>x</script>"),
     ];
-    let answer = guest.submit("/wp-comments-post.php", &fields).await;
-    let to = answer.header("location").to_owned();
-    assert_eq!(answer.status, 302, "{}", answer.body);
+    let response = guest.submit("/wp-comments-post.php", &fields).await;
+    let to = response.header("location").to_owned();
+    assert_eq!(response.status, 302, "{}", response.body);
     assert!(to.contains("unapproved=") && to.contains("moderation-hash=") && to.contains("#comment-"), "{to}");
-    assert!(!follow(&mut guest, &site, &answer).await.body.contains("Hello"), "it is not shown before it is approved");
-    // The same again, and another at once.
+    assert!(
+        !follow(&mut guest, &site, &response).await.body.contains("Hello"),
+        "it is not shown before it is approved"
+    );
+    // A duplicate, and another comment at once.
     assert_eq!(guest.submit("/wp-comments-post.php", &fields).await.status, 409);
     let soon = [("comment_post_ID", &*id), ("author", "Ann"), ("email", "a@example.org"), ("comment", "And again")];
     assert_eq!(guest.submit("/wp-comments-post.php", &soon).await.status, 429);
 
-    // A user's comment has the user's own name, even if the form has another; without consent a guest's name is not stored.
+    // A user's comment has the user's name, not that of the form. Without consent no cookie stores a guest's name.
     let mut boss = signed_in(&site, "admin").await;
     let fields =
         [("comment_post_ID", &*id), ("author", "Somebody"), ("comment", "From the owner <img src=x onerror=y>")];
-    let answer = boss.submit("/wp-comments-post.php", &fields).await;
-    assert_eq!(answer.status, 302, "{}", answer.body);
-    assert!(answer.header("location").contains(&format!("{link}#comment-")), "{}", answer.header("location"));
-    assert!(answer.all("set-cookie").is_empty());
-    let page = follow(&mut guest, &site, &answer).await;
+    let response = boss.submit("/wp-comments-post.php", &fields).await;
+    assert_eq!(response.status, 302, "{}", response.body);
+    assert!(response.header("location").contains(&format!("{link}#comment-")), "{}", response.header("location"));
+    assert!(response.all("set-cookie").is_empty());
+    let page = follow(&mut guest, &site, &response).await;
     assert!(page.body.contains("From the owner") && !page.body.contains("onerror"), "{}", page.body);
     assert!(page.body.contains(">admin<") || page.body.contains("admin"), "signed by the account");
     assert!(!page.body.contains("Somebody"));
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_guests_name_is_kept_with_consent_alone() {
+async fn guest_name_is_stored_only_with_consent() {
     for consents in [true, false] {
         let site = Site::start().await;
         let mut guest = Visitor::new(&site);
@@ -261,18 +269,18 @@ async fn a_guests_name_is_kept_with_consent_alone() {
         if consents {
             fields.push(("wp-comment-cookies-consent", "yes"));
         }
-        let answer = guest.submit("/wp-comments-post.php", &fields).await;
-        assert_eq!(answer.status, 302, "{}", answer.body);
-        let cookies = answer.all("set-cookie");
+        let response = guest.submit("/wp-comments-post.php", &fields).await;
+        assert_eq!(response.status, 302, "{}", response.body);
+        let cookies = response.all("set-cookie");
         assert!(cookies.len() == 3 && cookies[0].starts_with("comment_author_"), "{cookies:?}");
         assert_eq!(cookies[0].contains("=Kim;"), consents, "{cookies:?}");
         assert_eq!(guest.cookies.len(), if consents { 3 } else { 0 }, "{cookies:?}");
-        assert_eq!(answer.header("location").contains("moderation-hash"), !consents, "the cookie is the proof");
+        assert_eq!(response.header("location").contains("moderation-hash"), !consents, "the cookie is the proof");
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_site_shows_a_log_in_and_a_log_out_link() {
+async fn pages_show_a_log_in_or_log_out_link() {
     let site = Site::start().await;
     let front = site.get("/").await;
     assert!(front.body.contains("wp-login.php?redirect_to=") && front.body.contains(">Log in</a>"), "{}", front.body);
@@ -289,7 +297,7 @@ async fn the_site_shows_a_log_in_and_a_log_out_link() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn pages_feeds_and_robots_carry_headers_of_protection() {
+async fn pages_feeds_and_robots_have_security_headers() {
     let site = Site::start().await;
     for path in [
         "/",

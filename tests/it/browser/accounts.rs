@@ -1,6 +1,6 @@
-//! A person's way through sign-in: with the mouse, with the keyboard alone, and with scripts switched off.
+//! Login and account pages in the browser: with the mouse, with the keyboard only, and without scripts.
 
-use super::{Key, Tab, browser, picture};
+use super::{Key, Tab, browser, screenshot};
 use crate::{
     client::send,
     site::{Site, basic},
@@ -19,14 +19,14 @@ fn value(url: &str, name: &str) -> String {
     pairs.unwrap_or_else(|| panic!("no {name} in {url}")).to_owned()
 }
 
-/// Whether the cookies of the tab open the account.
+/// Whether the cookies of the tab are authenticated.
 fn is_signed_in(tab: &mut Tab, home: &str) -> bool {
     tab.open(&format!("{home}/wp-admin/profile.php"));
     !tab.address().contains("wp-login.php")
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn from_the_first_run_to_the_log_out() {
+async fn log_in_authorize_and_log_out() {
     let Some(mut browser) = browser() else { return };
     let site = Site::start().await;
     let home = format!("http://{}", site.address);
@@ -34,22 +34,22 @@ async fn from_the_first_run_to_the_log_out() {
     let mut tab = browser.tab();
     let tab = &mut tab;
 
-    // An application sends its user to be asked; who is not logged in is asked to do that first.
+    // An application redirects its user to the authorization page, which requires login.
     let done = format!("{home}/about/");
     tab.open(&format!("{home}/wp-admin/authorize-application.php?app_name=Notebook&success_url={done}"));
     assert!(tab.address().starts_with(&format!("{home}/wp-login.php?redirect_to=")));
-    picture(tab, "log-in");
+    screenshot(tab, "log-in");
     tab.fill("#user_login", "admin");
     tab.fill("#user_pass", "wrong");
     tab.follow("#wp-submit");
     assert!(tab.text().contains("do not belong together"), "{}", tab.text());
-    assert_eq!(tab.eval("document.querySelector('#user_login').value"), "admin", "the name is kept");
-    picture(tab, "log-in-wrong");
+    assert_eq!(tab.eval("document.querySelector('#user_login').value"), "admin", "the name is still in the form");
+    screenshot(tab, "log-in-wrong");
     tab.fill("#user_pass", &password);
     tab.follow("#wp-submit");
 
     assert!(tab.text().contains("calls itself Notebook"), "{}", tab.text());
-    picture(tab, "authorize");
+    screenshot(tab, "authorize");
     tab.follow("#approve");
     let there = tab.address();
     assert!(there.starts_with(&done), "{there}");
@@ -59,7 +59,7 @@ async fn from_the_first_run_to_the_log_out() {
 
     tab.open(&format!("{home}/wp-admin/"));
     assert!(tab.text().contains("Notebook") && tab.text().contains("This browser"), "{}", tab.text());
-    picture(tab, "profile");
+    screenshot(tab, "profile");
     tab.follow("button[aria-label='Revoke Notebook']");
     assert!(tab.text().contains("no longer works"), "{}", tab.text());
     assert!(!works(&site, &given).await);
@@ -69,13 +69,13 @@ async fn from_the_first_run_to_the_log_out() {
     tab.follow("header a[href*='logout']");
     assert!(tab.text().contains("You are logged out."), "{}", tab.text());
     assert!(!is_signed_in(tab, &home));
-    // Putting the old cookies back opens nothing.
+    // The old cookies are invalid.
     tab.call("Storage.setCookies", serde_json::json!({"cookies": cookies}));
     assert!(!is_signed_in(tab, &home));
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_keyboard_and_no_script_are_enough() {
+async fn pages_work_with_the_keyboard_and_without_scripts() {
     let Some(mut browser) = browser() else { return };
     let site = Site::start().await;
     let home = format!("http://{}", site.address);
@@ -110,19 +110,19 @@ async fn the_keyboard_and_no_script_are_enough() {
     tab.follow_key(Key::Enter);
     let shown = tab.eval("document.querySelector('#new-password').textContent");
     assert!(works(&site, &shown.as_str().unwrap().replace(' ', "")).await);
-    picture(tab, "approved");
+    screenshot(tab, "approved");
     reach(tab, "Log out");
     tab.follow_key(Key::Enter);
     assert!(tab.text().contains("You are logged out."));
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn no_page_can_be_framed_by_another_site() {
+async fn pages_cannot_be_framed_by_other_sites() {
     let Some(mut browser) = browser() else { return };
     let site = Site::start().await;
     let home = format!("http://{}", site.address);
     let mut tab = browser.tab();
-    // The same server under another name is another site.
+    // The same server under another host name is another site.
     let elsewhere = home.replace("127.0.0.1", "localhost");
     tab.open(&format!("{elsewhere}/robots.txt"));
     tab.call("Log.enable", serde_json::json!({}));

@@ -1,7 +1,7 @@
-//! A headless Chromium on a pipe: the little of its DevTools protocol that tests need.
+//! A headless Chromium on a pipe, with the part of its DevTools protocol that tests need.
 //!
-//! The protocol runs over the descriptors 3 and 4, which a shell ties to the standard ones; so no port is opened, and no
-//! library is needed.
+//! The protocol uses the descriptors 3 and 4, which a shell redirects to the standard ones. No port is opened, and no library is
+//! needed.
 
 use std::{
     io::{BufRead, BufReader, Write},
@@ -13,13 +13,13 @@ use std::{
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-/// Names that the program has in packages.
+/// Names of the browser's binary.
 const PROGRAMS: &[&str] = &["chromium", "chromium-browser", "google-chrome", "chrome"];
 
-/// Longest wait for anything.
+/// The longest wait for a response or an event.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Keys that have no letter.
+/// Keys without a character.
 #[derive(Clone, Copy)]
 pub(crate) enum Key {
     Tab,
@@ -27,12 +27,12 @@ pub(crate) enum Key {
     Space,
 }
 
-/// A running browser with a profile of its own; both go when it is dropped.
+/// A running browser with a temporary profile. Both are removed on drop.
 pub(crate) struct Browser {
     child: Child,
     input: ChildStdin,
-    answers: Receiver<Value>,
-    /// Events that came while something else was waited for.
+    responses: Receiver<Value>,
+    /// Events that were received while waiting for something else.
     events: Vec<Value>,
     last_id: u64,
     _profile: TempDir,
@@ -46,10 +46,10 @@ impl Drop for Browser {
 }
 
 impl Browser {
-    /// Starts one.
+    /// Starts a browser.
     ///
     /// # Errors
-    /// Why there is none.
+    /// No browser is installed, or it does not start.
     pub(crate) fn start() -> Result<Self, String> {
         let there = |name: &&&str| {
             std::env::var_os("PATH").is_some_and(|paths| std::env::split_paths(&paths).any(|p| p.join(name).is_file()))
@@ -67,7 +67,7 @@ impl Browser {
                 "--disable-dev-shm-usage",
             ])
             .args(["--disable-background-networking", "--disable-component-update", "--disable-sync", "--mute-audio"])
-            // The user of a container is often root, for whom the sandbox does not work; nothing foreign is opened here.
+            // Containers often run as root, for which the sandbox does not work. Only pages of the tests are opened.
             .args(["--no-sandbox", "--hide-scrollbars", "--force-color-profile=srgb", "--lang=en-US"])
             .arg(format!("--user-data-dir={}", profile.path().display()))
             .arg("about:blank")
@@ -78,7 +78,7 @@ impl Browser {
             .map_err(|e| format!("{program} does not start: {e}"))?;
         let input = child.stdin.take().expect("a pipe");
         let output = child.stdout.take().expect("a pipe");
-        let (send, answers) = channel();
+        let (send, responses) = channel();
         std::thread::spawn(move || {
             let mut output = BufReader::new(output);
             let mut message = Vec::new();
@@ -91,12 +91,12 @@ impl Browser {
                 message.clear();
             }
         });
-        let mut browser = Browser { child, input, answers, events: Vec::new(), last_id: 0, _profile: profile };
-        browser.call("", "Browser.getVersion", json!({})).map_err(|e| format!("{program} does not answer: {e}"))?;
+        let mut browser = Browser { child, input, responses, events: Vec::new(), last_id: 0, _profile: profile };
+        browser.call("", "Browser.getVersion", json!({})).map_err(|e| format!("{program} does not respond: {e}"))?;
         Ok(browser)
     }
 
-    /// Opens a tab of its own, without the cookies of others.
+    /// Opens a tab with a separate cookie jar.
     pub(crate) fn tab(&mut self) -> Tab<'_> {
         let context = self.must("", "Target.createBrowserContext", json!({}))["browserContextId"].clone();
         let wish = json!({"url": "about:blank", "browserContextId": context, "width": 1000, "height": 700});
@@ -126,14 +126,14 @@ impl Browser {
         let until = Instant::now() + PATIENCE;
         loop {
             let left = until.saturating_duration_since(Instant::now());
-            let answer = self.answers.recv_timeout(left).map_err(|e| e.to_string())?;
-            if answer["id"] == id {
-                return match answer.get("error") {
+            let response = self.responses.recv_timeout(left).map_err(|e| e.to_string())?;
+            if response["id"] == id {
+                return match response.get("error") {
                     Some(error) => Err(error.to_string()),
-                    None => Ok(answer["result"].clone()),
+                    None => Ok(response["result"].clone()),
                 };
             }
-            self.events.push(answer);
+            self.events.push(response);
         }
     }
 
@@ -146,12 +146,12 @@ impl Browser {
                 return Some(self.events.remove(found)["params"].clone());
             }
             let left = until.saturating_duration_since(Instant::now());
-            self.events.push(self.answers.recv_timeout(left).ok()?);
+            self.events.push(self.responses.recv_timeout(left).ok()?);
         }
     }
 }
 
-/// A tab. Every method waits until the page is there again.
+/// A tab. Every method waits until the page is loaded.
 pub(crate) struct Tab<'a> {
     browser: &'a mut Browser,
     session: String,
@@ -164,7 +164,7 @@ impl Tab<'_> {
         self.browser.must(&session, method, params)
     }
 
-    /// Does something that loads a page, and waits for it.
+    /// Runs an action that loads a page, and waits for the page.
     #[track_caller]
     fn loading(&mut self, act: impl FnOnce(&mut Self)) {
         let session = self.session.clone();
@@ -180,22 +180,22 @@ impl Tab<'_> {
         self.browser.event(&session, name).unwrap_or_else(|| panic!("no {name} came"))
     }
 
-    /// Opens an address.
+    /// Opens a URL.
     #[track_caller]
     pub(crate) fn open(&mut self, url: &str) {
         self.loading(|tab| {
-            let answer = tab.call("Page.navigate", json!({"url": url}));
-            assert!(answer.get("errorText").is_none(), "{url}: {}", answer["errorText"]);
+            let response = tab.call("Page.navigate", json!({"url": url}));
+            assert!(response.get("errorText").is_none(), "{url}: {}", response["errorText"]);
         });
     }
 
-    /// Clicks what this selector finds, with the mouse, and waits for the page that follows.
+    /// Clicks the element with the mouse, and waits for the next page.
     #[track_caller]
     pub(crate) fn follow(&mut self, selector: &str) {
         self.loading(|tab| tab.click(selector));
     }
 
-    /// Clicks, where nothing follows.
+    /// Clicks the element without waiting for a page.
     #[track_caller]
     pub(crate) fn click(&mut self, selector: &str) {
         let quoted = Value::from(selector);
@@ -211,7 +211,7 @@ impl Tab<'_> {
         }
     }
 
-    /// Types into what has the focus.
+    /// Types into the focused element.
     pub(crate) fn type_text(&mut self, text: &str) {
         self.call("Input.insertText", json!({"text": text}));
     }
@@ -240,45 +240,45 @@ impl Tab<'_> {
         self.call("Input.dispatchKeyEvent", event);
     }
 
-    /// Presses a key that leads to another page.
+    /// Presses a key and waits for the next page.
     #[track_caller]
     pub(crate) fn follow_key(&mut self, key: Key) {
         self.loading(|tab| tab.press(key));
     }
 
-    /// The value of an expression, run beside the page: policies and switched-off scripts do not concern it.
+    /// The value of an expression, evaluated outside of the page: policies and disabled scripts do not affect it.
     #[track_caller]
     pub(crate) fn eval(&mut self, expression: &str) -> Value {
         let wish = json!({"expression": expression, "returnByValue": true, "awaitPromise": true});
-        let answer = self.call("Runtime.evaluate", wish);
-        assert!(answer.get("exceptionDetails").is_none(), "{expression:.200}: {}", answer["exceptionDetails"]);
-        answer["result"]["value"].clone()
+        let response = self.call("Runtime.evaluate", wish);
+        assert!(response.get("exceptionDetails").is_none(), "{expression:.200}: {}", response["exceptionDetails"]);
+        response["result"]["value"].clone()
     }
 
-    /// The text that a person sees.
+    /// The visible text of the page.
     #[track_caller]
     pub(crate) fn text(&mut self) -> String {
         self.eval("document.body.innerText").as_str().unwrap_or_default().to_owned()
     }
 
-    /// Where the tab is.
+    /// The URL of the tab.
     pub(crate) fn address(&mut self) -> String {
         self.eval("location.href").as_str().unwrap_or_default().to_owned()
     }
 
-    /// A picture of the page, as PNG.
+    /// A screenshot of the page as PNG.
     pub(crate) fn screenshot(&mut self) -> Vec<u8> {
-        let picture = self.call("Page.captureScreenshot", json!({"format": "png"}));
-        base64(picture["data"].as_str().expect("a picture"))
+        let screenshot = self.call("Page.captureScreenshot", json!({"format": "png"}));
+        base64(screenshot["data"].as_str().expect("a screenshot"))
     }
 
-    /// Switches the scripts of pages on or off.
+    /// Enables or disables the scripts of pages.
     pub(crate) fn scripts(&mut self, on: bool) {
         self.call("Emulation.setScriptExecutionDisabled", json!({"value": !on}));
     }
 }
 
-/// RFC 4648, backwards.
+/// Decodes Base64 (RFC 4648).
 fn base64(text: &str) -> Vec<u8> {
     let value = |b: u8| match b {
         b'A'..=b'Z' => u32::from(b - b'A'),

@@ -1,7 +1,7 @@
-//! What only a real browser shows: pages as people use them, and that nothing runs which should not.
+//! Tests in a real browser: the pages as users see them, and that no injected script runs.
 //!
-//! A headless Chromium is driven over its DevTools protocol. Where there is none, these tests say so and pass; where
-//! `SVC_NEED_BROWSER` is set, as in continuous integration, that is a failure.
+//! A headless Chromium is driven over its DevTools protocol. Without one, these tests are skipped; with `SVC_NEED_BROWSER`, as
+//! in CI, they fail.
 
 mod accounts;
 mod chromium;
@@ -12,26 +12,26 @@ use std::path::PathBuf;
 
 pub(crate) use chromium::{Browser, Key, Tab};
 
-/// Says why a test does not run, or fails where it has to.
+/// Reports a skipped test, or fails if it is required.
 fn skip(why: &str) {
     assert!(std::env::var_os("SVC_NEED_BROWSER").is_none(), "{why}");
-    // Written past the test harness, so that it is seen without `--nocapture`.
+    // Written to standard error directly, so that it is shown without `--nocapture`.
     use std::io::Write;
     let _seen = writeln!(std::io::stderr(), "skipped: {why}");
 }
 
-/// A browser, or the reason why there is none.
+/// Starts a browser, or skips the test.
 fn browser() -> Option<Browser> {
     Browser::start().map_err(|why| skip(&why)).ok()
 }
 
-/// Folder of the build's output.
+/// Folder for output files.
 fn output() -> PathBuf {
     PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("browser")
 }
 
-/// Keeps a picture of the page, under this name.
-fn picture(tab: &mut Tab, name: &str) {
+/// Stores a screenshot of the page.
+fn screenshot(tab: &mut Tab, name: &str) {
     let folder = output().join("screenshots");
     std::fs::create_dir_all(&folder).unwrap();
     std::fs::write(folder.join(format!("{name}.png")), tab.screenshot()).unwrap();

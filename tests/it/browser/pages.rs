@@ -1,18 +1,18 @@
-//! Every page passes the checks of axe-core, in light and in dark colours, and is pictured.
+//! Every page passes the checks of axe-core in light and dark mode, and a screenshot is stored.
 //!
-//! axe-core comes from the npm registry and is no part of the project; where it cannot be fetched the check is skipped.
+//! axe-core is downloaded from the npm registry and is not part of the project. Without it the check is skipped.
 
 use std::{path::PathBuf, process::Command, sync::OnceLock};
 
 use serde_json::{Value, json};
 
-use super::{Tab, browser, output, picture, skip};
+use super::{Tab, browser, output, screenshot, skip};
 use crate::site::Site;
 
-/// The version that is used: later ones may find more.
+/// A fixed version: later ones may report more.
 const AXE: &str = "axe-core@4.14.1";
 
-/// The source of axe-core, fetched once.
+/// The source of axe-core, downloaded once.
 fn axe() -> Option<&'static str> {
     static SOURCE: OnceLock<Option<String>> = OnceLock::new();
     SOURCE
@@ -38,7 +38,7 @@ fn fetch(folder: &PathBuf) -> Result<(), String> {
     if done.status.success() { Ok(()) } else { Err(String::from_utf8_lossy(&done.stderr).into_owned()) }
 }
 
-/// What axe-core finds wrong on the page, a line each.
+/// Violations that axe-core reports on the page, one per line.
 fn faults(tab: &mut Tab, axe: &str) -> Vec<String> {
     tab.eval(&format!("{axe}; null"));
     let found =
@@ -63,7 +63,7 @@ async fn pages_are_accessible() {
             let features = json!({"features": [{"name": "prefers-color-scheme", "value": scheme}]});
             tab.call("Emulation.setEmulatedMedia", features);
             if scheme == "light" {
-                picture(tab, name);
+                screenshot(tab, name);
             }
             let found = axe.map(|axe| faults(tab, axe)).unwrap_or_default();
             all.extend(found.into_iter().map(|fault| format!("{name}, {scheme}: {fault}")));

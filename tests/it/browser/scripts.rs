@@ -1,14 +1,14 @@
-//! The attacks that the filter of allowed HTML is tested with, in a browser that would run what is left of them.
+//! The attacks of the HTML filter's tests, in a browser that would run the remaining scripts.
 
 use serde_json::{Value, json};
 use svc_content::{Shortcodes, autop, kses, save, texturize};
 
 use super::{Tab, browser};
 
-/// One attack a line.
+/// One attack per line.
 const ATTACKS: &str = include_str!("../../../crates/svc-content/src/kses/attacks.txt");
 
-/// How many of them, from the first on, do nothing worse than call a function.
+/// The number of attacks, from the first on, that only call a function.
 const PLAIN: usize = 15;
 
 fn attacks() -> impl Iterator<Item = String> {
@@ -17,16 +17,16 @@ fn attacks() -> impl Iterator<Item = String> {
     ATTACKS.lines().filter(|line| !line.is_empty()).map(unescape)
 }
 
-/// Shows each text in a frame of its own, touches everything in it in every way, and gives the texts that ran something.
+/// Shows each text in a separate frame and dispatches events on all elements. Returns the texts that ran a script.
 fn that_ran<'a>(tab: &mut Tab, texts: &'a [String]) -> Vec<&'a str> {
-    /// What an attack calls is told to the page around the frame.
+    /// A call of an attack is reported to the page around the frame.
     const FRAMES: &str = r#"(async texts => {
         window.ran = new Set();
         const frames = texts.map((text, n) => {
             const frame = document.createElement('iframe');
-            const tell = `<script>for (const name of ['alert', 'confirm', 'prompt', 'msgbox', 'write'])
+            const report = `<script>for (const name of ['alert', 'confirm', 'prompt', 'msgbox', 'write'])
                 window[name] = () => parent.ran.add(${n});</` + `script>`;
-            frame.srcdoc = `<!DOCTYPE html><html><head>${tell}</head><body>${text}</body></html>`;
+            frame.srcdoc = `<!DOCTYPE html><html><head>${report}</head><body>${text}</body></html>`;
             document.body.append(frame);
             return frame;
         });
@@ -40,7 +40,7 @@ fn that_ran<'a>(tab: &mut Tab, texts: &'a [String]) -> Vec<&'a str> {
                     for (const kind of kinds) element.dispatchEvent(new Event(kind, {bubbles: true, cancelable: true}));
                     if (element.href && !/^https?:|^mailto:|^ftps?:/i.test(element.href)) element.click();
                 }
-            } catch { /* The frame has gone elsewhere. */ }
+            } catch { /* The frame has navigated away. */ }
         }
         await pause(500);
         for (const frame of frames) frame.remove();
@@ -53,11 +53,11 @@ fn that_ran<'a>(tab: &mut Tab, texts: &'a [String]) -> Vec<&'a str> {
 }
 
 #[test]
-fn nothing_that_the_filter_passes_runs() {
+fn filtered_html_runs_no_script() {
     let Some(mut browser) = browser() else { return };
     let mut tab = browser.tab();
     let raw: Vec<String> = attacks().collect();
-    // The page itself does see what runs. Some of the others would end it.
+    // The page detects scripts that run. Some of the other attacks would stop the test.
     let plain = &raw[..PLAIN];
     let ran = that_ran(&mut tab, plain).len();
     assert!(ran > PLAIN / 2, "{ran} of {PLAIN} attacks run where nothing is filtered");

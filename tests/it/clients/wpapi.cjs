@@ -1,6 +1,5 @@
-// What programs do with node-wpapi, the library unchanged. Usage: node wpapi.cjs LIBRARY SITE USER:PASSWORD PNG
-// The site is one that this may write to; all that is made is removed again. Prints a line per step, ends with 1 on the
-// first that fails.
+// Common uses of node-wpapi, with the library unchanged. Usage: node wpapi.cjs LIBRARY SITE USER:PASSWORD PNG
+// Writes to the site and removes everything that it creates. Prints a line per step, and exits with 1 at the first failure.
 'use strict';
 const assert = require('node:assert/strict');
 const fs = require('node:fs');
@@ -13,7 +12,7 @@ const endpoint = `${site}/wp-json`;
 const anonymous = new WPAPI({ endpoint });
 const user = new WPAPI({ endpoint, ...account, auth: true });
 
-/** The error that the interface answers with. */
+/** The error of the REST API. */
 async function refused(promise, code, status) {
   const error = await promise.then(() => assert.fail(`${code} was expected`), error => error);
   assert.equal(error.code, code, JSON.stringify(error));

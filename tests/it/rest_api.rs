@@ -1,4 +1,4 @@
-//! The interface over real sockets: index, lists, signing in, writing, a program's own routes.
+//! The REST API over real sockets: index, lists, authentication, writes, custom routes.
 
 use serde_json::json;
 use svc_server::{
@@ -16,7 +16,7 @@ use crate::{
 const POSTS: &str = "/svc-json/svc/v2/posts";
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_index_in_all_three_shapes_of_address() {
+async fn index_is_served_at_all_three_url_forms() {
     let site = Site::start().await;
     let index = site.get("/svc-json/").await;
     assert_eq!(index.status, 200);
@@ -42,7 +42,7 @@ async fn posts_are_listed_and_written() {
     assert_eq!(site.get(POSTS).await.header("x-svc-total"), "4");
     let stopped = site.stop().await;
     let again = Site::start_in(stopped, &SiteBuilder::new(), &[]).await;
-    assert_eq!(again.get(POSTS).await.header("x-svc-total"), "4", "what was acknowledged is kept");
+    assert_eq!(again.get(POSTS).await.header("x-svc-total"), "4", "acknowledged writes are stored");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -55,7 +55,7 @@ async fn application_passwords_need_tls_in_production() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_program_registers_its_own_routes() {
+async fn custom_routes_are_served() {
     async fn ping(_: Request) -> Result {
         Ok(Response::new("pong"))
     }
@@ -67,7 +67,7 @@ async fn a_program_registers_its_own_routes() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_file_of_settings_registers_types_meta_and_settings() {
+async fn svc_toml_registers_types_meta_and_settings() {
     let folder = tempfile::tempdir().unwrap();
     let file = r#"
         [[types]]
@@ -107,7 +107,7 @@ async fn a_file_of_settings_registers_types_meta_and_settings() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_running_server_publishes_posts_when_they_are_due() {
+async fn running_server_publishes_due_posts() {
     let site = Site::start().await;
     let admin = site.app_password();
     let scheduled = json!({"title": "Soon", "status": "publish", "date_gmt": "2080-01-01T00:00:00"});
@@ -115,7 +115,7 @@ async fn a_running_server_publishes_posts_when_they_are_due() {
     assert_eq!(made["status"], "future", "{made}");
     let path = format!("{POSTS}/{}", made["id"]);
     assert_eq!(site.get(&path).await.status, 401);
-    // Its time comes: as if all these years had passed.
+    // Move the date to the past.
     let id = PostId(made["id"].as_i64().unwrap());
     let bring_forward = move |tx: &mut svc_store::Tx| {
         let past = posts::get(tx, PostId(1))?.and_then(|post| post.date_gmt);
@@ -123,7 +123,7 @@ async fn a_running_server_publishes_posts_when_they_are_due() {
         posts::update(tx, &post.unwrap())
     };
     crate::site::store(&site.folder).write_blocking(bring_forward).unwrap();
-    // Whatever is scheduled next wakes the task.
+    // Scheduling another post wakes the task.
     site.post(POSTS, &admin, &json!({"title": "Later", "status": "future", "date_gmt": "2090-01-01T00:00:00"})).await;
     let published = async {
         while site.get(&path).await.status != 200 {
@@ -134,7 +134,7 @@ async fn a_running_server_publishes_posts_when_they_are_due() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_changed_permalink_moves_the_interface() {
+async fn changed_permalink_structure_moves_the_rest_api() {
     let site = Site::start().await;
     crate::site::store(&site.folder)
         .write_blocking(|tx| svc_store::options::set(tx, "permalink_structure", &svc_store::StoredText::of(""), true))
@@ -145,7 +145,7 @@ async fn a_changed_permalink_moves_the_interface() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_panic_answers_500_and_the_server_goes_on() {
+async fn panic_is_a_500_and_the_server_continues() {
     async fn broken(_: Request) -> Result {
         panic!("on purpose")
     }
@@ -153,21 +153,21 @@ async fn a_panic_answers_500_and_the_server_goes_on() {
         registry.route("acme/v1", Route::new("/broken").endpoint(get(broken, public))).unwrap();
     });
     let site = Site::start_in(tempfile::tempdir().unwrap(), &builder, &[]).await;
-    let answer = site.get("/svc-json/acme/v1/broken").await;
-    assert_eq!((answer.status, answer.json()["code"].as_str()), (500, Some("rest_internal_error")));
-    assert!(!answer.body.contains("on purpose"));
+    let response = site.get("/svc-json/acme/v1/broken").await;
+    assert_eq!((response.status, response.json()["code"].as_str()), (500, Some("rest_internal_error")));
+    assert!(!response.body.contains("on purpose"));
     assert_eq!(site.get(POSTS).await.status, 200);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn long_answers_are_compressed_when_asked_for() {
+async fn long_responses_are_compressed_on_request() {
     let site = Site::start().await;
-    let answer = send(site.address, "GET", POSTS, &[("Accept-Encoding", "gzip")], "").await;
-    assert_eq!(answer.header("content-encoding"), "gzip");
+    let response = send(site.address, "GET", POSTS, &[("Accept-Encoding", "gzip")], "").await;
+    assert_eq!(response.header("content-encoding"), "gzip");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_another_program_writes_is_seen_at_once() {
+async fn writes_of_other_programs_are_visible_at_once() {
     let site = Site::start().await;
     let (list, one) = (format!("{POSTS}?_fields=title"), format!("{POSTS}/1"));
     for n in 0..20 {

@@ -1,4 +1,4 @@
-//! What a site shows of others: feeds and the directory of patterns, from a server on loopback.
+//! Content of other sites: feeds and the pattern directory, from a server on loopback.
 
 use std::{collections::HashMap, sync::atomic::Ordering};
 
@@ -6,15 +6,15 @@ use serde_json::{Value, json};
 use svc_server::SiteBuilder;
 
 use crate::{
-    client::{Answer, send},
-    loopback::{Said, counted},
+    client::{Response, send},
+    loopback::{FixedResponse, counted},
     site::Site,
 };
 
 const RSS: &str = r#"<rss version="2.0"><channel><title>F</title><item><title>One &lt;b&gt;bold&lt;/b&gt;</title>
     <link>https://a.example/1?b=c&amp;d</link><description>It &lt;script&gt;x&lt;/script&gt; says.</description></item></channel></rss>"#;
 
-fn page(body: &str) -> Said {
+fn page(body: &str) -> FixedResponse {
     (200, String::new(), body.as_bytes().to_vec())
 }
 
@@ -24,12 +24,12 @@ async fn site(settings: &[(&str, &str)]) -> (Site, String) {
     (site, admin)
 }
 
-async fn get_as(site: &Site, user: &str, path: &str) -> Answer {
+async fn get_as(site: &Site, user: &str, path: &str) -> Response {
     let basic = crate::site::basic(user);
     send(site.address, "GET", path, &[("Authorization", &basic)], "").await
 }
 
-/// A post with the block that shows a feed; its number.
+/// Creates a post with a feed block; returns its id.
 async fn post_with_feed(site: &Site, admin: &str, address: &str) -> i64 {
     let block = json!({"feedURL": address, "displayExcerpt": true});
     let content = format!("<!-- wp:rss {block} /-->");
@@ -41,8 +41,8 @@ async fn post_with_feed(site: &Site, admin: &str, address: &str) -> i64 {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn feeds_of_allowed_addresses_are_shown_and_kept() {
-    let (address, asked) =
+async fn feeds_of_allowed_addresses_are_shown_and_cached() {
+    let (address, requests_sent) =
         counted(|_| HashMap::from([("/feed".to_owned(), page(RSS)), ("/none".to_owned(), page("<p>no feed</p>"))]));
     let (site, admin) = site(&[("outgoing.allow", &address.to_string())]).await;
     let id = post_with_feed(&site, &admin, &format!("http://{address}/feed")).await;
@@ -58,28 +58,28 @@ async fn feeds_of_allowed_addresses_are_shown_and_kept() {
     let page = site.get(&format!("/?p={id}")).await;
     let page = if page.status == 200 { page } else { site.get("/").await };
     assert_eq!(page.status, 200);
-    assert_eq!(asked.load(Ordering::SeqCst), 1, "a feed is fetched once");
-    // One that cannot be read says so, and is not asked for at once again.
+    assert_eq!(requests_sent.load(Ordering::SeqCst), 1, "a feed is fetched once");
+    // An invalid feed shows an error, and is not requested again at once.
     let id = post_with_feed(&site, &admin, &format!("http://{address}/none")).await;
     for _ in 0..2 {
         let shown = site.get(&format!("/svc-json/svc/v2/posts/{id}")).await.json();
         assert!(shown["content"]["rendered"].as_str().unwrap().contains("notice-error"), "{shown}");
     }
-    assert_eq!(asked.load(Ordering::SeqCst), 2);
+    assert_eq!(requests_sent.load(Ordering::SeqCst), 2);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn feeds_of_other_addresses_are_not_asked_for() {
-    let (address, asked) = counted(|_| HashMap::from([("/feed".to_owned(), page(RSS))]));
+async fn feeds_of_other_addresses_are_not_requested() {
+    let (address, requests_sent) = counted(|_| HashMap::from([("/feed".to_owned(), page(RSS))]));
     let (site, admin) = site(&[]).await;
     let id = post_with_feed(&site, &admin, &format!("http://{address}/feed")).await;
     let shown = site.get(&format!("/svc-json/svc/v2/posts/{id}")).await.json();
     assert!(shown["content"]["rendered"].as_str().unwrap().contains("notice-error"), "{shown}");
-    assert_eq!(asked.load(Ordering::SeqCst), 0);
+    assert_eq!(requests_sent.load(Ordering::SeqCst), 0);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_directory_of_patterns_is_asked_and_its_answers_are_kept() {
+async fn pattern_directory_is_requested_and_cached() {
     const PATTERNS: &str = "/svc-json/svc/v2/pattern-directory/patterns";
     let pattern = json!([{
         "id": 7, "title": {"rendered": "A <b>b</b>"}, "pattern_content": "<!-- wp:paragraph --><p>x</p><script>1</script><!-- /wp:paragraph -->",
@@ -88,7 +88,7 @@ async fn the_directory_of_patterns_is_asked_and_its_answers_are_kept() {
     }]);
     let asked_for =
         "/patterns/1.0/?page=1&per_page=100&order=desc&orderby=date&search=a%20b&locale=en_US&pattern-categories=3";
-    let (address, asked) = counted(|_| {
+    let (address, requests_sent) = counted(|_| {
         HashMap::from([
             (asked_for.replace("%20", "+"), page(&pattern.to_string())),
             ("/patterns/1.0/".to_owned(), page("oops")),
@@ -105,14 +105,14 @@ async fn the_directory_of_patterns_is_asked_and_its_answers_are_kept() {
         }]);
         assert_eq!((listed.status, listed.json()), (200, expected), "{}", listed.body);
     }
-    assert_eq!(asked.load(Ordering::SeqCst), 1, "an answer is kept");
+    assert_eq!(requests_sent.load(Ordering::SeqCst), 1, "the response is cached");
     let failed = get_as(&site, &admin, PATTERNS).await;
     assert_eq!((failed.status, &failed.json()["code"]), (500, &Value::from("pattern_api_failed")));
     assert_eq!(failed.json()["additional_data"], json!([{"response": "oops"}]));
     assert_eq!(site.get(PATTERNS).await.status, 401);
 }
 
-/// A server that answers every request with a feed; the requests that it got.
+/// A server that responds to every request with a feed, and the received requests.
 fn feeds() -> (std::net::SocketAddr, std::sync::Arc<std::sync::Mutex<Vec<String>>>) {
     use std::io::{Read as _, Write as _};
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
@@ -137,12 +137,12 @@ fn feeds() -> (std::net::SocketAddr, std::sync::Arc<std::sync::Mutex<Vec<String>
     (address, requests)
 }
 
-/// A page that shows feeds of the site itself would fetch itself for ever: nothing is fetched for an own request.
+/// A page with its own feed would request itself endlessly, so the server fetches nothing for its own requests.
 #[tokio::test(flavor = "multi_thread")]
-async fn nothing_is_fetched_while_an_own_request_is_answered() {
+async fn nothing_is_fetched_for_requests_of_the_server_itself() {
     let (address, requests) = feeds();
     let (site, admin) = site(&[("outgoing.allow", &address.to_string())]).await;
-    // The save fetches in the background; the view waits for that very fetch.
+    // Saving fetches in the background; the view waits for that fetch.
     let id = post_with_feed(&site, &admin, &format!("http://{address}/one")).await;
     let shown = site.get(&format!("/svc-json/svc/v2/posts/{id}")).await;
     assert!(shown.body.contains("One bold"), "{}", shown.body);
@@ -151,7 +151,7 @@ async fn nothing_is_fetched_while_an_own_request_is_answered() {
         head.lines().find_map(|l| l.strip_prefix("x-feed-fetch: ")).expect("own requests are marked").to_owned();
     assert_eq!(requests.lock().unwrap().len(), 1, "one fetch of a feed at a time: {head}");
 
-    // Stored behind the server's back, so that no save fetches it.
+    // Written directly to the database, so that no save fetches the feed.
     let other = format!("http://{address}/other");
     let content = format!("<!-- wp:rss {} /-->", json!({"feedURL": other}));
     crate::site::execute(
@@ -166,7 +166,7 @@ async fn nothing_is_fetched_while_an_own_request_is_answered() {
         assert_eq!(requests.lock().unwrap().len(), 1, "{path}");
         assert!(!own.body.contains("One bold"), "{path}");
     }
-    // Another's word is not believed, and what was rendered without the feed is not given to others.
+    // A forged token is ignored, and content rendered without the feed is not served to others.
     let (path, forged) = (format!("/svc-json/svc/v2/posts/{id}"), "0".repeat(token.len()));
     let shown = send(site.address, "GET", &path, &[("X-Feed-Fetch", &forged)], "").await;
     assert!(shown.body.contains("One bold"), "{}", shown.body);
@@ -174,8 +174,8 @@ async fn nothing_is_fetched_while_an_own_request_is_answered() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_save_does_not_wait_for_feeds() {
-    // It accepts connections and never answers.
+async fn saving_a_post_does_not_wait_for_feeds() {
+    // Accepts connections and never responds.
     let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = silent.local_addr().unwrap();
     let (site, admin) = site(&[("outgoing.allow", &address.to_string())]).await;

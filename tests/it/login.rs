@@ -1,9 +1,9 @@
-//! Signing in over plain HTTP: cookies, nonces, sessions, application passwords, and what is refused.
+//! Login over plain HTTP: cookies, nonces, sessions, application passwords, and rejected requests.
 
 use svc_server::SiteBuilder;
 
 use crate::{
-    client::{Answer, send},
+    client::{Response, send},
     site::{Site, basic, store},
     visitor::{Visitor, encode, field},
 };
@@ -19,26 +19,26 @@ fn password(site: &Site) -> String {
 
 async fn admin(site: &Site) -> Visitor<'_> {
     let mut visitor = Visitor::new(site);
-    let answer = visitor.log_in("admin", &password(site)).await;
-    assert_eq!(answer.status, 302, "{}", answer.body);
+    let response = visitor.log_in("admin", &password(site)).await;
+    assert_eq!(response.status, 302, "{}", response.body);
     visitor
 }
 
-async fn with_basic(site: &Site, user: &str, path: &str) -> Answer {
+async fn with_basic(site: &Site, user: &str, path: &str) -> Response {
     send(site.address, "GET", path, &[("Authorization", &basic(user))], "").await
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_log_in_sets_the_cookies_that_the_peer_sets() {
+async fn login_sets_the_cookies_of_wordpress() {
     let folder = tempfile::tempdir().unwrap();
     let site = Site::start_in(folder, &SiteBuilder::new(), &[("brand", "wp")]).await;
     let mut visitor = Visitor::new(&site);
     visitor.get("/wp-login.php").await;
     let fields = [("log", "admin"), ("pwd", &*password(&site)), ("rememberme", "forever"), ("testcookie", "1")];
-    let answer = visitor.submit("/wp-login.php", &fields).await;
-    assert_eq!((answer.status, answer.header("location")), (302, &*format!("{}/wp-admin/", visitor.home())));
+    let response = visitor.submit("/wp-login.php", &fields).await;
+    assert_eq!((response.status, response.header("location")), (302, &*format!("{}/wp-admin/", visitor.home())));
     let mut set: Vec<(String, String)> = Vec::new();
-    for line in answer.all("set-cookie") {
+    for line in response.all("set-cookie") {
         let name = line.split('=').next().unwrap().trim_end_matches(|c: char| c.is_ascii_hexdigit()).to_owned();
         let path = line.split("Path=").nth(1).unwrap().split(';').next().unwrap().to_owned();
         assert!(line.ends_with("; HttpOnly; SameSite=Lax") && line.contains("; Max-Age=1252800;"), "{line}");
@@ -49,12 +49,12 @@ async fn a_log_in_sets_the_cookies_that_the_peer_sets() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn log_ins_at_once_keep_all_their_sessions() {
+async fn parallel_logins_store_all_sessions() {
     let site = Site::start().await;
     let password = password(&site);
     let mut visitors: Vec<Visitor<'_>> = (0..8).map(|_| Visitor::new(&site)).collect();
-    for answer in futures_util::future::join_all(visitors.iter_mut().map(|v| v.log_in("admin", &password))).await {
-        assert_eq!(answer.status, 302, "{}", answer.body);
+    for response in futures_util::future::join_all(visitors.iter_mut().map(|v| v.log_in("admin", &password))).await {
+        assert_eq!(response.status, 302, "{}", response.body);
     }
     for visitor in &mut visitors {
         assert_eq!(visitor.get("/wp-admin/profile.php").await.status, 200);
@@ -62,53 +62,53 @@ async fn log_ins_at_once_keep_all_their_sessions() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn cookies_are_for_tls_alone_where_the_site_is() {
+async fn cookies_are_secure_on_a_tls_site() {
     let site = Site::start().await;
     let password = password(&site);
     let site = Site::start_in(site.stop().await, &SiteBuilder::new(), &[("site_url", "https://example.org")]).await;
     let mut visitor = Visitor::new(&site);
-    let answer = visitor.log_in("admin", &password).await;
-    let lines = answer.all("set-cookie");
+    let response = visitor.log_in("admin", &password).await;
+    let lines = response.all("set-cookie");
     assert!(lines.len() == 3 && lines.iter().all(|l| l.contains("; Secure;") && !l.contains("Max-Age")), "{lines:?}");
     assert!(lines[0].starts_with("svc_sec_") && lines[2].starts_with("svc_logged_in_"), "{lines:?}");
     assert_eq!(visitor.get("/wp-admin/profile.php").await.status, 200);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn refusals_do_not_tell_who_exists() {
+async fn login_errors_do_not_reveal_whether_a_user_exists() {
     let site = Site::start().await;
-    let message = |answer: &Answer| {
-        let text = answer.body.split("id=\"problem\"").nth(1)?;
-        Some((answer.status, text.split(['<', '>']).nth(1)?.to_owned()))
+    let message = |response: &Response| {
+        let text = response.body.split("id=\"problem\"").nth(1)?;
+        Some((response.status, text.split(['<', '>']).nth(1)?.to_owned()))
     };
     let mut seen = Vec::new();
     for name in ["admin", "nobody", "nobody@example.org"] {
-        let answer = Visitor::new(&site).log_in(name, "wrong").await;
-        assert!(answer.all("set-cookie").iter().all(|c| c.contains("test_cookie")));
-        seen.push(message(&answer).expect("a message"));
+        let response = Visitor::new(&site).log_in(name, "wrong").await;
+        assert!(response.all("set-cookie").iter().all(|c| c.contains("test_cookie")));
+        seen.push(message(&response).expect("a message"));
     }
     assert!(seen.iter().all(|m| *m == seen[0]), "{seen:?}");
-    // A browser that refuses cookies is told so, and nothing is tried.
+    // Without cookies the page reports it, and the password is not checked.
     let fields = [("log", "admin"), ("pwd", "x"), ("testcookie", "1")];
-    let answer = Visitor::new(&site).submit("/wp-login.php", &fields).await;
-    assert!(message(&answer).unwrap().1.contains("cookies"));
+    let response = Visitor::new(&site).submit("/wp-login.php", &fields).await;
+    assert!(message(&response).unwrap().1.contains("cookies"));
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn attempts_are_limited() {
+async fn login_attempts_are_limited() {
     let site = Site::start().await;
     let mut visitor = Visitor::new(&site);
     let mut refused = None;
     for n in 0..12 {
-        let answer = visitor.submit("/wp-login.php", &[("log", "admin"), ("pwd", "wrong")]).await;
-        if answer.status == 429 {
-            refused = Some((n, answer));
+        let response = visitor.submit("/wp-login.php", &[("log", "admin"), ("pwd", "wrong")]).await;
+        if response.status == 429 {
+            refused = Some((n, response));
             break;
         }
     }
-    let (n, answer) = refused.expect("a limit");
+    let (n, response) = refused.expect("a limit");
     assert_eq!(n, 10);
-    assert!((1..=16).contains(&answer.header("retry-after").parse::<u64>().unwrap()));
+    assert!((1..=16).contains(&response.header("retry-after").parse::<u64>().unwrap()));
     let right = visitor.submit("/wp-login.php", &[("log", "ADMIN"), ("pwd", &password(&site))]).await;
     assert_eq!(right.status, 429, "the right password too, however the name is written");
     assert_eq!(visitor.submit("/wp-login.php", &[("log", "other"), ("pwd", "wrong")]).await.status, 200);
@@ -118,59 +118,59 @@ async fn attempts_are_limited() {
 async fn wrong_application_passwords_are_limited() {
     let site = Site::start().await;
     let right = site.app_password();
-    // One attempt comes back each second: on a machine that is slow at the moment it takes more than one round.
-    let mut answer = None;
+    // The limit allows one more attempt per second: a slow machine needs more than one round.
+    let mut response = None;
     for _ in 0..20 {
         let wrong = (0..64).map(|_| with_basic(&site, "admin:wrong", ME));
         for refused in futures_util::future::join_all(wrong).await {
             assert!(matches!(refused.status, 401 | 429), "{}", refused.status);
-            answer = Some(refused).filter(|r| r.status == 429).or(answer);
+            response = Some(refused).filter(|r| r.status == 429).or(response);
         }
-        if answer.is_some() {
+        if response.is_some() {
             break;
         }
     }
-    let answer = answer.expect("a limit");
-    assert_eq!(answer.json()["code"].as_str(), Some("rest_too_many_attempts"));
-    assert!(!answer.header("retry-after").is_empty());
+    let response = response.expect("a limit");
+    assert_eq!(response.json()["code"].as_str(), Some("rest_too_many_attempts"));
+    assert!(!response.header("retry-after").is_empty());
     assert_eq!(with_basic(&site, &right, ME).await.status, 200, "a right password is accepted meanwhile");
     assert_eq!(site.get(POSTS).await.status, 200, "who sends no password is not concerned");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_session_reaches_the_interface_with_a_nonce_until_it_ends() {
+async fn session_with_a_nonce_is_authenticated_until_it_ends() {
     let site = Site::start().await;
     let mut visitor = Visitor::new(&site);
     assert_eq!((visitor.get(NONCE).await.status, visitor.get(NONCE).await.body.as_str()), (400, "0"));
-    // The address of e-mail signs in as well.
+    // Login with the e-mail address.
     change_admin(&site, |admin| admin.email = "owner@example.org".to_owned());
     assert_eq!(visitor.log_in("owner@example.org", &password(&site)).await.status, 302);
     assert_eq!(visitor.get(ME).await.status, 401, "a cookie without nonce is nobody's");
     let nonce = visitor.get(NONCE).await;
     assert_eq!((nonce.status, nonce.body.len()), (200, 10));
     assert!(nonce.header("cache-control").contains("no-store"));
-    let me = visitor.ask("GET", ME, &[("X-SVC-Nonce", &nonce.body)], "").await;
+    let me = visitor.request("GET", ME, &[("X-SVC-Nonce", &nonce.body)], "").await;
     assert_eq!((me.status, me.json()["name"].as_str()), (200, Some("admin")));
     assert_eq!(me.header("x-svc-nonce"), nonce.body);
-    assert_eq!(visitor.ask("GET", ME, &[("X-SVC-Nonce", "0123456789")], "").await.status, 403);
+    assert_eq!(visitor.request("GET", ME, &[("X-SVC-Nonce", "0123456789")], "").await.status, 403);
 
-    // Without a nonce, logging out asks first.
-    let asked = visitor.get("/wp-login.php?action=logout").await;
-    assert_eq!(asked.status, 403);
+    // Without a nonce, logging out requires a confirmation.
+    let confirmation = visitor.get("/wp-login.php?action=logout").await;
+    assert_eq!(confirmation.status, 403);
     let own = visitor.cookies.clone();
-    let fields = [("action", "logout"), ("_svcnonce", &*field(&asked.body, "_svcnonce"))];
+    let fields = [("action", "logout"), ("_svcnonce", &*field(&confirmation.body, "_svcnonce"))];
     let out = visitor.submit("/wp-login.php", &fields).await;
     assert_eq!(out.status, 302);
     assert!(out.header("location").ends_with("/wp-login.php?loggedout=true"));
     assert!(visitor.cookies.iter().all(|(name, ..)| name.contains("test_cookie")), "{:?}", visitor.cookies);
-    // Whoever kept the cookies has nothing of them.
+    // The old cookies are invalid.
     visitor.cookies = own;
     assert_eq!(visitor.get(NONCE).await.status, 400);
     assert_eq!(visitor.get("/wp-admin/profile.php").await.status, 302);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_log_in_leads_only_to_this_site() {
+async fn login_redirects_only_to_this_site() {
     let site = Site::start().await;
     let home = format!("http://{}", site.address);
     for (wish, expected) in [
@@ -181,15 +181,15 @@ async fn a_log_in_leads_only_to_this_site() {
         ("javascript:alert(1)".to_owned(), format!("{home}/wp-admin/")),
     ] {
         let fields = [("log", "admin"), ("pwd", &*password(&site)), ("redirect_to", &wish)];
-        let answer = Visitor::new(&site).submit("/wp-login.php", &fields).await;
-        assert_eq!((answer.status, answer.header("location")), (302, expected.as_str()), "{wish}");
+        let response = Visitor::new(&site).submit("/wp-login.php", &fields).await;
+        assert_eq!((response.status, response.header("location")), (302, expected.as_str()), "{wish}");
     }
     let front = admin(&site).await.get("/wp-admin/").await;
     assert_eq!(front.header("location"), format!("{home}/wp-admin/profile.php"));
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn other_sites_cannot_post_or_frame() {
+async fn other_sites_cannot_post_to_or_frame_the_pages() {
     let site = Site::start().await;
     let mut visitor = admin(&site).await;
     let form = visitor.get(&format!("{AUTHORIZE}?app_name=x")).await;
@@ -201,7 +201,7 @@ async fn other_sites_cannot_post_or_frame() {
             [("Origin", "https://evil.example"), ("Origin", "null"), ("Sec-Fetch-Site", "cross-site")]
         {
             let headers = [("Content-Type", "application/x-www-form-urlencoded"), (header, value)];
-            assert_eq!(visitor.ask("POST", path, &headers, &body).await.status, 403, "{path} {header}: {value}");
+            assert_eq!(visitor.request("POST", path, &headers, &body).await.status, 403, "{path} {header}: {value}");
         }
     }
     for path in ["/wp-login.php", AUTHORIZE, "/wp-admin/profile.php", "/wp-admin/nosuch.php"] {
@@ -213,15 +213,15 @@ async fn other_sites_cannot_post_or_frame() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_application_is_approved_and_revoked() {
+async fn application_is_approved_and_revoked() {
     let site = Site::start().await;
     let query = "?app_name=My+App&app_id=e2a4b0c4-7a0e-4d7c-8f5f-3f1f0b8b2f10&success_url=https%3A%2F%2Fapp.example%2Fdone%3Fx%3D1";
     let address = format!("{AUTHORIZE}{query}");
-    let asked = site.get(&address).await;
+    let redirect = site.get(&address).await;
     let back = format!("/wp-login.php?redirect_to={}&reauth=1", encode(&format!("http://{}{address}", site.address)));
-    assert_eq!(asked.status, 302);
+    assert_eq!(redirect.status, 302);
     let plain = |text: &str| text.replace("%2D", "-").replace("%2E", ".").replace("%5F", "_").replace("%7E", "~");
-    assert_eq!(asked.header("location"), format!("http://{}{}", site.address, plain(&back)));
+    assert_eq!(redirect.header("location"), format!("http://{}{}", site.address, plain(&back)));
 
     let mut visitor = admin(&site).await;
     let page = visitor.get(&address).await;
@@ -237,7 +237,7 @@ async fn an_application_is_approved_and_revoked() {
         all.extend([("_svcnonce".to_owned(), nonce.to_owned()), (button.to_owned(), "1".to_owned())]);
         all
     };
-    async fn submit(visitor: &mut Visitor<'_>, fields: Vec<(String, String)>) -> Answer {
+    async fn submit(visitor: &mut Visitor<'_>, fields: Vec<(String, String)>) -> Response {
         let fields: Vec<(&str, &str)> = fields.iter().map(|(n, v)| (n.as_str(), v.as_str())).collect();
         visitor.submit(AUTHORIZE, &fields).await
     }
@@ -263,7 +263,7 @@ async fn an_application_is_approved_and_revoked() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn unsafe_wishes_of_applications_are_refused() {
+async fn unsafe_authorization_requests_are_rejected() {
     let site = Site::start().await;
     let mut visitor = admin(&site).await;
     for (query, status) in [
@@ -281,7 +281,7 @@ async fn unsafe_wishes_of_applications_are_refused() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn sessions_are_seen_and_ended() {
+async fn sessions_are_listed_and_revoked() {
     let site = Site::start().await;
     let (mut first, mut second) = (admin(&site).await, admin(&site).await);
     let profile = first.get("/wp-admin/profile.php").await;
@@ -300,9 +300,9 @@ async fn sessions_are_seen_and_ended() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn hashes_that_are_out_of_date_are_renewed() {
+async fn outdated_hashes_are_renewed() {
     let site = Site::start().await;
-    // `secret`, in the format of old sites.
+    // `secret` in an old format.
     change_admin(&site, |admin| admin.pass = "$H$Bjtx9eiKCPqIU.5JD/jShkTMycJqi71".to_owned());
     let mut visitor = Visitor::new(&site);
     assert_eq!(visitor.log_in("admin", "secret").await.status, 302);
@@ -323,38 +323,38 @@ fn change_admin(site: &Site, change: fn(&mut svc_server::model::User)) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn numbers_do_not_tell_names_of_users_without_posts() {
+async fn author_ids_do_not_reveal_users_without_posts() {
     let site = Site::start().await;
     let owner = site.app_password();
     let new =
         serde_json::json!({"username": "hidden-name", "email": "h@example.org", "password": "x", "roles": ["editor"]});
     let id = site.post("/svc-json/svc/v2/users", &owner, &new).await.json()["id"].clone();
     for path in [format!("/?author={id}"), "/author/hidden-name/".to_owned(), format!("/svc-json/svc/v2/users/{id}")] {
-        let answer = site.get(&path).await;
-        assert!(matches!(answer.status, 401 | 404), "{path}: {}", answer.status);
-        // The log-in link leads back to the URL that was requested.
-        let body = answer.body.replace("%2Fauthor%2Fhidden-name%2F", "");
-        assert!(!body.contains("hidden-name") && !answer.header("location").contains("hidden-name"), "{path}");
+        let response = site.get(&path).await;
+        assert!(matches!(response.status, 401 | 404), "{path}: {}", response.status);
+        // The log-in link returns to the requested URL.
+        let body = response.body.replace("%2Fauthor%2Fhidden-name%2F", "");
+        assert!(!body.contains("hidden-name") && !response.header("location").contains("hidden-name"), "{path}");
     }
     assert_eq!(site.get("/?author=1").await.status, 301, "who has posts is named by them");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn applications_find_where_they_are_approved() {
+async fn applications_find_the_authorization_page() {
     let site = Site::start().await;
-    // As the mobile applications do: the front page's header, the index, the page.
+    // The steps of mobile apps: the header of the front page, the index, the page.
     let front = send(site.address, "HEAD", "/", &[], "").await;
     let root = front.all("link")[0].split(['<', '>']).nth(1).unwrap().to_owned();
     let path = |url: &str| url.split_once(&site.address.to_string()).unwrap().1.to_owned();
     let index = site.get(&path(&root)).await.json();
     let page = index["authentication"]["application-passwords"]["endpoints"]["authorization"].as_str().unwrap();
-    let answer = admin(&site).await.get(&format!("{}?app_name=x", path(page))).await;
-    assert_eq!(answer.status, 200);
+    let response = admin(&site).await.get(&format!("{}?app_name=x", path(page))).await;
+    assert_eq!(response.status, 200);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn no_secret_is_logged() {
-    crate::log::keep();
+    crate::log::capture();
     let site = Site::start().await;
     let mut visitor = Visitor::new(&site);
     let mistyped = "m1styped-passw0rd";
@@ -363,16 +363,16 @@ async fn no_secret_is_logged() {
     let cookie = visitor.cookies.iter().find(|(name, ..)| name.contains("logged_in")).unwrap().2.clone();
     let token = cookie.split("%7C").nth(2).unwrap().to_owned();
     let nonce = visitor.get(NONCE).await.body;
-    visitor.ask("GET", &format!("{ME}?_svcnonce={nonce}"), &[], "").await;
+    visitor.request("GET", &format!("{ME}?_svcnonce={nonce}"), &[], "").await;
     let new = r#"{"password":"n3w-passw0rd-by-json"}"#;
     let headers = [("X-SVC-Nonce", &*nonce), ("Content-Type", "application/json")];
-    assert_eq!(visitor.ask("POST", ME, &headers, new).await.status, 200);
+    assert_eq!(visitor.request("POST", ME, &headers, new).await.status, 200);
     let given = site.app_password();
     let plain = given.strip_prefix("admin:").unwrap();
     assert_eq!(with_basic(&site, &given, ME).await.status, 200);
     with_basic(&site, "admin:wr0ng-application", ME).await;
     visitor.get(&format!("/wp-login.php?pwd={mistyped}")).await;
-    let log = crate::log::kept();
+    let log = crate::log::captured();
     assert!(log.contains("/wp-login.php"), "requests are logged");
     let basic = basic(&given);
     let secrets = [
