@@ -116,9 +116,8 @@ fn string_end(text: &str) -> usize {
 fn code_end(text: &str) -> usize {
     let Some(first) = text.chars().next() else { return 0 };
     if first == '_' || first.is_alphanumeric() {
-        let end = text.find(|c: char| c != '_' && !c.is_alphanumeric()).unwrap_or(text.len());
-        // `b"…"` and `c"…"`: the prefix is code, the rest a string.
-        return end;
+        // Of `b"…"` and `c"…"` the prefix is code and the rest a string.
+        return text.find(|c: char| c != '_' && !c.is_alphanumeric()).unwrap_or(text.len());
     }
     if first == '\'' {
         let mut chars = text.char_indices().skip(1);

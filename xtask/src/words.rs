@@ -380,11 +380,10 @@ fn words_of(text: &str, line: usize, in_string: bool, found: &mut Vec<Token>) {
 
 fn matches(tokens: &[Token]) -> Vec<Found> {
     let mut found = Vec::new();
-    for at in 0..tokens.len() {
+    for (at, token) in tokens.iter().enumerate() {
+        let Some((line, _)) = token else { continue };
         for Word { name, forms, .. } in WORDS {
-            if let Some((line, _)) = &tokens[at]
-                && forms.iter().any(|form| begins_with(&tokens[at..], form))
-            {
+            if forms.iter().any(|form| begins_with(&tokens[at..], form)) {
                 found.push(Found { word: name, line: *line });
             }
         }
