@@ -1,11 +1,11 @@
-//! Texts that each server words for itself, and which therefore are not compared.
+//! Texts that are not compared, because each server has its own.
 //!
 //! Messages whose text the specification gives are compared to the letter. All other messages, and the titles,
 //! descriptions and labels of schemas, types and tests, are replaced by a mark, so that only their presence counts.
 
 use serde_json::{Map, Value};
 
-/// What recordings hold in the place of a text.
+/// The mark that replaces a text in recordings.
 const MARK: &str = "(prose)";
 
 /// Codes of errors whose messages the specification gives.

@@ -19,7 +19,7 @@ const BOUNDARY: &str = "conformance-boundary-7d1";
 /// Bytes of a target that are sent as they are, next to the unreserved ones.
 const TARGET: &[u8] = b"/%?&=:;,+@!$'()*[]#|^<>\"\\{}";
 
-/// What requests are made from.
+/// Inputs of requests.
 pub(super) struct Requests {
     pub(super) keys: SiteKeys,
     pub(super) brand: BrandRules,
