@@ -2,9 +2,16 @@
 
 use std::{borrow::Cow, collections::HashMap};
 
-use svc_auth::{Caller, caps::{CapContext, MetaAccess, Object, PostFacts, SitePolicy}};
+use svc_auth::{
+    Caller,
+    caps::{CapContext, MetaAccess, Object, PostFacts, SitePolicy},
+};
 use svc_model::{CommentId, Post, PostId, PostStatuses, PostTypes, RestController, Taxonomies, TermId, UserId};
-use svc_store::{Db, meta::{self, MetaKind}, posts};
+use svc_store::{
+    Db,
+    meta::{self, MetaKind},
+    posts,
+};
 
 use crate::{Settings, Site, SiteResult};
 

@@ -5,7 +5,10 @@ use std::sync::Arc;
 use svc_content::blocks::{BlockTypes, Kept, Root};
 use svc_model::PostId;
 use svc_packages::blocks::find;
-use svc_store::{StoredText, Tx, meta::{self, MetaKind}};
+use svc_store::{
+    StoredText, Tx,
+    meta::{self, MetaKind},
+};
 
 use crate::{Settings, Site, SiteResult};
 

@@ -29,6 +29,8 @@ pub(crate) async fn run_blocking<T: Send + 'static>(work: impl FnOnce() -> T + S
 ///
 /// # Errors
 /// Its own; when it panics.
-pub(crate) async fn settled<T: Send + 'static>(work: impl Future<Output = Result<T, Error>> + Send + 'static) -> Result<T, Error> {
+pub(crate) async fn settled<T: Send + 'static>(
+    work: impl Future<Output = Result<T, Error>> + Send + 'static,
+) -> Result<T, Error> {
     tokio::spawn(work).await.map_err(|e| site_errors::media::storage(&e))?
 }

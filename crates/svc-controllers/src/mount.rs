@@ -8,7 +8,40 @@ use svc_routing::{Link, Map, ParamOrder, Registry, Request, Response, SiteInfo};
 use svc_schema::Error;
 use svc_store::{MetaKind, meta, posts};
 
-use crate::{Access, LINK_RELATION, Settings, RestSite, abilities::AbilityRoutes, application_passwords::ApplicationPasswords, block_directory::BlockDirectory, blocks, caller, comments::Comments, export::ThemeExport, fonts::{FontCollections, FontFaces, FontFamilies}, global_styles::{GlobalStyles, StylesHistory}, icons::IconRoutes, media::Media, menus::{MenuItems, MenuLocations, Menus, items::item::MENU}, navigation_fallback::{self, NavigationFallback}, oembed::{self, OEmbed}, patterns::{PatternDirectory, Patterns}, permalinks, plugins::Plugins, posts::Posts, revisions::{Autosaves, Revisions}, search::Search, site_health::SiteHealth, site_settings::SiteSettings, statuses::Statuses, taxonomies::TaxonomyFamily, templates::{TemplateHistory, Templates}, terms::Terms, themes::Themes, types::Types, url_details::UrlDetails, users::Users, view_config::ViewConfig, widgets::{SidebarRoutes, WidgetRoutes, WidgetTypeRoutes}};
+use crate::{
+    Access, LINK_RELATION, RestSite, Settings,
+    abilities::AbilityRoutes,
+    application_passwords::ApplicationPasswords,
+    block_directory::BlockDirectory,
+    blocks, caller,
+    comments::Comments,
+    export::ThemeExport,
+    fonts::{FontCollections, FontFaces, FontFamilies},
+    global_styles::{GlobalStyles, StylesHistory},
+    icons::IconRoutes,
+    media::Media,
+    menus::{MenuItems, MenuLocations, Menus, items::item::MENU},
+    navigation_fallback::{self, NavigationFallback},
+    oembed::{self, OEmbed},
+    patterns::{PatternDirectory, Patterns},
+    permalinks,
+    plugins::Plugins,
+    posts::Posts,
+    revisions::{Autosaves, Revisions},
+    search::Search,
+    site_health::SiteHealth,
+    site_settings::SiteSettings,
+    statuses::Statuses,
+    taxonomies::TaxonomyFamily,
+    templates::{TemplateHistory, Templates},
+    terms::Terms,
+    themes::Themes,
+    types::Types,
+    url_details::UrlDetails,
+    users::Users,
+    view_config::ViewConfig,
+    widgets::{SidebarRoutes, WidgetRoutes, WidgetTypeRoutes},
+};
 
 /// What the framework has to know of a site: its addresses and the first members of its index.
 ///

@@ -5,9 +5,18 @@ use std::sync::Arc;
 use svc_content::blocks::Renderer;
 use svc_model::{Post, PostId, TermId};
 use svc_packages::theme::ThemeJson;
-use svc_store::{Db, meta::{self, MetaKind}};
+use svc_store::{
+    Db,
+    meta::{self, MetaKind},
+};
 
-use crate::{ActiveTheme, SiteRenderer, Settings, SiteResult, Visitor, blocks::{BlockViewer, with_page}, feeds::Missing, global_styles::stored, templates::load::TemplateLookup};
+use crate::{
+    ActiveTheme, Settings, SiteRenderer, SiteResult, Visitor,
+    blocks::{BlockViewer, with_page},
+    feeds::Missing,
+    global_styles::stored,
+    templates::load::TemplateLookup,
+};
 
 /// A page of the list that an address asks for.
 pub struct ListContext {

@@ -5,10 +5,20 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use svc_content::{RenderContext, blocks::{DynamicBlocks, Renderer, Root, StaticOnly}, display::{self, TextBlocks, standard_shortcodes}, images::Images, shortcodes::Page};
+use svc_content::{
+    RenderContext,
+    blocks::{DynamicBlocks, Renderer, Root, StaticOnly},
+    display::{self, TextBlocks, standard_shortcodes},
+    images::Images,
+    shortcodes::Page,
+};
 use svc_model::Post;
 
-use crate::{ActiveTheme, SiteRenderer, Settings, media::SiteImages, render_cache::{RenderInputs, Source}};
+use crate::{
+    ActiveTheme, Settings, SiteRenderer,
+    media::SiteImages,
+    render_cache::{RenderInputs, Source},
+};
 
 /// What was loaded to go with a post's texts.
 pub struct RenderOptions<'a> {
@@ -97,7 +107,13 @@ pub fn content(site: &SiteRenderer, settings: &Settings, post: &Post, with: &Ren
 }
 
 /// A post's excerpt as HTML: the one written, or one of this many words made of the content.
-pub fn excerpt(site: &SiteRenderer, settings: &Settings, post: &Post, with: &RenderOptions<'_>, words: usize) -> String {
+pub fn excerpt(
+    site: &SiteRenderer,
+    settings: &Settings,
+    post: &Post,
+    with: &RenderOptions<'_>,
+    words: usize,
+) -> String {
     let of = match display::is_empty_excerpt(&post.excerpt) {
         true => (Source::Generated(words), post.content.as_str()),
         false => (Source::Manual, post.excerpt.as_str()),
@@ -109,7 +125,12 @@ pub fn excerpt(site: &SiteRenderer, settings: &Settings, post: &Post, with: &Ren
 }
 
 /// The blocks of a widget as HTML, with those that ask the store.
-pub(crate) fn widget_blocks(site: &SiteRenderer, settings: &Settings, text: &str, dynamic: &dyn DynamicBlocks) -> String {
+pub(crate) fn widget_blocks(
+    site: &SiteRenderer,
+    settings: &Settings,
+    text: &str,
+    dynamic: &dyn DynamicBlocks,
+) -> String {
     let (images, page) = (SiteImages::default(), Mutex::default());
     let with = RenderOptions { dynamic: Some(dynamic), ..RenderOptions::new(&images, &page) };
     with_context(settings, &site.theme(settings), &Post::default(), &with, &images, |context| {
@@ -138,4 +159,3 @@ pub(crate) fn widget_text(site: &SiteRenderer, settings: &Settings, text: &str, 
         WidgetText::Html { paragraphs } => display::render_plain_widget_text(text, paragraphs, context),
     })
 }
-

@@ -4,7 +4,12 @@
 //! It is used only while what it was made with is as it was: the theme, the options, and each image that it asked for.
 //! Texts that ask more than that (shortcodes, which count over an answer, and blocks that ask the store) are not kept.
 
-use std::{cell::RefCell, fmt, hash::{Hash, Hasher}, sync::Arc};
+use std::{
+    cell::RefCell,
+    fmt,
+    hash::{Hash, Hasher},
+    sync::Arc,
+};
 
 use quick_cache::{Equivalent, Weighter, sync::Cache};
 use svc_content::{images::Images, srcset::Image};

@@ -3,7 +3,9 @@
 use svc_auth::Caller;
 use svc_routing::{Method, Request};
 
-use crate::{blocks::site_blocks::BlockViewer, feeds::Missing, rest_site::RestSite, settings::Settings, visitor::OpenedPosts};
+use crate::{
+    blocks::site_blocks::BlockViewer, feeds::Missing, rest_site::RestSite, settings::Settings, visitor::OpenedPosts,
+};
 
 /// UUID of the application password that a request was signed in with: an extension of the request.
 #[derive(Clone, Debug, PartialEq, Eq)]

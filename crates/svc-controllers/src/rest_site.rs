@@ -1,12 +1,25 @@
 //! A site with everything that its REST API needs, and its set-up.
 
-use std::{ops::{Deref, DerefMut}, path::Path, sync::Arc};
+use std::{
+    ops::{Deref, DerefMut},
+    path::Path,
+    sync::Arc,
+};
 
 use svc_auth::Keys;
 use svc_brand::Brand;
 use svc_store::Store;
 
-use crate::{RegisteredSetting, Site, abilities::Abilities, fonts::{self, FontCollection}, icons::Icons, renderer::SiteRenderer, site::Clock, site_settings, widgets::kind::WidgetKinds};
+use crate::{
+    RegisteredSetting, Site,
+    abilities::Abilities,
+    fonts::{self, FontCollection},
+    icons::Icons,
+    renderer::SiteRenderer,
+    site::Clock,
+    site_settings,
+    widgets::kind::WidgetKinds,
+};
 
 /// A site as its REST API serves it. It dereferences to its [`SiteRenderer`], and that to its [`Site`], so that functions take
 /// the lowest layer that they need.

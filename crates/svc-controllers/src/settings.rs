@@ -1,6 +1,9 @@
 //! The site's options, understood: parsed once per change, shared by all requests in between.
 
-use std::{collections::HashSet, sync::{Arc, OnceLock}};
+use std::{
+    collections::HashSet,
+    sync::{Arc, OnceLock},
+};
 
 use serde_json::Value;
 use svc_auth::roles::Roles;

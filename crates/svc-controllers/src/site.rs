@@ -1,6 +1,9 @@
 //! The site: its data, what is registered on it, and how the two are read together.
 
-use std::{path::{Path, PathBuf}, sync::Arc};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use arc_swap::ArcSwapOption;
 use chrono::{NaiveDateTime, Utc};
@@ -15,7 +18,11 @@ use svc_schema::Error;
 use svc_store::{Db, Store, StoredText, Tx, options, request_cache};
 use tokio::sync::{Notify, Semaphore};
 
-use crate::{ActiveTheme, Extension, HttpClient, MetaField, MetaRegistry, Settings, SiteError, SiteResult, avatars, block_types::ActiveBlockTypes, media::upload_store::IMAGES_AT_A_TIME, patterns::PatternRegistry, theme::ThemeCache, urls::Urls, users::preferences::preferences, widgets::sidebar::Sidebar};
+use crate::{
+    ActiveTheme, Extension, HttpClient, MetaField, MetaRegistry, Settings, SiteError, SiteResult, avatars,
+    block_types::ActiveBlockTypes, media::upload_store::IMAGES_AT_A_TIME, patterns::PatternRegistry, theme::ThemeCache,
+    urls::Urls, users::preferences::preferences, widgets::sidebar::Sidebar,
+};
 
 /// The present moment in UTC; tests bring their own.
 pub type Clock = fn() -> NaiveDateTime;

@@ -6,14 +6,14 @@ mod harness;
 
 use harness::{ADMIN, Harness};
 use serde_json::{Value, json};
-use svc_controllers::{Site, widgets::Sidebar};
+use svc_controllers::{SiteSetup, widgets::Sidebar};
 use svc_model::{PostType, Taxonomy};
 use svc_routing::Method;
 use svc_store::options;
 
 /// The fixture with this permalink structure, and with types of each kind.
 fn site(structure: &'static str) -> Harness {
-    Harness::with(move |site: &mut Site| {
+    Harness::with(move |site: &mut SiteSetup| {
         site.store
             .write_blocking(move |tx| {
                 options::set(tx, "permalink_structure", &svc_store::StoredText::of(structure), true)

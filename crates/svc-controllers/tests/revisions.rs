@@ -231,18 +231,18 @@ async fn posts_are_published_when_their_time_comes() {
     let before = count().await;
 
     let now = h.site.now();
-    let round = schedule::publish_due(&h.site, now).await.unwrap();
+    let round = schedule::publish_due(&h.site.site, now).await.unwrap();
     assert_eq!(round.published, 0);
     let next = round.next.unwrap() - now;
     assert!((TimeDelta::hours(23)..=TimeDelta::days(1)).contains(&next), "{next}");
 
     let modified = status_of(&h, soon).1;
-    let round = schedule::publish_due(&h.site, now + TimeDelta::hours(25)).await.unwrap();
+    let round = schedule::publish_due(&h.site.site, now + TimeDelta::hours(25)).await.unwrap();
     assert_eq!(round.published, 1);
     assert_eq!(status_of(&h, soon), ("publish".to_owned(), modified), "nothing else changes");
     assert_eq!(status_of(&h, later).0, "future");
     assert_eq!(count().await, before + 1);
-    let again = schedule::publish_due(&h.site, now + TimeDelta::hours(25)).await.unwrap();
+    let again = schedule::publish_due(&h.site.site, now + TimeDelta::hours(25)).await.unwrap();
     assert_eq!(again.published, 0, "once");
 }
 
@@ -254,7 +254,7 @@ async fn two_that_publish_at_once_publish_each_post_once() {
             .await;
     }
     let now = "2091-01-01T00:00:00".parse().unwrap();
-    let (one, two) = tokio::join!(schedule::publish_due(&h.site, now), schedule::publish_due(&h.site, now));
+    let (one, two) = tokio::join!(schedule::publish_due(&h.site.site, now), schedule::publish_due(&h.site.site, now));
     let of_status = |status: &str| PostQuery {
         post_types: vec!["post".to_owned()],
         statuses: vec![status.to_owned()],

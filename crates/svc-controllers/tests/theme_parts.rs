@@ -6,7 +6,7 @@ mod harness;
 use harness::{ADMIN, CONTRIBUTOR, EDITOR, Harness, NOBODY};
 use serde_json::{Value, json};
 use svc_controllers::{
-    Site,
+    RestSite, SiteSetup,
     abilities::{Ability, AbilityCategory},
     widgets::Sidebar,
 };
@@ -18,7 +18,7 @@ const ITEMS: &str = "/svc/v2/menu-items";
 
 /// A site whose theme has places for menus and widgets.
 fn themed() -> Harness {
-    Harness::with(|site: &mut Site| {
+    Harness::with(|site: &mut SiteSetup| {
         for name in ["primary", "footer"] {
             site.menu_locations.insert(name.to_owned(), name.to_owned());
         }

@@ -66,7 +66,7 @@ impl LoginPages {
         };
         let agent = asked.headers.get(header::USER_AGENT).and_then(|v| v.to_str().ok()).unwrap_or_default();
         let sender = Sender { visitor, ip: asked.client, agent: agent.to_owned() };
-        let stored = match submit(site, given, sender).await {
+        let stored = match submit(&site.site, given, sender).await {
             Ok(stored) => stored,
             Err(Refusal::Silent) => return Ok(LoginResponse::plain(StatusCode::OK, String::new())),
             Err(Refusal::Because(status, text)) => {

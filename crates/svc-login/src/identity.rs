@@ -16,7 +16,7 @@ use svc_auth::{
     nonce_check::CookieStatus,
     session::Sessions,
 };
-use svc_controllers::{Settings, Site, SiteResult};
+use svc_controllers::{RestSite, Settings, SiteResult};
 use svc_model::{User, UserId};
 use svc_store::{Db, Family, Meta, MetaKind, StoreError, StoredText, meta, options, users};
 
@@ -32,7 +32,7 @@ const MOST_KINDS: usize = 64;
 /// The users of a site, as sign-in knows them.
 pub struct Identities {
     /// The site.
-    pub site: Arc<Site>,
+    pub site: Arc<RestSite>,
     /// The keys that sign cookies and nonces.
     pub keys: Keys,
     /// What was last understood of the options.
@@ -106,7 +106,7 @@ impl AuthenticatedUser {
 
 impl Identities {
     /// The users of this site, with the keys that sign its cookies and nonces.
-    pub fn new(site: Arc<Site>, keys: Keys) -> Self {
+    pub fn new(site: Arc<RestSite>, keys: Keys) -> Self {
         Identities { site, keys, known: ArcSwapOption::empty(), subjects: Cache::new(MOST_SUBJECTS) }
     }
 

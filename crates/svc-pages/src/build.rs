@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use chrono::NaiveDateTime;
 use http::StatusCode;
 use svc_controllers::{
-    Settings, Site, SiteResult, Visitor,
+    RestSite, Settings, SiteResult, Visitor,
     feeds::Missing,
     oembed,
     page_template::{self, ListContext, TemplateContext},
@@ -45,7 +45,7 @@ pub(crate) const PROTECTED: &str = "<p>This text is protected by a password.</p>
 
 /// What pages are made with, in one snapshot.
 pub(crate) struct PageBuilder<'a> {
-    pub(crate) site: &'a Site,
+    pub(crate) site: &'a RestSite,
     pub(crate) settings: &'a Settings,
     pub(crate) texts: &'a dyn Texts,
     pub(crate) db: &'a mut Db,

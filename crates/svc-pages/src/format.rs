@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use svc_controllers::{Settings, Site, blocks, render};
+use svc_controllers::{RestSite, Settings, blocks, render};
 use svc_model::{Comment, Post};
 
 /// Turns stored texts into HTML for people. The site's own rendering stands behind it; a site of one's own may put
@@ -20,13 +20,13 @@ pub trait Texts: Send + Sync + 'static {
 
 /// The rendering that every site has: that of the interface. Where the options cannot be read, texts stay as stored
 /// without their markup.
-pub struct SiteTexts(pub Arc<Site>);
+pub struct SiteTexts(pub Arc<RestSite>);
 
 /// Words in an excerpt made of the content.
 const EXCERPT_WORDS: usize = 55;
 
 impl SiteTexts {
-    fn rendered(&self, raw: &str, render: impl FnOnce(&Site, &Arc<Settings>) -> String) -> String {
+    fn rendered(&self, raw: &str, render: impl FnOnce(&RestSite, &Arc<Settings>) -> String) -> String {
         match self.0.settings() {
             Ok(settings) => render(&self.0, &settings),
             Err(_) => svc_text::esc_html(&plain(raw)),
@@ -54,7 +54,9 @@ impl Texts for SiteTexts {
     }
 
     fn comment(&self, comment: &Comment) -> String {
-        self.rendered(&comment.content, |_, settings| render::comment(settings, &comment.content))
+        self.rendered(&comment.content, |_, settings| {
+            svc_controllers::comments::html::comment(settings, &comment.content)
+        })
     }
 }
 

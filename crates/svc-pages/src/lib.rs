@@ -22,7 +22,7 @@ use axum::{
 use http::{HeaderMap, Method, StatusCode};
 use svc_auth::caps::PostCap;
 use svc_controllers::{
-    Access, Settings, Site, SiteResult,
+    Access, RestSite, Settings, SiteResult,
     feeds::{Missing, with_feeds},
 };
 use svc_discovery::{Lookup, What};
@@ -40,7 +40,7 @@ const MOST_PAIRS: usize = 100;
 
 /// What pages are made from.
 struct Pages {
-    site: Arc<Site>,
+    site: Arc<RestSite>,
     format: Arc<dyn Texts>,
     sheet: theme::Sheet,
     /// Finds the user of a cookie.
@@ -48,7 +48,7 @@ struct Pages {
 }
 
 /// Answers every request with a page.
-pub fn router(site: Arc<Site>, format: Arc<dyn Texts>, identities: Arc<Identities>) -> Router {
+pub fn router(site: Arc<RestSite>, format: Arc<dyn Texts>, identities: Arc<Identities>) -> Router {
     let pages = Pages { site, format, sheet: theme::Sheet::default(), identities };
     Router::new().fallback(answer).with_state(Arc::new(pages))
 }
@@ -93,7 +93,7 @@ async fn answer(State(pages): State<Arc<Pages>>, request: Request) -> Response {
         return respond::not_allowed();
     }
     let asked = PageRequest::of(&request);
-    let page = with_feeds(&pages.site, |missing| pages.page(&asked, missing)).await.unwrap_or_else(|error| {
+    let page = with_feeds(&pages.site.renderer, |missing| pages.page(&asked, missing)).await.unwrap_or_else(|error| {
         let status = StatusCode::from_u16(error.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         Page::failure(status)
     });

@@ -2,7 +2,7 @@
 
 use chrono::{NaiveDate, NaiveDateTime, TimeDelta};
 use svc_auth::Caller;
-use svc_controllers::{Settings, Site, SiteResult, url_resolver::UrlResolver};
+use svc_controllers::{RestSite, Settings, SiteResult, url_resolver::UrlResolver};
 use svc_discovery::{Archive, AuthorKey, DateKey, Lookup, TermKey, What};
 use svc_model::{Post, PostType, Taxonomy, Term, TermId, User, UserId};
 use svc_store::{
@@ -60,7 +60,7 @@ pub(crate) struct List {
 
 /// Looks things up in one snapshot.
 pub(crate) struct PageResolver<'a> {
-    pub(crate) site: &'a Site,
+    pub(crate) site: &'a RestSite,
     pub(crate) settings: &'a Settings,
     pub(crate) db: &'a mut Db,
     /// Who views the page.

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use svc_controllers::{Settings, Site, SiteResult};
+use svc_controllers::{RestSite, Settings, SiteResult};
 use svc_discovery::{PageLink, PostLink, SiteUrls};
 use svc_model::{Post, PostId, Taxonomy, Term, TermId, User, UserId};
 use svc_store::{Db, posts, stamp, terms, users};
@@ -23,7 +23,7 @@ pub(crate) struct Addresses {
 ///
 /// # Errors
 /// Those of the store.
-pub(crate) fn of_posts(db: &mut Db, site: &Site, settings: &Settings, rows: &[Post]) -> SiteResult<Addresses> {
+pub(crate) fn of_posts(db: &mut Db, site: &RestSite, settings: &Settings, rows: &[Post]) -> SiteResult<Addresses> {
     let urls = &settings.urls;
     let mut ids: Vec<UserId> = rows.iter().map(|p| p.author).filter(|id| !id.is_none()).collect();
     ids.sort_unstable();
@@ -108,7 +108,7 @@ fn term_paths(db: &mut Db, all: &[Term]) -> SiteResult<HashMap<TermId, Vec<Strin
 ///
 /// # Errors
 /// Those of the store.
-pub(crate) fn of_terms(db: &mut Db, site: &Site, settings: &Settings, all: &[Term]) -> SiteResult<Vec<String>> {
+pub(crate) fn of_terms(db: &mut Db, site: &RestSite, settings: &Settings, all: &[Term]) -> SiteResult<Vec<String>> {
     let hierarchical = |t: &&Term| site.taxonomies.get(&t.taxonomy).is_some_and(|x| x.rewrite_hierarchical);
     let nested: Vec<Term> = all.iter().filter(|t| !t.parent.is_none()).filter(hierarchical).cloned().collect();
     let paths = if nested.is_empty() { HashMap::new() } else { term_paths(db, &nested)? };
@@ -125,7 +125,12 @@ pub(crate) fn of_terms(db: &mut Db, site: &Site, settings: &Settings, all: &[Ter
 ///
 /// # Errors
 /// Those of the store.
-pub(crate) fn of_list(db: &mut Db, site: &Site, settings: &Settings, subject: &Subject) -> SiteResult<Option<String>> {
+pub(crate) fn of_list(
+    db: &mut Db,
+    site: &RestSite,
+    settings: &Settings,
+    subject: &Subject,
+) -> SiteResult<Option<String>> {
     let urls = &settings.urls.site;
     Ok(match subject {
         Subject::Home => Some(urls.home_url("/")),

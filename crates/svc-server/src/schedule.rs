@@ -4,7 +4,7 @@
 use std::{sync::Arc, time::Duration};
 
 use chrono::{NaiveDateTime, TimeDelta};
-use svc_controllers::{Site, media, schedule};
+use svc_controllers::{RestSite, media, schedule};
 use tokio::task::JoinHandle;
 
 /// How long it sleeps at most.
@@ -20,12 +20,12 @@ pub struct Schedule(JoinHandle<()>);
 
 impl Schedule {
     /// Starts the task on this site.
-    pub(crate) fn start(site: Arc<Site>) -> Self {
+    pub(crate) fn start(site: Arc<RestSite>) -> Self {
         Schedule(tokio::spawn(async move {
-            media::remove_interrupted_uploads(&site).await;
+            media::delete::remove_interrupted_uploads(&site).await;
             loop {
                 let now = site.now();
-                let next = match schedule::publish_due(&site, now).await {
+                let next = match schedule::publish_due(&site.site, now).await {
                     Ok(round) => {
                         if round.published > 0 {
                             tracing::info!(published = round.published, "scheduled posts");

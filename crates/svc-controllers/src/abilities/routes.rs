@@ -15,7 +15,7 @@ use svc_schema::{
 };
 
 use super::{Ability, AbilityCall, AbilityCategory};
-use crate::{Settings, RestSite, caller, errors, posts::context_param, posts::with_query, respond};
+use crate::{RestSite, Settings, caller, errors, posts::context_param, posts::with_query, respond};
 
 const ALL: &[&str] = &["view", "edit", "embed"];
 const VIEW_EDIT: &[&str] = &["view", "edit"];

@@ -27,7 +27,7 @@ use svc_schema::{
 use svc_store::{Db, users};
 
 use crate::{
-    Access, AppPassword, Settings, RestSite, SiteResult, caller,
+    Access, AppPassword, RestSite, Settings, SiteResult, caller,
     posts::context_arg,
     respond,
     users::{

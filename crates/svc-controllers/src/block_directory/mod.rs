@@ -8,9 +8,12 @@ use chrono::{DateTime, NaiveDateTime};
 use serde_json::{Map, Value, json};
 use svc_resource::{Fields, VALIDATED_FIRST, View};
 use svc_routing::{Controller, ExtraFields, Link, Links, Request, Response, Result, Route, forbidden, get};
-use svc_schema::{Args, Error, Schema, build::{integer, number, string}};
+use svc_schema::{
+    Args, Error, Schema,
+    build::{integer, number, string},
+};
 
-use crate::{plugins::item::Item, Access, LINK_RELATION, RestSite, caller, plugin_directory_client, plugins, respond};
+use crate::{Access, LINK_RELATION, RestSite, caller, plugin_directory_client, plugins, plugins::item::Item, respond};
 
 /// What additional fields and the item schema call a result.
 const OBJECT: &str = "block-directory-item";

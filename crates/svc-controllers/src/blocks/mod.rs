@@ -5,16 +5,30 @@ pub mod renderer;
 pub(crate) mod site_blocks;
 pub mod types;
 
-use std::{collections::HashMap, rc::Rc, sync::{Arc, Mutex}};
+use std::{
+    collections::HashMap,
+    rc::Rc,
+    sync::{Arc, Mutex},
+};
 
 use site_blocks::SiteBlocks;
 use svc_blocks::{CoreBlocks, data::FeedItem};
 use svc_content::blocks::{BlockTypes, Root};
 use svc_model::Post;
 use svc_schema::Error;
-use svc_store::{Db, meta::{self, MetaKind}};
+use svc_store::{
+    Db,
+    meta::{self, MetaKind},
+};
 
-use crate::{Settings, SiteRenderer, SiteResult, block_types::IGNORED_HOOKS, feeds::{Item, Missing}, media::images_of, page_template::ListContext, render};
+use crate::{
+    Settings, SiteRenderer, SiteResult,
+    block_types::IGNORED_HOOKS,
+    feeds::{Item, Missing},
+    media::images_of,
+    page_template::ListContext,
+    render,
+};
 
 pub use site_blocks::BlockViewer;
 

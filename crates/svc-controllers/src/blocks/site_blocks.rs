@@ -3,16 +3,45 @@
 //! Whatever is asked about one post of a list is loaded for the whole list, so that the number of queries grows with the
 //! number of different lists and not with what they hold; beyond a bound there are no more answers.
 
-use std::{cell::{Cell, OnceCell, RefCell}, collections::HashMap, hash::Hash, rc::Rc};
+use std::{
+    cell::{Cell, OnceCell, RefCell},
+    collections::HashMap,
+    hash::Hash,
+    rc::Rc,
+};
 
 use chrono::{NaiveDate, NaiveDateTime};
 use svc_auth::Caller;
-use svc_blocks::data::{BlockData, CommentView, CommentsQuery, Facts, FeedItem, ImageRequest, MainList, PartView, Person, PostView, Posts, PostsOrder, PostsQuery, Sticky, TaxonomyView, TermView, TermsOrder, TermsQuery};
+use svc_blocks::data::{
+    BlockData, CommentView, CommentsQuery, Facts, FeedItem, ImageRequest, MainList, PartView, Person, PostView, Posts,
+    PostsOrder, PostsQuery, Sticky, TaxonomyView, TermView, TermsOrder, TermsQuery,
+};
 use svc_model::{Comment, CommentId, Post, PostId, Term, TermId, UserId};
-use svc_store::{Db, Meta, MetaKind, Order, comments::{self, CommentOrderBy, CommentQuery}, meta, posts::{self, Clauses, PostOrderBy, PostQuery, Relation, TaxClause, TaxOperator}, terms::{self, TermOrderBy, TermQuery}, users};
+use svc_store::{
+    Db, Meta, MetaKind, Order,
+    comments::{self, CommentOrderBy, CommentQuery},
+    meta,
+    posts::{self, Clauses, PostOrderBy, PostQuery, Relation, TaxClause, TaxOperator},
+    terms::{self, TermOrderBy, TermQuery},
+    users,
+};
 
 use super::{feed_of_others, images};
-use crate::{Access, OpenedPosts, Settings, SiteRenderer, SiteError, SiteResult, avatars, block_types::IGNORED_HOOKS, feeds::Missing, page_template::ListContext, patterns::expand, permalinks, posts::{class_list::class_list, formats::{of_formats, only_sticky}}, render, templates::load::{Kind, TemplateLookup}, terms::paths::slug_paths};
+use crate::{
+    Access, OpenedPosts, Settings, SiteError, SiteRenderer, SiteResult, avatars,
+    block_types::IGNORED_HOOKS,
+    feeds::Missing,
+    page_template::ListContext,
+    patterns::expand,
+    permalinks,
+    posts::{
+        class_list::class_list,
+        formats::{of_formats, only_sticky},
+    },
+    render,
+    templates::load::{Kind, TemplateLookup},
+    terms::paths::slug_paths,
+};
 
 /// Different questions that one response may put to the store.
 const MAX_QUESTIONS: u32 = 200;

@@ -12,7 +12,7 @@ use svc_schema::{
     build::{SchemaBuilder, array, boolean, integer, string, types, untyped},
 };
 
-use crate::{Access, LINK_RELATION, Settings, RestSite, caller, respond};
+use crate::{Access, LINK_RELATION, RestSite, Settings, caller, respond};
 
 /// Contexts in which a member is seen.
 const ALL: &[&str] = &["embed", "view", "edit"];

@@ -5,10 +5,20 @@ use std::sync::{Arc, LazyLock};
 use serde_json::Value;
 use svc_model::{Comment, Stamp};
 use svc_resource::Fields;
-use svc_schema::{Error, Schema, build::{integer, object, string}};
+use svc_schema::{
+    Error, Schema,
+    build::{integer, object, string},
+};
 use svc_store::Meta;
 
-use crate::{RestSite, Settings, avatar_fields, avatars, comments::{draft::{CommentDraft, shown_type}, html}, posts::{one_line, with_query}};
+use crate::{
+    RestSite, Settings, avatar_fields, avatars,
+    comments::{
+        draft::{CommentDraft, shown_type},
+        html,
+    },
+    posts::{one_line, with_query},
+};
 
 /// The table of comments.
 pub(super) type CommentFields = Fields<CommentItem, CommentDraft>;

@@ -9,7 +9,14 @@ use svc_model::{Comment, CommentId, Post, PostId};
 use svc_schema::Error;
 use svc_store::{Db, Tx, comments, posts};
 
-use crate::{Access, Settings, Site, SiteResult, Visitor, comments::{draft::CommentDraft, save::{Job, takes_comments, whole_seconds}}, permalinks};
+use crate::{
+    Access, Settings, Site, SiteResult, Visitor,
+    comments::{
+        draft::CommentDraft,
+        save::{Job, takes_comments, whole_seconds},
+    },
+    permalinks,
+};
 
 /// What the form was sent with.
 #[derive(Clone, Debug, Default)]

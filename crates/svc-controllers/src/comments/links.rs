@@ -5,7 +5,7 @@ use svc_model::{Comment, Post};
 use svc_routing::{Link, Links};
 
 use super::rights::CommentViewer;
-use crate::{Settings, RestSite, posts::with_query, urls::rest_base};
+use crate::{RestSite, Settings, posts::with_query, urls::rest_base};
 
 /// Where the family lies, under its namespace.
 pub(super) const BASE: &str = "comments";

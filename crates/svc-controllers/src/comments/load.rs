@@ -1,14 +1,21 @@
 //! Loads, for a whole page of comments at once, what the members that are asked for read.
 
-use std::{collections::{HashMap, HashSet}, sync::Arc};
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+};
 
 use svc_model::{Comment, CommentId, UserId};
 use svc_resource::{Plan, View};
 use svc_routing::Links;
-use svc_store::{Db, comment_threads, comments, meta::{self, MetaKind}, users};
+use svc_store::{
+    Db, comment_threads, comments,
+    meta::{self, MetaKind},
+    users,
+};
 
 use super::{fields::CommentItem, links, rights::CommentViewer};
-use crate::{Settings, RestSite, SiteResult, comments::draft::CommentDraft, permalinks};
+use crate::{RestSite, Settings, SiteResult, comments::draft::CommentDraft, permalinks};
 
 /// What a request may see of the comments that it loads.
 pub(super) struct CommentLoader<'a> {

@@ -7,6 +7,7 @@ pub(crate) mod draft;
 mod errors;
 mod fields;
 pub mod form;
+pub mod html;
 mod links;
 mod load;
 mod moderation;
@@ -16,19 +17,32 @@ mod rights;
 pub(crate) mod save;
 mod status;
 mod write;
-pub(crate) mod html;
 
 use std::sync::Arc;
 
 use serde_json::{Value, json};
 use svc_model::{Comment, CommentId, Post, PostId};
 use svc_resource::{Paging, Params, View, total_headers};
-use svc_routing::{CREATABLE, Controller, DELETABLE, EDITABLE, ExtraFields, Method, Request, Response, Result, Route, get, on};
-use svc_schema::{Args, MethodKind, Schema, build::{boolean, integer, string}};
+use svc_routing::{
+    CREATABLE, Controller, DELETABLE, EDITABLE, ExtraFields, Method, Request, Response, Result, Route, get, on,
+};
+use svc_schema::{
+    Args, MethodKind, Schema,
+    build::{boolean, integer, string},
+};
 use svc_store::{StoreError, comments};
 
-use crate::{Access, Settings, RestSite, SiteError, avatars, caller, comments::notes::has_notes, posts::context_arg, request::only_reads, respond};
-use self::{fields::{CommentFields, OBJECT}, links::BASE, load::{CommentLoader, LoadedComment}, params::CommentList, rights::CommentViewer};
+use self::{
+    fields::{CommentFields, OBJECT},
+    links::BASE,
+    load::{CommentLoader, LoadedComment},
+    params::CommentList,
+    rights::CommentViewer,
+};
+use crate::{
+    Access, RestSite, Settings, SiteError, avatars, caller, comments::notes::has_notes, posts::context_arg,
+    request::only_reads, respond,
+};
 
 /// Most posts whose comments are listed at once.
 const MAX_POSTS: usize = 1_000;

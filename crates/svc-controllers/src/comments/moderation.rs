@@ -3,7 +3,11 @@
 use chrono::TimeDelta;
 use svc_auth::Caller;
 use svc_model::{Comment, Post, UserId};
-use svc_store::{Db, MetaKind, comment_threads::{self, Writer}, meta, options, users};
+use svc_store::{
+    Db, MetaKind,
+    comment_threads::{self, Writer},
+    meta, options, users,
+};
 
 use crate::{Settings, SiteResult, comments::html, site_errors::comments as errors};
 
@@ -67,8 +71,7 @@ fn is_let_through(db: &mut Db, settings: &Settings, comment: &Comment) -> SiteRe
         return Ok(false);
     }
     let most = settings.number("comment_max_links");
-    if most > 0 && n_links(&html::comment(settings, &comment.content)) >= usize::try_from(most).unwrap_or(usize::MAX)
-    {
+    if most > 0 && n_links(&html::comment(settings, &comment.content)) >= usize::try_from(most).unwrap_or(usize::MAX) {
         return Ok(false);
     }
     let keys = words(db, "moderation_keys")?;

@@ -9,7 +9,7 @@ use svc_auth::{Caller, caps::PostCap};
 use svc_model::{Comment, Post, PostId};
 use svc_store::{Db, posts};
 
-use crate::{Access, Settings, RestSite, SiteResult};
+use crate::{Access, RestSite, Settings, SiteResult};
 
 /// A caller, and the posts of the comments that he asks for.
 pub(super) struct CommentViewer<'a> {

@@ -4,12 +4,23 @@ use crate::site_errors::comments as errors;
 use std::sync::Arc;
 
 use chrono::{NaiveDateTime, TimeDelta, Timelike};
-use svc_auth::{Caller, caps::{MetaKind as CapKind, Object}};
+use svc_auth::{
+    Caller,
+    caps::{MetaKind as CapKind, Object},
+};
 use svc_model::{Comment, CommentId, Post, PostId, UserId};
 use svc_store::{Db, MetaKind, Tx, comments, meta, posts, users};
 
 use super::{moderation, status};
-use crate::{Access, Settings, Site, SiteResult, comments::{draft::CommentDraft, notes::{NOTE_STATES, NOTE_STATUS}}, meta::MetaRights, sanitize};
+use crate::{
+    Access, Settings, Site, SiteResult,
+    comments::{
+        draft::CommentDraft,
+        notes::{NOTE_STATES, NOTE_STATUS},
+    },
+    meta::MetaRights,
+    sanitize,
+};
 
 /// A member, its most bytes, and the code that says that it has more.
 pub(crate) type Limit = (fn(&Comment) -> &str, usize, &'static str);

@@ -8,7 +8,16 @@ use svc_routing::{ObjectId, Request, Result};
 use svc_store::{Tx, posts};
 
 use super::{Comments, errors, fields::OBJECT, password, rights::CommentViewer};
-use crate::{caller, comments::{draft::CommentDraft, notes::has_notes, save::{Job, takes_comments, whole_seconds}}, request::{client_address, only_reads}, respond};
+use crate::{
+    caller,
+    comments::{
+        draft::CommentDraft,
+        notes::has_notes,
+        save::{Job, takes_comments, whole_seconds},
+    },
+    request::{client_address, only_reads},
+    respond,
+};
 
 impl Comments {
     /// Whether the caller may write this comment; gives its post.

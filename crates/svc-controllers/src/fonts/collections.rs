@@ -14,7 +14,7 @@ use svc_schema::{
 };
 
 use super::errors;
-use crate::{Access, Settings, RestSite, caller, posts::context_arg, respond};
+use crate::{Access, RestSite, Settings, caller, posts::context_arg, respond};
 
 const ALL: &[&str] = &["view", "edit", "embed"];
 

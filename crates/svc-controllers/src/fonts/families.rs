@@ -17,7 +17,7 @@ use svc_store::{Db, Tx, posts as stored_posts};
 
 use super::{errors, faces, settings, theme_json_version};
 use crate::{
-    Access, Settings, RestSite, SiteResult, caller,
+    Access, RestSite, Settings, SiteResult, caller,
     errors::{post_not_found, trash_not_supported},
     posts::{Authorized, Posts, context_arg, draft::PostDraft, params, rights::PostRights},
     respond,

@@ -14,7 +14,7 @@ use svc_schema::{
 
 use super::{POST_TYPE, StylesItem};
 use crate::{
-    Access, Settings, RestSite, caller, errors,
+    Access, RestSite, Settings, caller, errors,
     posts::context_arg,
     respond,
     revisions::{RevisionList, find, params},

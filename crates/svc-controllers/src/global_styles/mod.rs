@@ -12,12 +12,20 @@ use serde_json::{Map, Value, json};
 use svc_auth::{Caller, caps::PostCap};
 use svc_model::{Post, PostId, PostType};
 use svc_resource::{Fields, View};
-use svc_routing::{Controller, EDITABLE, ExtraFields, Link, Links, Request, Response, Result, Route, forbidden, get, on};
-use svc_schema::{Arg, Args, Error, MethodKind, Schema, build::{integer, string, types}};
+use svc_routing::{
+    Controller, EDITABLE, ExtraFields, Link, Links, Request, Response, Result, Route, forbidden, get, on,
+};
+use svc_schema::{
+    Arg, Args, Error, MethodKind, Schema,
+    build::{integer, string, types},
+};
 use svc_store::posts;
 
-use crate::{Access, LINK_RELATION, Settings, RestSite, caller, errors, global_styles::stored::not_found, render, respond, themes};
 use self::stored::StylesDraft;
+use crate::{
+    Access, LINK_RELATION, RestSite, Settings, caller, errors, global_styles::stored::not_found, render, respond,
+    themes,
+};
 
 pub use history::StylesHistory;
 pub use stored::own;

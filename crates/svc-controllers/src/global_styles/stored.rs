@@ -6,9 +6,19 @@ use serde_json::{Map, Value, json};
 use svc_model::{Post, PostId, PostType, UserId};
 use svc_packages::theme::{Origin, ThemeJson, VERSION};
 use svc_schema::Error;
-use svc_store::{Db, Tx, posts::{self, Clauses, PostQuery}, terms};
+use svc_store::{
+    Db, Tx,
+    posts::{self, Clauses, PostQuery},
+    terms,
+};
 
-use crate::{Site, SiteResult, permalinks::PermalinkParts, revisions::keep::revise, sanitize, templates::{THEME, of_term, save::term}};
+use crate::{
+    Site, SiteResult,
+    permalinks::PermalinkParts,
+    revisions::keep::revise,
+    sanitize,
+    templates::{THEME, of_term, save::term},
+};
 
 /// The type of their posts.
 pub(crate) const POST_TYPE: &str = "wp_global_styles";

@@ -3,4 +3,7 @@
 pub(crate) mod registry;
 mod routes;
 
-pub use self::{registry::{IconCollection, Icons}, routes::IconRoutes};
+pub use self::{
+    registry::{IconCollection, Icons},
+    routes::IconRoutes,
+};

@@ -5,10 +5,18 @@ use std::sync::Arc;
 use serde_json::Value;
 use svc_resource::Fields;
 use svc_routing::{Controller, ExtraFields, Map, Request, Response, Result, Route, forbidden, get};
-use svc_schema::{Arg, Args, Error, Schema, build::{integer, string}};
+use svc_schema::{
+    Arg, Args, Error, Schema,
+    build::{integer, string},
+};
 
 use super::IconCollection;
-use crate::{Access, RestSite, caller, icons::registry::Icon, posts::{context_arg, one_line}, respond};
+use crate::{
+    Access, RestSite, caller,
+    icons::registry::Icon,
+    posts::{context_arg, one_line},
+    respond,
+};
 
 const ALL: &[&str] = &["view", "edit", "embed"];
 

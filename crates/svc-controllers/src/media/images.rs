@@ -28,7 +28,12 @@ impl SiteImages {
     ///
     /// # Errors
     /// Those of the store.
-    pub(crate) fn of_posts(db: &mut Db, site: &SiteRenderer, settings: &Arc<Settings>, rows: &[&Post]) -> SiteResult<Self> {
+    pub(crate) fn of_posts(
+        db: &mut Db,
+        site: &SiteRenderer,
+        settings: &Arc<Settings>,
+        rows: &[&Post],
+    ) -> SiteResult<Self> {
         let texts = rows.iter().flat_map(|post| [post.content.as_str(), post.excerpt.as_str()]);
         let mut ids: Vec<i64> = texts.flat_map(attachment_ids).filter_map(|id| i64::try_from(id).ok()).collect();
         ids.sort_unstable();

@@ -9,7 +9,7 @@ use svc_store::{Db, Meta, posts};
 
 use super::{Attached, Parent, errors, sizes};
 use crate::{
-    Settings, RestSite, SiteResult, permalinks,
+    RestSite, Settings, SiteResult, permalinks,
     posts::{LoadedPost, draft::PostDraft, item::PostItem},
 };
 

@@ -6,6 +6,7 @@
 pub(crate) mod attached;
 mod av_metadata;
 mod covers;
+pub mod delete;
 mod edit;
 mod errors;
 mod fields;
@@ -16,7 +17,6 @@ mod params;
 mod receive;
 pub(crate) mod sizes;
 pub(crate) mod upload_store;
-pub(crate) mod delete;
 
 use std::sync::Arc;
 
@@ -28,12 +28,31 @@ use svc_media::{Blob, DecodedImage, Format, Kind};
 use svc_model::{Post, PostId, PostType};
 use svc_resource::View;
 use svc_routing::{CREATABLE, Controller, DELETABLE, EDITABLE, ExtraFields, Request, Response, Result, Route, get, on};
-use svc_schema::{Arg, Args, MethodKind, Sanitizer, Schema, build::{boolean, integer, string}};
-use svc_store::{MetaKind, Tx, meta::{self, Meta}, posts};
+use svc_schema::{
+    Arg, Args, MethodKind, Sanitizer, Schema,
+    build::{boolean, integer, string},
+};
+use svc_store::{
+    MetaKind, Tx,
+    meta::{self, Meta},
+    posts,
+};
 use svc_text::MimeTypes;
 
-use crate::{Access, RestSite, Settings, blocking::{run_blocking, settled}, caller, errors as common, http_client::own, media::delete::remove, posts::{Authorized, Posts, context_arg, draft::PostDraft, validators}, request::only_reads, respond};
-use self::{attached::DETAILS, upload_store::{ImageMetaSource, StoredUpload, UploadStore, WrittenFiles}};
+use self::{
+    attached::DETAILS,
+    upload_store::{ImageMetaSource, StoredUpload, UploadStore, WrittenFiles},
+};
+use crate::{
+    Access, RestSite, Settings,
+    blocking::{run_blocking, settled},
+    caller, errors as common,
+    http_client::own,
+    media::delete::remove,
+    posts::{Authorized, Posts, context_arg, draft::PostDraft, validators},
+    request::only_reads,
+    respond,
+};
 
 pub(crate) use attached::Attached;
 pub(crate) use attached::Parent;

@@ -10,7 +10,7 @@ use svc_schema::Error;
 use svc_text::MimeTypes;
 
 use super::errors;
-use crate::{Settings, RestSite, blocking::run_blocking, http_client::own};
+use crate::{RestSite, Settings, blocking::run_blocking, http_client::own};
 
 /// Largest image that is fetched from elsewhere, in bytes.
 const FETCH_BYTES: u64 = 32 << 20;

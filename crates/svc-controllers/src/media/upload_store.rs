@@ -9,7 +9,10 @@ use svc_media::{Blob, Cover, DecodedImage, Fit, Format, ImageMeta, Kind, Pending
 use svc_schema::Error;
 use svc_store::StoredText;
 
-use super::{attached::{Attached, DETAILS, FILE}, av_metadata, sizes};
+use super::{
+    attached::{Attached, DETAILS, FILE},
+    av_metadata, sizes,
+};
 use crate::{Settings, Site, blocking::run_blocking, posts::draft::NewFile};
 
 /// Images that are worked on at a time; each may take some hundred megabytes.

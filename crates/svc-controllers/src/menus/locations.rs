@@ -11,7 +11,7 @@ use svc_schema::{
 };
 
 use super::errors;
-use crate::{Access, LINK_RELATION, Settings, RestSite, caller, posts::context_arg, respond};
+use crate::{Access, LINK_RELATION, RestSite, Settings, caller, posts::context_arg, respond};
 
 const ALL: &[&str] = &["embed", "view", "edit"];
 

@@ -9,11 +9,26 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use svc_model::{Taxonomy, Term, TermId};
 use svc_routing::{CREATABLE, Controller, DELETABLE, EDITABLE, ExtraFields, Request, Response, Result, Route, get, on};
-use svc_schema::{Args, Error, MethodKind, Schema, build::{array, boolean, integer, string}};
+use svc_schema::{
+    Args, Error, MethodKind, Schema,
+    build::{array, boolean, integer, string},
+};
 use svc_store::{Tx, posts, terms};
 
 use super::{assignments, check_read, errors};
-use crate::{RestSite, SiteResult, menus::items::item::items_of, posts::context_arg, respond, sanitize, terms::{Terms, draft::TermDraft, errors as term_errors, fields::{self as term_fields, TermFields}, save::MAX_NAME}};
+use crate::{
+    RestSite, SiteResult,
+    menus::items::item::items_of,
+    posts::context_arg,
+    respond, sanitize,
+    terms::{
+        Terms,
+        draft::TermDraft,
+        errors as term_errors,
+        fields::{self as term_fields, TermFields},
+        save::MAX_NAME,
+    },
+};
 
 const VIEW_EDIT: &[&str] = &["view", "edit"];
 

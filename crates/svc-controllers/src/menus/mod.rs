@@ -12,10 +12,10 @@ use svc_routing::{Request, Result};
 
 use crate::{Access, RestSite, caller};
 
-pub(crate) use items::item::{ITEM, MENU};
 pub(crate) use self::assignments::MenuAssignments;
 pub(crate) use self::items::edit_args;
 pub use self::{items::MenuItems, locations::MenuLocations, menu::Menus};
+pub(crate) use items::item::{ITEM, MENU};
 
 /// Whether the caller may see menus: whoever may change them, or write posts of any type that the interface serves.
 fn check_read(site: &RestSite, req: &Request) -> Result<()> {

@@ -20,7 +20,7 @@ use svc_schema::{
     build::{SchemaBuilder, boolean, integer, string, untyped},
 };
 
-use crate::{Access, Settings, RestSite, caller, errors};
+use crate::{Access, RestSite, Settings, caller, errors};
 use foreign::Room;
 
 /// The namespace; it has no brand.

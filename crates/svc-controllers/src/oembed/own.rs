@@ -70,7 +70,13 @@ fn id_in(url: &str) -> Option<u64> {
 ///
 /// # Errors
 /// Those of the store.
-pub(super) fn data(db: &mut Db, site: &SiteRenderer, settings: &Settings, post: &Post, width: i64) -> SiteResult<Value> {
+pub(super) fn data(
+    db: &mut Db,
+    site: &SiteRenderer,
+    settings: &Settings,
+    post: &Post,
+    width: i64,
+) -> SiteResult<Value> {
     let width = width.clamp(WIDTHS.0, WIDTHS.1);
     let height = (width.saturating_mul(9) + 15).div_euclid(16).max(LEAST_HEIGHT);
     let rows = std::slice::from_ref(post);

@@ -3,17 +3,24 @@
 //! Those that code registers, those that every site has, those of the active theme; whoever writes posts sees them.
 
 mod directory;
-mod registry;
 pub(crate) mod expand;
+mod registry;
 
 use std::sync::Arc;
 
 use serde_json::{Value, json};
 use svc_resource::Fields;
 use svc_routing::{Controller, ExtraFields, Request, Response, Result, Route, forbidden, get};
-use svc_schema::{Error, Schema, build::{SchemaBuilder, boolean, number, string, untyped}};
+use svc_schema::{
+    Error, Schema,
+    build::{SchemaBuilder, boolean, number, string, untyped},
+};
 
-use crate::{Access, RestSite, caller, patterns::expand::{all, shown}, respond, themes};
+use crate::{
+    Access, RestSite, caller,
+    patterns::expand::{all, shown},
+    respond, themes,
+};
 
 pub use svc_packages::theme::Pattern;
 

@@ -6,8 +6,8 @@
 mod errors;
 mod fields;
 mod install;
-mod requirements;
 pub(crate) mod item;
+mod requirements;
 
 use std::{path::PathBuf, sync::Arc};
 
@@ -15,10 +15,25 @@ use fields::{NAME, OBJECT, STATES};
 use serde_json::{Map, Value, json};
 use svc_packages::plugins::{self, by_name};
 use svc_resource::{Fields, View};
-use svc_routing::{CREATABLE, Controller, DELETABLE, EDITABLE, ExtraFields, Link, Links, Method, ObjectId, Request, Response, Result, Route, get, on};
-use svc_schema::{Arg, Args, Schema, build::{array, string}};
+use svc_routing::{
+    CREATABLE, Controller, DELETABLE, EDITABLE, ExtraFields, Link, Links, Method, ObjectId, Request, Response, Result,
+    Route, get, on,
+};
+use svc_schema::{
+    Arg, Args, Schema,
+    build::{array, string},
+};
 
-use crate::{Access, Settings, RestSite, blocking::blocking, caller, extensions::{ACTIVE_EXTENSIONS, ACTIVE_PLUGINS, names, switch}, plugin_directory_client, plugins::item::Item, posts::{CONTEXTS, context_arg, one_line}, respond};
+use crate::{
+    Access, RestSite, Settings,
+    blocking::blocking,
+    caller,
+    extensions::{ACTIVE_EXTENSIONS, ACTIVE_PLUGINS, names, switch},
+    plugin_directory_client,
+    plugins::item::Item,
+    posts::{CONTEXTS, context_arg, one_line},
+    respond,
+};
 
 /// The family of plugins.
 pub struct Plugins {

@@ -3,10 +3,19 @@
 use svc_auth::Caller;
 use svc_model::{Post, PostId, RestController, UserId};
 use svc_routing::{Request, Result};
-use svc_store::{Db, meta::{self, MetaKind}, posts, users};
+use svc_store::{
+    Db,
+    meta::{self, MetaKind},
+    posts, users,
+};
 
 use super::{Authorized, Posts, draft::PostDraft};
-use crate::{SiteResult, block_types::{is_edited, kept}, caller, errors, respond, revisions::keep::{self, Editor, Typed}};
+use crate::{
+    SiteResult,
+    block_types::{is_edited, kept},
+    caller, errors, respond,
+    revisions::keep::{self, Editor, Typed},
+};
 
 /// Meta that says who has a post open in an editor, and since when.
 const LOCK: &str = "_edit_lock";
@@ -43,7 +52,7 @@ impl Posts {
                 Typed { title: draft.title, content, excerpt: draft.excerpt, meta: draft.meta }
             }
         };
-        
+
         let site = self.site.clone();
         let write = move |tx: &mut svc_store::Tx| {
             let editor = Editor { caller: &caller, unfiltered_html: job.allows_any_html(), now };

@@ -5,7 +5,10 @@ use std::sync::Arc;
 use serde_json::Value;
 use svc_model::PostType;
 use svc_resource::{Field, Fields};
-use svc_schema::{Error, build::{array, boolean, integer, object, string, types}};
+use svc_schema::{
+    Error,
+    build::{array, boolean, integer, object, string, types},
+};
 
 use super::{draft::PostDraft, item::PostItem};
 use crate::{RestSite, posts::formats::FORMATS};

@@ -1,7 +1,11 @@
 //! Post formats: terms of a taxonomy of their own.
 
 use svc_model::{PostId, Term, TermId};
-use svc_store::{Db, posts::{Clauses, Relation, TaxClause, TaxOperator}, terms::{self, TermQuery}};
+use svc_store::{
+    Db,
+    posts::{Clauses, Relation, TaxClause, TaxOperator},
+    terms::{self, TermQuery},
+};
 
 use crate::SiteResult;
 

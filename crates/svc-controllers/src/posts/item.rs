@@ -3,11 +3,22 @@
 use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
-use svc_content::{blocks::{BlockTypes, Root}, shortcodes::Page};
+use svc_content::{
+    blocks::{BlockTypes, Root},
+    shortcodes::Page,
+};
 use svc_model::{Post, PostType, Stamp, Term};
 use svc_store::Meta;
 
-use crate::{Settings, RestSite, block_types::IGNORED_HOOKS, blocks::Rendered, media::{Attached, SiteImages}, permalinks::PermalinkParts, posts::class_list::{class_list, format_of}, render};
+use crate::{
+    RestSite, Settings,
+    block_types::IGNORED_HOOKS,
+    blocks::Rendered,
+    media::{Attached, SiteImages},
+    permalinks::PermalinkParts,
+    posts::class_list::{class_list, format_of},
+    render,
+};
 
 /// A post, what was loaded with it, and what this request may see of it.
 pub(crate) struct PostItem {
@@ -156,4 +167,3 @@ impl PostItem {
         json!(class_list(&self.site, &self.post, &self.post_type, &self.terms, self.featured_media() > 0))
     }
 }
-

@@ -1,16 +1,37 @@
 //! Loads, for a whole page of posts at once, what the members that are asked for read.
 
-use std::{collections::HashMap, sync::{Arc, Mutex}};
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex},
+};
 
 use svc_auth::Caller;
 use svc_content::shortcodes::Page;
 use svc_model::{Post, PostId, PostType, Term};
 use svc_resource::{Plan, View};
 use svc_routing::Request;
-use svc_store::{Db, meta::{self, MetaKind}, posts, terms, users};
+use svc_store::{
+    Db,
+    meta::{self, MetaKind},
+    posts, terms, users,
+};
 
-use super::{draft::PostDraft, item::PostItem, links::{self, Revisions}, rights::PostRights, slugs};
-use crate::{Access, Settings, RestSite, SiteResult, block_types, blocks::{self, BlockViewer}, feeds::Missing, media::{self, SiteImages}, permalinks::{self, PermalinkParts, category_paths, first_category}, render::RenderOptions, request::block_viewer};
+use super::{
+    draft::PostDraft,
+    item::PostItem,
+    links::{self, Revisions},
+    rights::PostRights,
+    slugs,
+};
+use crate::{
+    Access, RestSite, Settings, SiteResult, block_types,
+    blocks::{self, BlockViewer},
+    feeds::Missing,
+    media::{self, SiteImages},
+    permalinks::{self, PermalinkParts, category_paths, first_category},
+    render::RenderOptions,
+    request::block_viewer,
+};
 
 /// What a request may see of the posts that it loads.
 pub(crate) struct PostLoader<'a> {

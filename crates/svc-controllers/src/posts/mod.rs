@@ -9,6 +9,7 @@ pub(crate) mod class_list;
 mod delete;
 pub(crate) mod draft;
 pub(crate) mod fields;
+pub(crate) mod formats;
 pub(crate) mod item;
 mod links;
 mod load;
@@ -20,7 +21,6 @@ pub(crate) mod save;
 mod slugs;
 pub(crate) mod validators;
 pub(crate) mod write;
-pub(crate) mod formats;
 
 use std::sync::Arc;
 
@@ -28,12 +28,29 @@ use serde_json::{Value, json};
 use svc_auth::{Caller, caps::PostCap};
 use svc_model::{Post, PostId, PostType, RestController};
 use svc_resource::{Paging, Params, View, total_headers};
-use svc_routing::{CREATABLE, Controller, DELETABLE, EDITABLE, ExtraFields, Method, Request, Response, Result, Route, get, on};
-use svc_schema::{Arg, Args, MethodKind, Schema, build::{SchemaBuilder, boolean, integer, string}};
-use svc_store::{Db, posts::{self, PostQuery}, request_cache};
+use svc_routing::{
+    CREATABLE, Controller, DELETABLE, EDITABLE, ExtraFields, Method, Request, Response, Result, Route, get, on,
+};
+use svc_schema::{
+    Arg, Args, MethodKind, Schema,
+    build::{SchemaBuilder, boolean, integer, string},
+};
+use svc_store::{
+    Db,
+    posts::{self, PostQuery},
+    request_cache,
+};
 
-use crate::{Access, Settings, RestSite, SiteResult, access::CapabilityData, caller, errors, feeds::{Missing, with_feeds, with_known_feeds}, media, request::only_reads, respond};
 use self::{fields::PostFields, load::PostLoader, params::PostList};
+use crate::{
+    Access, RestSite, Settings, SiteResult,
+    access::CapabilityData,
+    caller, errors,
+    feeds::{Missing, with_feeds, with_known_feeds},
+    media,
+    request::only_reads,
+    respond,
+};
 
 pub(crate) use delete::remove;
 pub(crate) use links::{create_term_cap, schema_links, with_query};
@@ -265,7 +282,11 @@ impl Posts {
         };
         // A response to a write does not wait for other sites.
         let reads = matches!(*req.method(), Method::GET | Method::HEAD | Method::OPTIONS);
-        let mut loaded = if reads { with_feeds(&self.site.renderer, load).await? } else { with_known_feeds(&self.site.renderer, load)? };
+        let mut loaded = if reads {
+            with_feeds(&self.site.renderer, load).await?
+        } else {
+            with_known_feeds(&self.site.renderer, load)?
+        };
         media::measure(&self.site, &mut loaded, &plan).await?;
         let Some(LoadedPost { item, links }) = loaded.pop() else { return Err(errors::post_not_found()) };
         let data = plan.prepare(&item);

@@ -5,11 +5,20 @@ use serde_json::{Value, json};
 use svc_auth::Caller;
 use svc_model::{PostId, PostType, Taxonomy, TermId, UserId};
 use svc_resource::Params;
-use svc_schema::{Error, build::{SchemaBuilder, array, boolean, integer, object, string, types}};
-use svc_store::{Db, Order, posts::{PostOrderBy, PostQuery, Relation, SearchColumn, TaxClause, TaxOperator}};
+use svc_schema::{
+    Error,
+    build::{SchemaBuilder, array, boolean, integer, object, string, types},
+};
+use svc_store::{
+    Db, Order,
+    posts::{PostOrderBy, PostQuery, Relation, SearchColumn, TaxClause, TaxOperator},
+};
 
 use super::formats::FORMATS;
-use crate::{Access, Settings, RestSite, SiteResult, errors, posts::formats::{of_formats, only_sticky}};
+use crate::{
+    Access, RestSite, Settings, SiteResult, errors,
+    posts::formats::{of_formats, only_sticky},
+};
 
 /// Largest number of items on a page.
 const MAX_PER_PAGE: i64 = 100;
@@ -342,4 +351,3 @@ fn unasked_statuses(
     }
     (open, Some((caller.id, private)))
 }
-

@@ -3,12 +3,27 @@
 use crate::site_errors::posts as errors;
 use std::sync::Arc;
 
-use svc_auth::{Caller, caps::{Object, PostCap}};
+use svc_auth::{
+    Caller,
+    caps::{Object, PostCap},
+};
 use svc_model::{Post, PostId, PostType, Term, TermId, UserId};
-use svc_store::{StoredText, Tx, meta::{self, MetaKind}, options, posts, terms, users};
+use svc_store::{
+    StoredText, Tx,
+    meta::{self, MetaKind},
+    options, posts, terms, users,
+};
 
 use super::{draft::PostDraft, old_slugs, rules, slugs};
-use crate::{Access, Settings, Site, SiteResult, block_types::{is_edited, kept, remember}, media::attached::ALT, menus::items::on_publish::page_published, meta::MetaRights, permalinks::{PermalinkParts, category_paths}, revisions::keep::revise};
+use crate::{
+    Access, Settings, Site, SiteResult,
+    block_types::{is_edited, kept, remember},
+    media::attached::ALT,
+    menus::items::on_publish::page_published,
+    meta::MetaRights,
+    permalinks::{PermalinkParts, category_paths},
+    revisions::keep::revise,
+};
 
 /// Characters that the column of passwords takes.
 pub(crate) const MAX_PASSWORD: usize = 255;

@@ -49,7 +49,10 @@ pub(crate) fn statuses(
 }
 
 /// A post may keep its status, also one that no request can set.
-pub(crate) fn status(site: &Arc<RestSite>, post_type: &Arc<PostType>) -> impl Fn(&Request, &Value) -> Result<bool> + use<> {
+pub(crate) fn status(
+    site: &Arc<RestSite>,
+    post_type: &Arc<PostType>,
+) -> impl Fn(&Request, &Value) -> Result<bool> + use<> {
     let (site, kind) = (Arc::clone(site), Arc::clone(post_type));
     let writable = string().one_of(site.writable_statuses()).compile();
     move |req, status| {

@@ -6,11 +6,19 @@ use serde_json::Value;
 use svc_model::{Post, PostType, RestController};
 use svc_resource::View;
 use svc_routing::{CREATABLE, Controller, ExtraFields, Request, Response, Result, Route, get, on};
-use svc_schema::{Args, MethodKind, Schema, build::{integer, string}};
+use svc_schema::{
+    Args, MethodKind, Schema,
+    build::{integer, string},
+};
 use svc_store::posts;
 
 use super::{Parent, RevisionTable, parent, parent_arg};
-use crate::{RestSite, errors, menus, posts::{Authorized, Posts, context_arg, validators}, request::nonce, respond};
+use crate::{
+    RestSite, errors, menus,
+    posts::{Authorized, Posts, context_arg, validators},
+    request::nonce,
+    respond,
+};
 
 /// The address at which an editor looks at what he has not published.
 const PREVIEW: &str = "preview_link";

@@ -3,9 +3,16 @@
 use std::collections::HashMap;
 
 use serde_json::{Map, Value};
-use svc_auth::{Caller, caps::{Object, PostCap}};
+use svc_auth::{
+    Caller,
+    caps::{Object, PostCap},
+};
 use svc_model::{Post, PostId, PostType, UserId};
-use svc_store::{StoredText, Tx, meta::{self, Meta, MetaKind}, posts};
+use svc_store::{
+    StoredText, Tx,
+    meta::{self, Meta, MetaKind},
+    posts,
+};
 
 use crate::{Access, Settings, Site, SiteResult, meta::MetaRights, sanitize};
 

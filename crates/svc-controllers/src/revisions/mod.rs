@@ -17,11 +17,14 @@ use svc_auth::caps::PostCap;
 use svc_model::{Post, PostId, PostType};
 use svc_resource::{Params, total_headers};
 use svc_routing::{Controller, DELETABLE, ExtraFields, Request, Response, Result, Route, get, on};
-use svc_schema::{Args, Schema, build::{SchemaBuilder, boolean, integer}};
+use svc_schema::{
+    Args, Schema,
+    build::{SchemaBuilder, boolean, integer},
+};
 use svc_store::posts;
 
-use crate::{Access, Settings, RestSite, caller, errors, posts::context_arg, request::only_reads, respond};
 use self::table::RevisionTable;
+use crate::{Access, RestSite, Settings, caller, errors, posts::context_arg, request::only_reads, respond};
 
 pub use autosaves::Autosaves;
 pub(crate) use params::{RevisionList, params};

@@ -17,7 +17,7 @@ use svc_store::{
 };
 
 use crate::{
-    Settings, RestSite, SiteResult,
+    RestSite, Settings, SiteResult,
     blocks::{self, BlockViewer},
     media::SiteImages,
     permalinks::PermalinkParts,

@@ -8,7 +8,7 @@ use svc_fetch::{Allowed, FetchError, Get, Response};
 use svc_schema::Error;
 
 use super::{Finding, Test, Verdict};
-use crate::{Settings, RestSite, blocking::blocking, http_client::own};
+use crate::{RestSite, Settings, blocking::blocking, http_client::own};
 
 /// Time for one request of a test.
 const TIME: Duration = Duration::from_secs(10);

@@ -1,8 +1,5 @@
 //! A template to be stored.
 
-
-
-
 /// What a request wants to change of a template.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct TemplateDraft {

@@ -8,12 +8,30 @@ use serde_json::{Value, json};
 use svc_auth::caps::PostCap;
 use svc_model::{Post, PostId, PostType};
 use svc_resource::{Fields, Params, View, total_headers};
-use svc_routing::{CREATABLE, Controller, DELETABLE, ExtraFields, Link, Links, Map, Request, Response, Result, Route, get, on};
-use svc_schema::{Arg, Args, Error, MethodKind, Schema, build::{boolean, integer, string}};
+use svc_routing::{
+    CREATABLE, Controller, DELETABLE, ExtraFields, Link, Links, Map, Request, Response, Result, Route, get, on,
+};
+use svc_schema::{
+    Arg, Args, Error, MethodKind, Schema,
+    build::{boolean, integer, string},
+};
 use svc_store::{Tx, posts};
 
-use super::{cannot_manage, clean_id, fields, id_pattern, load::{Kind, Template, TemplateLookup}};
-use crate::{Access, Settings, RestSite, caller, errors, posts::context_arg, respond, revisions::{RevisionList, find, keep::{self, Editor, Typed}, params}, templates::draft::TemplateDraft};
+use super::{
+    cannot_manage, clean_id, fields, id_pattern,
+    load::{Kind, Template, TemplateLookup},
+};
+use crate::{
+    Access, RestSite, Settings, caller, errors,
+    posts::context_arg,
+    respond,
+    revisions::{
+        RevisionList, find,
+        keep::{self, Editor, Typed},
+        params,
+    },
+    templates::draft::TemplateDraft,
+};
 
 /// Files of the theme have no revisions.
 fn not_saved() -> Error {

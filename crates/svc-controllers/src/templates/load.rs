@@ -8,7 +8,12 @@ use std::{collections::HashMap, sync::Arc};
 use svc_content::blocks::{self, Block, Root};
 use svc_model::{Post, PostId, PostType, Term, TermId, UserId};
 use svc_packages::theme::TemplateFile;
-use svc_store::{Db, Meta, meta::{self, MetaKind}, posts::{self, Clauses, PostQuery, TaxClause}, terms, users};
+use svc_store::{
+    Db, Meta,
+    meta::{self, MetaKind},
+    posts::{self, Clauses, PostQuery, TaxClause},
+    terms, users,
+};
 
 use super::{kinds, named};
 use crate::{ActiveTheme, Settings, Site, SiteResult, block_types::IGNORED_HOOKS, patterns::expand};

@@ -18,12 +18,21 @@ use std::{collections::HashMap, sync::Arc};
 use serde_json::{Value, json};
 use svc_model::{PostId, PostType};
 use svc_resource::{Fields, Params, View};
-use svc_routing::{CREATABLE, Controller, DELETABLE, EDITABLE, ExtraFields, Link, Links, Map, Request, Response, Result, Route, forbidden, get, on};
-use svc_schema::{Arg, Args, Error, MethodKind, Schema, build::{boolean, string}};
+use svc_routing::{
+    CREATABLE, Controller, DELETABLE, EDITABLE, ExtraFields, Link, Links, Map, Request, Response, Result, Route,
+    forbidden, get, on,
+};
+use svc_schema::{
+    Arg, Args, Error, MethodKind, Schema,
+    build::{boolean, string},
+};
 use svc_store::posts;
 
-use crate::{Access, LINK_RELATION, Settings, RestSite, caller, posts::context_arg, respond, templates::draft::TemplateDraft, themes};
 use self::fields::TemplateList;
+use crate::{
+    Access, LINK_RELATION, RestSite, Settings, caller, posts::context_arg, respond, templates::draft::TemplateDraft,
+    themes,
+};
 
 pub use history::TemplateHistory;
 pub(crate) use kinds::area_labels;

@@ -1,7 +1,11 @@
 //! Stores templates.
 
 use svc_model::{Post, PostId, Term, TermId, UserId};
-use svc_store::{StoredText, Tx, meta::{self, MetaKind}, posts, terms};
+use svc_store::{
+    StoredText, Tx,
+    meta::{self, MetaKind},
+    posts, terms,
+};
 
 use super::load::{Kind, THEME};
 use crate::SiteResult;

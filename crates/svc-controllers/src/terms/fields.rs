@@ -7,7 +7,7 @@ use svc_resource::Fields;
 use svc_schema::build::{integer, string};
 use svc_store::Meta;
 
-use crate::{Settings, RestSite, terms::draft::TermDraft};
+use crate::{RestSite, Settings, terms::draft::TermDraft};
 
 /// The table of terms.
 pub(crate) type TermFields = Fields<TermItem, TermDraft>;

@@ -6,10 +6,22 @@ use svc_auth::Caller;
 use svc_model::{Taxonomy, Term};
 use svc_resource::{Plan, View};
 use svc_routing::Links;
-use svc_store::{Db, meta::{self, MetaKind}};
+use svc_store::{
+    Db,
+    meta::{self, MetaKind},
+};
 
-use super::{fields::TermItem, links::{self, TermRights}};
-use crate::{Settings, RestSite, SiteResult, terms::{draft::TermDraft, paths::{access, slug_paths}}};
+use super::{
+    fields::TermItem,
+    links::{self, TermRights},
+};
+use crate::{
+    RestSite, Settings, SiteResult,
+    terms::{
+        draft::TermDraft,
+        paths::{access, slug_paths},
+    },
+};
 
 /// What a request may see of the terms that it loads.
 pub(super) struct TermLoader<'a> {

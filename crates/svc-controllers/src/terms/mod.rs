@@ -18,12 +18,26 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use svc_model::{PostId, PostType, Taxonomy, Term, TermId};
 use svc_resource::{Paging, Params, View, total_headers};
-use svc_routing::{CREATABLE, Controller, DELETABLE, EDITABLE, ExtraFields, Map, Request, Response, Result, Route, get, on};
-use svc_schema::{Args, MethodKind, Schema, build::{boolean, integer}};
+use svc_routing::{
+    CREATABLE, Controller, DELETABLE, EDITABLE, ExtraFields, Map, Request, Response, Result, Route, get, on,
+};
+use svc_schema::{
+    Args, MethodKind, Schema,
+    build::{boolean, integer},
+};
 use svc_store::{Db, posts, request_cache, terms};
 
-use crate::{Access, RestSite, SiteResult, caller, errors::{forbidden_context, trash_not_supported}, posts::{context_arg, create_term_cap}, respond};
-use self::{fields::TermFields, load::{LoadedTerm, TermLoader}, params::TermList};
+use self::{
+    fields::TermFields,
+    load::{LoadedTerm, TermLoader},
+    params::TermList,
+};
+use crate::{
+    Access, RestSite, SiteResult, caller,
+    errors::{forbidden_context, trash_not_supported},
+    posts::{context_arg, create_term_cap},
+    respond,
+};
 
 pub(crate) use self::links::TermRights;
 

@@ -2,11 +2,25 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use svc_auth::{Caller, caps::{MetaKind as CapKind, Object}};
+use svc_auth::{
+    Caller,
+    caps::{MetaKind as CapKind, Object},
+};
 use svc_model::{Taxonomy, Term, TermId};
-use svc_store::{Db, Tx, meta::{self, MetaKind}, options, terms::{self, TermQuery}};
+use svc_store::{
+    Db, Tx,
+    meta::{self, MetaKind},
+    options,
+    terms::{self, TermQuery},
+};
 
-use crate::{Settings, Site, SiteResult, meta::MetaRights, sanitize, site_errors::terms as errors, terms::{draft::TermDraft, paths}};
+use crate::{
+    Settings, Site, SiteResult,
+    meta::MetaRights,
+    sanitize,
+    site_errors::terms as errors,
+    terms::{draft::TermDraft, paths},
+};
 
 /// Most characters of a name (column `terms.name`).
 pub(crate) const MAX_NAME: usize = 200;

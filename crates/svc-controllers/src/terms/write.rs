@@ -10,7 +10,13 @@ use svc_routing::{ObjectId, Request, Result};
 use svc_store::terms;
 
 use super::{Terms, errors, fields::object_type};
-use crate::{caller, menus, respond, terms::{draft::TermDraft, save::{Job, default_term, store_meta}}};
+use crate::{
+    caller, menus, respond,
+    terms::{
+        draft::TermDraft,
+        save::{Job, default_term, store_meta},
+    },
+};
 
 impl Terms {
     /// Creates or changes a term as the request says; gives it as stored.

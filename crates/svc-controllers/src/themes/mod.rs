@@ -22,7 +22,7 @@ use svc_schema::{
 };
 
 use self::fields::ThemeItem;
-use crate::{Access, LINK_RELATION, Settings, RestSite, blocking::blocking, caller, global_styles, respond};
+use crate::{Access, LINK_RELATION, RestSite, Settings, blocking::blocking, caller, global_styles, respond};
 
 /// The object type that additional fields name.
 const OBJECT: &str = "theme";

@@ -6,7 +6,10 @@ use serde_json::Value;
 use svc_auth::{Secret, roles::UserCaps};
 use svc_model::User;
 use svc_resource::Fields;
-use svc_schema::{Error, build::{SchemaBuilder, array, integer, string, untyped}};
+use svc_schema::{
+    Error,
+    build::{SchemaBuilder, array, integer, string, untyped},
+};
 use svc_store::Meta;
 
 use super::{errors, locales};

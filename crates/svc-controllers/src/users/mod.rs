@@ -11,22 +11,39 @@ mod locales;
 mod params;
 pub(crate) mod preferences;
 mod rights;
+pub(crate) mod roles;
 mod rules;
 pub(crate) mod save;
 mod write;
-pub(crate) mod roles;
 
 use std::sync::Arc;
 
 use serde_json::{Value, json};
 use svc_model::{User, UserId};
 use svc_resource::{Paging, Params, Plan, View, total_headers};
-use svc_routing::{CREATABLE, Controller, DELETABLE, EDITABLE, ExtraFields, Map, Request, Response, Result, Route, get, on};
-use svc_schema::{Arg, Args, Error, MethodKind, Sanitizer, Validator, build::{boolean, integer}};
+use svc_routing::{
+    CREATABLE, Controller, DELETABLE, EDITABLE, ExtraFields, Map, Request, Response, Result, Route, get, on,
+};
+use svc_schema::{
+    Arg, Args, Error, MethodKind, Sanitizer, Validator,
+    build::{boolean, integer},
+};
 use svc_store::{request_cache, users};
 
-use crate::{Access, Settings, RestSite, avatars, caller, errors::{forbidden_context, trash_not_supported}, posts::context_arg, request::only_reads, respond, users::draft::UserDraft};
-use self::{fields::{OBJECT, UserFields, UserItem}, load::{LoadedUser, UserLoader}, params::UserList, rights::UserRights};
+use self::{
+    fields::{OBJECT, UserFields, UserItem},
+    load::{LoadedUser, UserLoader},
+    params::UserList,
+    rights::UserRights,
+};
+use crate::{
+    Access, RestSite, Settings, avatars, caller,
+    errors::{forbidden_context, trash_not_supported},
+    posts::context_arg,
+    request::only_reads,
+    respond,
+    users::draft::UserDraft,
+};
 
 /// Route of the collection.
 pub(crate) fn route(site: &RestSite) -> String {

@@ -240,7 +240,11 @@ mod tests {
     use super::*;
 
     fn site() -> RestSite {
-        RestSite::new(Store::open(&StoreConfig::new(DatabaseUrl::Temporary)).unwrap(), Brand::default(), Path::new("none"))
+        RestSite::new(
+            Store::open(&StoreConfig::new(DatabaseUrl::Temporary)).unwrap(),
+            Brand::default(),
+            Path::new("none"),
+        )
     }
 
     fn caller(role: &str) -> Caller {

@@ -4,7 +4,7 @@ use svc_auth::{Caller, caps::Object};
 use svc_model::{PostType, UserId};
 use svc_store::{Db, authors};
 
-use crate::{Access, Settings, RestSite, SiteResult};
+use crate::{Access, RestSite, Settings, SiteResult};
 
 /// Types whose posts make their author known: those that the interface serves.
 pub(super) fn types_shown(site: &RestSite) -> impl Iterator<Item = &str> {

@@ -2,12 +2,25 @@
 
 use std::sync::Arc;
 
-use svc_auth::{Caller, caps::{MetaKind as CapKind, Object}, roles::{CapSet, Roles}};
+use svc_auth::{
+    Caller,
+    caps::{MetaKind as CapKind, Object},
+    roles::{CapSet, Roles},
+};
 use svc_model::{User, UserId};
-use svc_store::{Db, Meta, StoredText, Tx, meta::{self, MetaKind}, users};
+use svc_store::{
+    Db, Meta, StoredText, Tx,
+    meta::{self, MetaKind},
+    users,
+};
 
 use super::rules::{self, Profile};
-use crate::{Access, Settings, Site, SiteResult, meta::MetaRights, site_errors::users as errors, users::{draft::UserDraft, roles}};
+use crate::{
+    Access, Settings, Site, SiteResult,
+    meta::MetaRights,
+    site_errors::users as errors,
+    users::{draft::UserDraft, roles},
+};
 
 /// Everything that the transaction needs, so that it can be run again. No `Debug`: it holds a hash.
 pub(crate) struct Job {

@@ -8,7 +8,12 @@ use svc_routing::{ObjectId, Request, Result};
 use svc_store::{authors, users};
 
 use super::{Users, errors, fields::OBJECT};
-use crate::{Access, Settings, caller, hashing::{self, HashFailure}, posts, respond, users::{draft::UserDraft, save::Job}};
+use crate::{
+    Access, Settings, caller,
+    hashing::{self, HashFailure},
+    posts, respond,
+    users::{draft::UserDraft, save::Job},
+};
 
 /// The hash of a new password, as the interface tells its failures.
 async fn hash(password: Secret) -> Result<String> {
@@ -35,7 +40,8 @@ impl Users {
             Some(password) => Some(hash(password).await?),
             None => None,
         };
-        let job = Job { site: Arc::clone(&self.site.site), settings, caller, draft, hash, existing: existing.map(|u| u.id) };
+        let job =
+            Job { site: Arc::clone(&self.site.site), settings, caller, draft, hash, existing: existing.map(|u| u.id) };
         let id = self.site.write(move |tx| job.run(tx)).await?;
         let number = u64::try_from(id.0).unwrap_or_default();
         self.extra.update(OBJECT, &ObjectId::from(number), req).await?;

@@ -9,10 +9,16 @@ use std::sync::Arc;
 
 use svc_resource::Fields;
 use svc_routing::{Controller, Request, Response, Result, Route, forbidden, get};
-use svc_schema::{Args, Error, Schema, build::{integer, string}};
+use svc_schema::{
+    Args, Error, Schema,
+    build::{integer, string},
+};
 
-use crate::{Access, RestSite, caller, respond, templates::{self, Maker}};
 use self::views::Views;
+use crate::{
+    Access, RestSite, caller, respond,
+    templates::{self, Maker},
+};
 
 /// The version of these answers.
 const VERSION: i64 = 1;

@@ -4,7 +4,10 @@ use std::sync::Arc;
 
 use indexmap::IndexMap;
 
-use crate::{SiteResult, widgets::{instance::Instance, kinds, show::Showing}};
+use crate::{
+    SiteResult,
+    widgets::{instance::Instance, kinds, show::Showing},
+};
 
 /// A kind of widgets: how one is set, shown and edited.
 pub trait WidgetKind: Send + Sync {

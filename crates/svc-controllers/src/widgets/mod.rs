@@ -12,10 +12,10 @@ mod show;
 pub(crate) mod sidebar;
 pub(crate) use sidebar::INACTIVE;
 pub use sidebar::Sidebar;
+pub(crate) mod kind;
 mod sidebars;
 mod store;
 mod types;
-pub(crate) mod kind;
 
 use svc_routing::{Request, Result};
 

@@ -5,12 +5,30 @@
 use std::{cell::Cell, sync::Arc};
 
 use serde_json::{Value, json};
-use svc_routing::{CREATABLE, Controller, DELETABLE, EDITABLE, ExtraFields, Link, Links, Map, Request, Response, Result, Route, get, on};
-use svc_schema::{Args, MethodKind, Schema, build::{boolean, string}};
+use svc_routing::{
+    CREATABLE, Controller, DELETABLE, EDITABLE, ExtraFields, Link, Links, Map, Request, Response, Result, Route, get,
+    on,
+};
+use svc_schema::{
+    Args, MethodKind, Schema,
+    build::{boolean, string},
+};
 use svc_store::{Db, Tx};
 
-use super::{Instance, check_manage, errors, fields::{Draft, Item, OBJECT, WidgetFields, fields}, instance, is_open, may_manage, show, store::{Widgets, parse_id, store_instance}, types::in_form};
-use crate::{Access, LINK_RELATION, Settings, RestSite, SiteResult, caller, posts::context_arg, request::block_viewer, respond, widgets::{kind::WidgetKind, sidebar::INACTIVE}};
+use super::{
+    Instance, check_manage, errors,
+    fields::{Draft, Item, OBJECT, WidgetFields, fields},
+    instance, is_open, may_manage, show,
+    store::{Widgets, parse_id, store_instance},
+    types::in_form,
+};
+use crate::{
+    Access, LINK_RELATION, RestSite, Settings, SiteResult, caller,
+    posts::context_arg,
+    request::block_viewer,
+    respond,
+    widgets::{kind::WidgetKind, sidebar::INACTIVE},
+};
 
 /// The routes of widgets.
 pub struct WidgetRoutes {
@@ -50,7 +68,14 @@ impl WidgetRoutes {
             && plan.wants("rendered")
         {
             let widget = (id, kind.as_ref(), stored);
-            item.rendered = show::in_sidebar(db, &self.site.renderer, settings, (&block_viewer(&self.site, settings, req), has_category_menu), sidebar, widget)?;
+            item.rendered = show::in_sidebar(
+                db,
+                &self.site.renderer,
+                settings,
+                (&block_viewer(&self.site, settings, req), has_category_menu),
+                sidebar,
+                widget,
+            )?;
         }
         let number = parse_id(id).map_or(String::new(), |(_, number)| number.to_string());
         item.form = kind.form(&number, stored.unwrap_or(&Instance::default()));
@@ -205,7 +230,10 @@ impl WidgetRoutes {
                 ["instance", "form_data"].iter().any(|name| req.param(name).is_some_and(|given| !given.is_null()));
             if sets { errors::invalid("There is no such kind of widgets.") } else { errors::unknown_kind() }
         })?;
-        self.site.read(|db| Widgets::load(db, &self.site, self.site.widgets.id_bases()))?.sidebar_of(&id).ok_or_else(errors::not_found)?;
+        self.site
+            .read(|db| Widgets::load(db, &self.site, self.site.widgets.id_bases()))?
+            .sidebar_of(&id)
+            .ok_or_else(errors::not_found)?;
         // The id in the address is the widget's, whatever the body says.
         let draft: Draft = self.fields.read(|name| respond::given(&req, name))?;
         let given = self.given(&draft, id_base)?;

@@ -5,7 +5,12 @@ use std::{cell::Cell, sync::Arc};
 use svc_store::Db;
 
 use super::{Instance, store::parse_id};
-use crate::{Settings, SiteRenderer, SiteResult, blocks::BlockViewer, render, widgets::{kind::WidgetKind, sidebar::Sidebar}};
+use crate::{
+    Settings, SiteRenderer, SiteResult,
+    blocks::BlockViewer,
+    render,
+    widgets::{kind::WidgetKind, sidebar::Sidebar},
+};
 
 /// What a widget is shown with: the site as of one snapshot, the request, and what stands around titles.
 pub struct Showing<'a> {

@@ -1,6 +1,5 @@
 //! Sidebars: where a theme shows widgets.
 
-
 /// Where widgets are kept that stand nowhere.
 pub(crate) const INACTIVE: &str = "wp_inactive_widgets";
 

@@ -5,11 +5,19 @@ use std::sync::Arc;
 use serde_json::Value;
 use svc_resource::Fields;
 use svc_routing::{Controller, EDITABLE, ExtraFields, Link, Links, Map, Request, Response, Result, Route, get, on};
-use svc_schema::{Args, MethodKind, Schema, build::{array, string, types}};
+use svc_schema::{
+    Args, MethodKind, Schema,
+    build::{array, string, types},
+};
 use svc_store::Tx;
 
 use super::{check_manage, errors, is_open, may_manage, store::Widgets};
-use crate::{LINK_RELATION, Settings, RestSite, posts::{context_arg, with_query}, respond, widgets::sidebar::{INACTIVE, Sidebar}};
+use crate::{
+    LINK_RELATION, RestSite, Settings,
+    posts::{context_arg, with_query},
+    respond,
+    widgets::sidebar::{INACTIVE, Sidebar},
+};
 
 const ALL: &[&str] = &["embed", "view", "edit"];
 
@@ -143,8 +151,9 @@ impl SidebarRoutes {
             return Ok(Response::new(Value::Null));
         }
         let manages = may_manage(&self.site, &req)?;
-        let (settings, widgets) =
-            self.site.read(|db| Ok((self.site.settings_in(db)?, Widgets::load(db, &self.site, self.site.widgets.id_bases())?)))?;
+        let (settings, widgets) = self.site.read(|db| {
+            Ok((self.site.settings_in(db)?, Widgets::load(db, &self.site, self.site.widgets.id_bases())?))
+        })?;
         let mut items = Vec::new();
         for id in widgets.sidebars.keys().filter(|id| manages || is_open(&self.site, id)) {
             let (data, links) = self.show(&self.item(&widgets, &settings, id), &settings, &req).await?;
@@ -160,8 +169,9 @@ impl SidebarRoutes {
 
     async fn fetch(self: Arc<Self>, req: Request) -> Result<Response> {
         let id: String = req.require("id")?;
-        let (settings, widgets) =
-            self.site.read(|db| Ok((self.site.settings_in(db)?, Widgets::load(db, &self.site, self.site.widgets.id_bases())?)))?;
+        let (settings, widgets) = self.site.read(|db| {
+            Ok((self.site.settings_in(db)?, Widgets::load(db, &self.site, self.site.widgets.id_bases())?))
+        })?;
         let item = self.item(&widgets, &settings, &id);
         if item.id.is_none() {
             return Err(errors::sidebar_not_found());

@@ -64,11 +64,7 @@ impl Widgets {
     ///
     /// # Errors
     /// Those of the store.
-    pub(super) fn load<'k>(
-        db: &mut Db,
-        site: &Site,
-        kinds: impl Iterator<Item = &'k str> + Clone,
-    ) -> SiteResult<Self> {
+    pub(super) fn load<'k>(db: &mut Db, site: &Site, kinds: impl Iterator<Item = &'k str> + Clone) -> SiteResult<Self> {
         let mut names: Vec<String> = kinds.clone().map(option).collect();
         names.push(SIDEBARS.to_owned());
         let names: Vec<&str> = names.iter().map(String::as_str).collect();

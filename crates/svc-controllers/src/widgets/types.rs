@@ -6,10 +6,15 @@ use serde_json::{Map, Value, json};
 use svc_php::{cast::to_int, numeric::is_numeric};
 use svc_resource::Fields;
 use svc_routing::{Controller, ExtraFields, Link, Links, Method, Request, Response, Result, Route, get, on};
-use svc_schema::{Arg, Args, Sanitizer, Schema, build::{boolean, string, untyped}};
+use svc_schema::{
+    Arg, Args, Sanitizer, Schema,
+    build::{boolean, string, untyped},
+};
 
 use super::{Instance, check_manage, errors, instance, show};
-use crate::{Access, Settings, RestSite, caller, posts::context_arg, request::block_viewer, respond, widgets::kind::WidgetKind};
+use crate::{
+    Access, RestSite, Settings, caller, posts::context_arg, request::block_viewer, respond, widgets::kind::WidgetKind,
+};
 
 const ALL: &[&str] = &["embed", "view", "edit"];
 const ALL_CONTEXTS: &[&str] = &["view", "edit", "embed"];
@@ -106,7 +111,16 @@ impl WidgetTypeRoutes {
             let unfiltered = Access::new(&self.site, &settings).can(&caller(&req), "unfiltered_html");
             instance = kind.update(&new, instance, unfiltered);
         }
-        let preview = self.site.read(|db| show::alone(db, &self.site.renderer, &settings, &block_viewer(&self.site, &settings, &req), kind.as_ref(), &instance))?;
+        let preview = self.site.read(|db| {
+            show::alone(
+                db,
+                &self.site.renderer,
+                &settings,
+                &block_viewer(&self.site, &settings, &req),
+                kind.as_ref(),
+                &instance,
+            )
+        })?;
         // The number of the widget whose form it is; a widget that is to be made has none yet.
         let number = req.param("number").filter(|n| is_numeric(n)).map_or(-1, to_int);
         Ok(Response::new(json!({
@@ -120,7 +134,16 @@ impl WidgetTypeRoutes {
     async fn render(self: Arc<Self>, req: Request, kind: Kind) -> Result<Response> {
         let given: Map<String, Value> = req.arg("instance")?.unwrap_or_default();
         let (settings, instance) = (self.site.settings()?, Instance::from_json(&given));
-        let html = self.site.read(|db| show::alone(db, &self.site.renderer, &settings, &block_viewer(&self.site, &settings, &req), kind.as_ref(), &instance))?;
+        let html = self.site.read(|db| {
+            show::alone(
+                db,
+                &self.site.renderer,
+                &settings,
+                &block_viewer(&self.site, &settings, &req),
+                kind.as_ref(),
+                &instance,
+            )
+        })?;
         let page = format!(
             "<!doctype html>\n<html>\n<head>\n<meta charset=\"UTF-8\" />\n<meta name=\"viewport\" \
              content=\"width=device-width, initial-scale=1\" />\n</head>\n<body>\n{html}\n</body>\n</html>\n"

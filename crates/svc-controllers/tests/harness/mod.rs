@@ -7,7 +7,7 @@ use std::{path::Path, sync::Arc};
 use serde_json::Value;
 use svc_auth::Caller;
 use svc_brand::Brand;
-use svc_controllers::{MetaField, Settings, Site, mount, site_info};
+use svc_controllers::{MetaField, RestSite, Settings, SiteSetup, mount, site_info};
 use svc_model::{PostType, Taxonomy, UserId};
 use svc_routing::{Method, Registry, Request, Server, response::Body};
 use svc_store::{DatabaseUrl, MetaKind, Store, StoreConfig, meta};
@@ -18,7 +18,7 @@ pub(crate) const DUMP: &[u8] = include_bytes!("../../../svc-store/testdata/site.
 /// A site and the server on it.
 pub(crate) struct Harness {
     /// The site.
-    pub(crate) site: Arc<Site>,
+    pub(crate) site: Arc<RestSite>,
     /// Every family, mounted.
     pub(crate) server: Server,
 }
@@ -53,7 +53,7 @@ impl Harness {
     }
 
     /// [`Self::new`], with a change to the site before it is finished.
-    pub(crate) fn with(change: impl FnOnce(&mut Site)) -> Self {
+    pub(crate) fn with(change: impl FnOnce(&mut SiteSetup)) -> Self {
         let mut config = StoreConfig::new(DatabaseUrl::Temporary);
         config.durable = false;
         // One connection: a request that waits for a second one fails.
@@ -64,8 +64,8 @@ impl Harness {
     }
 
     /// A server on a database that has the fixture already. Several may share one.
-    pub(crate) fn on(store: Store, change: impl FnOnce(&mut Site)) -> Self {
-        let mut site = Site::new(store, Brand::default(), Path::new("no-such-folder"));
+    pub(crate) fn on(store: Store, change: impl FnOnce(&mut SiteSetup)) -> Self {
+        let mut site = SiteSetup::new(store, Brand::default(), Path::new("no-such-folder"));
         let book = PostType::new("book").labelled("Books", "Book").public().rest("books");
         site.types.register(book.supporting(&["title", "editor", "author", "custom-fields", "revisions", "thumbnail"]));
         site.taxonomies.register(Taxonomy::new("genre", &["book"]).hierarchical().rest("genres"));

@@ -2,10 +2,10 @@
 
 use serde_json::{Map, Value, json};
 use svc_content::blocks::BlockType;
-use svc_controllers::Site;
+use svc_controllers::SiteSetup;
 
 /// Registers the block.
-pub(crate) fn register(site: &mut Site) {
+pub(crate) fn register(site: &mut SiteSetup) {
     let mut badge = BlockType::new("fixture/badge", "Badge")
         .attribute("label", json!({"type": "string", "default": "New"}))
         .attribute("count", json!({"type": "integer", "minimum": 0}))

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use svc_controllers::{
-    MetaField, RegisteredSetting, Site,
+    MetaField, RegisteredSetting, RestSite, SiteSetup,
     patterns::{Pattern, PatternCategory},
     widgets::Sidebar,
 };
@@ -21,7 +21,7 @@ use svc_store::{
 const NICK: &str = "fx_nick";
 
 /// The site's time zone as its options name it.
-pub(crate) fn zone(site: &Site) -> SiteZone {
+pub(crate) fn zone(site: &RestSite) -> SiteZone {
     match site.settings() {
         Ok(settings) => {
             let offset = svc_php::numeric::text_to_float(settings.option("gmt_offset"));
@@ -32,7 +32,7 @@ pub(crate) fn zone(site: &Site) -> SiteZone {
 }
 
 /// Types, taxonomies and meta.
-pub(crate) fn register(site: &mut Site) {
+pub(crate) fn register(site: &mut SiteSetup) {
     taxonomies(site);
     post_types(site);
     post_meta(site);
@@ -45,7 +45,7 @@ pub(crate) fn register(site: &mut Site) {
     theme(site);
 }
 
-fn sidebars(site: &mut Site) {
+fn sidebars(site: &mut SiteSetup) {
     let main = Sidebar::new("sidebar-main", "Main Sidebar").describe("Shown beside posts.");
     let main = main.around_widgets("<section id=\"%1$s\" class=\"widget %2$s\">", "</section>");
     site.register_sidebar(main.around_titles("<h2 class=\"widget-title\">", "</h2>"));
@@ -54,7 +54,7 @@ fn sidebars(site: &mut Site) {
 }
 
 /// What the theme supports by code, and a pattern of the site's own.
-fn theme(site: &mut Site) {
+fn theme(site: &mut SiteSetup) {
     let formats =
         ["standard", "aside", "gallery", "link", "image", "quote", "status", "video", "audio", "chat"].map(Value::from);
     site.theme_supports.insert("formats".to_owned(), formats.into_iter().collect());
@@ -78,7 +78,7 @@ fn theme(site: &mut Site) {
     });
 }
 
-fn settings(site: &mut Site) {
+fn settings(site: &mut SiteSetup) {
     let motto = build::string().title("Motto").describe("Motto of the site.").default("Onward");
     let clean: fn(Value) -> Option<Value> = |value| Some(svc_text::sanitize_text_field(value.as_str()?).into());
     site.registered_settings.push(RegisteredSetting::new("fx_motto", motto).sanitize_with(clean));
@@ -88,7 +88,7 @@ fn settings(site: &mut Site) {
     site.registered_settings.push(RegisteredSetting::new("fx_layout", layout).named("fx_site_layout"));
 }
 
-fn taxonomies(site: &mut Site) {
+fn taxonomies(site: &mut SiteSetup) {
     let mut genre = Taxonomy::new("genre", &["book"]).labelled("Genres", "Genre").hierarchical().rest("genres");
     "Kinds of books.".clone_into(&mut genre.description);
     genre.show_admin_column = true;
@@ -96,7 +96,7 @@ fn taxonomies(site: &mut Site) {
     site.taxonomies.register(Taxonomy::new("shelf", &["book"]).labelled("Shelves", "Shelves"));
 }
 
-fn post_types(site: &mut Site) {
+fn post_types(site: &mut SiteSetup) {
     let features = ["title", "editor", "author", "custom-fields", "revisions", "thumbnail", "autosave"];
     let mut book = PostType::new("book").labelled("Books", "Book").public().rest("books").supporting(&features);
     "A book on the shelf.".clone_into(&mut book.description);
@@ -108,7 +108,7 @@ fn post_types(site: &mut Site) {
     site.types.register(PostType::new("ledger").labelled("Ledgers", "Ledger").public().supporting(&["title"]));
 }
 
-fn post_meta(site: &mut Site) {
+fn post_meta(site: &mut SiteSetup) {
     let any = |key: &str, kind: &str| MetaField::new(key, kind);
     let object = json!({
         "type": "object", "additionalProperties": false,
@@ -140,7 +140,7 @@ fn post_meta(site: &mut Site) {
     site.meta.register("post", "page", any("fx_page_note", "string"));
 }
 
-fn other_meta(site: &mut Site) {
+fn other_meta(site: &mut SiteSetup) {
     let prefs = json!({
         "type": "object", "properties": {"theme": {"type": "string"}, "compact": {"type": "boolean"}},
     });
@@ -161,7 +161,7 @@ fn other_meta(site: &mut Site) {
 }
 
 /// Fields that responses get beside their own.
-pub(crate) fn fields(registry: &mut Registry, site: &Arc<Site>) {
+pub(crate) fn fields(registry: &mut Registry, site: &Arc<RestSite>) {
     let schema = build::integer().describe("Words in the raw content.").context(&["view", "edit"]).readonly();
     nick(registry, site);
     let site = Arc::clone(site);
@@ -179,7 +179,7 @@ pub(crate) fn fields(registry: &mut Registry, site: &Arc<Site>) {
 }
 
 /// A field of users that is kept in their meta.
-fn nick(registry: &mut Registry, site: &Arc<Site>) {
+fn nick(registry: &mut Registry, site: &Arc<RestSite>) {
     let schema = build::string().describe("Nickname.").max_length(12).context(&["view", "edit", "embed"]);
     let (reads, writes) = (Arc::clone(site), Arc::clone(site));
     let nick = ExtraField::new(schema.compile())

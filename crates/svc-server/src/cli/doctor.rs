@@ -3,7 +3,7 @@
 use anyhow::{Context as _, Result, anyhow, bail, ensure};
 use clap::Command;
 use svc_controllers::{
-    Site,
+    RestSite,
     site_health::{self, Test, Verdict},
 };
 
@@ -34,7 +34,7 @@ pub(super) fn doctor(builder: &SiteBuilder, config: &Config) -> Result<()> {
 }
 
 /// Prints all results. Returns how many are critical.
-async fn print_results(site: &Site) -> Result<usize> {
+async fn print_results(site: &RestSite) -> Result<usize> {
     let failed = |e: svc_schema::Error| anyhow!("{}", e.message());
     let (mut rows, mut n_critical) = (Vec::new(), 0);
     // The test of the Authorization header needs a request with one, so only the REST API can run it.

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
-use svc_controllers::{MetaField, RegisteredSetting, Site};
+use svc_controllers::{MetaField, RegisteredSetting, SiteSetup};
 use svc_model::{PostType, PostTypeCaps, PostTypes, Taxonomies, Taxonomy};
 use svc_schema::build::{SchemaBuilder, untyped};
 use toml::Spanned;
@@ -289,7 +289,7 @@ impl Registered {
     }
 
     /// Registers all entries on the site.
-    pub(crate) fn on(&self, site: &mut Site) {
+    pub(crate) fn on(&self, site: &mut SiteSetup) {
         for entry in &self.types {
             site.types.register(entry.post_type());
         }

@@ -17,7 +17,7 @@ use axum::{
 use chrono::Utc;
 use svc_auth::Scheme;
 use svc_controllers::{
-    Clock, Extension, HttpClient, Site,
+    Clock, Extension, HttpClient, RestSite, SiteSetup,
     feeds::{FETCH_HEADER, within_own_fetch},
 };
 use svc_http::{RestLayer, Uncached};
@@ -40,8 +40,8 @@ use rest::Rest;
 /// Folder of the data folder with a file for each upload in progress.
 const UPLOADS_JOURNAL: &str = "uploads-in-progress";
 
-type Prepare = Arc<dyn Fn(&mut Site) + Send + Sync>;
-type Register = Arc<dyn Fn(&mut Registry, &Arc<Site>) + Send + Sync>;
+type Prepare = Arc<dyn Fn(&mut SiteSetup) + Send + Sync>;
+type Register = Arc<dyn Fn(&mut Registry, &Arc<RestSite>) + Send + Sync>;
 
 /// What a program registers on its site, beside what every site has.
 ///
@@ -76,7 +76,7 @@ impl SiteBuilder {
 
     /// Changes the site before it is shared: post types, taxonomies, statuses, meta, changes to addresses.
     #[must_use]
-    pub fn prepare(mut self, f: impl Fn(&mut Site) + Send + Sync + 'static) -> Self {
+    pub fn prepare(mut self, f: impl Fn(&mut SiteSetup) + Send + Sync + 'static) -> Self {
         self.prepare.push(Arc::new(f));
         self
     }
@@ -84,7 +84,7 @@ impl SiteBuilder {
     /// Registers routes, fields and hooks, after those that every site has. Runs again whenever the interface is built
     /// anew, because a setting that it depends on was changed.
     #[must_use]
-    pub fn register(mut self, f: impl Fn(&mut Registry, &Arc<Site>) + Send + Sync + 'static) -> Self {
+    pub fn register(mut self, f: impl Fn(&mut Registry, &Arc<RestSite>) + Send + Sync + 'static) -> Self {
         self.register.push(Arc::new(f));
         self
     }
@@ -145,7 +145,7 @@ impl SiteBuilder {
         let keys =
             config.keys.complete(&config.data, |name| secrets.get(name).map(|stored| stored.text().to_owned()))?;
         let mut site =
-            Site::new(store, config.brand.clone(), &config.content_dir).with_keys(keys.clone()).with_clock(clock);
+            SiteSetup::new(store, config.brand.clone(), &config.content_dir).with_keys(keys.clone()).with_clock(clock);
         if let Some(address) = &config.site_url {
             site = site.at(address.as_str());
         }
@@ -210,7 +210,7 @@ impl SiteBuilder {
 
 /// Runs a request with what is cached for its time. For a request that this server has sent itself no feeds are fetched,
 /// and its response is not cached.
-async fn whole_request(State(site): State<Arc<Site>>, mut request: Request, next: Next) -> Response {
+async fn whole_request(State(site): State<Arc<RestSite>>, mut request: Request, next: Next) -> Response {
     let is_own = request.headers().get(FETCH_HEADER).is_some_and(|value| site.feeds.is_own_fetch(value.as_bytes()));
     if is_own {
         request.extensions_mut().insert(Uncached);
@@ -220,7 +220,7 @@ async fn whole_request(State(site): State<Arc<Site>>, mut request: Request, next
 }
 
 /// The site's public address, and the path under which its log-in page stands, as its options have them.
-fn addresses(site: &Site) -> Result<(SiteUrl, String)> {
+fn addresses(site: &RestSite) -> Result<(SiteUrl, String)> {
     let settings = site.settings().map_err(|e| Error::Refused(format!("the site's options: {}", e.message())))?;
     let read = |name: &str| -> Result<SiteUrl> {
         let stored = settings.option(name);
@@ -266,7 +266,7 @@ pub(crate) fn open_store(config: &Config) -> Result<Store> {
 
 /// A site that is open and can be served.
 pub struct OpenSite {
-    site: Arc<Site>,
+    site: Arc<RestSite>,
     rest: Rest,
     login: Arc<SiteAuthenticator>,
     people: Arc<LoginPages>,
@@ -280,7 +280,7 @@ pub struct OpenSite {
 
 impl OpenSite {
     /// What the controllers share.
-    pub fn site(&self) -> &Arc<Site> {
+    pub fn site(&self) -> &Arc<RestSite> {
         &self.site
     }
 

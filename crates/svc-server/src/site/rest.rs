@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use arc_swap::ArcSwapOption;
-use svc_controllers::{Settings, Site};
+use svc_controllers::{RestSite, Settings};
 use svc_http::{Authenticator, Limits, RestService};
 use svc_routing::{Registry, Server};
 
@@ -19,7 +19,7 @@ const KEPT: Duration = Duration::from_secs(1);
 pub(super) struct Rest(Arc<Inner>);
 
 struct Inner {
-    site: Arc<Site>,
+    site: Arc<RestSite>,
     register: Vec<Register>,
     debug: bool,
     /// Application passwords may be used.
@@ -40,7 +40,7 @@ struct Built {
 
 impl Rest {
     pub(super) fn build(
-        site: Arc<Site>,
+        site: Arc<RestSite>,
         register: Vec<Register>,
         debug: bool,
         passwords: bool,
@@ -84,7 +84,7 @@ impl Rest {
 
 impl Built {
     /// Whether a server made of these options would be the same.
-    fn is_of(&self, site: &Site, settings: &Arc<Settings>) -> bool {
+    fn is_of(&self, site: &RestSite, settings: &Arc<Settings>) -> bool {
         Arc::ptr_eq(&self.settings, settings)
             || (settings.urls.rest("/") == self.root && site.active_extensions(settings) == self.extensions)
     }
@@ -101,6 +101,6 @@ fn make(inner: &Inner) -> Result<Built, svc_schema::Error> {
     for f in &inner.register {
         f(&mut registry, site);
     }
-    site.register_extensions(&extensions, &mut registry);
+    site.site.register_extensions(&extensions, &mut registry);
     Ok(Built { server: registry.build(), settings, root, extensions })
 }

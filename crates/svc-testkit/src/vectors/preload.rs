@@ -6,7 +6,7 @@ use anyhow::Result;
 use serde_json::{Value, json};
 use svc_auth::{Caller, roles::Roles};
 use svc_brand::Brand;
-use svc_controllers::{Site, mount, site_info};
+use svc_controllers::{SiteSetup, mount, site_info};
 use svc_model::{Post, Term, User, UserId};
 use svc_routing::{Method, Registry, Request, Server};
 use svc_store::{DatabaseUrl, Store, StoreConfig, StoreError, Tx, options, posts, schema, terms, users};
@@ -45,7 +45,7 @@ fn server() -> Result<Server> {
     config.durable = false;
     let store = Store::open(&config)?;
     store.write_blocking(install)?;
-    let site = Site::new(store, Brand::original(), Path::new("no-such-folder")).finish();
+    let site = SiteSetup::new(store, Brand::original(), Path::new("no-such-folder")).finish();
     let mut registry = Registry::for_site(site_info(&site)?);
     mount(&mut registry, &site, true);
     Ok(registry.build())

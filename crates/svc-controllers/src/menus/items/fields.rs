@@ -7,7 +7,12 @@ use svc_model::PostType;
 use svc_resource::Fields;
 use svc_schema::build::{SchemaBuilder, array, boolean, integer, string, types};
 
-use crate::{LINK_RELATION, RestSite, menus::items::item::{KINDS, NavItem}, posts::schema_links, render};
+use crate::{
+    LINK_RELATION, RestSite,
+    menus::items::item::{KINDS, NavItem},
+    posts::schema_links,
+    render,
+};
 
 /// The table of items.
 pub(super) type ItemFields = Fields<NavItem, ItemDraft>;

@@ -2,7 +2,12 @@
 
 use serde_json::Value;
 use svc_model::{Post, PostId, TermId};
-use svc_store::{Db, Meta, Tx, meta::{self, MetaKind}, posts::{self, PostQuery, TaxClause, TaxOperator}, terms};
+use svc_store::{
+    Db, Meta, Tx,
+    meta::{self, MetaKind},
+    posts::{self, PostQuery, TaxClause, TaxOperator},
+    terms,
+};
 
 use super::target::{self, Pointer, Target};
 use crate::{Settings, Site, SiteResult};

@@ -7,7 +7,11 @@ use svc_model::PostType;
 use svc_resource::View;
 use svc_routing::{Link, Links};
 
-use crate::{Access, LINK_RELATION, Settings, RestSite, menus::items::item::{Kind, NavItem}, posts::{rights::PostRights, with_query}};
+use crate::{
+    Access, LINK_RELATION, RestSite, Settings,
+    menus::items::item::{Kind, NavItem},
+    posts::{rights::PostRights, with_query},
+};
 
 /// What links of items are made of.
 pub(super) struct Linking<'a> {

@@ -18,13 +18,24 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use svc_model::{Post, PostType};
 use svc_resource::View;
-use svc_routing::{CREATABLE, Controller, DELETABLE, EDITABLE, ExtraFields, Links, Map, Request, Response, Result, Route, get, on};
-use svc_schema::{Args, MethodKind, Schema, build::{boolean, integer}};
+use svc_routing::{
+    CREATABLE, Controller, DELETABLE, EDITABLE, ExtraFields, Links, Map, Request, Response, Result, Route, get, on,
+};
+use svc_schema::{
+    Args, MethodKind, Schema,
+    build::{boolean, integer},
+};
 use svc_store::posts as stored_posts;
 
-use super::check_read;
-use crate::{Access, RestSite, caller, errors::{post_not_found, trash_not_supported}, menus::items::item::NavItem, posts::{Authorized, Posts, context_arg, params, validators}, respond};
 use self::{fields::ItemFields, load::Linking};
+use super::check_read;
+use crate::{
+    Access, RestSite, caller,
+    errors::{post_not_found, trash_not_supported},
+    menus::items::item::NavItem,
+    posts::{Authorized, Posts, context_arg, params, validators},
+    respond,
+};
 
 /// The family of items.
 pub struct MenuItems {

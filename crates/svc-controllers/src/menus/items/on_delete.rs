@@ -1,7 +1,11 @@
 //! Items that lead to what is deleted go with it.
 
 use svc_model::{PostId, Term};
-use svc_store::{Tx, meta::{self, MetaKind}, posts::{self, Clauses, MetaClause, PostQuery}};
+use svc_store::{
+    Tx,
+    meta::{self, MetaKind},
+    posts::{self, Clauses, MetaClause, PostQuery},
+};
 
 use crate::{SiteResult, menus::items::item::ITEM};
 

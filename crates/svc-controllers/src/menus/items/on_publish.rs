@@ -2,10 +2,17 @@
 
 use chrono::NaiveDateTime;
 use svc_model::{Post, PostId};
-use svc_store::{Tx, meta::{self, MetaKind}, posts, terms};
+use svc_store::{
+    Tx,
+    meta::{self, MetaKind},
+    posts, terms,
+};
 
 use super::{save, target::Pointer};
-use crate::{Settings, SiteResult, menus::items::item::{ITEM, Kind, MENU, items_of}};
+use crate::{
+    Settings, SiteResult,
+    menus::items::item::{ITEM, Kind, MENU, items_of},
+};
 
 /// Puts a page that has just been published into the menus that get new pages, unless it stands below another page or in
 /// the menu already.

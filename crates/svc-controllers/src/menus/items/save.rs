@@ -2,7 +2,10 @@
 
 use svc_model::PostId;
 use svc_php::Php;
-use svc_store::{StoredText, Tx, meta::{self, MetaKind}};
+use svc_store::{
+    StoredText, Tx,
+    meta::{self, MetaKind},
+};
 
 use super::target::Pointer;
 use crate::{SiteResult, menus::items::item::Kind};

@@ -3,9 +3,16 @@
 use std::collections::HashMap;
 
 use svc_model::Term;
-use svc_store::{Db, Order, posts::{self, PostOrderBy, PostQuery, TaxClause}};
+use svc_store::{
+    Db, Order,
+    posts::{self, PostOrderBy, PostQuery, TaxClause},
+};
 
-use crate::{Settings, SiteRenderer, SiteResult, menus::items::item::{self, ITEM, MENU, NavItem}, render};
+use crate::{
+    Settings, SiteRenderer, SiteResult,
+    menus::items::item::{self, ITEM, MENU, NavItem},
+    render,
+};
 
 /// Most items of a menu that are shown.
 const MOST: u64 = 500;

@@ -5,7 +5,12 @@ use std::collections::{HashMap, HashSet};
 use svc_model::{Post, PostId, PostType, Term, TermId};
 use svc_store::{Db, posts, terms};
 
-use crate::{Settings, Site, SiteResult, menus::items::item::{Kind, NavItem}, permalinks, terms::paths::slug_paths};
+use crate::{
+    Settings, Site, SiteResult,
+    menus::items::item::{Kind, NavItem},
+    permalinks,
+    terms::paths::slug_paths,
+};
 
 /// What an item leads to, as its members show it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -4,10 +4,30 @@ use std::sync::Arc;
 
 use svc_model::{Post, PostId, TermId};
 use svc_routing::{Request, Result};
-use svc_store::{Db, StoredText, Tx, meta::{self, MetaKind}, posts, terms};
+use svc_store::{
+    Db, StoredText, Tx,
+    meta::{self, MetaKind},
+    posts, terms,
+};
 
-use super::{MenuItems, fields::ItemDraft, target::{self, Pointer, Target}};
-use crate::{Settings, RestSite, SiteResult, caller, errors::post_not_found, menus::{errors, items::{item::{self, Kind, MENU, NavItem}, save::{ORPHANED, Wanted, keep}}}, posts::draft::PostDraft, respond};
+use super::{
+    MenuItems,
+    fields::ItemDraft,
+    target::{self, Pointer, Target},
+};
+use crate::{
+    RestSite, Settings, SiteResult, caller,
+    errors::post_not_found,
+    menus::{
+        errors,
+        items::{
+            item::{self, Kind, MENU, NavItem},
+            save::{ORPHANED, Wanted, keep},
+        },
+    },
+    posts::draft::PostDraft,
+    respond,
+};
 
 impl MenuItems {
     /// Creates or changes an item as the request says.

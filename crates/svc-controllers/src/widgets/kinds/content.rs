@@ -2,7 +2,12 @@
 
 use svc_php::Php;
 
-use crate::{SiteResult, blocks::with_blocks, render, sanitize, widgets::{Instance, Showing, kind::WidgetKind}};
+use crate::{
+    SiteResult,
+    blocks::with_blocks,
+    render, sanitize,
+    widgets::{Instance, Showing, kind::WidgetKind},
+};
 
 /// Content as it is stored: any HTML for those who may use it, else what posts may have.
 pub(super) fn cleaned(text: &str, unfiltered_html: bool) -> Php {
@@ -67,7 +72,9 @@ impl WidgetKind for Block {
 
     fn show(&self, on: &mut Showing<'_>, instance: &Instance) -> SiteResult<Option<String>> {
         let (site, settings, text) = (on.site, on.settings, instance.text("content"));
-        with_blocks(site, settings, on.viewer, on.db, |blocks| Some(render::widget_blocks(site, settings, &text, blocks)))
+        with_blocks(site, settings, on.viewer, on.db, |blocks| {
+            Some(render::widget_blocks(site, settings, &text, blocks))
+        })
     }
 
     fn form(&self, number: &str, instance: &Instance) -> String {

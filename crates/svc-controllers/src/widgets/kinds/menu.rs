@@ -4,7 +4,11 @@ use svc_model::TermId;
 use svc_store::terms;
 
 use super::simple::{Input, Simple};
-use crate::{SiteResult, menus::items::{item::MENU, show::shown}, widgets::{Instance, Showing}};
+use crate::{
+    SiteResult,
+    menus::items::{item::MENU, show::shown},
+    widgets::{Instance, Showing},
+};
 
 #[rustfmt::skip]
 pub(super) const KIND: Simple = Simple {

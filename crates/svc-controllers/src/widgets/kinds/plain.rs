@@ -1,10 +1,19 @@
 //! Widgets that need little of the site: links for those who run it, a search form, a calendar, another site's feed.
 
 use chrono::{Datelike, Days, NaiveDate};
-use svc_store::{Order, posts::{self, PostOrderBy, PostQuery}};
+use svc_store::{
+    Order,
+    posts::{self, PostOrderBy, PostQuery},
+};
 
-use super::{lists::MONTHS, simple::{Input, Setting, Simple}};
-use crate::{SiteResult, widgets::{Instance, Showing}};
+use super::{
+    lists::MONTHS,
+    simple::{Input, Setting, Simple},
+};
+use crate::{
+    SiteResult,
+    widgets::{Instance, Showing},
+};
 
 const TITLE: Setting = ("title", "Title:", Input::Text);
 

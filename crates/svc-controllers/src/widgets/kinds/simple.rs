@@ -2,7 +2,10 @@
 
 use svc_php::Php;
 
-use crate::{SiteResult, widgets::{Instance, Showing, kind::WidgetKind}};
+use crate::{
+    SiteResult,
+    widgets::{Instance, Showing, kind::WidgetKind},
+};
 
 /// What a setting is.
 #[derive(Clone, Copy)]

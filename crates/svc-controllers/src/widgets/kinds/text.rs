@@ -4,7 +4,11 @@ use svc_content::{markup, tags};
 use svc_php::Php;
 
 use super::content::{cleaned, title};
-use crate::{SiteResult, render::{self, WidgetText}, widgets::{Instance, Showing, kind::WidgetKind}};
+use crate::{
+    SiteResult,
+    render::{self, WidgetText},
+    widgets::{Instance, Showing, kind::WidgetKind},
+};
 
 /// A title and a text.
 pub(super) struct Text;
