@@ -3,9 +3,7 @@
 use serde_json::{Map, Value};
 use svc_resource::Field;
 use svc_schema::build::{SchemaBuilder, object, string};
-
-use crate::Settings;
-use crate::avatars::url;
+use svc_site::{Settings, avatars::url};
 
 /// The schema of the member `avatar_urls` in these contexts, without its members.
 pub(crate) fn schema(what: &str, contexts: &[&str]) -> SchemaBuilder {

@@ -3,7 +3,7 @@
 use svc_routing::Request;
 use svc_schema::Error;
 
-pub(crate) use crate::site_errors::posts::*;
+pub(crate) use svc_site::errors::posts::*;
 
 refusals! {
     /// Not to be seen, without a further reason.

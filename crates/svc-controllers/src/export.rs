@@ -5,13 +5,13 @@ use std::sync::Arc;
 use svc_packages::{archive::Limits, pack::pack};
 use svc_routing::{Controller, Request, Response, Result, Route, forbidden, get};
 use svc_schema::Error;
-
-use crate::{
-    Access, RestSite,
+use svc_site::{
+    Access,
     blocking::blocking,
-    caller, global_styles,
-    templates::{Kind, TemplateLookup, without_theme},
+    templates::load::{Kind, TemplateLookup, without_theme},
 };
+
+use crate::{RestSite, caller, global_styles};
 
 /// What no theme is made of; so whatever begins like it is left out, as by the reference.
 const LEFT_OUT: [&str; 7] = [".DS_Store", ".bzr", ".git", ".hg", ".svn", "node_modules", "vendor"];

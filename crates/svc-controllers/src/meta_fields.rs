@@ -5,9 +5,8 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use svc_resource::{Field, Fields};
 use svc_schema::{Error, build::object};
+use svc_site::MetaRegistry;
 use svc_store::Meta;
-
-use crate::meta::MetaRegistry;
 
 /// Adds the member `meta` to a table: a member for each registered value, read from the stored meta that `stored` finds
 /// in an item. The caller says what `set` does.

@@ -6,10 +6,11 @@ use serde_json::{Value, json};
 use svc_model::{PostId, PostType, RestController};
 use svc_routing::{Link, Map, ParamOrder, Registry, Request, Response, SiteInfo};
 use svc_schema::Error;
+use svc_site::{Access, Settings, menus::item::MENU, permalinks};
 use svc_store::{MetaKind, meta, posts};
 
 use crate::{
-    Access, LINK_RELATION, RestSite, Settings,
+    LINK_RELATION, RestSite,
     abilities::AbilityRoutes,
     application_passwords::ApplicationPasswords,
     block_directory::BlockDirectory,
@@ -20,11 +21,10 @@ use crate::{
     global_styles::{GlobalStyles, StylesHistory},
     icons::IconRoutes,
     media::Media,
-    menus::{MenuItems, MenuLocations, Menus, items::item::MENU},
+    menus::{MenuItems, MenuLocations, Menus},
     navigation_fallback::{self, NavigationFallback},
     oembed::{self, OEmbed},
     patterns::{PatternDirectory, Patterns},
-    permalinks,
     plugins::Plugins,
     posts::Posts,
     revisions::{Autosaves, Revisions},

@@ -8,14 +8,15 @@ use svc_model::{Post, PostId, PostType};
 use svc_resource::Fields;
 use svc_routing::{Controller, ExtraFields, Link, Links, Map, Request, Response, Result, Route, get};
 use svc_schema::{Schema, build::integer};
+use svc_site::{Access, SiteResult, posts::draft::PostDraft};
 use svc_store::{
     Db,
     posts::{self, PostQuery},
 };
 
 use crate::{
-    Access, RestSite, SiteResult, caller, errors,
-    posts::{PostRights, Posts, draft::PostDraft},
+    RestSite, caller, errors,
+    posts::{PostRights, Posts},
     respond,
 };
 

@@ -1,11 +1,11 @@
 //! What a request carries beyond its parameters: its caller, session, application password and client address.
 
 use svc_auth::Caller;
+use svc_render::{blocks::site_blocks::BlockViewer, feeds::Missing};
 use svc_routing::{Method, Request};
+use svc_site::{OpenedPosts, Settings};
 
-use crate::{
-    blocks::site_blocks::BlockViewer, feeds::Missing, rest_site::RestSite, settings::Settings, visitor::OpenedPosts,
-};
+use crate::rest_site::RestSite;
 
 /// UUID of the application password that a request was signed in with: an extension of the request.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -8,17 +8,15 @@ use std::{
 
 use svc_auth::Keys;
 use svc_brand::Brand;
+use svc_render::{SiteRenderer, icons::Icons, widgets::kind::WidgetKinds};
+use svc_site::{Clock, Site};
 use svc_store::Store;
 
 use crate::{
-    RegisteredSetting, Site,
+    RegisteredSetting,
     abilities::Abilities,
     fonts::{self, FontCollection},
-    icons::Icons,
-    renderer::SiteRenderer,
-    site::Clock,
     site_settings,
-    widgets::kind::WidgetKinds,
 };
 
 /// A site as its REST API serves it. It dereferences to its [`SiteRenderer`], and that to its [`Site`], so that functions take

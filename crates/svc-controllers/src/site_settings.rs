@@ -9,9 +9,10 @@ use serde_json::{Map, Value, json};
 use svc_auth::{Caller, caps::Object};
 use svc_routing::{Controller, EDITABLE, Request, Response, Result, Route, get, on};
 use svc_schema::{Arg, Args, Schema, build::SchemaBuilder};
+use svc_site::{Access, SiteResult};
 use svc_store::{Db, StoredText, options};
 
-use crate::{Access, RestSite, SiteResult, caller, errors};
+use crate::{RestSite, caller, errors};
 
 /// Cleans a value before it is stored; `None` keeps what is there.
 type Clean = fn(Value) -> Option<Value>;

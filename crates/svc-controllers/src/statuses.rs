@@ -13,9 +13,10 @@ use svc_schema::{
     Args, Error, Schema,
     build::{boolean, string},
 };
+use svc_site::Access;
 
 use crate::{
-    Access, RestSite, caller,
+    RestSite, caller,
     posts::{context_arg, with_query},
     respond,
 };

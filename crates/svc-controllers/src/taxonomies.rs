@@ -14,8 +14,9 @@ use svc_schema::{
     Args, Error, Schema,
     build::{SchemaBuilder, array, boolean, object, string, untyped},
 };
+use svc_site::Access;
 
-use crate::{Access, LINK_RELATION, RestSite, caller, errors, labels, posts::context_arg, respond};
+use crate::{LINK_RELATION, RestSite, caller, errors, labels, posts::context_arg, respond};
 
 /// Contexts in which a member is seen.
 const ALL: &[&str] = &["view", "edit", "embed"];

@@ -4,9 +4,9 @@ mod harness;
 
 use harness::{ADMIN, AUTHOR, CONTRIBUTOR, Harness, NOBODY};
 use serde_json::{Value, json};
-use svc_controllers::MetaField;
 use svc_routing::Method;
 use svc_schema::Schema;
+use svc_site::MetaField;
 
 const COMMENTS: &str = "/svc/v2/comments";
 const EDITOR: i64 = 2;

@@ -6,9 +6,10 @@ mod harness;
 
 use harness::{ADMIN, Harness};
 use serde_json::{Value, json};
-use svc_controllers::{SiteSetup, widgets::Sidebar};
+use svc_controllers::SiteSetup;
 use svc_model::{PostType, Taxonomy};
 use svc_routing::Method;
+use svc_site::widgets::sidebar::Sidebar;
 use svc_store::options;
 
 /// The fixture with this permalink structure, and with types of each kind.

@@ -8,10 +8,11 @@ use std::collections::HashMap;
 
 use harness::{ADMIN, CONTRIBUTOR, EDITOR, Harness, NOBODY};
 use serde_json::{Value, json};
-use svc_controllers::{MetaField, RegisteredSetting};
+use svc_controllers::RegisteredSetting;
 use svc_model::{Post, UserId};
 use svc_routing::{Method, Request};
 use svc_schema::build::{boolean, integer, string};
+use svc_site::MetaField;
 use svc_store::{MetaKind, meta, options, posts};
 
 /// A subscriber.

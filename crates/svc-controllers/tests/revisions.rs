@@ -8,10 +8,10 @@ mod harness;
 use chrono::{NaiveDateTime, TimeDelta};
 use harness::{ADMIN, AUTHOR, Answer, CONTRIBUTOR, EDITOR, Harness, NOBODY};
 use serde_json::{Value, json};
-use svc_controllers::schedule;
 use svc_model::PostId;
 use svc_routing::Method;
 use svc_schema::Schema;
+use svc_site::schedule;
 use svc_store::{
     MetaKind, StoredText, meta,
     posts::{self, PostQuery},

@@ -6,12 +6,12 @@ mod harness;
 use harness::{ADMIN, CONTRIBUTOR, EDITOR, Harness, NOBODY};
 use serde_json::{Value, json};
 use svc_controllers::{
-    RestSite, SiteSetup,
+    SiteSetup,
     abilities::{Ability, AbilityCategory},
-    widgets::Sidebar,
 };
 use svc_routing::Method;
 use svc_schema::build::{integer, object};
+use svc_site::widgets::sidebar::Sidebar;
 
 const MENUS: &str = "/svc/v2/menus";
 const ITEMS: &str = "/svc/v2/menu-items";

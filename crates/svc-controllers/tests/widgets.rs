@@ -6,8 +6,8 @@ mod harness;
 
 use harness::{ADMIN, EDITOR, Harness, NOBODY};
 use serde_json::{Value, json};
-use svc_controllers::widgets::Sidebar;
 use svc_routing::Method;
+use svc_site::widgets::sidebar::Sidebar;
 use svc_store::options;
 
 /// The recorded site with its sidebars.

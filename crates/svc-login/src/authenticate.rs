@@ -13,11 +13,12 @@ use svc_auth::{
     nonce::{self, NonceSubject},
     nonce_check::{self, CookieStatus, Decision, NonceCheck},
 };
-use svc_controllers::{AppPassword, ClientAddress, SessionToken, SiteResult};
+use svc_controllers::{AppPassword, ClientAddress, SessionToken};
 use svc_http::{Authenticator, Credentials, Outcome};
 use svc_model::UserId;
 use svc_routing::BoxFuture;
 use svc_schema::Error;
+use svc_site::SiteResult;
 use svc_store::{Db, Meta, MetaKind, StoredText, meta};
 use tokio::task::JoinHandle;
 

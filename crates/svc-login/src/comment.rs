@@ -8,7 +8,7 @@ use axum::{
 };
 use http::{Method, StatusCode, header};
 use svc_auth::{Scheme, cookie::site_hash};
-use svc_controllers::{
+use svc_site::{
     OpenedPosts, Settings, Visitor,
     comments::form::{Refusal, Sender, Submission, Submitted, submit},
 };

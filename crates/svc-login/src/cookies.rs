@@ -2,7 +2,7 @@
 
 use chrono::DateTime;
 use svc_auth::{Keys, Scheme, cookie};
-use svc_controllers::Settings;
+use svc_site::Settings;
 
 use crate::{identity::AuthenticatedUser, redirect::encode};
 

@@ -16,8 +16,9 @@ use svc_auth::{
     nonce_check::CookieStatus,
     session::Sessions,
 };
-use svc_controllers::{RestSite, Settings, SiteResult};
+use svc_controllers::RestSite;
 use svc_model::{User, UserId};
+use svc_site::{Settings, SiteResult};
 use svc_store::{Db, Family, Meta, MetaKind, StoreError, StoredText, meta, options, users};
 
 /// User meta that holds the sessions.

@@ -23,21 +23,21 @@ use axum::{
     response::Response,
     routing::any,
 };
+use form::Form;
 use http::{HeaderMap, Method, StatusCode, header};
+use response::LoginResponse;
 use serde_json::Value;
 use svc_auth::{Caller, Scheme, nonce::NonceSubject};
-use svc_controllers::{ClientAddress, Settings};
+use svc_controllers::ClientAddress;
 use svc_model::User;
 use svc_routing::Server;
+use svc_site::Settings;
 
 pub use authenticate::SiteAuthenticator;
 pub use client::{Client, FORWARDED_FOR, network_of};
 pub use identity::{AuthenticatedUser, Identities, NOBODY, SESSIONS, Subject, cookie_value, token_of};
 pub use rate_limit::Attempts;
 pub use view::language;
-
-use form::Form;
-use response::LoginResponse;
 
 /// What the pages are made from.
 pub struct LoginPages {

@@ -12,11 +12,11 @@ use svc_auth::{
     Scheme, Secret, password,
     session::{LIFETIME, REMEMBERED_LIFETIME, Session, Sessions, new_token},
 };
-use svc_controllers::{
+use svc_model::User;
+use svc_site::{
     Settings,
     hashing::{self, HashFailure},
 };
-use svc_model::User;
 use svc_store::{MetaKind, StoredText, Tx, meta, users};
 
 use crate::{

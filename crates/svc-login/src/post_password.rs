@@ -2,7 +2,7 @@
 
 use http::{StatusCode, header};
 use svc_auth::{cookie::site_hash, password};
-use svc_controllers::Settings;
+use svc_site::Settings;
 
 use crate::{LoginPages, LoginRequest, Page, cookies, form::Form, redirect, response::LoginResponse, view};
 

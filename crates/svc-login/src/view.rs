@@ -2,7 +2,7 @@
 
 use askama::Template;
 use http::StatusCode;
-use svc_controllers::Settings;
+use svc_site::Settings;
 
 use crate::{LoginPages, response::LoginResponse};
 

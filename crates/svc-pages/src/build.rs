@@ -4,16 +4,18 @@ use std::collections::HashMap;
 
 use chrono::NaiveDateTime;
 use http::StatusCode;
-use svc_controllers::{
-    RestSite, Settings, SiteResult, Visitor,
-    feeds::Missing,
-    oembed,
-    page_template::{self, ListContext, TemplateContext},
-    urls::{rest_base, taxonomy_rest_base},
-};
+use svc_controllers::{RestSite, oembed};
 use svc_discovery::Queried;
 use svc_login::language;
 use svc_model::{Post, PostId, Stamp, Term, User, UserId};
+use svc_render::{
+    feeds::Missing,
+    page_template::{self, ListContext, TemplateContext},
+};
+use svc_site::{
+    Settings, SiteResult, Visitor,
+    urls::{rest_base, taxonomy_rest_base},
+};
 use svc_store::{
     Db, MetaKind, Order, StoredText,
     comments::{self, CommentOrderBy, CommentQuery},

@@ -1,9 +1,9 @@
 //! The page of a post as it is shown in frames of other sites.
 
 use http::StatusCode;
-use svc_controllers::SiteResult;
 use svc_discovery::Queried;
 use svc_model::Post;
+use svc_site::SiteResult;
 
 use crate::{
     build::{PROTECTED, PageBuilder, posts_author},

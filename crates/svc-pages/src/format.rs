@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
-use svc_controllers::{RestSite, Settings, blocks, render};
+use svc_controllers::RestSite;
 use svc_model::{Comment, Post};
+use svc_render::{blocks, content as render};
+use svc_site::Settings;
 
 /// Turns stored texts into HTML for people. The site's own rendering stands behind it; a site of one's own may put
 /// another in its place.
@@ -54,9 +56,7 @@ impl Texts for SiteTexts {
     }
 
     fn comment(&self, comment: &Comment) -> String {
-        self.rendered(&comment.content, |_, settings| {
-            svc_controllers::comments::html::comment(settings, &comment.content)
-        })
+        self.rendered(&comment.content, |_, settings| svc_site::comments::html::comment(settings, &comment.content))
     }
 }
 

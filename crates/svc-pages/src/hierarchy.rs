@@ -1,7 +1,7 @@
 //! Which templates could draw a page, from the closest to the farthest.
 
-use svc_controllers::Settings;
 use svc_model::Post;
+use svc_site::Settings;
 
 use crate::resolve::{List, Subject};
 

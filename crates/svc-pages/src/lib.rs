@@ -20,20 +20,17 @@ use axum::{
     response::Response,
 };
 use http::{HeaderMap, Method, StatusCode};
-use svc_auth::caps::PostCap;
-use svc_controllers::{
-    Access, RestSite, Settings, SiteResult,
-    feeds::{Missing, with_feeds},
-};
-use svc_discovery::{Lookup, What};
-use svc_store::{Db, posts};
-
-use svc_login::Identities;
-
-pub use format::{SiteTexts, Texts};
-
 use resolve::{Found, PageResolver};
 use respond::Page;
+use svc_auth::caps::PostCap;
+use svc_controllers::RestSite;
+use svc_discovery::{Lookup, What};
+use svc_login::Identities;
+use svc_render::feeds::{Missing, with_feeds};
+use svc_site::{Access, Settings, SiteResult};
+use svc_store::{Db, posts};
+
+pub use format::{SiteTexts, Texts};
 
 /// Longest query that is looked at, in pairs.
 const MOST_PAIRS: usize = 100;

@@ -2,9 +2,10 @@
 
 use chrono::{NaiveDate, NaiveDateTime, TimeDelta};
 use svc_auth::Caller;
-use svc_controllers::{RestSite, Settings, SiteResult, url_resolver::UrlResolver};
+use svc_controllers::RestSite;
 use svc_discovery::{Archive, AuthorKey, DateKey, Lookup, TermKey, What};
 use svc_model::{Post, PostType, Taxonomy, Term, TermId, User, UserId};
+use svc_site::{Settings, SiteResult, url_resolver::UrlResolver};
 use svc_store::{
     Db, Order,
     posts::{self, PostOrderBy, PostQuery, TaxClause},

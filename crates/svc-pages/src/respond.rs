@@ -8,7 +8,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use http::{HeaderMap, HeaderValue, StatusCode, header};
-use svc_controllers::Settings;
+use svc_site::Settings;
 
 /// Nothing on a page runs; pictures, sounds and frames may come from anywhere, as authors place them.
 const POLICY: HeaderValue = HeaderValue::from_static(

@@ -3,13 +3,15 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use http::StatusCode;
-use svc_controllers::{
-    ActiveTheme, SiteResult,
-    page_template::{self, RenderedPage, TemplateContext},
-};
 use svc_packages::theme::{ThemeJson, css};
+use svc_render::page_template::{self, RenderedPage, TemplateContext};
+use svc_site::{ActiveTheme, SiteResult};
 
-use crate::{build::PageBuilder, respond::Page, view::Frame, view::ThemedPage};
+use crate::{
+    build::PageBuilder,
+    respond::Page,
+    view::{Frame, ThemedPage},
+};
 
 /// The style sheet of one theme with one choice of styles: pages share it.
 #[derive(Debug, Default)]

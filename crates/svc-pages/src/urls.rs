@@ -2,9 +2,10 @@
 
 use std::collections::HashMap;
 
-use svc_controllers::{RestSite, Settings, SiteResult};
+use svc_controllers::RestSite;
 use svc_discovery::{PageLink, PostLink, SiteUrls};
 use svc_model::{Post, PostId, Taxonomy, Term, TermId, User, UserId};
+use svc_site::{Settings, SiteResult};
 use svc_store::{Db, posts, stamp, terms, users};
 
 use crate::resolve::{List, Subject};

@@ -2,8 +2,8 @@
 
 use http::{HeaderMap, header};
 use svc_auth::{Caller, Scheme, cookie::site_hash, nonce::NonceSubject};
-use svc_controllers::{OpenedPosts, SiteResult, Visitor};
 use svc_login::{Identities, NOBODY, cookie_value, token_of};
+use svc_site::{OpenedPosts, SiteResult, Visitor};
 use svc_store::Db;
 
 /// What nonces of the log-out link are made for.

@@ -23,3 +23,4 @@ pub use svc_controllers as controllers;
 pub use svc_model as model;
 pub use svc_routing as routing;
 pub use svc_schema as schema;
+pub use svc_site::{Extension, Plugin, Site};

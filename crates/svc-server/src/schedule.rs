@@ -4,7 +4,8 @@
 use std::{sync::Arc, time::Duration};
 
 use chrono::{NaiveDateTime, TimeDelta};
-use svc_controllers::{RestSite, media, schedule};
+use svc_controllers::RestSite;
+use svc_site::schedule;
 use tokio::task::JoinHandle;
 
 /// How long it sleeps at most.
@@ -22,7 +23,7 @@ impl Schedule {
     /// Starts the task on this site.
     pub(crate) fn start(site: Arc<RestSite>) -> Self {
         Schedule(tokio::spawn(async move {
-            media::delete::remove_interrupted_uploads(&site).await;
+            svc_site::media::delete::remove_interrupted_uploads(&site).await;
             loop {
                 let now = site.now();
                 let next = match schedule::publish_due(&site.site, now).await {

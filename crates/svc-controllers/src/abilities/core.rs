@@ -1,6 +1,7 @@
 //! The abilities that every site has: it tells of itself, of its caller, and of what it runs on.
 
 use serde_json::{Map, Value, json};
+use svc_render::content as render;
 use svc_routing::{Method, Result};
 use svc_schema::{
     Error,
@@ -8,7 +9,6 @@ use svc_schema::{
 };
 
 use super::{Abilities, Ability, AbilityCall, AbilityCategory};
-use crate::render;
 
 /// A member of what an ability tells: its name, its schema, what it is called and what it is.
 type Told = (&'static str, fn() -> SchemaBuilder, &'static str, &'static str);

@@ -13,9 +13,14 @@ use svc_schema::{
     Args, Error, Schema,
     build::{SchemaBuilder, boolean, integer, object, string, types, untyped},
 };
+use svc_site::Settings;
 
 use super::{Ability, AbilityCall, AbilityCategory};
-use crate::{RestSite, Settings, caller, errors, posts::context_param, posts::with_query, respond};
+use crate::{
+    RestSite, caller, errors,
+    posts::{context_param, with_query},
+    respond,
+};
 
 const ALL: &[&str] = &["view", "edit", "embed"];
 const VIEW_EDIT: &[&str] = &["view", "edit"];

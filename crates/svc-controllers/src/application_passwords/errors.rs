@@ -3,7 +3,7 @@
 use svc_routing::Request;
 use svc_schema::Error;
 
-pub(crate) use crate::site_errors::application_passwords::*;
+pub(crate) use svc_site::errors::application_passwords::*;
 
 refusals! {
     /// The password in use is told only to the user whose it is.

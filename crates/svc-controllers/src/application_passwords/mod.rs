@@ -4,7 +4,6 @@
 //! creation; everything after that shows the record without it.
 
 mod errors;
-pub(crate) mod stored;
 
 use std::sync::Arc;
 
@@ -24,10 +23,11 @@ use svc_schema::{
     Args, MethodKind, Schema,
     build::{string, types},
 };
+use svc_site::{Access, Settings, SiteResult, application_passwords as stored};
 use svc_store::{Db, users};
 
 use crate::{
-    Access, AppPassword, RestSite, Settings, SiteResult, caller,
+    AppPassword, RestSite, caller,
     posts::context_arg,
     respond,
     users::{

@@ -12,8 +12,9 @@ use svc_schema::{
     Args, Error, Schema,
     build::{integer, number, string},
 };
+use svc_site::{Access, plugin_directory_client, plugins::item::Item};
 
-use crate::{Access, LINK_RELATION, RestSite, caller, plugin_directory_client, plugins, plugins::item::Item, respond};
+use crate::{LINK_RELATION, RestSite, caller, plugins, respond};
 
 /// What additional fields and the item schema call a result.
 const OBJECT: &str = "block-directory-item";

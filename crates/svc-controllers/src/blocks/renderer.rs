@@ -6,19 +6,19 @@ use serde_json::{Map, Value, json};
 use svc_auth::caps::PostCap;
 use svc_content::blocks::{Block, BlockType, Renderer as Rendering};
 use svc_model::{Post, PostId};
+use svc_render::{
+    blocks::{site_blocks::BlockViewer, with_blocks},
+    feeds::{Missing, with_feeds},
+};
 use svc_routing::{Controller, Method, Request, Response, Result, Route, forbidden, on};
 use svc_schema::{
     Arg, Args, Error, Sanitizer, Schema, Validator,
     build::{integer, string, untyped},
 };
+use svc_site::Access;
 use svc_store::posts;
 
-use super::{BlockViewer, with_blocks};
-use crate::{
-    Access, RestSite, caller,
-    feeds::{Missing, with_feeds},
-    request::block_viewer,
-};
+use crate::{RestSite, caller, request::block_viewer};
 
 /// The caller may not edit the post, or no posts at all.
 fn cannot_read(req: &Request) -> Error {

@@ -11,8 +11,9 @@ use svc_schema::{
     Arg, Args, Error, Schema,
     build::{SchemaBuilder, array, boolean, integer, string, types, untyped},
 };
+use svc_site::{Access, Settings};
 
-use crate::{Access, LINK_RELATION, RestSite, Settings, caller, respond};
+use crate::{LINK_RELATION, RestSite, caller, respond};
 
 /// Contexts in which a member is seen.
 const ALL: &[&str] = &["embed", "view", "edit"];

@@ -3,7 +3,7 @@
 use svc_routing::{Request, forbidden};
 use svc_schema::Error;
 
-pub(crate) use crate::site_errors::comments::*;
+pub(crate) use svc_site::errors::comments::*;
 
 refusals! {
     /// The caller may not see this comment.

@@ -9,14 +9,17 @@ use svc_schema::{
     Error, Schema,
     build::{integer, object, string},
 };
-use svc_store::Meta;
-
-use crate::{
-    RestSite, Settings, avatar_fields, avatars,
+use svc_site::{
+    Settings, avatars,
     comments::{
         draft::{CommentDraft, shown_type},
         html,
     },
+};
+use svc_store::Meta;
+
+use crate::{
+    RestSite, avatar_fields,
     posts::{one_line, with_query},
 };
 

@@ -3,9 +3,10 @@
 use svc_discovery::RestBase;
 use svc_model::{Comment, Post};
 use svc_routing::{Link, Links};
+use svc_site::{Settings, urls::rest_base};
 
 use super::rights::CommentViewer;
-use crate::{RestSite, Settings, posts::with_query, urls::rest_base};
+use crate::{RestSite, posts::with_query};
 
 /// Where the family lies, under its namespace.
 pub(super) const BASE: &str = "comments";

@@ -8,6 +8,7 @@ use std::{
 use svc_model::{Comment, CommentId, UserId};
 use svc_resource::{Plan, View};
 use svc_routing::Links;
+use svc_site::{Settings, SiteResult, comments::draft::CommentDraft, permalinks};
 use svc_store::{
     Db, comment_threads, comments,
     meta::{self, MetaKind},
@@ -15,7 +16,7 @@ use svc_store::{
 };
 
 use super::{fields::CommentItem, links, rights::CommentViewer};
-use crate::{RestSite, Settings, SiteResult, comments::draft::CommentDraft, permalinks};
+use crate::RestSite;
 
 /// What a request may see of the comments that it loads.
 pub(super) struct CommentLoader<'a> {

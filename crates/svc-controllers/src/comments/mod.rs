@@ -3,19 +3,12 @@
 //! `rights` says who sees and changes what, `moderation` what becomes of a new comment, `status` what a change of status
 //! keeps, `write` stores. Here are the routes, and each operation beside its permission.
 
-pub(crate) mod draft;
 mod errors;
 mod fields;
-pub mod form;
-pub mod html;
 mod links;
 mod load;
-mod moderation;
-pub(crate) mod notes;
 mod params;
 mod rights;
-pub(crate) mod save;
-mod status;
 mod write;
 
 use std::sync::Arc;
@@ -30,6 +23,10 @@ use svc_schema::{
     Args, MethodKind, Schema,
     build::{boolean, integer, string},
 };
+use svc_site::{
+    Access, Settings, SiteError, avatars,
+    comments::{notes::has_notes, status},
+};
 use svc_store::{StoreError, comments};
 
 use self::{
@@ -39,10 +36,7 @@ use self::{
     params::CommentList,
     rights::CommentViewer,
 };
-use crate::{
-    Access, RestSite, Settings, SiteError, avatars, caller, comments::notes::has_notes, posts::context_arg,
-    request::only_reads, respond,
-};
+use crate::{RestSite, caller, posts::context_arg, request::only_reads, respond};
 
 /// Most posts whose comments are listed at once.
 const MAX_POSTS: usize = 1_000;

@@ -7,15 +7,13 @@ use svc_schema::{
     Error,
     build::{SchemaBuilder, array, integer, string},
 };
+use svc_site::Settings;
 use svc_store::{
     Order,
     comments::{CommentOrderBy, CommentQuery},
 };
 
-use crate::{
-    Settings,
-    posts::{context_param, one_line},
-};
+use crate::posts::{context_param, one_line};
 
 /// Largest number of items on a page.
 const MAX_PER_PAGE: i64 = 100;

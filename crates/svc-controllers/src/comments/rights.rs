@@ -7,9 +7,10 @@ use std::collections::HashMap;
 
 use svc_auth::{Caller, caps::PostCap};
 use svc_model::{Comment, Post, PostId};
+use svc_site::{Access, Settings, SiteResult};
 use svc_store::{Db, posts};
 
-use crate::{Access, RestSite, Settings, SiteResult};
+use crate::RestSite;
 
 /// A caller, and the posts of the comments that he asks for.
 pub(super) struct CommentViewer<'a> {

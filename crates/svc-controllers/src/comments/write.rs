@@ -5,16 +5,16 @@ use std::sync::Arc;
 use serde_json::Value;
 use svc_model::{Comment, Post, PostId};
 use svc_routing::{ObjectId, Request, Result};
+use svc_site::comments::{
+    draft::CommentDraft,
+    notes::has_notes,
+    save::{Job, takes_comments, whole_seconds},
+};
 use svc_store::{Tx, posts};
 
 use super::{Comments, errors, fields::OBJECT, password, rights::CommentViewer};
 use crate::{
     caller,
-    comments::{
-        draft::CommentDraft,
-        notes::has_notes,
-        save::{Job, takes_comments, whole_seconds},
-    },
     request::{client_address, only_reads},
     respond,
 };
@@ -82,7 +82,7 @@ impl Comments {
 
     /// Changes a comment as a request says.
     pub(super) async fn change(&self, req: &Request, before: Comment) -> Result<Comment> {
-        let shown = super::draft::shown_type(&before);
+        let shown = svc_site::comments::draft::shown_type(&before);
         if req.param("type").is_some_and(|kind| kind != shown) {
             return Err(errors::type_is_fixed());
         }

@@ -12,9 +12,10 @@ use svc_schema::{
     Arg, Args, Schema,
     build::{integer, string, untyped},
 };
+use svc_site::{Access, Settings};
 
 use super::errors;
-use crate::{Access, RestSite, Settings, caller, posts::context_arg, respond};
+use crate::{RestSite, caller, posts::context_arg, respond};
 
 const ALL: &[&str] = &["view", "edit", "embed"];
 

@@ -12,6 +12,7 @@ use svc_schema::{
     Arg, Args, Error, Schema,
     build::{boolean, integer, string},
 };
+use svc_site::{Access, Settings, SiteResult, posts::draft::PostDraft};
 use svc_store::{
     StoredText, Tx,
     meta::{self, MetaKind},
@@ -20,9 +21,9 @@ use svc_store::{
 
 use super::{errors, files, settings, theme_json_version};
 use crate::{
-    Access, RestSite, Settings, SiteResult, caller,
+    RestSite, caller,
     errors::{post_not_found, trash_not_supported},
-    posts::{Authorized, Posts, context_arg, draft::PostDraft, params, rights::PostRights},
+    posts::{Authorized, Posts, context_arg, params, rights::PostRights},
     respond,
 };
 

@@ -13,13 +13,14 @@ use svc_schema::{
     Arg, Args, Sanitizer, Schema,
     build::{SchemaBuilder, array, boolean, integer, object, string},
 };
+use svc_site::{Access, Settings, SiteResult, posts::draft::PostDraft};
 use svc_store::{Db, Tx, posts as stored_posts};
 
 use super::{errors, faces, settings, theme_json_version};
 use crate::{
-    Access, RestSite, Settings, SiteResult, caller,
+    RestSite, caller,
     errors::{post_not_found, trash_not_supported},
-    posts::{Authorized, Posts, context_arg, draft::PostDraft, params, rights::PostRights},
+    posts::{Authorized, Posts, context_arg, params, rights::PostRights},
     respond,
 };
 

@@ -16,10 +16,11 @@ use svc_model::{Post, PostId, PostType};
 use svc_resource::Params;
 use svc_routing::{Request, Result};
 use svc_schema::build::{SchemaBuilder, integer};
+use svc_site::Access;
 use svc_store::posts as stored_posts;
 
 use crate::{
-    Access, RestSite, caller,
+    RestSite, caller,
     errors::post_not_found,
     posts::params::{self, PostList},
 };

@@ -11,10 +11,11 @@ use svc_schema::{
     Args, Schema,
     build::{integer, string, types},
 };
+use svc_site::{Access, Settings, global_styles::POST_TYPE};
 
-use super::{POST_TYPE, StylesItem};
+use super::StylesItem;
 use crate::{
-    Access, RestSite, Settings, caller, errors,
+    RestSite, caller, errors,
     posts::context_arg,
     respond,
     revisions::{RevisionList, find, params},

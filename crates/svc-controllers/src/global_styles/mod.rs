@@ -3,7 +3,6 @@
 //! Whoever writes posts sees them; whoever may change the theme's options changes them.
 
 mod history;
-pub(crate) mod stored;
 mod theme_files;
 
 use std::sync::Arc;
@@ -11,6 +10,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 use svc_auth::{Caller, caps::PostCap};
 use svc_model::{Post, PostId, PostType};
+use svc_render::content as render;
 use svc_resource::{Fields, View};
 use svc_routing::{
     Controller, EDITABLE, ExtraFields, Link, Links, Request, Response, Result, Route, forbidden, get, on,
@@ -19,17 +19,19 @@ use svc_schema::{
     Arg, Args, Error, MethodKind, Schema,
     build::{integer, string, types},
 };
+use svc_site::{
+    Access, Settings,
+    global_styles::{self as stored, StylesDraft, not_found},
+};
 use svc_store::posts;
 
-use self::stored::StylesDraft;
-use crate::{
-    Access, LINK_RELATION, RestSite, Settings, caller, errors, global_styles::stored::not_found, render, respond,
-    themes,
-};
+use crate::{LINK_RELATION, RestSite, caller, errors, respond, themes};
 
 pub use history::StylesHistory;
-pub use stored::own;
-pub(crate) use stored::{POST_TYPE, of_theme, of_themes};
+pub(crate) use svc_site::global_styles::POST_TYPE;
+pub(crate) use svc_site::global_styles::of_theme;
+pub(crate) use svc_site::global_styles::of_themes;
+pub use svc_site::global_styles::own;
 
 /// Contexts in which a member is seen.
 const ALL: &[&str] = &["embed", "view", "edit"];
@@ -199,7 +201,7 @@ impl GlobalStyles {
     }
 
     /// The active theme; the styles of others are not found. Without its folder there are only the defaults.
-    fn active(&self, req: &Request) -> Result<(Arc<Settings>, Arc<crate::ActiveTheme>)> {
+    fn active(&self, req: &Request) -> Result<(Arc<Settings>, Arc<svc_site::ActiveTheme>)> {
         let settings = self.site.settings()?;
         let theme = self.site.theme(&settings);
         let stylesheet: String = req.require("stylesheet")?;

@@ -3,9 +3,10 @@
 use serde_json::Value;
 use svc_packages::theme::{Theme, ThemeJson};
 use svc_routing::{Link, Links};
+use svc_site::Settings;
 use svc_text::{MimeTypes, check_filetype, sanitize_url};
 
-use crate::{LINK_RELATION, Settings};
+use crate::LINK_RELATION;
 
 /// How URLs begin that name a file in the theme's folder.
 const PLACEHOLDER: &str = "file:./";

@@ -1,9 +1,7 @@
 //! Icons that editors choose from.
 
-pub(crate) mod registry;
 mod routes;
 
-pub use self::{
-    registry::{IconCollection, Icons},
-    routes::IconRoutes,
-};
+pub use self::routes::IconRoutes;
+pub use svc_render::icons::IconCollection;
+pub use svc_render::icons::Icons;

@@ -3,17 +3,17 @@
 use std::sync::Arc;
 
 use serde_json::Value;
+use svc_render::icons::{Icon, IconCollection};
 use svc_resource::Fields;
 use svc_routing::{Controller, ExtraFields, Map, Request, Response, Result, Route, forbidden, get};
 use svc_schema::{
     Arg, Args, Error, Schema,
     build::{integer, string},
 };
+use svc_site::Access;
 
-use super::IconCollection;
 use crate::{
-    Access, RestSite, caller,
-    icons::registry::Icon,
+    RestSite, caller,
     posts::{context_arg, one_line},
     respond,
 };

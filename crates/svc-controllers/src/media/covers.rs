@@ -7,17 +7,19 @@ use md5::{Digest, Md5};
 use svc_media::{Blob, Cover, Kind};
 use svc_model::PostId;
 use svc_routing::{Request, Result};
+use svc_site::{
+    Settings,
+    blocking::run_blocking,
+    media::upload_store::{ImageMetaSource, UploadStore},
+    posts::draft::PostDraft,
+};
 use svc_store::{
     meta::{self, MetaKind},
     posts,
 };
 use svc_text::MimeTypes;
 
-use super::{
-    Media, errors,
-    upload_store::{ImageMetaSource, UploadStore},
-};
-use crate::{Settings, blocking::run_blocking, posts::draft::PostDraft};
+use super::{Media, errors};
 
 /// Meta of a picture that came with a sound: the sum of its bytes, so that an album has it once.
 /// Bytes of a file that tell its type.

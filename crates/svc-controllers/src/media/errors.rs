@@ -3,7 +3,7 @@
 use svc_routing::Request;
 use svc_schema::Error;
 
-pub(crate) use crate::site_errors::media::*;
+pub(crate) use svc_site::errors::media::*;
 
 fn error(code: &str, message: &str, status: u16) -> Error {
     Error::new(code, message).with_status(status)

@@ -8,8 +8,8 @@ use svc_schema::{
     Error,
     build::{array, boolean, integer, object, string, types},
 };
+use svc_site::media::sizes;
 
-use super::sizes;
 use crate::{
     RestSite,
     posts::{

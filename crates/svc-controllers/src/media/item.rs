@@ -5,12 +5,21 @@ use std::collections::HashMap;
 use svc_model::{Post, PostId, PostType};
 use svc_resource::Plan;
 use svc_routing::Result;
+use svc_site::{
+    Settings, SiteResult,
+    media::{
+        attached::{Attached, Parent},
+        sizes,
+    },
+    permalinks,
+    posts::draft::PostDraft,
+};
 use svc_store::{Db, Meta, posts};
 
-use super::{Attached, Parent, errors, sizes};
+use super::errors;
 use crate::{
-    RestSite, Settings, SiteResult, permalinks,
-    posts::{LoadedPost, draft::PostDraft, item::PostItem},
+    RestSite,
+    posts::{LoadedPost, item::PostItem},
 };
 
 /// Files of these attachments, and the addresses of the pages that they hang on: two queries and what addresses take,

@@ -3,20 +3,13 @@
 //! The operations of posts stand behind most of these; here is what the file adds. `receive` takes it from a request,
 //! `upload_store` stores it and makes sizes of images, `attached` reads what is stored of it, `edit` changes images.
 
-pub(crate) mod attached;
-mod av_metadata;
 mod covers;
-pub mod delete;
 mod edit;
 mod errors;
 mod fields;
-pub(crate) mod gallery;
-pub(crate) mod images;
 mod item;
 mod params;
 mod receive;
-pub(crate) mod sizes;
-pub(crate) mod upload_store;
 
 use std::sync::Arc;
 
@@ -32,6 +25,18 @@ use svc_schema::{
     Arg, Args, MethodKind, Sanitizer, Schema,
     build::{boolean, integer, string},
 };
+use svc_site::{
+    Access, Settings,
+    blocking::{run_blocking, settled},
+    http_client::own,
+    media::{
+        attached::DETAILS,
+        delete::remove,
+        sizes,
+        upload_store::{self, ImageMetaSource, StoredUpload, UploadStore, WrittenFiles},
+    },
+    posts::draft::PostDraft,
+};
 use svc_store::{
     MetaKind, Tx,
     meta::{self, Meta},
@@ -39,26 +44,18 @@ use svc_store::{
 };
 use svc_text::MimeTypes;
 
-use self::{
-    attached::DETAILS,
-    upload_store::{ImageMetaSource, StoredUpload, UploadStore, WrittenFiles},
-};
 use crate::{
-    Access, RestSite, Settings,
-    blocking::{run_blocking, settled},
-    caller, errors as common,
-    http_client::own,
-    media::delete::remove,
-    posts::{Authorized, Posts, context_arg, draft::PostDraft, validators},
+    RestSite, caller, errors as common,
+    posts::{Authorized, Posts, context_arg, validators},
     request::only_reads,
     respond,
 };
 
-pub(crate) use attached::Attached;
-pub(crate) use attached::Parent;
-pub use images::{SiteImages, images_of};
 pub(crate) use item::{attached, measure};
 pub(crate) use params::STATUSES;
+pub use svc_render::images::SiteImages;
+pub use svc_render::images::images_of;
+pub(crate) use svc_site::media::attached::Attached;
 
 /// First bytes of a file that its type is read from.
 const HEAD: usize = 64 * 1024;

@@ -7,10 +7,11 @@ use svc_fetch::Get;
 use svc_media::Blob;
 use svc_routing::{Request, Result, request::FileData};
 use svc_schema::Error;
+use svc_site::{Settings, blocking::run_blocking, http_client::own};
 use svc_text::MimeTypes;
 
 use super::errors;
-use crate::{RestSite, Settings, blocking::run_blocking, http_client::own};
+use crate::RestSite;
 
 /// Largest image that is fetched from elsewhere, in bytes.
 const FETCH_BYTES: u64 = 32 << 20;

@@ -3,7 +3,7 @@
 use svc_routing::Request;
 use svc_schema::Error;
 
-pub(crate) use crate::site_errors::menus::*;
+pub(crate) use svc_site::errors::menus::*;
 
 refusals! {
     /// The caller may not see menus.

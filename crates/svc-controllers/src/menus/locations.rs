@@ -9,9 +9,10 @@ use svc_schema::{
     Args, Schema,
     build::{integer, string},
 };
+use svc_site::{Access, Settings};
 
 use super::errors;
-use crate::{Access, LINK_RELATION, RestSite, Settings, caller, posts::context_arg, respond};
+use crate::{LINK_RELATION, RestSite, caller, posts::context_arg, respond};
 
 const ALL: &[&str] = &["embed", "view", "edit"];
 

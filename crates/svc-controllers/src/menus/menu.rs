@@ -13,20 +13,22 @@ use svc_schema::{
     Args, Error, MethodKind, Schema,
     build::{array, boolean, integer, string},
 };
+use svc_site::{
+    SiteResult,
+    menus::{assignments, item::items_of},
+    sanitize,
+    terms::{draft::TermDraft, save::MAX_NAME},
+};
 use svc_store::{Tx, posts, terms};
 
-use super::{assignments, check_read, errors};
+use super::{check_read, errors};
 use crate::{
-    RestSite, SiteResult,
-    menus::items::item::items_of,
+    RestSite,
     posts::context_arg,
-    respond, sanitize,
+    respond,
     terms::{
-        Terms,
-        draft::TermDraft,
-        errors as term_errors,
+        Terms, errors as term_errors,
         fields::{self as term_fields, TermFields},
-        save::MAX_NAME,
     },
 };
 
@@ -174,7 +176,7 @@ impl Controller for Menus {
 /// Puts a draft on a menu, new or not.
 fn store(tx: &mut Tx, draft: &TermDraft, existing: Option<TermId>) -> SiteResult<Term> {
     let before = match existing {
-        Some(id) => Some(terms::get(tx, id, Some(super::MENU))?.ok_or_else(term_errors::not_found)?),
+        Some(id) => Some(terms::get(tx, id, Some(svc_site::menus::item::MENU))?.ok_or_else(term_errors::not_found)?),
         None => None,
     };
     let name = match (&draft.name, &before) {
@@ -189,16 +191,23 @@ fn store(tx: &mut Tx, draft: &TermDraft, existing: Option<TermId>) -> SiteResult
         return Err(term_errors::name_too_long().into());
     }
     let id = existing.unwrap_or_default();
-    if let Some(other) = terms::by_name(tx, &name, super::MENU)?.into_iter().find(|other| other.id != id) {
+    if let Some(other) =
+        terms::by_name(tx, &name, svc_site::menus::item::MENU)?.into_iter().find(|other| other.id != id)
+    {
         return Err(errors::menu_exists(existing.is_none().then_some(other.id)).into());
     }
     let mut slug = svc_text::sanitize_title(&name);
     if !slug.is_empty() {
-        slug = terms::unique_slug(tx, &slug, super::MENU, TermId(0), id)?;
+        slug = terms::unique_slug(tx, &slug, svc_site::menus::item::MENU, TermId(0), id)?;
     }
     let description = sanitize::term_description(draft.description.as_deref().unwrap_or_default());
-    let mut menu =
-        Term { taxonomy: super::MENU.to_owned(), name, slug, description, ..before.clone().unwrap_or_default() };
+    let mut menu = Term {
+        taxonomy: svc_site::menus::item::MENU.to_owned(),
+        name,
+        slug,
+        description,
+        ..before.clone().unwrap_or_default()
+    };
     if before.is_none() {
         menu = terms::insert(tx, &menu)?;
     }
@@ -221,7 +230,7 @@ fn bad_request(error: Error) -> Error {
 
 /// Deletes a menu with its items, wherever it was shown.
 fn remove(tx: &mut Tx, id: TermId) -> SiteResult<()> {
-    let menu = terms::get(tx, id, Some(super::MENU))?.ok_or_else(term_errors::not_found)?;
+    let menu = terms::get(tx, id, Some(svc_site::menus::item::MENU))?.ok_or_else(term_errors::not_found)?;
     for item in items_of(tx, id)? {
         posts::delete(tx, item)?;
     }

@@ -2,20 +2,18 @@
 //!
 //! Menus are terms, items are posts; both families stand on those of terms and posts.
 
-mod assignments;
 mod errors;
 pub(crate) mod items;
 mod locations;
 mod menu;
 
 use svc_routing::{Request, Result};
+use svc_site::Access;
 
-use crate::{Access, RestSite, caller};
+use crate::{RestSite, caller};
 
-pub(crate) use self::assignments::MenuAssignments;
 pub(crate) use self::items::edit_args;
 pub use self::{items::MenuItems, locations::MenuLocations, menu::Menus};
-pub(crate) use items::item::{ITEM, MENU};
 
 /// Whether the caller may see menus: whoever may change them, or write posts of any type that the interface serves.
 fn check_read(site: &RestSite, req: &Request) -> Result<()> {

@@ -5,9 +5,9 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 use svc_content::kses::{self, AllowedHtml};
 use svc_fetch::Get;
+use svc_site::HttpClient;
 
 use super::providers;
-use crate::HttpClient;
 
 /// Time and size of one answer.
 const TIME: Duration = Duration::from_secs(8);
@@ -54,7 +54,7 @@ fn with(address: &str, parameters: &[(&str, String)]) -> String {
 async fn discovered(http_client: &HttpClient, url: &str) -> Option<String> {
     let page = http_client.send(Get::new(url).within(TIME).first(PAGE_BYTES)).await.ok().filter(|a| a.status == 200)?;
     let html = String::from_utf8_lossy(&page.body).into_owned();
-    let link = crate::html_metadata::description(&html)?;
+    let link = svc_render::html_metadata::description(&html)?;
     let address = url::Url::parse(&page.url).ok()?.join(link.trim()).ok()?;
     matches!(address.scheme(), "http" | "https").then(|| address.into())
 }

@@ -1,9 +1,7 @@
 //! oEmbed: the site's posts described for other sites, and things of other sites described for the editor.
 
 mod foreign;
-mod own;
 mod providers;
-mod thumbnail;
 mod xml;
 
 use std::{
@@ -11,17 +9,19 @@ use std::{
     time::{Duration, Instant},
 };
 
+use foreign::Room;
 use quick_cache::sync::Cache;
 use serde_json::{Value, json};
 use svc_php::query::extend_url_with;
+use svc_render::oembed as own;
 use svc_routing::{Controller, Request, Response, Result, Route, StatusCode, get, public};
 use svc_schema::{
     Arg, Args, Error, Validator,
     build::{SchemaBuilder, boolean, integer, string, untyped},
 };
+use svc_site::{Access, Settings};
 
-use crate::{Access, RestSite, Settings, caller, errors};
-use foreign::Room;
+use crate::{RestSite, caller, errors};
 
 /// The namespace; it has no brand.
 pub(crate) const NAMESPACE: &str = "oembed/1.0";

@@ -17,8 +17,9 @@ use svc_schema::{
     Args, Error, Schema,
     build::{array, integer, string, untyped},
 };
+use svc_site::Access;
 
-use crate::{Access, RestSite, caller, posts::context_param, themes};
+use crate::{RestSite, caller, posts::context_param, themes};
 
 /// Contexts in which a member is seen.
 const ALL: &[&str] = &["view", "edit", "embed"];

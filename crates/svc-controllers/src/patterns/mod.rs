@@ -3,8 +3,6 @@
 //! Those that code registers, those that every site has, those of the active theme; whoever writes posts sees them.
 
 mod directory;
-pub(crate) mod expand;
-mod registry;
 
 use std::sync::Arc;
 
@@ -15,17 +13,18 @@ use svc_schema::{
     Error, Schema,
     build::{SchemaBuilder, boolean, number, string, untyped},
 };
-
-use crate::{
-    Access, RestSite, caller,
+use svc_site::{
+    Access,
     patterns::expand::{all, shown},
-    respond, themes,
 };
+
+use crate::{RestSite, caller, respond, themes};
 
 pub use svc_packages::theme::Pattern;
 
 pub use directory::PatternDirectory;
-pub use registry::{PatternCategory, PatternRegistry};
+pub use svc_site::patterns::registry::PatternCategory;
+pub use svc_site::patterns::registry::PatternRegistry;
 
 /// Contexts in which a member is seen.
 const ALL: &[&str] = &["view", "edit", "embed"];

@@ -3,7 +3,7 @@
 use svc_routing::Request;
 use svc_schema::Error;
 
-pub(crate) use crate::site_errors::plugins::*;
+pub(crate) use svc_site::errors::plugins::*;
 
 refusals! {
     /// The caller may not see the list.

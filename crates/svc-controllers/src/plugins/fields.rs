@@ -2,8 +2,7 @@
 
 use svc_resource::Fields;
 use svc_schema::build::{boolean, object, string};
-
-use crate::plugins::item::Item;
+use svc_site::plugins::item::Item;
 
 /// What additional fields and the item schema call a plugin.
 pub(super) const OBJECT: &str = "plugin";

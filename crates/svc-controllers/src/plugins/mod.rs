@@ -1,13 +1,10 @@
 //! Plugins: list, install, fetch, switch on and off, delete.
 //!
 //! Two kinds stand in one list: PHP plugins that lie in the content folder, which are kept but never run here, and the
-//! server's own extensions (see [`crate::Extension`]), which really change the interface when they are switched.
+//! server's own extensions (see [`svc_site::Extension`]), which really change the interface when they are switched.
 
 mod errors;
 mod fields;
-mod install;
-pub(crate) mod item;
-mod requirements;
 
 use std::{path::PathBuf, sync::Arc};
 
@@ -23,14 +20,16 @@ use svc_schema::{
     Arg, Args, Schema,
     build::{array, string},
 };
-
-use crate::{
-    Access, RestSite, Settings,
+use svc_site::{
+    Access, Settings,
     blocking::blocking,
-    caller,
     extensions::{ACTIVE_EXTENSIONS, ACTIVE_PLUGINS, names, switch},
     plugin_directory_client,
-    plugins::item::Item,
+    plugins::{install, item::Item, requirements},
+};
+
+use crate::{
+    RestSite, caller,
     posts::{CONTEXTS, context_arg, one_line},
     respond,
 };

@@ -3,19 +3,20 @@
 use svc_auth::Caller;
 use svc_model::{Post, PostId, RestController, UserId};
 use svc_routing::{Request, Result};
+use svc_site::{
+    SiteResult,
+    block_types::{is_edited, kept},
+    posts::draft::PostDraft,
+    revisions::{self as keep, Editor, Typed},
+};
 use svc_store::{
     Db,
     meta::{self, MetaKind},
     posts, users,
 };
 
-use super::{Authorized, Posts, draft::PostDraft};
-use crate::{
-    SiteResult,
-    block_types::{is_edited, kept},
-    caller, errors, respond,
-    revisions::keep::{self, Editor, Typed},
-};
+use super::{Authorized, Posts};
+use crate::{caller, errors, respond};
 
 /// Meta that says who has a post open in an editor, and since when.
 const LOCK: &str = "_edit_lock";

@@ -9,9 +9,10 @@ use svc_schema::{
     Error,
     build::{array, boolean, integer, object, string, types},
 };
+use svc_site::posts::{draft::PostDraft, formats::FORMATS};
 
-use super::{draft::PostDraft, item::PostItem};
-use crate::{RestSite, posts::formats::FORMATS};
+use super::item::PostItem;
+use crate::RestSite;
 
 /// The table of posts.
 pub(crate) type PostFields = Fields<PostItem, PostDraft>;

@@ -8,17 +8,16 @@ use svc_content::{
     shortcodes::Page,
 };
 use svc_model::{Post, PostType, Stamp, Term};
+use svc_render::{
+    blocks::Rendered,
+    class_list::{class_list, format_of},
+    content as render,
+    images::SiteImages,
+};
+use svc_site::{Settings, block_types::IGNORED_HOOKS, media::attached::Attached, permalinks::PermalinkParts};
 use svc_store::Meta;
 
-use crate::{
-    RestSite, Settings,
-    block_types::IGNORED_HOOKS,
-    blocks::Rendered,
-    media::{Attached, SiteImages},
-    permalinks::PermalinkParts,
-    posts::class_list::{class_list, format_of},
-    render,
-};
+use crate::RestSite;
 
 /// A post, what was loaded with it, and what this request may see of it.
 pub(crate) struct PostItem {

@@ -8,8 +8,19 @@ use std::{
 use svc_auth::Caller;
 use svc_content::shortcodes::Page;
 use svc_model::{Post, PostId, PostType, Term};
+use svc_render::{
+    blocks::{self, site_blocks::BlockViewer},
+    content::RenderOptions,
+    feeds::Missing,
+    images::SiteImages,
+};
 use svc_resource::{Plan, View};
 use svc_routing::Request;
+use svc_site::{
+    Access, Settings, SiteResult, block_types,
+    permalinks::{self, PermalinkParts, category_paths, first_category},
+    posts::{draft::PostDraft, slugs},
+};
 use svc_store::{
     Db,
     meta::{self, MetaKind},
@@ -17,21 +28,11 @@ use svc_store::{
 };
 
 use super::{
-    draft::PostDraft,
     item::PostItem,
     links::{self, Revisions},
     rights::PostRights,
-    slugs,
 };
-use crate::{
-    Access, RestSite, Settings, SiteResult, block_types,
-    blocks::{self, BlockViewer},
-    feeds::Missing,
-    media::{self, SiteImages},
-    permalinks::{self, PermalinkParts, category_paths, first_category},
-    render::RenderOptions,
-    request::block_viewer,
-};
+use crate::{RestSite, media, request::block_viewer};
 
 /// What a request may see of the posts that it loads.
 pub(crate) struct PostLoader<'a> {

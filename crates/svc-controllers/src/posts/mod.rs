@@ -5,20 +5,12 @@
 //! each operation beside its permission.
 
 mod autosave;
-pub(crate) mod class_list;
-mod delete;
-pub(crate) mod draft;
 pub(crate) mod fields;
-pub(crate) mod formats;
 pub(crate) mod item;
 mod links;
 mod load;
-mod old_slugs;
 pub(crate) mod params;
 pub(crate) mod rights;
-mod rules;
-pub(crate) mod save;
-mod slugs;
 pub(crate) mod validators;
 pub(crate) mod write;
 
@@ -27,6 +19,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use svc_auth::{Caller, caps::PostCap};
 use svc_model::{Post, PostId, PostType, RestController};
+use svc_render::feeds::{Missing, with_feeds, with_known_feeds};
 use svc_resource::{Paging, Params, View, total_headers};
 use svc_routing::{
     CREATABLE, Controller, DELETABLE, EDITABLE, ExtraFields, Method, Request, Response, Result, Route, get, on,
@@ -35,6 +28,7 @@ use svc_schema::{
     Arg, Args, MethodKind, Schema,
     build::{SchemaBuilder, boolean, integer, string},
 };
+use svc_site::{Access, Settings, SiteResult, access::CapabilityData, posts::delete};
 use svc_store::{
     Db,
     posts::{self, PostQuery},
@@ -42,20 +36,12 @@ use svc_store::{
 };
 
 use self::{fields::PostFields, load::PostLoader, params::PostList};
-use crate::{
-    Access, RestSite, Settings, SiteResult,
-    access::CapabilityData,
-    caller, errors,
-    feeds::{Missing, with_feeds, with_known_feeds},
-    media,
-    request::only_reads,
-    respond,
-};
+use crate::{RestSite, caller, errors, media, request::only_reads, respond};
 
-pub(crate) use delete::remove;
 pub(crate) use links::{create_term_cap, schema_links, with_query};
 pub(crate) use load::LoadedPost;
 pub(crate) use rights::PostRights;
+pub(crate) use svc_site::posts::delete::remove;
 
 /// Words in an excerpt made of the content, unless the request says otherwise.
 const EXCERPT_WORDS: usize = 55;

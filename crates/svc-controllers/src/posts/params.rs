@@ -9,16 +9,16 @@ use svc_schema::{
     Error,
     build::{SchemaBuilder, array, boolean, integer, object, string, types},
 };
+use svc_site::{
+    Access, Settings, SiteResult,
+    posts::formats::{FORMATS, of_formats, only_sticky},
+};
 use svc_store::{
     Db, Order,
     posts::{PostOrderBy, PostQuery, Relation, SearchColumn, TaxClause, TaxOperator},
 };
 
-use super::formats::FORMATS;
-use crate::{
-    Access, RestSite, Settings, SiteResult, errors,
-    posts::formats::{of_formats, only_sticky},
-};
+use crate::{RestSite, errors};
 
 /// Largest number of items on a page.
 const MAX_PER_PAGE: i64 = 100;
@@ -96,7 +96,7 @@ pub(crate) fn params(site: &RestSite, kind: &PostType) -> Params<PostList> {
     p.add("modified_before", date().describe("Only posts changed before this moment.")).set(|l, s| l.dates[3] = Some(s));
     p.add("exclude", ids().describe("No posts with these numbers.")).set(|l, v| l.query.exclude = unsigned(v, PostId));
     p.add("include", ids().describe("Only posts with these numbers.")).set(|l, v| l.query.include = unsigned(v, PostId));
-    let is_menu_item = kind.name == crate::menus::ITEM;
+    let is_menu_item = kind.name == svc_site::menus::item::ITEM;
     if has_order(kind) && !is_menu_item {
         menu_order(&mut p);
     }
@@ -171,7 +171,7 @@ fn order_param(default: &str, orders: &[&str]) -> SchemaBuilder {
 
 /// Whether posts of the type have a place among others.
 fn has_order(kind: &PostType) -> bool {
-    kind.supports("page-attributes") || kind.name == crate::menus::ITEM
+    kind.supports("page-attributes") || kind.name == svc_site::menus::item::ITEM
 }
 
 pub(crate) fn orders(kind: &PostType) -> Vec<&'static str> {

@@ -6,10 +6,11 @@ use serde_json::{Value, json};
 use svc_model::{PostId, PostType};
 use svc_routing::{Request, Result};
 use svc_schema::build::{array, string};
+use svc_site::{Access, templates::load::TemplateLookup};
 use svc_store::{MetaKind, meta, posts};
 
 use super::params;
-use crate::{Access, RestSite, caller, errors, media, templates::load::TemplateLookup};
+use crate::{RestSite, caller, errors, media};
 
 /// Sanitizes the `status` of a list: slugs, each once. Every status but the default one requires the right to edit posts;
 /// `private` is also open to those who may read private posts.

@@ -5,10 +5,14 @@ use std::sync::Arc;
 use svc_auth::{Caller, caps::Object};
 use svc_model::{Post, PostId, TermId, UserId};
 use svc_routing::{ObjectId, Request, Result};
+use svc_site::{
+    Access, Settings,
+    posts::{draft::PostDraft, save::Job},
+};
 use svc_store::{Tx, posts, terms};
 
-use super::{Posts, draft::PostDraft};
-use crate::{Access, Settings, caller, errors, posts::save::Job, respond};
+use super::Posts;
+use crate::{caller, errors, respond};
 
 impl Posts {
     /// The rights that members of a request take, beyond the right to write the post: another author, being sticky,
@@ -118,7 +122,7 @@ impl Posts {
             if post.status == "trash" {
                 return Err(errors::already_trashed().into());
             }
-            super::delete::trash(tx, &site, id, by)
+            svc_site::posts::delete::trash(tx, &site, id, by)
         };
         self.site.write(trash).await
     }

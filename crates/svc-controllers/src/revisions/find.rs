@@ -1,9 +1,10 @@
 //! Finds posts by their revisions' addresses, and revisions by their posts.
 
 use svc_model::{Post, PostId, PostType};
+use svc_site::SiteResult;
 use svc_store::{Db, posts};
 
-use crate::{SiteResult, errors};
+use crate::errors;
 
 /// The post of this type whose revisions are asked for.
 ///

@@ -6,7 +6,6 @@
 
 mod autosaves;
 pub(crate) mod find;
-pub(crate) mod keep;
 mod params;
 mod table;
 
@@ -21,10 +20,11 @@ use svc_schema::{
     Args, Schema,
     build::{SchemaBuilder, boolean, integer},
 };
+use svc_site::{Access, Settings};
 use svc_store::posts;
 
 use self::table::RevisionTable;
-use crate::{Access, RestSite, Settings, caller, errors, posts::context_arg, request::only_reads, respond};
+use crate::{RestSite, caller, errors, posts::context_arg, request::only_reads, respond};
 
 pub use autosaves::Autosaves;
 pub(crate) use params::{RevisionList, params};

@@ -7,14 +7,14 @@ use svc_schema::{
     Error,
     build::{SchemaBuilder, array, integer, string},
 };
+use svc_site::{SiteResult, revisions as keep};
 use svc_store::{
     Db, Order,
     posts::{self, PostOrderBy, PostQuery},
 };
 
-use super::keep;
 use crate::{
-    RestSite, SiteResult, errors,
+    RestSite, errors,
     posts::{context_param, one_line},
 };
 

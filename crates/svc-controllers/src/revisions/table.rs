@@ -8,25 +8,26 @@ use std::{
 use serde_json::{Value, json};
 use svc_content::shortcodes::Page;
 use svc_model::{Post, PostType, RestController};
+use svc_render::{
+    blocks::{self, site_blocks::BlockViewer},
+    content::RenderOptions,
+    images::SiteImages,
+};
 use svc_resource::{Plan, View};
 use svc_routing::{ExtraFields, Link, Links, Map, Request, Response, Result};
 use svc_schema::build::{integer, string, types};
+use svc_site::{Settings, SiteResult, permalinks::PermalinkParts, posts::draft::PostDraft};
 use svc_store::{
     Db,
     meta::{self, MetaKind},
 };
 
 use crate::{
-    RestSite, Settings, SiteResult,
-    blocks::{self, BlockViewer},
-    media::SiteImages,
-    permalinks::PermalinkParts,
+    RestSite,
     posts::{
-        draft::PostDraft,
         fields::{self as post_fields, PostFields},
         item::PostItem,
     },
-    render::RenderOptions,
     respond,
 };
 

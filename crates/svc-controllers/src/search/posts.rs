@@ -4,14 +4,16 @@ use std::{collections::HashMap, sync::Arc};
 
 use serde_json::Value;
 use svc_model::{Post, PostId};
+use svc_render::content as render;
 use svc_routing::{BoxFuture, Link, Links, Request, Result, SearchHandler, SearchPage};
+use svc_site::{Access, permalinks, urls::rest_base};
 use svc_store::{
     Order,
     posts::{self, PostOrderBy, PostQuery},
 };
 
 use super::{ids, limits, members, searched, text};
-use crate::{Access, RestSite, caller, permalinks, posts::rights::PostRights, render, urls::rest_base};
+use crate::{RestSite, caller, posts::rights::PostRights};
 
 /// The handler of type `post`.
 pub(super) struct PostSearch(pub(super) Arc<RestSite>);

@@ -5,17 +5,14 @@ use std::{collections::HashMap, sync::Arc};
 use serde_json::Value;
 use svc_model::{Taxonomy, Term, TermId};
 use svc_routing::{BoxFuture, Link, Links, Request, Result, SearchHandler, SearchPage};
+use svc_site::{Access, terms::paths::slug_paths, urls::taxonomy_rest_base};
 use svc_store::{
     Order,
     terms::{self, TermQuery},
 };
 
 use super::{ids, limits, members, searched, text};
-use crate::{
-    Access, RestSite, caller,
-    terms::{TermRights, paths::slug_paths},
-    urls::taxonomy_rest_base,
-};
+use crate::{RestSite, caller, terms::TermRights};
 
 /// The handler of type `term`.
 pub(super) struct TermSearch(pub(super) Arc<RestSite>);
@@ -114,7 +111,7 @@ impl TermSearch {
 }
 
 /// The route of a term; `None` when its taxonomy has none.
-fn route(settings: &crate::Settings, namespace: &str, taxonomy: &Taxonomy, term: &Term) -> Option<String> {
+fn route(settings: &svc_site::Settings, namespace: &str, taxonomy: &Taxonomy, term: &Term) -> Option<String> {
     let number = u64::try_from(term.id.0).ok()?;
     let route = settings.urls.site.route_for_term(Some((number, taxonomy_rest_base(taxonomy, namespace))));
     (!route.is_empty()).then_some(route)

@@ -6,9 +6,10 @@ use base64::Engine as _;
 use http::HeaderMap;
 use svc_fetch::{Allowed, FetchError, Get, Response};
 use svc_schema::Error;
+use svc_site::{Settings, blocking::blocking, http_client::own};
 
 use super::{Finding, Test, Verdict};
-use crate::{RestSite, Settings, blocking::blocking, http_client::own};
+use crate::RestSite;
 
 /// Time for one request of a test.
 const TIME: Duration = Duration::from_secs(10);

@@ -8,10 +8,11 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use svc_routing::{Controller, Request, Response, Result, Route, get};
 use svc_schema::Schema;
+use svc_site::Access;
+
+use crate::{RestSite, caller, errors};
 
 pub use sizes::{Size, in_words, sizes};
-
-use crate::{Access, RestSite, caller, errors};
 
 /// What can be found out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

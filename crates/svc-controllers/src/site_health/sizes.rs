@@ -8,8 +8,9 @@ use std::{
 
 use serde_json::{Map, Value, json};
 use svc_schema::Error;
+use svc_site::blocking::blocking;
 
-use crate::{RestSite, blocking::blocking};
+use crate::RestSite;
 
 /// Time for all folders together.
 const TIME: Duration = Duration::from_secs(20);

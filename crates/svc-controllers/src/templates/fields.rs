@@ -3,11 +3,15 @@
 use std::sync::Arc;
 
 use serde_json::Value;
+use svc_render::content as render;
 use svc_resource::{Fields, Params};
 use svc_schema::build::{SchemaBuilder, integer, string, types, untyped};
+use svc_site::templates::{
+    draft::TemplateDraft,
+    load::{Kind, Template},
+};
 
-use super::load::{Kind, Template};
-use crate::{RestSite, posts::context_param, render, templates::draft::TemplateDraft};
+use crate::{RestSite, posts::context_param};
 
 /// Contexts in which a member is seen.
 const ALL: &[&str] = &["embed", "view", "edit"];

@@ -15,22 +15,22 @@ use svc_schema::{
     Arg, Args, Error, MethodKind, Schema,
     build::{boolean, integer, string},
 };
+use svc_site::{
+    Access, Settings,
+    revisions::{self as keep, Editor, Typed},
+    templates::{
+        draft::TemplateDraft,
+        load::{Kind, Template, TemplateLookup},
+    },
+};
 use svc_store::{Tx, posts};
 
-use super::{
-    cannot_manage, clean_id, fields, id_pattern,
-    load::{Kind, Template, TemplateLookup},
-};
+use super::{cannot_manage, clean_id, fields, id_pattern};
 use crate::{
-    Access, RestSite, Settings, caller, errors,
+    RestSite, caller, errors,
     posts::context_arg,
     respond,
-    revisions::{
-        RevisionList, find,
-        keep::{self, Editor, Typed},
-        params,
-    },
-    templates::draft::TemplateDraft,
+    revisions::{RevisionList, find, params},
 };
 
 /// Files of the theme have no revisions.

@@ -3,14 +3,8 @@
 //! Whoever writes posts sees them; whoever may change the theme's options changes them. A file of the theme that is
 //! changed becomes a post; when that is deleted the file shows again.
 
-pub(crate) mod draft;
 mod fields;
-pub(crate) mod hierarchy;
 mod history;
-pub(crate) mod kinds;
-pub(crate) mod load;
-pub(crate) mod named;
-pub(crate) mod save;
 mod write;
 
 use std::{collections::HashMap, sync::Arc};
@@ -26,18 +20,20 @@ use svc_schema::{
     Arg, Args, Error, MethodKind, Schema,
     build::{boolean, string},
 };
+use svc_site::{
+    Access, Settings,
+    templates::{draft::TemplateDraft, hierarchy},
+};
 use svc_store::posts;
 
 use self::fields::TemplateList;
-use crate::{
-    Access, LINK_RELATION, RestSite, Settings, caller, posts::context_arg, respond, templates::draft::TemplateDraft,
-    themes,
-};
+use crate::{LINK_RELATION, RestSite, caller, posts::context_arg, respond, themes};
 
 pub use history::TemplateHistory;
-pub(crate) use kinds::area_labels;
-pub use load::{Kind, Template, TemplateLookup};
-pub(crate) use load::{Maker, THEME, name_theme, of_term, without_theme};
+pub(crate) use svc_site::templates::kinds::area_labels;
+pub use svc_site::templates::load::Kind;
+pub use svc_site::templates::load::Template;
+pub use svc_site::templates::load::TemplateLookup;
 
 /// The caller may not see templates, or may not change them.
 fn cannot_manage(req: &Request) -> Error {

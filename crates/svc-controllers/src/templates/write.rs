@@ -5,30 +5,27 @@ use std::sync::Arc;
 use chrono::NaiveDateTime;
 use svc_model::{Post, PostId, UserId};
 use svc_routing::{Request, Result};
+use svc_site::{
+    Access, Settings,
+    block_types::remember,
+    permalinks::PermalinkParts,
+    revisions::revise,
+    sanitize,
+    templates::{
+        draft::TemplateDraft,
+        kinds,
+        load::{AREA, Kind, Template, TemplateLookup},
+        save::{Change, insert, term},
+    },
+};
 use svc_store::{
     StoredText, Tx,
     meta::{self, MetaKind},
     posts, terms, users,
 };
 
-use super::{
-    Templates, already_trashed, kinds,
-    load::{AREA, Kind, Template, TemplateLookup},
-    not_found, other_theme,
-};
-use crate::{
-    Access, Settings,
-    block_types::remember,
-    caller, errors,
-    permalinks::PermalinkParts,
-    respond,
-    revisions::keep::revise,
-    sanitize,
-    templates::{
-        draft::TemplateDraft,
-        save::{Change, insert, term},
-    },
-};
+use super::{Templates, already_trashed, not_found, other_theme};
+use crate::{caller, errors, respond};
 
 impl Templates {
     /// Creates a template, or changes one; a file of the theme becomes a post.

@@ -3,7 +3,7 @@
 use svc_routing::Request;
 use svc_schema::Error;
 
-pub(crate) use crate::site_errors::terms::*;
+pub(crate) use svc_site::errors::terms::*;
 
 refusals! {
     /// The caller may not make terms of this taxonomy.

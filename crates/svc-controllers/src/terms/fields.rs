@@ -5,9 +5,10 @@ use std::sync::Arc;
 use svc_model::{Taxonomy, Term};
 use svc_resource::Fields;
 use svc_schema::build::{integer, string};
+use svc_site::{Settings, terms::draft::TermDraft};
 use svc_store::Meta;
 
-use crate::{RestSite, Settings, terms::draft::TermDraft};
+use crate::RestSite;
 
 /// The table of terms.
 pub(crate) type TermFields = Fields<TermItem, TermDraft>;

@@ -3,9 +3,10 @@
 use svc_auth::{Caller, caps::Object};
 use svc_model::Term;
 use svc_routing::{Link, Links};
+use svc_site::{Access, menus::item::MENU};
 
 use super::fields::TermItem;
-use crate::{Access, LINK_RELATION, menus::items::item::MENU, posts::with_query};
+use crate::{LINK_RELATION, posts::with_query};
 
 /// What a caller may do with one term.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -3,14 +3,11 @@
 //! One controller per taxonomy that the interface serves. Terms of such a taxonomy are for all to see; the terms of a
 //! post are for those who may see the post. Menus (taxonomy `nav_menu`) have a family of their own.
 
-pub(crate) mod draft;
 pub(crate) mod errors;
 pub(crate) mod fields;
 mod links;
 mod load;
 mod params;
-pub(crate) mod paths;
-pub(crate) mod save;
 pub(crate) mod write;
 
 use std::sync::Arc;
@@ -25,6 +22,7 @@ use svc_schema::{
     Args, MethodKind, Schema,
     build::{boolean, integer},
 };
+use svc_site::{Access, SiteResult, terms::paths};
 use svc_store::{Db, posts, request_cache, terms};
 
 use self::{
@@ -33,7 +31,7 @@ use self::{
     params::TermList,
 };
 use crate::{
-    Access, RestSite, SiteResult, caller,
+    RestSite, caller,
     errors::{forbidden_context, trash_not_supported},
     posts::{context_arg, create_term_cap},
     respond,

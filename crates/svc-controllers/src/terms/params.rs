@@ -4,15 +4,13 @@ use serde_json::{Value, json};
 use svc_model::{PostId, Taxonomy, TermId};
 use svc_resource::Params;
 use svc_schema::build::{array, boolean, integer, string};
+use svc_site::SiteResult;
 use svc_store::{
     Db, Order, Page, term_tree,
     terms::{self, TermOrderBy, TermQuery},
 };
 
-use crate::{
-    SiteResult,
-    posts::{context_param, one_line},
-};
+use crate::posts::{context_param, one_line};
 
 /// Largest number of items on a page.
 const MAX_PER_PAGE: i64 = 100;

@@ -7,16 +7,17 @@ use std::sync::Arc;
 
 use svc_model::{Term, TermId};
 use svc_routing::{ObjectId, Request, Result};
-use svc_store::terms;
-
-use super::{Terms, errors, fields::object_type};
-use crate::{
-    caller, menus, respond,
+use svc_site::{
+    menus::on_delete::term_gone,
     terms::{
         draft::TermDraft,
         save::{Job, default_term, store_meta},
     },
 };
+use svc_store::terms;
+
+use super::{Terms, errors, fields::object_type};
+use crate::{caller, respond};
 
 impl Terms {
     /// Creates or changes a term as the request says; gives it as stored.
@@ -51,7 +52,7 @@ impl Terms {
             .write(move |tx| {
                 let term = terms::get(tx, id, Some(&taxonomy.name))?.ok_or_else(errors::not_found)?;
                 let default = default_term(tx, &taxonomy.name)?;
-                menus::items::on_delete::term_gone(tx, &term)?;
+                term_gone(tx, &term)?;
                 terms::delete(tx, &term, default.as_ref())?;
                 Ok(())
             })

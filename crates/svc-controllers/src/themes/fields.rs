@@ -5,9 +5,9 @@ use svc_content::{Shortcodes, texturize};
 use svc_packages::theme::{self, Theme};
 use svc_resource::{Field, Fields};
 use svc_schema::build::{array, boolean, object, string};
+use svc_site::templates::kinds;
 
 use super::{OBJECT, supports};
-use crate::templates::kinds;
 
 /// An object whose members are named by the table.
 const NOTHING: [(&str, Value); 0] = [];

@@ -20,9 +20,10 @@ use svc_schema::{
     Arg, Args, Error, Sanitizer, Schema,
     build::{array, string},
 };
+use svc_site::{Access, Settings, blocking::blocking};
 
 use self::fields::ThemeItem;
-use crate::{Access, LINK_RELATION, RestSite, Settings, blocking::blocking, caller, global_styles, respond};
+use crate::{LINK_RELATION, RestSite, caller, global_styles, respond};
 
 /// The object type that additional fields name.
 const OBJECT: &str = "theme";

@@ -2,8 +2,7 @@
 
 use serde_json::{Map, Value, json};
 use svc_packages::theme::Theme;
-
-use crate::posts::formats::FORMATS;
+use svc_site::posts::formats::FORMATS;
 
 /// Features that are on or off, and what they are.
 #[rustfmt::skip]

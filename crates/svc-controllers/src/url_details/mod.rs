@@ -8,10 +8,12 @@ use std::{
 use quick_cache::sync::Cache;
 use serde_json::{Value, json};
 use svc_fetch::{FetchError, Get};
+use svc_render::html_metadata;
 use svc_routing::{Controller, Request, Response, Result, Route, forbidden, get};
 use svc_schema::{Arg, Args, Error, build::string};
+use svc_site::{Access, http_client::own};
 
-use crate::{Access, RestSite, caller, html_metadata, http_client::own};
+use crate::{RestSite, caller};
 
 /// Beginning of a page that is read, in bytes.
 const PAGE_BYTES: u64 = 150 << 10;

@@ -3,7 +3,7 @@
 use svc_routing::Request;
 use svc_schema::Error;
 
-pub(crate) use crate::site_errors::users::*;
+pub(crate) use svc_site::errors::users::*;
 
 refusals! {
     /// The caller may not see this user, or may not narrow a list by what users may do.

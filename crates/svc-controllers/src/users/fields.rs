@@ -10,10 +10,14 @@ use svc_schema::{
     Error,
     build::{SchemaBuilder, array, integer, string, untyped},
 };
+use svc_site::{
+    Settings,
+    users::{draft::UserDraft, locales},
+};
 use svc_store::Meta;
 
-use super::{errors, locales};
-use crate::{RestSite, Settings, avatar_fields, posts::one_line, users::draft::UserDraft};
+use super::errors;
+use crate::{RestSite, avatar_fields, posts::one_line};
 
 /// The table of users.
 pub(super) type UserFields = Fields<UserItem, UserDraft>;

@@ -6,16 +6,17 @@ use svc_auth::{Caller, roles::UserCaps};
 use svc_model::User;
 use svc_resource::{Plan, View};
 use svc_routing::{Link, Links};
+use svc_site::{
+    Settings, SiteResult,
+    users::{draft::UserDraft, roles::caps},
+};
 use svc_store::{
     Db,
     meta::{self, MetaKind},
 };
 
 use super::{fields::UserItem, rights::UserRights, route};
-use crate::{
-    RestSite, Settings, SiteResult,
-    users::{draft::UserDraft, roles::caps},
-};
+use crate::RestSite;
 
 /// What a request may see of the users that it loads.
 pub(super) struct UserLoader<'a> {

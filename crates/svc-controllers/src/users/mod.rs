@@ -3,17 +3,11 @@
 //! The public sees authors: users with published posts of a type that the interface serves. Context `edit`, with e-mail
 //! addresses, names and rights, is for the user and for those who may change users.
 
-pub(crate) mod draft;
 pub(crate) mod errors;
 mod fields;
 mod load;
-mod locales;
 mod params;
-pub(crate) mod preferences;
 mod rights;
-pub(crate) mod roles;
-mod rules;
-pub(crate) mod save;
 mod write;
 
 use std::sync::Arc;
@@ -28,6 +22,7 @@ use svc_schema::{
     Arg, Args, Error, MethodKind, Sanitizer, Validator,
     build::{boolean, integer},
 };
+use svc_site::{Access, Settings, avatars, users::draft::UserDraft};
 use svc_store::{request_cache, users};
 
 use self::{
@@ -37,12 +32,11 @@ use self::{
     rights::UserRights,
 };
 use crate::{
-    Access, RestSite, Settings, avatars, caller,
+    RestSite, caller,
     errors::{forbidden_context, trash_not_supported},
     posts::context_arg,
     request::only_reads,
     respond,
-    users::draft::UserDraft,
 };
 
 /// Route of the collection.

@@ -238,9 +238,10 @@ mod tests {
     use svc_store::{DatabaseUrl, Store, StoreConfig};
 
     use super::*;
+    use crate::SiteSetup;
 
-    fn site() -> RestSite {
-        RestSite::new(
+    fn site() -> SiteSetup {
+        SiteSetup::new(
             Store::open(&StoreConfig::new(DatabaseUrl::Temporary)).unwrap(),
             Brand::default(),
             Path::new("none"),

@@ -2,9 +2,10 @@
 
 use svc_auth::{Caller, caps::Object};
 use svc_model::{PostType, UserId};
+use svc_site::{Access, Settings, SiteResult};
 use svc_store::{Db, authors};
 
-use crate::{Access, RestSite, Settings, SiteResult};
+use crate::RestSite;
 
 /// Types whose posts make their author known: those that the interface serves.
 pub(super) fn types_shown(site: &RestSite) -> impl Iterator<Item = &str> {

@@ -5,15 +5,15 @@ use std::sync::Arc;
 use svc_auth::{Caller, Secret};
 use svc_model::{User, UserId};
 use svc_routing::{ObjectId, Request, Result};
+use svc_site::{
+    Access, Settings,
+    hashing::{self, HashFailure},
+    users::{draft::UserDraft, save::Job},
+};
 use svc_store::{authors, users};
 
 use super::{Users, errors, fields::OBJECT};
-use crate::{
-    Access, Settings, caller,
-    hashing::{self, HashFailure},
-    posts, respond,
-    users::{draft::UserDraft, save::Job},
-};
+use crate::{caller, posts, respond};
 
 /// The hash of a new password, as the interface tells its failures.
 async fn hash(password: Secret) -> Result<String> {

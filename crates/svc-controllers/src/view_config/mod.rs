@@ -13,12 +13,13 @@ use svc_schema::{
     Args, Error, Schema,
     build::{integer, string},
 };
+use svc_site::{
+    Access,
+    templates::load::{Maker, TemplateLookup},
+};
 
 use self::views::Views;
-use crate::{
-    Access, RestSite, caller, respond,
-    templates::{self, Maker},
-};
+use crate::{RestSite, caller, respond, templates};
 
 /// The version of these answers.
 const VERSION: i64 = 1;
@@ -115,7 +116,7 @@ impl ViewConfig {
     /// Who has made the templates, each once: users after all others.
     fn makers_of_templates(&self) -> Result<Vec<String>> {
         let settings = self.site.settings()?;
-        let lookup = templates::load::TemplateLookup::new(&self.site, &settings);
+        let lookup = TemplateLookup::new(&self.site, &settings);
         let all = self.site.read(|db| lookup.all(db, templates::Kind::Template))?;
         let (users, others): (Vec<_>, Vec<_>) = all.into_iter().partition(|t| t.maker() == Maker::User);
         let mut names = Vec::new();

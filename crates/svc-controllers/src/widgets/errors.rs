@@ -3,7 +3,7 @@
 use svc_routing::Request;
 use svc_schema::Error;
 
-pub(crate) use crate::site_errors::widgets::*;
+pub(crate) use svc_site::errors::widgets::*;
 
 refusals! {
     /// The caller may not set widgets.

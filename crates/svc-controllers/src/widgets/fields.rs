@@ -44,7 +44,7 @@ pub(super) fn fields() -> WidgetFields {
     ]);
     f.add("id", text("The widget's name for programs.").context(ALL)).get(|w| w.id.clone()).set(|d, v| d.id = Some(v));
     f.add("id_base", text("The kind of widget.").context(ALL)).get(|w| w.id_base.clone()).set(|d, v| d.id_base = Some(v));
-    f.add("sidebar", text("The sidebar that it stands in.").default(super::INACTIVE).context(ALL).required()).get(|w| w.sidebar.clone()).set(|d, v| d.sidebar = Some(v));
+    f.add("sidebar", text("The sidebar that it stands in.").default(svc_site::widgets::sidebar::INACTIVE).context(ALL).required()).get(|w| w.sidebar.clone()).set(|d, v| d.sidebar = Some(v));
     f.add("rendered", text("The widget as HTML.").context(ALL).readonly()).get(|w| w.rendered.clone());
     f.add("rendered_form", text("The form that edits it, as HTML.").context(EDIT).readonly()).get(|w| w.form.clone());
     f.add("instance", instance.describe("How the widget is set.").default(Value::Null).context(EDIT)).get(|w| w.instance.clone()).set(|d, v| d.instance = Some(v));

@@ -5,25 +5,21 @@
 
 mod errors;
 mod fields;
-mod instance;
-mod kinds;
 mod routes;
-mod show;
-pub(crate) mod sidebar;
-pub(crate) use sidebar::INACTIVE;
-pub use sidebar::Sidebar;
-pub(crate) mod kind;
+pub use svc_site::widgets::sidebar::Sidebar;
 mod sidebars;
-mod store;
 mod types;
 
 use svc_routing::{Request, Result};
+use svc_site::Access;
 
-use crate::{Access, RestSite, caller};
+use crate::{RestSite, caller};
 
-pub use self::{
-    instance::Instance, routes::WidgetRoutes, show::Showing, sidebars::SidebarRoutes, types::WidgetTypeRoutes,
-};
+pub use self::routes::WidgetRoutes;
+pub use self::sidebars::SidebarRoutes;
+pub use self::types::WidgetTypeRoutes;
+pub use svc_render::widgets::show::Showing;
+pub use svc_site::widgets::instance::Instance;
 
 /// Whether the caller may set widgets.
 fn may_manage(site: &RestSite, req: &Request) -> Result<bool> {

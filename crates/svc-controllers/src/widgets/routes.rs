@@ -5,6 +5,7 @@
 use std::{cell::Cell, sync::Arc};
 
 use serde_json::{Value, json};
+use svc_render::widgets::{kind::WidgetKind, show};
 use svc_routing::{
     CREATABLE, Controller, DELETABLE, EDITABLE, ExtraFields, Link, Links, Map, Request, Response, Result, Route, get,
     on,
@@ -13,22 +14,23 @@ use svc_schema::{
     Args, MethodKind, Schema,
     build::{boolean, string},
 };
+use svc_site::{
+    Access, Settings, SiteResult,
+    widgets::{
+        instance::{self, Instance},
+        sidebar::INACTIVE,
+        store::{Widgets, parse_id, store_instance},
+    },
+};
 use svc_store::{Db, Tx};
 
 use super::{
-    Instance, check_manage, errors,
+    check_manage, errors,
     fields::{Draft, Item, OBJECT, WidgetFields, fields},
-    instance, is_open, may_manage, show,
-    store::{Widgets, parse_id, store_instance},
+    is_open, may_manage,
     types::in_form,
 };
-use crate::{
-    Access, LINK_RELATION, RestSite, Settings, SiteResult, caller,
-    posts::context_arg,
-    request::block_viewer,
-    respond,
-    widgets::{kind::WidgetKind, sidebar::INACTIVE},
-};
+use crate::{LINK_RELATION, RestSite, caller, posts::context_arg, request::block_viewer, respond};
 
 /// The routes of widgets.
 pub struct WidgetRoutes {

@@ -9,14 +9,20 @@ use svc_schema::{
     Args, MethodKind, Schema,
     build::{array, string, types},
 };
+use svc_site::{
+    Settings,
+    widgets::{
+        sidebar::{INACTIVE, Sidebar},
+        store::Widgets,
+    },
+};
 use svc_store::Tx;
 
-use super::{check_manage, errors, is_open, may_manage, store::Widgets};
+use super::{check_manage, errors, is_open, may_manage};
 use crate::{
-    LINK_RELATION, RestSite, Settings,
+    LINK_RELATION, RestSite,
     posts::{context_arg, with_query},
     respond,
-    widgets::sidebar::{INACTIVE, Sidebar},
 };
 
 const ALL: &[&str] = &["embed", "view", "edit"];

@@ -4,17 +4,20 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 use svc_php::{cast::to_int, numeric::is_numeric};
+use svc_render::widgets::{kind::WidgetKind, show};
 use svc_resource::Fields;
 use svc_routing::{Controller, ExtraFields, Link, Links, Method, Request, Response, Result, Route, get, on};
 use svc_schema::{
     Arg, Args, Sanitizer, Schema,
     build::{boolean, string, untyped},
 };
-
-use super::{Instance, check_manage, errors, instance, show};
-use crate::{
-    Access, RestSite, Settings, caller, posts::context_arg, request::block_viewer, respond, widgets::kind::WidgetKind,
+use svc_site::{
+    Access, Settings,
+    widgets::instance::{self, Instance},
 };
+
+use super::{check_manage, errors};
+use crate::{RestSite, caller, posts::context_arg, request::block_viewer, respond};
 
 const ALL: &[&str] = &["embed", "view", "edit"];
 const ALL_CONTEXTS: &[&str] = &["view", "edit", "embed"];

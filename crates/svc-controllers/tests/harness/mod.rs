@@ -7,9 +7,10 @@ use std::{path::Path, sync::Arc};
 use serde_json::Value;
 use svc_auth::Caller;
 use svc_brand::Brand;
-use svc_controllers::{MetaField, RestSite, Settings, SiteSetup, mount, site_info};
+use svc_controllers::{RestSite, SiteSetup, mount, site_info};
 use svc_model::{PostType, Taxonomy, UserId};
 use svc_routing::{Method, Registry, Request, Server, response::Body};
+use svc_site::{MetaField, Settings};
 use svc_store::{DatabaseUrl, MetaKind, Store, StoreConfig, meta};
 
 /// The dump that the store's own tests use.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 use svc_server::{
-    controllers::{Extension, Plugin, Site},
+    Extension, Plugin, Site,
     routing::{ExtraField, Method, Registry, Request, Response, Result, Route, get, public},
     schema::{
         Args, Error,

@@ -6,9 +6,10 @@ use std::path::Path;
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
-use svc_controllers::{MetaField, RegisteredSetting, SiteSetup};
+use svc_controllers::{RegisteredSetting, SiteSetup};
 use svc_model::{PostType, PostTypeCaps, PostTypes, Taxonomies, Taxonomy};
 use svc_schema::build::{SchemaBuilder, untyped};
+use svc_site::MetaField;
 use toml::Spanned;
 use validator::{Validate, ValidationError};
 

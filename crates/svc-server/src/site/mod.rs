@@ -15,15 +15,15 @@ use axum::{
     response::Response,
 };
 use chrono::Utc;
+use rest::Rest;
 use svc_auth::Scheme;
-use svc_controllers::{
-    Clock, Extension, HttpClient, RestSite, SiteSetup,
-    feeds::{FETCH_HEADER, within_own_fetch},
-};
+use svc_controllers::{RestSite, SiteSetup};
 use svc_http::{RestLayer, Uncached};
 use svc_login::{Attempts, Identities, LoginPages, SiteAuthenticator};
 use svc_pages::{SiteTexts, Texts, uploads};
+use svc_render::feeds::{FETCH_HEADER, within_own_fetch};
 use svc_routing::{Registry, Server};
+use svc_site::{Clock, Extension, HttpClient};
 use svc_store::{DatabaseUrl, Store, StoreConfig, request_cache};
 
 use crate::{
@@ -35,7 +35,6 @@ use crate::{
     schedule::Schedule,
     shipped_theme,
 };
-use rest::Rest;
 
 /// Folder of the data folder with a file for each upload in progress.
 const UPLOADS_JOURNAL: &str = "uploads-in-progress";

@@ -3,9 +3,10 @@
 use std::{sync::Arc, time::Duration};
 
 use arc_swap::ArcSwapOption;
-use svc_controllers::{RestSite, Settings};
+use svc_controllers::RestSite;
 use svc_http::{Authenticator, Limits, RestService};
 use svc_routing::{Registry, Server};
+use svc_site::Settings;
 
 use super::Register;
 use crate::error::Error;

@@ -4,15 +4,12 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use svc_model::PostType;
+use svc_render::content as render;
 use svc_resource::Fields;
 use svc_schema::build::{SchemaBuilder, array, boolean, integer, string, types};
+use svc_site::menus::item::{KINDS, NavItem};
 
-use crate::{
-    LINK_RELATION, RestSite,
-    menus::items::item::{KINDS, NavItem},
-    posts::schema_links,
-    render,
-};
+use crate::{LINK_RELATION, RestSite, posts::schema_links};
 
 /// The table of items.
 pub(super) type ItemFields = Fields<NavItem, ItemDraft>;

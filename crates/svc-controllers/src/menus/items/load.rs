@@ -6,10 +6,13 @@ use svc_auth::Caller;
 use svc_model::PostType;
 use svc_resource::View;
 use svc_routing::{Link, Links};
+use svc_site::{
+    Access, Settings,
+    menus::item::{Kind, NavItem},
+};
 
 use crate::{
-    Access, LINK_RELATION, RestSite, Settings,
-    menus::items::item::{Kind, NavItem},
+    LINK_RELATION, RestSite,
     posts::{rights::PostRights, with_query},
 };
 

@@ -4,13 +4,7 @@
 //! allowed to see menus too.
 
 mod fields;
-pub(crate) mod item;
 mod load;
-pub(crate) mod on_delete;
-pub(crate) mod on_publish;
-pub(crate) mod save;
-pub(crate) mod show;
-pub(crate) mod target;
 mod write;
 
 use std::sync::Arc;
@@ -25,14 +19,17 @@ use svc_schema::{
     Args, MethodKind, Schema,
     build::{boolean, integer},
 };
+use svc_site::{
+    Access,
+    menus::item::{self, NavItem},
+};
 use svc_store::posts as stored_posts;
 
 use self::{fields::ItemFields, load::Linking};
 use super::check_read;
 use crate::{
-    Access, RestSite, caller,
+    RestSite, caller,
     errors::{post_not_found, trash_not_supported},
-    menus::items::item::NavItem,
     posts::{Authorized, Posts, context_arg, params, validators},
     respond,
 };

@@ -4,30 +4,23 @@ use std::sync::Arc;
 
 use svc_model::{Post, PostId, TermId};
 use svc_routing::{Request, Result};
+use svc_site::{
+    Settings, SiteResult,
+    menus::{
+        item::{self, Kind, MENU, NavItem},
+        save::{ORPHANED, Wanted, keep},
+        target::{self, Pointer, Target},
+    },
+    posts::draft::PostDraft,
+};
 use svc_store::{
     Db, StoredText, Tx,
     meta::{self, MetaKind},
     posts, terms,
 };
 
-use super::{
-    MenuItems,
-    fields::ItemDraft,
-    target::{self, Pointer, Target},
-};
-use crate::{
-    RestSite, Settings, SiteResult, caller,
-    errors::post_not_found,
-    menus::{
-        errors,
-        items::{
-            item::{self, Kind, MENU, NavItem},
-            save::{ORPHANED, Wanted, keep},
-        },
-    },
-    posts::draft::PostDraft,
-    respond,
-};
+use super::{MenuItems, fields::ItemDraft};
+use crate::{RestSite, caller, errors::post_not_found, menus::errors, respond};
 
 impl MenuItems {
     /// Creates or changes an item as the request says.

@@ -1,0 +1,697 @@
+//! What the site tells its dynamic blocks: questions become queries, answers are remembered while a response is made.
+//!
+//! Whatever is asked about one post of a list is loaded for the whole list, so that the number of queries grows with the
+//! number of different lists and not with what they hold; beyond a bound there are no more answers.
+
+use std::{
+    cell::{Cell, OnceCell, RefCell},
+    collections::HashMap,
+    hash::Hash,
+    rc::Rc,
+};
+
+use chrono::{NaiveDate, NaiveDateTime};
+use svc_auth::Caller;
+use svc_blocks::data::{
+    BlockData, CommentView, CommentsQuery, Facts, FeedItem, ImageRequest, MainList, PartView, Person, PostView, Posts,
+    PostsOrder, PostsQuery, Sticky, TaxonomyView, TermView, TermsOrder, TermsQuery,
+};
+use svc_model::{Comment, CommentId, Post, PostId, Term, TermId, UserId};
+use svc_site::{
+    Access, OpenedPosts, Settings, SiteError, SiteResult, avatars,
+    block_types::IGNORED_HOOKS,
+    patterns::expand,
+    permalinks,
+    posts::formats::{of_formats, only_sticky},
+    templates::load::{Kind, TemplateLookup},
+    terms::paths::slug_paths,
+};
+use svc_store::{
+    Db, Meta, MetaKind, Order,
+    comments::{self, CommentOrderBy, CommentQuery},
+    meta,
+    posts::{self, Clauses, PostOrderBy, PostQuery, Relation, TaxClause, TaxOperator},
+    terms::{self, TermOrderBy, TermQuery},
+    users,
+};
+
+use crate::{
+    SiteRenderer,
+    blocks::{feed_of_others, images},
+    class_list::class_list,
+    content as render,
+    feeds::Missing,
+    page_template::ListContext,
+};
+
+/// Different questions that one response may put to the store.
+const MAX_QUESTIONS: u32 = 200;
+/// Pages that a list of pages holds.
+const MAX_PAGES: u64 = 2_000;
+/// Terms that a list of terms holds.
+const MAX_TERMS: u64 = 2_000;
+
+/// Who reads, and where.
+#[derive(Clone, Debug, Default)]
+pub struct BlockViewer {
+    /// Who it is.
+    pub caller: Caller,
+    /// The address that was asked for.
+    pub address: String,
+    /// What proves that he asks to be logged out.
+    pub logout_nonce: String,
+    /// Feeds of other sites that were not known yet.
+    pub missing: Missing,
+    /// The posts with a password that the reader has opened.
+    pub opened: OpenedPosts,
+}
+
+/// The site as its blocks ask it, over one snapshot.
+pub struct SiteBlocks<'a> {
+    site: &'a SiteRenderer,
+    settings: &'a Settings,
+    reader: &'a BlockViewer,
+    db: RefCell<&'a mut Db>,
+    facts: Facts,
+    left: Cell<u32>,
+    failure: RefCell<Option<SiteError>>,
+    posts: RefCell<HashMap<PostId, Option<Rc<PostView>>>>,
+    lists: RefCell<HashMap<PostsQuery, Rc<Posts>>>,
+    neighbours: RefCell<HashMap<(PostId, bool, String), Option<Rc<PostView>>>>,
+    terms_of: RefCell<HashMap<PostId, Vec<Term>>>,
+    term_links: RefCell<HashMap<TermId, Rc<TermView>>>,
+    term_lists: RefCell<HashMap<TermsQuery, Rc<Vec<Rc<TermView>>>>>,
+    people: RefCell<HashMap<UserId, Option<Rc<Person>>>>,
+    comment_lists: RefCell<HashMap<CommentsQuery, Rc<Vec<Rc<CommentView>>>>>,
+    comments: RefCell<HashMap<CommentId, Option<Rc<CommentView>>>>,
+    attachments: RefCell<HashMap<PostId, Option<Rc<(Post, Meta)>>>>,
+    post_meta: RefCell<HashMap<PostId, Meta>>,
+    parts: RefCell<HashMap<String, Option<PartView>>>,
+    main: OnceCell<Rc<MainList>>,
+    pages: OnceCell<Rc<Vec<Rc<PostView>>>>,
+    days: OnceCell<Rc<Vec<(NaiveDate, u64)>>>,
+}
+
+impl<'a> SiteBlocks<'a> {
+    pub fn new(site: &'a SiteRenderer, settings: &'a Settings, reader: &'a BlockViewer, db: &'a mut Db) -> Self {
+        SiteBlocks {
+            site,
+            settings,
+            reader,
+            db: RefCell::new(db),
+            facts: facts(site, settings, reader),
+            left: Cell::new(MAX_QUESTIONS),
+            failure: RefCell::default(),
+            posts: RefCell::default(),
+            lists: RefCell::default(),
+            neighbours: RefCell::default(),
+            terms_of: RefCell::default(),
+            term_links: RefCell::default(),
+            term_lists: RefCell::default(),
+            people: RefCell::default(),
+            comment_lists: RefCell::default(),
+            comments: RefCell::default(),
+            attachments: RefCell::default(),
+            post_meta: RefCell::default(),
+            parts: RefCell::default(),
+            main: OnceCell::new(),
+            pages: OnceCell::new(),
+            days: OnceCell::new(),
+        }
+    }
+
+    /// Makes this the list that the page shows.
+    pub fn show(&self, list: ListContext) {
+        let posts = Posts { items: self.views(list.posts), total: list.total };
+        let main = MainList {
+            posts: Rc::new(posts),
+            per_page: list.per_page,
+            page: list.page,
+            pages: list.pages,
+            address: list.address,
+            title: list.title,
+            searched: list.searched,
+        };
+        // A page shows one list; another one would change nothing.
+        drop(self.main.set(Rc::new(main)));
+    }
+
+    /// Makes this the post that the page shows: as it is given, which may be a preview of what is stored.
+    pub fn show_post(&self, post: Post) {
+        drop(self.views(vec![post]));
+    }
+
+    /// What went wrong with the store meanwhile.
+    pub fn failure(self) -> Option<SiteError> {
+        self.failure.into_inner()
+    }
+
+    /// Puts a question to the store: nothing when it fails, which is remembered, or when there were too many.
+    fn ask<T: Default>(&self, question: impl FnOnce(&mut Db) -> SiteResult<T>) -> T {
+        let Some(left) = self.left.get().checked_sub(1) else { return T::default() };
+        if self.failure.borrow().is_some() {
+            return T::default();
+        }
+        self.left.set(left);
+        question(&mut self.db.borrow_mut()).unwrap_or_else(|fail| {
+            self.failure.replace(Some(fail));
+            T::default()
+        })
+    }
+
+    /// An answer that was given before, or one that is asked for now.
+    fn once<K: Hash + Eq + Clone, V: Clone>(
+        &self,
+        memo: &RefCell<HashMap<K, V>>,
+        key: &K,
+        find: impl FnOnce() -> V,
+    ) -> V {
+        if let Some(known) = memo.borrow().get(key) {
+            return known.clone();
+        }
+        let found = find();
+        memo.borrow_mut().insert(key.clone(), found.clone());
+        found
+    }
+
+    /// Posts with what their blocks show: one query per kind of related data. Those that the reader may not see are left
+    /// out. Their terms, authors and pictures are remembered too.
+    fn views(&self, rows: Vec<Post>) -> Vec<Rc<PostView>> {
+        let (site, settings, caller) = (self.site, self.settings, &self.reader.caller);
+        let views: Vec<Rc<PostView>> = self.ask(|db| {
+            let ids: Vec<PostId> = rows.iter().map(|post| post.id).collect();
+            let numbers: Vec<i64> = ids.iter().map(|id| id.0).collect();
+            let mut links = permalinks::of_posts(db, site, settings, &rows)?;
+            let mut of_posts = meta::load(db, MetaKind::Post, &numbers)?;
+            let mut terms = terms::of_objects(db, &ids)?;
+            let access = Access::of_posts(site, settings, db, &rows)?;
+            let mut views = Vec::new();
+            for post in rows.into_iter().filter(|post| access.can_read_inside(caller, post)) {
+                let stored = of_posts.remove(&post.id.0).unwrap_or_default();
+                let of_post = terms.remove(&post.id).unwrap_or_default();
+                let thumbnail = svc_php::numeric::text_to_int(stored.text("_thumbnail_id"));
+                let classes = match site.types.get(&post.post_type) {
+                    Some(kind) => class_list(site, &post, kind, &of_post, thumbnail > 0),
+                    None => Vec::new(),
+                };
+                self.terms_of.borrow_mut().insert(post.id, of_post);
+                let text = |name: &str| stored.text(name).to_owned();
+                let (footnotes, ignored_hooks) = (text("footnotes"), text(IGNORED_HOOKS));
+                self.post_meta.borrow_mut().insert(post.id, stored);
+                views.push(Rc::new(PostView {
+                    link: links.remove(&post.id).unwrap_or_default(),
+                    title: title(&post),
+                    thumbnail: PostId(thumbnail),
+                    locked: !self.reader.opened.is_open(&post),
+                    footnotes,
+                    ignored_hooks,
+                    classes,
+                    post,
+                }));
+            }
+            Ok(views)
+        });
+        self.load_people(views.iter().map(|view| view.post.author));
+        self.load_attachments(views.iter().map(|view| view.thumbnail));
+        for view in &views {
+            self.posts.borrow_mut().insert(view.post.id, Some(Rc::clone(view)));
+        }
+        views
+    }
+
+    /// The views of these posts, in this order.
+    fn views_of(&self, ids: &[PostId]) -> Vec<Rc<PostView>> {
+        if ids.is_empty() {
+            return Vec::new();
+        }
+        let rows = self.ask(|db| Ok(posts::get_many(db, ids)?));
+        let views = self.views(rows);
+        ids.iter().filter_map(|id| views.iter().find(|view| view.post.id == *id).cloned()).collect()
+    }
+
+    fn load_people(&self, ids: impl Iterator<Item = UserId>) {
+        let mut wanted: Vec<UserId> =
+            ids.filter(|id| !id.is_none() && !self.people.borrow().contains_key(id)).collect();
+        wanted.sort_unstable();
+        wanted.dedup();
+        if wanted.is_empty() {
+            return;
+        }
+        let numbers: Vec<i64> = wanted.iter().map(|id| id.0).collect();
+        let (rows, mut of_users) =
+            self.ask(|db| Ok((users::get_many(db, &wanted)?, meta::load(db, MetaKind::User, &numbers)?)));
+        let mut people = self.people.borrow_mut();
+        for id in wanted {
+            people.insert(id, None);
+        }
+        for user in rows {
+            let stored = of_users.remove(&user.id.0).unwrap_or_default();
+            let person = Person {
+                id: user.id,
+                link: self.settings.urls.author(&user),
+                biography: stored.text("description").to_owned(),
+                name: user.display_name,
+                email: user.email,
+            };
+            people.insert(person.id, Some(Rc::new(person)));
+        }
+    }
+
+    fn load_attachments(&self, ids: impl Iterator<Item = PostId>) {
+        let mut wanted: Vec<PostId> =
+            ids.filter(|id| !id.is_none() && !self.attachments.borrow().contains_key(id)).collect();
+        wanted.sort_unstable();
+        wanted.dedup();
+        if wanted.is_empty() {
+            return;
+        }
+        let numbers: Vec<i64> = wanted.iter().map(|id| id.0).collect();
+        let (rows, mut stored) =
+            self.ask(|db| Ok((posts::get_many(db, &wanted)?, meta::load(db, MetaKind::Post, &numbers)?)));
+        let mut attachments = self.attachments.borrow_mut();
+        for id in wanted {
+            attachments.insert(id, None);
+        }
+        for post in rows.into_iter().filter(|post| post.post_type == "attachment") {
+            let meta = stored.remove(&post.id.0).unwrap_or_default();
+            attachments.insert(post.id, Some(Rc::new((post, meta))));
+        }
+    }
+
+    /// Terms with their addresses: at most two queries for those of a taxonomy that are not known yet.
+    fn term_views(&self, rows: Vec<Term>) -> Vec<Rc<TermView>> {
+        let mut by_taxonomy: HashMap<&str, Vec<&Term>> = HashMap::new();
+        for term in rows.iter().filter(|term| !self.term_links.borrow().contains_key(&term.id)) {
+            by_taxonomy.entry(&term.taxonomy).or_default().push(term);
+        }
+        for (name, unknown) in by_taxonomy {
+            let Some(taxonomy) = self.site.taxonomies.get(name) else { continue };
+            let paths = self.ask(|db| slug_paths(db, name, unknown.iter().copied()));
+            for term in unknown {
+                let path = paths.get(&term.id).cloned().unwrap_or_default();
+                let above: Vec<&str> = path.iter().take(path.len().saturating_sub(1)).map(String::as_str).collect();
+                let link = self.settings.urls.term(term, taxonomy, &above);
+                let view = Rc::new(TermView { term: term.clone(), link });
+                self.term_links.borrow_mut().insert(term.id, view);
+            }
+        }
+        let known = self.term_links.borrow();
+        rows.iter().filter_map(|term| known.get(&term.id).cloned()).collect()
+    }
+
+    fn find_posts(&self, query: &PostsQuery) -> Posts {
+        let Some(kind) = self.site.types.get(&query.post_type).filter(|t| t.publicly_queryable || t.public) else {
+            return Posts::default();
+        };
+        let sticky = &self.settings.sticky_list;
+        let mut wanted = store_query(query, &kind.name);
+        match query.sticky {
+            // As an inclusion it takes precedence over what the block excludes.
+            Sticky::Only => wanted.include = only_sticky(sticky, &[]),
+            Sticky::Without => wanted.exclude.extend(sticky),
+            Sticky::First | Sticky::Ignored => {}
+        }
+        if !kind.hierarchical {
+            wanted.parent_in = Vec::new();
+        }
+        let (mut ids, total) = self.ask(|db| {
+            if !query.formats.is_empty() {
+                wanted.tax_also = of_formats(db, &query.formats)?;
+            }
+            let page = posts::query(db, &wanted)?;
+            Ok((page.ids, page.total.unwrap_or_default()))
+        });
+        // Lists of everything begin with those on top; what is searched or sorted out does not.
+        let is_all = query.search.is_empty() && query.terms.is_empty() && query.formats.is_empty();
+        if query.sticky == Sticky::First && is_all && !sticky.is_empty() {
+            // Those of the list move up; the others come beside it, whatever else the list asks for.
+            let (mut first, rest): (Vec<PostId>, Vec<PostId>) = ids.iter().partition(|id| sticky.contains(id));
+            let others = PostQuery {
+                post_types: vec![kind.name.clone()],
+                statuses: vec!["publish".to_owned()],
+                exclude: query.exclude.iter().chain(&first).copied().collect(),
+                sticky: Some(sticky.clone()),
+                order_by: vec![(PostOrderBy::Date, Order::Desc)],
+                limit: Some(100),
+                ..PostQuery::default()
+            };
+            first.extend(self.ask(|db| Ok(posts::query(db, &others)?.ids)));
+            first.extend(rest);
+            ids = first;
+        }
+        Posts { items: self.views_of(&ids), total }
+    }
+
+    fn comment_views(&self, rows: Vec<Comment>) -> Vec<Rc<CommentView>> {
+        self.load_people(rows.iter().map(|comment| comment.user));
+        let mut of: Vec<PostId> = rows.iter().map(|comment| comment.post).collect();
+        of.sort_unstable();
+        of.dedup();
+        of.retain(|id| !self.posts.borrow().contains_key(id));
+        self.views_of(&of);
+        let view = |comment: Comment| {
+            let post = self.posts.borrow().get(&comment.post).cloned().flatten()?;
+            let user = self.people.borrow().get(&comment.user).cloned().flatten();
+            let admin = self.settings.urls.site.site_url(self.site.brand.admin_path());
+            let may_edit = self.reader.caller.has("edit_others_posts") && self.reader.caller.has("moderate_comments");
+            let author = match (&user, comment.author.as_str()) {
+                (Some(user), _) => user.name.clone(),
+                (None, "") => "Anonymous".to_owned(),
+                (None, name) => name.to_owned(),
+            };
+            // Pictures follow the account, not what was written down at the time.
+            let comment = match &user {
+                Some(user) => Comment { author_email: user.email.clone(), ..comment },
+                None => comment,
+            };
+            Some(Rc::new(CommentView {
+                link: format!("{}#comment-{}", post.link, comment.id),
+                author_link: user.map_or_else(|| comment.author_url.clone(), |user| user.link.clone()),
+                edit_link: may_edit.then(|| format!("{admin}/comment.php?action=editcomment&c={}", comment.id)),
+                author,
+                comment,
+            }))
+        };
+        let views: Vec<Rc<CommentView>> = rows.into_iter().filter_map(view).collect();
+        for view in &views {
+            self.comments.borrow_mut().insert(view.comment.id, Some(Rc::clone(view)));
+        }
+        views
+    }
+}
+
+/// A title with what marks posts that are not for all.
+fn title(post: &Post) -> String {
+    let title = render::title(&post.title);
+    match (post.is_protected(), post.status.as_str()) {
+        (true, _) => format!("Protected: {title}"),
+        (false, "private") => format!("Private: {title}"),
+        _ => title,
+    }
+}
+
+fn facts(site: &SiteRenderer, settings: &Settings, reader: &BlockViewer) -> Facts {
+    let text = |name: &str| settings.option(name).to_owned();
+    let on = |name: &str| settings.number(name) != 0;
+    let positive = |name: &str| u64::try_from(settings.number(name)).ok().filter(|n| *n > 0);
+    let login_url = settings.urls.site.site_url(site.brand.login_path());
+    let is_logged_in = reader.caller.is_logged_in();
+    let logout = || format!("{login_url}?action=logout&{}={}", site.brand.nonce_param(), reader.logout_nonce);
+    Facts {
+        name: text("blogname"),
+        description: text("blogdescription"),
+        home: settings.option("home").trim_end_matches('/').to_owned(),
+        logout_url: is_logged_in.then(logout),
+        current_url: match reader.address.as_str() {
+            "" => format!("{}/", settings.option("home").trim_end_matches('/')),
+            address => address.to_owned(),
+        },
+        login_url,
+        is_front: false,
+        date_format: text("date_format"),
+        time_format: text("time_format"),
+        start_of_week: u32::try_from(settings.number("start_of_week")).unwrap_or_default() % 7,
+        now: settings.zone.to_local(site.now()),
+        show_avatars: avatars::are_shown(settings),
+        logo: PostId(settings.number("site_logo")),
+        front_page: PostId(if settings.option("show_on_front") == "page" {
+            settings.number("page_on_front")
+        } else {
+            0
+        }),
+        posts_per_page: positive("posts_per_page").unwrap_or(10),
+        theme: text("stylesheet"),
+        thread_depth: on("thread_comments")
+            .then(|| u32::try_from(settings.number("thread_comments_depth")).unwrap_or(5).clamp(1, 10)),
+        comments_per_page: positive("comments_per_page").filter(|_| on("page_comments")),
+        newest_comments_first: settings.option("comment_order") == "desc",
+        comments_need_login: on("comment_registration"),
+        comment_cookies: on("show_comments_cookies_opt_in"),
+        comments_close_after: on("close_comments_for_old_posts").then(|| settings.number("close_comments_days_old")),
+        smilies: settings.texts.smilies,
+        smilies_url: settings.texts.smilies_url.clone(),
+        own_host: settings.texts.own_host.clone(),
+    }
+}
+
+/// A list of published posts as the store takes it.
+fn store_query(query: &PostsQuery, post_type: &str) -> PostQuery {
+    let order = match query.order {
+        PostsOrder::Date => PostOrderBy::Date,
+        PostsOrder::Modified => PostOrderBy::Modified,
+        PostsOrder::Title => PostOrderBy::Title,
+        PostsOrder::Author => PostOrderBy::Author,
+        PostsOrder::MenuOrder => PostOrderBy::MenuOrder,
+        PostsOrder::Id => PostOrderBy::Id,
+        PostsOrder::Comments => PostOrderBy::CommentCount,
+        PostsOrder::Relevance if !query.search.is_empty() => PostOrderBy::Relevance,
+        PostsOrder::Relevance => PostOrderBy::Date,
+    };
+    let clauses = query.terms.iter().map(|wish| TaxClause {
+        taxonomy: wish.taxonomy.clone(),
+        terms: wish.terms.clone(),
+        operator: if wish.without { TaxOperator::NotIn } else { TaxOperator::In },
+        include_children: wish.with_children,
+    });
+    PostQuery {
+        post_types: vec![post_type.to_owned()],
+        statuses: vec!["publish".to_owned()],
+        author_in: query.authors.clone(),
+        exclude: query.exclude.clone(),
+        parent_in: query.parents.clone(),
+        search: Some(query.search.clone()).filter(|text| !text.is_empty()),
+        // A search must not tell what a password guards.
+        without_password: !query.search.is_empty(),
+        tax: Clauses { relation: Relation::And, clauses: clauses.collect() },
+        order_by: vec![(order, if query.ascending { Order::Asc } else { Order::Desc })],
+        limit: Some(query.limit),
+        offset: query.offset,
+        total: true,
+        ..PostQuery::default()
+    }
+}
+
+impl BlockData for SiteBlocks<'_> {
+    fn facts(&self) -> &Facts {
+        &self.facts
+    }
+
+    fn offset(&self, local: NaiveDateTime) -> i64 {
+        (local - self.settings.zone.to_utc(local)).num_seconds()
+    }
+
+    fn post(&self, id: PostId) -> Option<Rc<PostView>> {
+        self.once(&self.posts, &id, || self.views_of(&[id]).pop())
+    }
+
+    fn posts(&self, query: &PostsQuery) -> Rc<Posts> {
+        self.once(&self.lists, query, || Rc::new(self.find_posts(query)))
+    }
+
+    fn neighbour(&self, of: &Post, next: bool, taxonomy: &str) -> Option<Rc<PostView>> {
+        let date = of.date?;
+        self.once(&self.neighbours, &(of.id, next, taxonomy.to_owned()), || {
+            let own: Vec<TermId> = self.terms_of(of.id, taxonomy).iter().map(|term| term.term.id).collect();
+            let in_same = (!taxonomy.is_empty()).then(|| TaxClause {
+                taxonomy: taxonomy.to_owned(),
+                terms: own,
+                operator: TaxOperator::In,
+                include_children: false,
+            });
+            let query = PostQuery {
+                post_types: vec![of.post_type.clone()],
+                statuses: vec!["publish".to_owned()],
+                after: next.then_some(date),
+                before: (!next).then_some(date),
+                tax: Clauses { relation: Relation::And, clauses: in_same.into_iter().collect() },
+                order_by: vec![(PostOrderBy::Date, if next { Order::Asc } else { Order::Desc })],
+                limit: Some(1),
+                ..PostQuery::default()
+            };
+            let ids = self.ask(|db| Ok(posts::query(db, &query)?.ids));
+            self.views_of(&ids).pop()
+        })
+    }
+
+    fn pages(&self) -> Rc<Vec<Rc<PostView>>> {
+        let find = || {
+            let query = PostQuery {
+                order_by: vec![(PostOrderBy::MenuOrder, Order::Asc), (PostOrderBy::Title, Order::Asc)],
+                ..PostQuery::published("page", MAX_PAGES)
+            };
+            let ids = self.ask(|db| Ok(posts::query(db, &query)?.ids));
+            Rc::new(self.views_of(&ids))
+        };
+        Rc::clone(self.pages.get_or_init(find))
+    }
+
+    fn days(&self) -> Rc<Vec<(NaiveDate, u64)>> {
+        Rc::clone(self.days.get_or_init(|| Rc::new(self.ask(|db| Ok(posts::published_days(db, "post")?)))))
+    }
+
+    fn date_link(&self, year: i32, month: Option<u32>, day: Option<u32>) -> String {
+        self.settings.urls.site.date_link(u32::try_from(year).unwrap_or_default(), month, day)
+    }
+
+    fn taxonomy(&self, name: &str) -> Option<TaxonomyView> {
+        let taxonomy = self.site.taxonomies.get(name).filter(|t| t.publicly_queryable)?;
+        Some(TaxonomyView {
+            label: taxonomy.label.clone(),
+            singular: taxonomy.singular_label.clone(),
+            query_var: taxonomy.query_var.clone().unwrap_or_default(),
+            hierarchical: taxonomy.hierarchical,
+        })
+    }
+
+    fn terms_of(&self, post: PostId, taxonomy: &str) -> Vec<Rc<TermView>> {
+        if self.site.taxonomies.get(taxonomy).is_none_or(|t| !t.publicly_queryable) {
+            return Vec::new();
+        }
+        let terms = self.once(&self.terms_of, &post, || {
+            self.ask(|db| Ok(terms::of_objects(db, &[post])?.remove(&post).unwrap_or_default()))
+        });
+        self.term_views(terms.into_iter().filter(|term| term.taxonomy == taxonomy).collect())
+    }
+
+    fn icon(&self, name: &str) -> Option<String> {
+        self.site.icons.svg(name).map(str::to_owned)
+    }
+
+    fn archive(&self, post_type: &str) -> Option<(String, String)> {
+        let kind = self.site.types.get(post_type)?;
+        Some((kind.label.clone(), self.settings.urls.archive(kind)?))
+    }
+
+    fn post_meta(&self, id: PostId, key: &str) -> Option<String> {
+        if key.starts_with('_') {
+            return None;
+        }
+        let post = self.post(id)?;
+        let field = self.site.meta.fields("post", &post.post.post_type).find(|field| field.key == key)?;
+        self.post_meta.borrow().get(&id).and_then(|stored| field.text(stored))
+    }
+
+    fn terms(&self, query: &TermsQuery) -> Rc<Vec<Rc<TermView>>> {
+        self.once(&self.term_lists, query, || {
+            if self.taxonomy(&query.taxonomy).is_none() {
+                return Rc::default();
+            }
+            let by_count = query.order == TermsOrder::Count;
+            let wanted = TermQuery {
+                taxonomies: vec![query.taxonomy.clone()],
+                hide_empty: query.hide_empty,
+                parent: query.parent,
+                order_by: if by_count { TermOrderBy::Count } else { TermOrderBy::Name },
+                order: if by_count { Order::Desc } else { Order::Asc },
+                limit: Some(query.limit.unwrap_or(MAX_TERMS).min(MAX_TERMS)),
+                ..TermQuery::default()
+            };
+            let rows = self.ask(|db| {
+                let nested =
+                    query.hide_empty && self.site.taxonomies.get(&query.taxonomy).is_some_and(|t| t.hierarchical);
+                let keep_empty =
+                    if nested { svc_store::term_tree::empty_above_others(db, &query.taxonomy)? } else { Vec::new() };
+                let ids = terms::query(db, &TermQuery { keep_empty, ..wanted })?.ids;
+                let rows = terms::get_many(db, &ids)?;
+                Ok(ids.iter().filter_map(|id| rows.iter().find(|row| row.id == *id).cloned()).collect())
+            });
+            Rc::new(self.term_views(rows))
+        })
+    }
+
+    fn person(&self, id: UserId) -> Option<Rc<Person>> {
+        self.load_people(std::iter::once(id));
+        self.people.borrow().get(&id).cloned().flatten()
+    }
+
+    fn avatar(&self, email: &str, pixels: u32) -> String {
+        avatars::url(self.settings, email, pixels)
+    }
+
+    fn comments(&self, query: &CommentsQuery) -> Rc<Vec<Rc<CommentView>>> {
+        self.once(&self.comment_lists, query, || {
+            let wanted = CommentQuery {
+                posts: query.post.into_iter().collect(),
+                approved: vec!["1".to_owned()],
+                types_not: vec!["note".to_owned()],
+                post_statuses: if query.post.is_none() { vec!["publish".to_owned()] } else { Vec::new() },
+                order_by: CommentOrderBy::DateGmt,
+                order: if query.newest_first { Order::Desc } else { Order::Asc },
+                limit: Some(query.limit),
+                ..CommentQuery::default()
+            };
+            let rows = self.ask(|db| {
+                let ids = comments::query(db, &wanted)?.ids;
+                let rows = comments::get_many(db, &ids)?;
+                Ok(ids.iter().filter_map(|id| rows.iter().find(|row| row.id == *id).cloned()).collect())
+            });
+            Rc::new(self.comment_views(rows))
+        })
+    }
+
+    fn comment(&self, id: CommentId) -> Option<Rc<CommentView>> {
+        self.comments.borrow().get(&id).cloned().flatten()
+    }
+
+    fn image(&self, id: PostId, wish: &ImageRequest) -> Option<String> {
+        self.load_attachments(std::iter::once(id));
+        let found = self.attachments.borrow().get(&id).cloned().flatten()?;
+        let (post, meta) = &*found;
+        let image = images::files(post, meta, &self.settings.uploads_url())?;
+        Some(images::tag(&image, meta, wish))
+    }
+
+    fn main(&self) -> Option<Rc<MainList>> {
+        self.main.get().cloned()
+    }
+
+    fn template_part(&self, slug: &str, theme: &str) -> Option<PartView> {
+        let id = format!("{theme}//{slug}");
+        self.once(&self.parts, &id, || {
+            let lookup = TemplateLookup::for_pages(self.site, self.settings);
+            let part = self.ask(|db| lookup.published(db, Kind::Part, &id))?;
+            let content = lookup.with_patterns(&part.content);
+            Some(PartView { content, area: part.area, ignored_hooks: part.ignored_hooks })
+        })
+    }
+
+    fn pattern(&self, name: &str) -> Option<String> {
+        let theme = self.site.page_theme(self.settings);
+        let pattern = expand::find(self.site, &theme, name)?;
+        Some(expand::expand(self.site, &theme, &pattern.content))
+    }
+
+    fn menu(&self, chosen: Option<PostId>) -> Option<Rc<PostView>> {
+        let id = match chosen {
+            Some(id) => id,
+            None => {
+                let newest = PostQuery::published("wp_navigation", 1);
+                *self.ask(|db| Ok(posts::query(db, &newest)?.ids)).first()?
+            }
+        };
+        let post = self.post(id)?;
+        let is_shown = post.post.post_type == "wp_navigation" && post.post.status == "publish";
+        is_shown.then_some(post)
+    }
+
+    fn feed(&self, address: &str, items: u64) -> Option<Rc<Vec<FeedItem>>> {
+        // The site's own feed is told without a request.
+        let own = self.settings.urls.site.feed_link("");
+        if address.trim_end_matches('/') != own.trim_end_matches('/') {
+            return feed_of_others(self.site, self.settings, &self.reader.missing, address, items);
+        }
+        let posts = self.posts(&PostsQuery {
+            post_type: "post".to_owned(),
+            limit: items.min(u64::try_from(self.settings.number("posts_per_rss")).unwrap_or(10).max(1)),
+            ..PostsQuery::default()
+        });
+        let item = |post: &Rc<PostView>| FeedItem {
+            title: svc_text::decode_references(&svc_text::strip_all_tags(&post.title, false)),
+            link: post.link.clone(),
+            date: post.post.date,
+            author: self.person(post.post.author).map(|person| person.name.clone()).unwrap_or_default(),
+            text: if post.locked { String::new() } else { svc_text::strip_all_tags(&post.post.content, false) },
+        };
+        Some(Rc::new(posts.items.iter().map(item).collect()))
+    }
+}

@@ -1,0 +1,237 @@
+//! What the head of an HTML page says of the page: title, icon, description, image.
+//!
+//! One pass over the tags, without building a tree; what a page cannot say in its head it does not say.
+
+use svc_text::{decode_references, strip_all_tags};
+
+/// What a page says of itself; empty where it says nothing.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct HtmlMetadata {
+    pub title: String,
+    /// As written: maybe relative.
+    pub icon: String,
+    pub description: String,
+    /// As written: maybe relative.
+    pub image: String,
+}
+
+/// Icons that stand in the page itself are at most this long, in bytes.
+const DATA_ICON: usize = 16 << 10;
+
+/// Reads the head of a page.
+pub fn read(html: &str) -> HtmlMetadata {
+    let mut found = HtmlMetadata::default();
+    let mut at = 0;
+    while let Some(tag) = Tag::next(html, at) {
+        at = tag.end;
+        match tag.name.as_str() {
+            "body" => break,
+            "/head" => break,
+            "title" if found.title.is_empty() => {
+                let text = until(html, at, "</title");
+                found.title = plain(text);
+                at += text.len();
+            }
+            "script" | "style" | "noscript" | "template" => at += until(html, at, &format!("</{}", tag.name)).len(),
+            "link" if found.icon.is_empty() && tag.is_icon() => found.icon = icon(tag.attribute("href")),
+            "meta" => meta(&mut found, &tag),
+            _ => {}
+        }
+    }
+    found
+}
+
+/// Where a page says that it is described in the manner of oEmbed, as JSON: as written, maybe relative.
+pub fn description(html: &str) -> Option<String> {
+    let mut at = 0;
+    while let Some(tag) = Tag::next(html, at) {
+        at = tag.end;
+        match tag.name.as_str() {
+            "body" | "/head" => break,
+            "script" | "style" | "noscript" | "template" => at += until(html, at, &format!("</{}", tag.name)).len(),
+            "link" if tag.attribute("type").trim().eq_ignore_ascii_case("application/json+oembed") => {
+                return Some(tag.attribute("href")).filter(|href| !href.is_empty());
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
+fn meta(found: &mut HtmlMetadata, tag: &Tag<'_>) {
+    let names = [tag.attribute("name"), tag.attribute("property")].map(|name| name.trim().to_ascii_lowercase());
+    let is = |wanted: &[&str]| names.iter().any(|name| wanted.contains(&name.as_str()));
+    if found.description.is_empty() && is(&["description", "og:description"]) {
+        found.description = plain(&tag.raw_attribute("content"));
+    }
+    if found.image.is_empty() && is(&["og:image", "og:image:url"]) {
+        found.image = tag.attribute("content").trim().to_owned();
+    }
+}
+
+/// Text without markup, with references read.
+fn plain(text: &str) -> String {
+    strip_all_tags(&decode_references(text), true).trim().to_owned()
+}
+
+fn icon(href: String) -> String {
+    let href = href.trim();
+    let is_data = href.get(..5).is_some_and(|scheme| scheme.eq_ignore_ascii_case("data:"));
+    let fits = !is_data || (href.starts_with("data:image/") && href.len() <= DATA_ICON);
+    if fits { href.to_owned() } else { String::new() }
+}
+
+/// The text from here to a closing tag, or to the end.
+fn until<'a>(html: &'a str, at: usize, close: &str) -> &'a str {
+    let rest = &html[at..];
+    let bytes = rest.as_bytes();
+    let found = bytes.windows(close.len()).position(|w| w.eq_ignore_ascii_case(close.as_bytes()));
+    &rest[..found.unwrap_or(rest.len())]
+}
+
+/// A tag, with its attributes as they are written.
+struct Tag<'a> {
+    /// In small letters; a closing tag begins with a slash.
+    name: String,
+    attributes: &'a str,
+    /// Where the text behind the tag begins.
+    end: usize,
+}
+
+impl<'a> Tag<'a> {
+    /// The first tag at or behind a place.
+    fn next(html: &'a str, mut at: usize) -> Option<Self> {
+        loop {
+            let start = at + html.get(at..)?.find('<')?;
+            let rest = &html[start + 1..];
+            if let Some(comment) = rest.strip_prefix("!--") {
+                at = start + 4 + comment.find("-->")? + 3;
+                continue;
+            }
+            let n_name = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '/' && c != '-').unwrap_or(rest.len());
+            let (name, inside) = rest.split_at(n_name);
+            if name.is_empty() {
+                at = start + 1;
+                continue;
+            }
+            let n_inside = close_of(inside)?;
+            let end = start + 1 + n_name + n_inside + 1;
+            return Some(Tag { name: name.to_ascii_lowercase(), attributes: &inside[..n_inside], end });
+        }
+    }
+
+    fn is_icon(&self) -> bool {
+        let rel = self.attribute("rel");
+        rel.split_ascii_whitespace().any(|word| word.eq_ignore_ascii_case("icon"))
+    }
+
+    /// An attribute's value with references read; empty when there is none.
+    fn attribute(&self, name: &str) -> String {
+        decode_references(&self.raw_attribute(name))
+    }
+
+    fn raw_attribute(&self, name: &str) -> String {
+        let mut rest = self.attributes;
+        loop {
+            rest = rest.trim_start_matches(|c: char| c.is_ascii_whitespace() || c == '/' || c == '=');
+            if rest.is_empty() {
+                return String::new();
+            }
+            let n = rest.find(|c: char| c.is_ascii_whitespace() || c == '=' || c == '/').unwrap_or(rest.len());
+            let (key, after) = rest.split_at(n);
+            let (value, after) = match after.trim_start().strip_prefix('=') {
+                Some(after) => value(after.trim_start()),
+                None => ("", after),
+            };
+            if key.eq_ignore_ascii_case(name) {
+                return value.to_owned();
+            }
+            rest = after;
+        }
+    }
+}
+
+/// The value that a text begins with, in quotes or not, and what follows.
+fn value(text: &str) -> (&str, &str) {
+    for quote in ['"', '\''] {
+        if let Some(inside) = text.strip_prefix(quote) {
+            return inside.split_once(quote).unwrap_or((inside, ""));
+        }
+    }
+    text.split_at(text.find(|c: char| c.is_ascii_whitespace()).unwrap_or(text.len()))
+}
+
+/// Where the `>` of a tag is, outside of quotes. A quote that is never closed reaches no further than the tag.
+fn close_of(inside: &str) -> Option<usize> {
+    let mut quote = None;
+    for (i, byte) in inside.bytes().enumerate() {
+        match (quote, byte) {
+            (None, b'>') => return Some(i),
+            (None, b'"' | b'\'') if inside[..i].trim_end().ends_with('=') => quote = Some(byte),
+            (Some(q), b) if q == b => quote = None,
+            _ => {}
+        }
+    }
+    inside.find('>')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(html: &str, expected: [&str; 4]) {
+        let head = read(html);
+        assert_eq!([&head.title, &head.icon, &head.description, &head.image].map(String::as_str), expected, "{html}");
+    }
+
+    #[test]
+    fn heads_are_read() {
+        check(
+            "<!doctype html><html><head data-x='>'><title class=a>A &amp; <b>B</b>\n&#8211; C</title>\
+             <link rel=\"shortcut icon\" href='/i.png?a=1&amp;b=2'><meta content=\"Says &quot;it&quot;\" name=Description />\
+             <META property=\"og:image\" content=//x.example/i.png></head><body><title>no</title>",
+            ["A & B – C", "/i.png?a=1&b=2", "Says \"it\"", "//x.example/i.png"],
+        );
+        // The first of each counts; what stands in scripts and comments does not.
+        check(
+            "<head><!-- <title>no</title> --><script>'<title>no</title>'</script><title>one</title><title>two</title>\
+             <link rel=stylesheet href=s><link href=a rel=icon><link href=b rel=icon>\
+             <meta property=og:description content=d><meta name=description content=e>",
+            ["one", "a", "d", ""],
+        );
+        check("<link rel=icon href='data:text/html,x'><body><meta name=description content=no>", ["", "", "", ""]);
+        check("<link rel=icon href='data:image/png;base64,AA=='>", ["", "data:image/png;base64,AA==", "", ""]);
+    }
+
+    #[test]
+    fn descriptions_are_found() {
+        let link = "<link rel=alternate type='application/json+oembed' href='/o?a=1&amp;b=2'>";
+        assert_eq!(description(&format!("<head><title>x</title>{link}")).as_deref(), Some("/o?a=1&b=2"));
+        assert_eq!(description(&format!("<head></head>{link}")), None);
+        assert_eq!(description(&format!("<!-- {link} --><script>{link}</script>")), None);
+    }
+
+    #[test]
+    fn broken_pages_are_no_trouble() {
+        for html in [
+            "",
+            "<",
+            "<title",
+            "<title>",
+            "<meta content='",
+            "<!--",
+            "<meta name=description content",
+            "<é>",
+            "<a b='>",
+        ] {
+            check(html, ["", "", "", ""]);
+        }
+        check("<title>half", ["half", "", "", ""]);
+        // Linear even where nothing is ever closed.
+        let many = "<meta content='".repeat(50_000);
+        let started = std::time::Instant::now();
+        read(&many);
+        assert!(started.elapsed().as_secs() < 5);
+    }
+}

@@ -1,0 +1,374 @@
+//! Widgets that list what the site has: archives, categories, pages, posts, comments, tags.
+
+use std::collections::{HashMap, HashSet};
+
+use svc_model::{Post, PostId, Term};
+use svc_site::{SiteResult, permalinks, terms::paths::slug_paths, widgets::instance::Instance};
+use svc_store::{
+    Order,
+    comments::{self, CommentQuery},
+    posts::{self, PostOrderBy, PostQuery},
+    terms::{self, TermOrderBy, TermQuery},
+};
+
+use crate::{
+    content as render,
+    widgets::{
+        kinds::simple::{Input, Simple},
+        show::Showing,
+    },
+};
+
+/// Most things that a list shows, whatever the site has.
+const MOST: u64 = 1_000;
+/// Most tags of a cloud.
+const TAGS: u64 = 45;
+/// Posts or comments without a word.
+const RECENT: i64 = 5;
+
+pub const MONTHS: [&str; 12] = [
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+];
+
+const TITLE: crate::widgets::kinds::simple::Setting = ("title", "Title:", Input::Text);
+const DROPDOWN: crate::widgets::kinds::simple::Setting = ("dropdown", "Display as dropdown", Input::Switch);
+const COUNT: crate::widgets::kinds::simple::Setting = ("count", "Show post counts", Input::Switch);
+const N_POSTS: crate::widgets::kinds::simple::Setting = ("number", "Number of posts to show:", Input::Number(RECENT));
+const N_COMMENTS: crate::widgets::kinds::simple::Setting =
+    ("number", "Number of comments to show:", Input::Number(RECENT));
+
+#[rustfmt::skip]
+pub const KINDS: [Simple; 6] = [
+    Simple { id_base: "archives", name: "Archives", description: "Lists the months of your posts.", class: "widget_archive",
+             settings: &[TITLE, COUNT, DROPDOWN], only_given: false, show: archives },
+    Simple { id_base: "categories", name: "Categories", description: "Lists the categories of your posts.", class: "widget_categories",
+             settings: &[TITLE, COUNT, ("hierarchical", "Show hierarchy", Input::Switch), DROPDOWN], only_given: false, show: categories },
+    Simple { id_base: "pages", name: "Pages", description: "Lists your pages.", class: "widget_pages",
+             settings: &[TITLE, ("sortby", "Sort by:", Input::Choice(&PAGE_ORDERS)), ("exclude", "Exclude:", Input::Text)], only_given: false, show: pages },
+    Simple { id_base: "recent-comments", name: "Recent Comments", description: "Lists the newest comments.", class: "widget_recent_comments",
+             settings: &[TITLE, N_COMMENTS], only_given: false, show: recent_comments },
+    Simple { id_base: "recent-posts", name: "Recent Posts", description: "Lists your newest posts.", class: "widget_recent_entries",
+             settings: &[TITLE, N_POSTS, ("show_date", "Display post date?", Input::Flag)], only_given: false, show: recent_posts },
+    Simple { id_base: "tag_cloud", name: "Tag Cloud", description: "Shows the tags that are used most.", class: "widget_tag_cloud",
+             settings: &[TITLE, COUNT, ("taxonomy", "Taxonomy:", Input::Text)], only_given: false, show: tag_cloud },
+];
+
+const PAGE_ORDERS: [(&str, &str); 3] = [("post_title", "Page title"), ("menu_order", "Page order"), ("ID", "Page ID")];
+
+/// A list between its title and its end.
+fn list(title: &str, items: &str) -> Option<String> {
+    Some(format!("{title}\n\t\t\t<ul>\n\t\t\t{items}\t\t\t</ul>\n\n\t\t\t"))
+}
+
+/// A script that runs `action` when something is chosen in the drop-down `list`.
+fn on_choice(id: &str, action: &str) -> String {
+    format!(
+        "<script>\n(function (list) {{\n\tlist.addEventListener(\"change\", function () {{\n\t\t{action}\n\t}});\n}})(document.getElementById({}));\n</script>\n",
+        svc_php::json::compact(&id.into())
+    )
+}
+
+fn archives(on: &mut Showing<'_>, instance: &Instance) -> SiteResult<Option<String>> {
+    let title = on.title(instance, "Archives");
+    let (count, as_menu) = (instance.is_on("count"), instance.is_on("dropdown"));
+    let mut items = String::new();
+    for (year, month, n) in posts::months(on.db, "post", MOST)? {
+        let Some(name) = usize::try_from(month).ok().and_then(|m| MONTHS.get(m.checked_sub(1)?)) else { continue };
+        let href = svc_text::esc_url(&on.settings.urls.site.date_link(year, Some(month), None));
+        let number = if count { format!("&nbsp;({n})") } else { String::new() };
+        items.push_str(&if as_menu {
+            format!("\t<option value='{href}'> {name} {year} {number}</option>\n")
+        } else {
+            format!("\t<li><a href='{href}'>{name} {year}</a>{number}</li>\n")
+        });
+    }
+    if as_menu {
+        let (id, label) = (format!("archives-dropdown-{}", on.number), on.title_text(instance, "Archives"));
+        let script = on_choice(&id, "if (list.value) { location.href = list.value; }");
+        return Ok(Some(format!(
+            "{title}\t\t<label class=\"screen-reader-text\" for=\"{id}\">{label}</label>\n\t\t<select id=\"{id}\" \
+             name=\"archive-dropdown\">\n\t\t\t\n\t\t\t<option value=\"\">Select Month</option>\n\t\t\t{items}\n\t\t\
+             </select>\n\n\t\t\t{script}"
+        )));
+    }
+    Ok(list(&title, &format!("\t{items}")))
+}
+
+fn categories(on: &mut Showing<'_>, instance: &Instance) -> SiteResult<Option<String>> {
+    let title = on.title(instance, "Categories");
+    let Some(taxonomy) = on.site.taxonomies.get("category") else { return Ok(None) };
+    let query = TermQuery {
+        taxonomies: vec![taxonomy.name.clone()],
+        hide_empty: true,
+        order_by: TermOrderBy::Name,
+        order: Order::Asc,
+        limit: Some(MOST),
+        ..TermQuery::default()
+    };
+    let ids = terms::query(on.db, &query)?.ids;
+    let rows = terms::get_many(on.db, &ids)?;
+    let paths = slug_paths(on.db, &taxonomy.name, rows.iter())?;
+    let address = |term: &Term| {
+        let path = paths.get(&term.id).and_then(|p| p.split_last()).map_or(&[][..], |(_, above)| above);
+        let above: Vec<&str> = path.iter().map(String::as_str).collect();
+        svc_text::esc_url(&on.settings.urls.term(term, taxonomy, &above))
+    };
+    let nested = instance.is_on("hierarchical");
+    let tree = Tree::new(&rows, |term| term.id.0, |term| term.parent.0);
+    // In a hierarchy a category counts the posts of those below it as well.
+    let count = |term: &Term| {
+        let below = if nested { tree.below(term.id.0, DEPTH) } else { Vec::new() };
+        term.count + below.iter().map(|(term, _)| term.count).sum::<i64>()
+    };
+    let number = |space: &str, term: &Term| {
+        if instance.is_on("count") { format!("{space}({})", count(term)) } else { String::new() }
+    };
+    if instance.is_on("dropdown") {
+        let shown = if nested { tree.below(0, DEPTH) } else { rows.iter().map(|term| (term, 0)).collect() };
+        let option = |(term, level): &(&Term, usize)| {
+            let (indent, number) = ("&nbsp;".repeat(3 * level), number("&nbsp;&nbsp;", term));
+            format!("\t<option class=\"level-{level}\" value=\"{}\">{indent}{}{number}</option>\n", term.id, term.name)
+        };
+        let options: String = shown.iter().map(option).collect();
+        let (id, label) = (on.category_menu_id(), on.title_text(instance, "Categories"));
+        let action = svc_text::esc_url(&on.settings.urls.site.home_url(""));
+        let script = on_choice(&id, "if (list.value > 0) { list.form.submit(); }");
+        return Ok(Some(format!(
+            "{title}<form action=\"{action}\" method=\"get\"><label class=\"screen-reader-text\" \
+             for=\"{id}\">{label}</label><select  name='cat' id='{id}' class='postform'>\n\t<option value='-1'>Select \
+             Category</option>\n{options}</select>\n</form>{script}"
+        )));
+    }
+    let item = |term: &Term| {
+        let (id, href, name) = (term.id, address(term), &term.name);
+        format!("<li class=\"cat-item cat-item-{id}\"><a href=\"{href}\">{name}</a>{}\n", number(" ", term))
+    };
+    if !nested {
+        let items: String = rows.iter().map(|term| format!("\t{}</li>\n", item(term))).collect();
+        return Ok(list(&title, &format!("\t{items}")));
+    }
+    let nested = Nested {
+        rows: &rows,
+        id: |term: &Term| term.id.0,
+        parent: |term: &Term| term.parent.0,
+        open: &|term, _| item(term),
+    };
+    Ok(list(&title, &format!("\t{}", nested.html())))
+}
+
+/// Items by the item above them; those without one of these above them are at the top, 0.
+struct Tree<'a, T>(HashMap<i64, Vec<&'a T>>, fn(&T) -> i64);
+
+impl<'a, T> Tree<'a, T> {
+    fn new(rows: &'a [T], id: fn(&T) -> i64, parent: fn(&T) -> i64) -> Self {
+        let known: HashSet<i64> = rows.iter().map(id).collect();
+        let mut below: HashMap<i64, Vec<&T>> = HashMap::new();
+        for row in rows {
+            let parent = parent(row);
+            below.entry(if known.contains(&parent) { parent } else { 0 }).or_default().push(row);
+        }
+        Tree(below, id)
+    }
+
+    /// The items below one, each before those below it, with their levels.
+    fn below(&self, id: i64, depth: usize) -> Vec<(&'a T, usize)> {
+        let mut found = Vec::new();
+        let Some(depth) = depth.checked_sub(1) else { return found };
+        for row in self.0.get(&id).into_iter().flatten() {
+            found.push((*row, 0));
+            found.extend(self.below((self.1)(row), depth).into_iter().map(|(row, level)| (row, level + 1)));
+        }
+        found
+    }
+}
+
+/// Things that stand below one another, as lists in lists.
+struct Nested<'a, T> {
+    rows: &'a [T],
+    id: fn(&T) -> i64,
+    parent: fn(&T) -> i64,
+    /// An item without its end; the second argument says whether others stand below it.
+    open: &'a dyn Fn(&T, bool) -> String,
+}
+
+/// How deep lists in lists go.
+const DEPTH: usize = 20;
+
+impl<T> Nested<'_, T> {
+    fn html(&self) -> String {
+        let known: Vec<i64> = self.rows.iter().map(self.id).collect();
+        let mut below: HashMap<i64, Vec<&T>> = HashMap::new();
+        for row in self.rows {
+            let parent = (self.parent)(row);
+            below.entry(if known.contains(&parent) { parent } else { 0 }).or_default().push(row);
+        }
+        self.level(0, &below, DEPTH)
+    }
+
+    fn level(&self, parent: i64, below: &HashMap<i64, Vec<&T>>, depth: usize) -> String {
+        let mut html = String::new();
+        for row in below.get(&parent).into_iter().flatten() {
+            let inner = depth.checked_sub(1).map(|depth| self.level((self.id)(row), below, depth)).unwrap_or_default();
+            html.push_str(&(self.open)(row, !inner.is_empty()));
+            if !inner.is_empty() {
+                html.push_str(&format!("\n<ul class='children'>\n{inner}</ul>\n"));
+            }
+            html.push_str("</li>\n");
+        }
+        html
+    }
+}
+
+fn pages(on: &mut Showing<'_>, instance: &Instance) -> SiteResult<Option<String>> {
+    let exclude = svc_php::list::parse_id_list(&instance.text("exclude").into());
+    let order = match instance.text("sortby").as_str() {
+        "menu_order" => vec![(PostOrderBy::MenuOrder, Order::Asc), (PostOrderBy::Title, Order::Asc)],
+        "ID" => vec![(PostOrderBy::Id, Order::Asc)],
+        _ => vec![(PostOrderBy::Title, Order::Asc)],
+    };
+    let query = PostQuery {
+        exclude: exclude.into_iter().filter_map(|id| i64::try_from(id).ok()).map(PostId).collect(),
+        order_by: order,
+        ..PostQuery::published("page", MOST)
+    };
+    let ids = posts::query(on.db, &query)?.ids;
+    let rows = posts::get_many(on.db, &ids)?;
+    if rows.is_empty() {
+        return Ok(None);
+    }
+    let links = permalinks::of_posts(on.db, on.site, on.settings, &rows)?;
+    let open = |page: &Post, has_children: bool| {
+        let href = links.get(&page.id).map(|href| svc_text::esc_url(href)).unwrap_or_default();
+        let class = if has_children { " page_item_has_children" } else { "" };
+        let (id, title) = (page.id, shown_title(page));
+        format!("<li class=\"page_item page-item-{id}{class}\"><a href=\"{href}\">{title}</a>")
+    };
+    let nested = Nested { rows: &rows, id: |page| page.id.0, parent: |page| page.parent.0, open: &open };
+    Ok(list(&on.title(instance, "Pages"), &format!("\t{}", nested.html())))
+}
+
+/// The title of a post in a list.
+fn shown_title(post: &Post) -> String {
+    if post.title.is_empty() { format!("#{} (no title)", post.id) } else { render::title(&post.title) }
+}
+
+/// How many are shown.
+fn wanted(instance: &Instance) -> u64 {
+    match instance.number("number") {
+        n if n > 0 => n.unsigned_abs().min(MOST),
+        _ => RECENT.unsigned_abs(),
+    }
+}
+
+fn recent_posts(on: &mut Showing<'_>, instance: &Instance) -> SiteResult<Option<String>> {
+    let query = PostQuery {
+        order_by: vec![(PostOrderBy::Date, Order::Desc)],
+        ..PostQuery::published("post", wanted(instance))
+    };
+    let ids = posts::query(on.db, &query)?.ids;
+    let rows = posts::get_many(on.db, &ids)?;
+    if rows.is_empty() {
+        return Ok(None);
+    }
+    let links = permalinks::of_posts(on.db, on.site, on.settings, &rows)?;
+    let mut items = String::new();
+    for post in &rows {
+        let href = links.get(&post.id).map(|href| svc_text::esc_url(href)).unwrap_or_default();
+        let date = match post.date.filter(|_| instance.is_on("show_date")) {
+            Some(date) => format!("\n<span class=\"post-date\">{}</span>", date.format("%B %-d, %Y")),
+            None => String::new(),
+        };
+        items.push_str(&format!("<li>\n<a href=\"{href}\">{}</a>{date}\n</li>\n", shown_title(post)));
+    }
+    Ok(list(&on.title(instance, "Recent Posts"), &items))
+}
+
+fn recent_comments(on: &mut Showing<'_>, instance: &Instance) -> SiteResult<Option<String>> {
+    let query = CommentQuery {
+        approved: vec!["1".to_owned()],
+        types_not: vec!["note".to_owned()],
+        post_statuses: vec!["publish".to_owned()],
+        order: Order::Desc,
+        limit: Some(wanted(instance)),
+        ..CommentQuery::default()
+    };
+    let ids = comments::query(on.db, &query)?.ids;
+    let rows = comments::get_many(on.db, &ids)?;
+    let of: Vec<PostId> = rows.iter().map(|c| c.post).collect();
+    let found = posts::get_many(on.db, &of)?;
+    let links = permalinks::of_posts(on.db, on.site, on.settings, &found)?;
+    let mut items = String::new();
+    for comment in &rows {
+        let Some(post) = found.iter().find(|post| post.id == comment.post) else { continue };
+        let href = links.get(&post.id).map(|href| svc_text::esc_url(href)).unwrap_or_default();
+        let author = svc_text::esc_html(&comment.author);
+        items.push_str(&format!(
+            "<li class=\"recentcomments\"><span class=\"comment-author-link\">{author}</span> on <a \
+             href=\"{href}#comment-{}\">{}</a></li>",
+            comment.id,
+            shown_title(post)
+        ));
+    }
+    Ok(Some(format!("{}<ul id=\"recentcomments\">{items}</ul>", on.title(instance, "Recent Comments"))))
+}
+
+/// Smallest and largest letters of a cloud, in points.
+const LETTERS: (f64, f64) = (8.0, 22.0);
+
+fn tag_cloud(on: &mut Showing<'_>, instance: &Instance) -> SiteResult<Option<String>> {
+    let named = instance.text("taxonomy");
+    let taxonomies = &on.site.taxonomies;
+    let Some(taxonomy) = taxonomies.get(&named).or_else(|| taxonomies.get("post_tag")) else { return Ok(None) };
+    let query = TermQuery {
+        taxonomies: vec![taxonomy.name.clone()],
+        hide_empty: true,
+        order_by: TermOrderBy::Count,
+        order: Order::Desc,
+        limit: Some(TAGS),
+        ..TermQuery::default()
+    };
+    let ids = terms::query(on.db, &query)?.ids;
+    let mut rows = terms::get_many(on.db, &ids)?;
+    if rows.is_empty() {
+        return Ok(None);
+    }
+    rows.sort_by_cached_key(|term| term.name.to_lowercase());
+    let paths = slug_paths(on.db, &taxonomy.name, rows.iter())?;
+    // Sizes grow with the logarithm of the number, so that one large tag does not make all others small.
+    #[expect(clippy::cast_precision_loss, reason = "numbers of posts are small")]
+    let weight = |term: &Term| (term.count.max(0) as f64 + 1.0).log10();
+    let (least, most) = rows.iter().map(weight).fold((f64::MAX, f64::MIN), |(a, b), w| (a.min(w), b.max(w)));
+    let step = (LETTERS.1 - LETTERS.0) / if most > least { most - least } else { 1.0 };
+    let link = |(n, term): (usize, &Term)| {
+        let path = paths.get(&term.id).and_then(|p| p.split_last()).map_or(&[][..], |(_, above)| above);
+        let above: Vec<&str> = path.iter().map(String::as_str).collect();
+        let href = svc_text::esc_url(&on.settings.urls.term(term, taxonomy, &above));
+        let size = LETTERS.0 + (weight(term) - least) * step;
+        let (id, name, count, place) = (term.id, &term.name, term.count, n + 1);
+        let items = if count == 1 { "item" } else { "items" };
+        let number = if instance.is_on("count") {
+            format!("<span class=\"tag-link-count\"> ({count})</span>")
+        } else {
+            String::new()
+        };
+        format!(
+            "<a href=\"{href}\" class=\"tag-cloud-link tag-link-{id} tag-link-position-{place}\" style=\"font-size: \
+             {size}pt;\" aria-label=\"{} ({count} {items})\">{name}{number}</a>",
+            svc_text::esc_attr(name)
+        )
+    };
+    let links: Vec<String> = rows.iter().enumerate().map(link).collect();
+    let title = on.title(instance, &taxonomy.label);
+    Ok(Some(format!("{title}<div class=\"tagcloud\">{}</div>\n", links.join("\n"))))
+}

@@ -1,0 +1,44 @@
+//! The kinds of widgets that every site has.
+
+use crate::widgets::kind::WidgetKinds;
+
+pub mod content;
+pub mod lists;
+pub mod media;
+pub mod menu;
+pub mod plain;
+pub mod simple;
+pub mod text;
+
+/// The order in which WordPress registers them. Widgets that no sidebar lists are found in this order.
+const ORDER: [&str; 18] = [
+    "pages",
+    "calendar",
+    "archives",
+    "media_audio",
+    "media_image",
+    "media_gallery",
+    "media_video",
+    "meta",
+    "search",
+    "text",
+    "categories",
+    "recent-posts",
+    "recent-comments",
+    "rss",
+    "tag_cloud",
+    "nav_menu",
+    "custom_html",
+    "block",
+];
+
+/// Registers them all.
+pub fn register(all: &mut WidgetKinds) {
+    all.register(content::Block);
+    all.register(text::Text);
+    all.register(content::CustomHtml);
+    for kind in [lists::KINDS.as_slice(), plain::KINDS.as_slice(), media::KINDS.as_slice(), &[menu::KIND]].concat() {
+        all.register(kind);
+    }
+    all.0.sort_by_cached_key(|id_base, _| ORDER.iter().position(|known| known == id_base));
+}

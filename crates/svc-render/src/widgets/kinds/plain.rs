@@ -1,0 +1,145 @@
+//! Widgets that need little of the site: links for those who run it, a search form, a calendar, another site's feed.
+
+use chrono::{Datelike, Days, NaiveDate};
+use svc_site::{SiteResult, widgets::instance::Instance};
+use svc_store::{
+    Order,
+    posts::{self, PostOrderBy, PostQuery},
+};
+
+use crate::widgets::{
+    kinds::{
+        lists::MONTHS,
+        simple::{Input, Setting, Simple},
+    },
+    show::Showing,
+};
+
+const TITLE: Setting = ("title", "Title:", Input::Text);
+
+#[rustfmt::skip]
+pub const KINDS: [Simple; 4] = [
+    Simple { id_base: "calendar", name: "Calendar", description: "Shows a month with the days of your posts.", class: "widget_calendar",
+             settings: &[TITLE], only_given: false, show: calendar },
+    Simple { id_base: "meta", name: "Meta", description: "Links for those who run the site, and its feeds.", class: "widget_meta",
+             settings: &[TITLE], only_given: false, show: meta },
+    Simple { id_base: "rss", name: "RSS", description: "Leads to the feed of another site.", class: "widget_rss",
+             settings: &[("url", "Address of the feed:", Input::Address), TITLE, ("items", "How many:", Input::Number(10)),
+                         ("show_summary", "Show contents", Input::Switch), ("show_author", "Show authors", Input::Switch),
+                         ("show_date", "Show dates", Input::Switch)], only_given: false, show: feed },
+    Simple { id_base: "search", name: "Search", description: "A form that searches the site.", class: "widget_search",
+             settings: &[TITLE], only_given: false, show: search },
+];
+
+fn meta(on: &mut Showing<'_>, instance: &Instance) -> SiteResult<Option<String>> {
+    let (brand, urls) = (&on.site.brand, &on.settings.urls.site);
+    let login = urls.site_url(brand.login_path().trim_start_matches('/'));
+    let mut items = String::new();
+    if on.viewer.caller.is_logged_in() {
+        let admin = urls.site_url(&format!("{}/", brand.admin_path().trim_matches('/')));
+        let nonce = &on.viewer.logout_nonce;
+        let leave = svc_text::esc_url(&format!("{login}?action=logout&{}={nonce}", brand.nonce_param()));
+        items.push_str(&format!("<li><a href=\"{}\">Site Admin</a></li>", svc_text::esc_url(&admin)));
+        items.push_str(&format!("\t\t\t<li><a href=\"{leave}\">Log out</a></li>\n"));
+    } else {
+        items.push_str(&format!("\t\t\t<li><a href=\"{}\">Log in</a></li>\n", svc_text::esc_url(&login)));
+    }
+    for (feed, name) in [("", "Entries feed"), ("comments_rss2", "Comments feed")] {
+        let href = svc_text::esc_url(&urls.feed_link(feed));
+        items.push_str(&format!("\t\t\t<li><a href=\"{href}\">{name}</a></li>\n"));
+    }
+    items.push_str("\n\t\t\t<li><a href=\"https://wordpress.org/\">WordPress.org</a></li>");
+    let title = on.title(instance, "Meta");
+    Ok(Some(format!("{title}\n\t\t<ul>\n\t\t\t{items}\n\t\t</ul>\n\n\t\t")))
+}
+
+fn search(on: &mut Showing<'_>, instance: &Instance) -> SiteResult<Option<String>> {
+    let (title, action) = (on.title(instance, ""), svc_text::esc_url(&on.settings.urls.site.home_url("/")));
+    Ok(Some(format!(
+        "{title}<form role=\"search\" method=\"get\" class=\"search-form\" action=\"{action}\">\n<label>\n<span \
+         class=\"screen-reader-text\">Search for:</span>\n<input type=\"search\" class=\"search-field\" \
+         placeholder=\"Search &hellip;\" value=\"\" name=\"s\" />\n</label>\n<input type=\"submit\" \
+         class=\"search-submit\" value=\"Search\" />\n</form>"
+    )))
+}
+
+/// A link to the feed: what is in it is not fetched while a page is made.
+fn feed(on: &mut Showing<'_>, instance: &Instance) -> SiteResult<Option<String>> {
+    let url = instance.text("url");
+    if url.is_empty() {
+        return Ok(None);
+    }
+    let link = format!("<a class=\"rsswidget\" href=\"{}\">", svc_text::esc_url(&url));
+    let title = on.title(instance, "RSS Feed");
+    let name = svc_text::esc_html(&url);
+    Ok(Some(format!("{title}<ul><li>{link}{name}</a></li></ul>")))
+}
+
+/// Days of the week as tables name them, from Sunday on.
+const DAYS: [&str; 7] = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
+
+/// The present month, with links to the days of its posts and to the last month that has posts.
+fn calendar(on: &mut Showing<'_>, instance: &Instance) -> SiteResult<Option<String>> {
+    let today = on.settings.zone.to_local(on.site.now()).date();
+    let Some(first) = today.with_day(1) else { return Ok(None) };
+    let begins = first.and_time(chrono::NaiveTime::MIN);
+    let query = PostQuery {
+        after: Some(begins),
+        dates_inclusive: true,
+        order_by: vec![(PostOrderBy::Date, Order::Asc)],
+        ..PostQuery::published("post", 1_000)
+    };
+    let ids = posts::query(on.db, &query)?.ids;
+    let with_posts: Vec<NaiveDate> =
+        posts::get_many(on.db, &ids)?.iter().filter_map(|post| post.date.map(|d| d.date())).collect();
+    let before = posts::months(on.db, "post", 100)?;
+    let before =
+        before.iter().find(|(year, month, _)| (i64::from(*year), *month) < (i64::from(first.year()), first.month()));
+    let starts = usize::try_from(on.settings.number("start_of_week").rem_euclid(7)).unwrap_or_default();
+    let urls = &on.settings.urls.site;
+    let month_name = |month: u32| MONTHS[(month as usize).saturating_sub(1).min(11)];
+    let head: String = (0..7)
+        .map(|n| DAYS[(starts + n) % 7])
+        .map(|day| format!("\t\t<th scope=\"col\" aria-label=\"{day}\">{}</th>\n", &day[..1]))
+        .collect();
+    let cell = |day: NaiveDate| {
+        let id = if day == today { " id=\"today\"" } else { "" };
+        let number = day.day();
+        if with_posts.contains(&day) {
+            let year = u32::try_from(day.year()).unwrap_or_default();
+            let href = svc_text::esc_url(&urls.date_link(year, Some(day.month()), Some(number)));
+            format!("<td{id}><a href=\"{href}\">{number}</a></td>")
+        } else {
+            format!("<td{id}>{number}</td>")
+        }
+    };
+    let pad = |n: usize| if n == 0 { String::new() } else { format!("<td colspan=\"{n}\" class=\"pad\">&nbsp;</td>") };
+    let offset = (first.weekday().num_days_from_sunday() as usize + 7 - starts) % 7;
+    let days: Vec<NaiveDate> = (0..31)
+        .filter_map(|n| first.checked_add_days(Days::new(n)))
+        .take_while(|day| day.month() == first.month())
+        .collect();
+    let mut rows = format!("\t<tr>\n\t\t{}", pad(offset));
+    for (n, day) in days.iter().enumerate() {
+        if n > 0 && (offset + n).is_multiple_of(7) {
+            rows.push_str("\n\t</tr>\n\t<tr>\n\t\t");
+        }
+        rows.push_str(&cell(*day));
+    }
+    rows.push_str(&pad((7 - (offset + days.len()) % 7) % 7));
+    rows.push_str("\n\t</tr>");
+    let previous = before.map_or_else(
+        || "&nbsp;".to_owned(),
+        |(year, month, _)| {
+            let href = svc_text::esc_url(&urls.date_link(*year, Some(*month), None));
+            format!("<a href=\"{href}\">&laquo; {}</a>", &month_name(*month)[..3])
+        },
+    );
+    let caption = format!("{} {}", month_name(first.month()), first.year());
+    Ok(Some(format!(
+        "{}<div id=\"calendar_wrap\" class=\"calendar_wrap\"><table id=\"wp-calendar\" class=\"wp-calendar-table\">\n\t\
+         <caption>{caption}</caption>\n\t<thead>\n\t<tr>\n{head}\t</tr>\n\t</thead>\n\t<tbody>\n{rows}\n\t</tbody>\n\t\
+         </table><nav class=\"wp-calendar-nav\">\n\t\t<span class=\"wp-calendar-nav-prev\">{previous}</span>\n\t</nav></div>",
+        on.title(instance, "")
+    )))
+}

@@ -1,0 +1,5 @@
+//! Widgets as HTML.
+
+pub mod kind;
+pub mod kinds;
+pub mod show;

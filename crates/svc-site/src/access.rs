@@ -1,0 +1,222 @@
+//! What a caller may do: the site's side of the capability rules.
+
+use std::{borrow::Cow, collections::HashMap};
+
+use svc_auth::{
+    Caller,
+    caps::{CapContext, MetaAccess, Object, PostFacts, SitePolicy},
+};
+use svc_model::{CommentId, Post, PostId, PostStatuses, PostTypes, RestController, Taxonomies, TermId, UserId};
+use svc_store::{
+    Db,
+    meta::{self, MetaKind},
+    posts,
+};
+
+use crate::{Settings, Site, SiteResult};
+
+/// What the capability rules look up, loaded before they are asked.
+pub struct Access<'a> {
+    site: &'a Site,
+    settings: &'a Settings,
+    asked: CapabilityData,
+    comment_posts: HashMap<CommentId, PostId>,
+    term_taxonomies: HashMap<TermId, String>,
+    users: Vec<UserId>,
+}
+
+/// What the rules ask about posts.
+#[derive(Clone, Debug, Default)]
+pub struct CapabilityData {
+    posts: HashMap<PostId, Post>,
+    before_trash: HashMap<PostId, String>,
+}
+
+impl CapabilityData {
+    /// What the rules ask about these posts: the parents of those that inherit, the former status of those in the trash. At
+    /// most two queries, and none for posts that need neither.
+    pub fn load(db: &mut Db, about: &[Post]) -> SiteResult<Self> {
+        let mut asked = CapabilityData::default();
+        let mut parents: Vec<PostId> = about
+            .iter()
+            .filter(|p| !p.parent.is_none() && (p.status == "inherit" || p.post_type == "revision"))
+            .map(|p| p.parent)
+            .collect();
+        parents.sort_unstable();
+        parents.dedup();
+        let mut trashed: Vec<i64> = about.iter().filter(|p| p.status == "trash").map(|p| p.id.0).collect();
+        if !parents.is_empty() {
+            for parent in posts::get_many(db, &parents)? {
+                if parent.status == "trash" {
+                    trashed.push(parent.id.0);
+                }
+                asked.posts.insert(parent.id, parent);
+            }
+        }
+        if !trashed.is_empty() {
+            for (id, meta) in meta::load(db, MetaKind::Post, &trashed)? {
+                if let Some(status) = meta.first("_wp_trash_meta_status") {
+                    asked.before_trash.insert(PostId(id), status.text().to_owned());
+                }
+            }
+        }
+        for post in about {
+            asked.posts.entry(post.id).or_insert_with(|| without_content(post));
+        }
+        Ok(asked)
+    }
+}
+
+impl<'a> Access<'a> {
+    /// Nothing loaded: for capabilities without an object.
+    pub fn new(site: &'a Site, settings: &'a Settings) -> Self {
+        Access {
+            site,
+            settings,
+            asked: CapabilityData::default(),
+            comment_posts: HashMap::new(),
+            term_taxonomies: HashMap::new(),
+            users: Vec::new(),
+        }
+    }
+
+    /// With what the rules ask about these posts: at most two queries.
+    ///
+    /// # Errors
+    /// Those of the store.
+    pub fn of_posts(site: &'a Site, settings: &'a Settings, db: &mut Db, about: &[Post]) -> SiteResult<Self> {
+        Ok(Self::about(site, settings, CapabilityData::load(db, about)?))
+    }
+
+    /// With what was loaded of posts.
+    pub fn about(site: &'a Site, settings: &'a Settings, asked: CapabilityData) -> Self {
+        Access { asked, ..Self::new(site, settings) }
+    }
+
+    /// Adds the taxonomies of terms.
+    pub fn with_terms(mut self, terms: impl IntoIterator<Item = (TermId, String)>) -> Self {
+        self.term_taxonomies.extend(terms);
+        self
+    }
+
+    /// Adds the posts of comments; the posts themselves come with [`Self::of_posts`].
+    pub fn with_comments(mut self, comments: impl IntoIterator<Item = (CommentId, PostId)>) -> Self {
+        self.comment_posts.extend(comments);
+        self
+    }
+
+    /// Adds users that exist.
+    pub fn with_users(mut self, users: impl IntoIterator<Item = UserId>) -> Self {
+        self.users.extend(users);
+        self
+    }
+
+    /// Whether the caller has a capability that is about nothing in particular.
+    pub fn can(&self, caller: &Caller, cap: &str) -> bool {
+        caller.can(cap, Object::None, self)
+    }
+
+    /// Whether everybody, or this caller, may read a post (and the post that it hangs on).
+    pub fn can_read(&self, caller: &Caller, post: &Post) -> bool {
+        if self.is_for_readers(post) {
+            return self.can_read_at(caller, post, 8);
+        }
+        caller.is_logged_in() && caller.can_post(svc_auth::caps::PostCap::Read, post, self)
+    }
+
+    /// Whether the caller sees a post within the content of another. Published patterns are there for that.
+    pub fn can_read_inside(&self, caller: &Caller, post: &Post) -> bool {
+        let is_public = self.site.statuses.get(&post.status).is_some_and(|s| s.public);
+        is_public || self.can_read(caller, post)
+    }
+
+    /// Whether everybody may read a post of this type that is published. Patterns are for those who write posts.
+    fn is_for_readers(&self, post: &Post) -> bool {
+        self.site.types.get(&post.post_type).is_none_or(|t| t.rest_controller != RestController::Blocks)
+    }
+
+    /// `depth` bounds chains of attachments of attachments.
+    fn can_read_at(&self, caller: &Caller, post: &Post, depth: u8) -> bool {
+        if self.site.statuses.get(&post.status).is_some_and(|s| s.public) {
+            return true;
+        }
+        if caller.is_logged_in() && caller.can_post(svc_auth::caps::PostCap::Read, post, self) {
+            return true;
+        }
+        match (post.status.as_str(), depth.checked_sub(1)) {
+            ("inherit", _) if post.parent.is_none() => true,
+            ("inherit", Some(depth)) => {
+                let is_shown = |post: &Post| self.site.types.get(&post.post_type).is_some_and(|t| t.show_in_rest);
+                let parent = self.asked.posts.get(&post.parent);
+                parent.is_none_or(|parent| is_shown(parent) && self.can_read_at(caller, parent, depth))
+            }
+            _ => false,
+        }
+    }
+}
+
+/// A post without its texts.
+fn without_content(post: &Post) -> Post {
+    Post {
+        id: post.id,
+        author: post.author,
+        parent: post.parent,
+        post_type: post.post_type.clone(),
+        status: post.status.clone(),
+        ..Post::default()
+    }
+}
+
+impl CapContext for Access<'_> {
+    fn post_types(&self) -> &PostTypes {
+        &self.site.types
+    }
+
+    fn post_statuses(&self) -> &PostStatuses {
+        &self.site.statuses
+    }
+
+    fn taxonomies(&self) -> &Taxonomies {
+        &self.site.taxonomies
+    }
+
+    fn policy(&self) -> SitePolicy {
+        SitePolicy {
+            page_on_front: PostId(self.settings.number("page_on_front")),
+            page_for_posts: PostId(self.settings.number("page_for_posts")),
+            privacy_page: PostId(self.settings.number("wp_page_for_privacy_policy")),
+            link_manager: self.settings.number("link_manager_enabled") != 0,
+            ..SitePolicy::default()
+        }
+    }
+
+    fn post(&self, id: PostId) -> Option<PostFacts<'_>> {
+        self.asked.posts.get(&id).map(PostFacts::from)
+    }
+
+    fn status_before_trash(&self, id: PostId) -> Option<Cow<'_, str>> {
+        self.asked.before_trash.get(&id).map(|s| Cow::Borrowed(s.as_str()))
+    }
+
+    fn comment_post(&self, id: CommentId) -> Option<PostId> {
+        self.comment_posts.get(&id).copied()
+    }
+
+    fn term_taxonomy(&self, id: TermId) -> Option<Cow<'_, str>> {
+        self.term_taxonomies.get(&id).map(|t| Cow::Borrowed(t.as_str()))
+    }
+
+    fn is_default_term(&self, taxonomy: &str, id: TermId) -> bool {
+        [format!("default_{taxonomy}"), format!("default_term_{taxonomy}")]
+            .iter()
+            .any(|option| !id.is_none() && self.settings.number(option) == id.0)
+    }
+
+    fn user_exists(&self, id: UserId) -> bool {
+        self.users.contains(&id)
+    }
+
+    fn meta_allowed(&self, _: &MetaAccess<'_>) -> Option<bool> {
+        None
+    }
+}

@@ -1,0 +1,80 @@
+//! The list of a user's application passwords in its meta, read and changed as a whole.
+
+use svc_auth::application_password::{ApplicationPassword, IN_USE_OPTION, META_KEY, list_from_value, list_to_value};
+use svc_model::UserId;
+use svc_store::{
+    Db, StoredText, Tx,
+    meta::{self, MetaKind},
+    options,
+};
+
+use crate::{SiteResult, errors::application_passwords as errors};
+
+/// Most that one user may have: each use of one tries them in turn.
+const MAX_PER_USER: usize = 1_000;
+
+/// The user's application passwords, oldest first.
+pub fn list(db: &mut Db, user: UserId) -> SiteResult<Vec<ApplicationPassword>> {
+    let stored = meta::get(db, MetaKind::User, user.0, META_KEY)?;
+    Ok(stored.map(|stored| list_from_value(&stored.json())).unwrap_or_default())
+}
+
+/// The one of this UUID.
+pub fn find(list: Vec<ApplicationPassword>, uuid: &str) -> Option<ApplicationPassword> {
+    list.into_iter().find(|record| !record.uuid.is_empty() && record.uuid == uuid)
+}
+
+fn put(tx: &mut Tx, user: UserId, list: &[ApplicationPassword]) -> SiteResult<()> {
+    meta::update(tx, MetaKind::User, user.0, META_KEY, &StoredText::of(list_to_value(list)))?;
+    Ok(())
+}
+
+/// Adds a record. Two may have the same name, as on the peer.
+pub fn add(tx: &mut Tx, user: UserId, record: ApplicationPassword) -> SiteResult<()> {
+    let mut list = list(tx, user)?;
+    if list.len() >= MAX_PER_USER {
+        return Err(errors::too_many().into());
+    }
+    list.push(record);
+    put(tx, user, &list)?;
+    let in_use = StoredText::of(1);
+    if options::get(tx, IN_USE_OPTION)?.as_ref() != Some(&in_use) {
+        options::set(tx, IN_USE_OPTION, &in_use, false)?;
+    }
+    Ok(())
+}
+
+/// Gives a record another name, or none; tells what it is then.
+pub fn rename(tx: &mut Tx, user: UserId, uuid: &str, name: Option<&str>) -> SiteResult<ApplicationPassword> {
+    let mut list = list(tx, user)?;
+    let record = list.iter_mut().find(|record| record.uuid == uuid).ok_or_else(errors::not_found)?;
+    let changes = name.is_some_and(|name| name != record.name);
+    if let Some(name) = name {
+        name.clone_into(&mut record.name);
+    }
+    let record = record.clone();
+    if changes {
+        put(tx, user, &list)?;
+    }
+    Ok(record)
+}
+
+/// Takes a record away.
+pub fn remove(tx: &mut Tx, user: UserId, uuid: &str) -> SiteResult<()> {
+    let mut list = list(tx, user)?;
+    let before = list.len();
+    list.retain(|record| record.uuid != uuid);
+    if list.len() == before {
+        return Err(errors::not_found().into());
+    }
+    put(tx, user, &list)
+}
+
+/// Takes all records away; gives how many there were.
+pub fn clear(tx: &mut Tx, user: UserId) -> SiteResult<usize> {
+    let n_records = list(tx, user)?.len();
+    if n_records > 0 {
+        put(tx, user, &[])?;
+    }
+    Ok(n_records)
+}

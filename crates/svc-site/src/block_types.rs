@@ -1,0 +1,85 @@
+//! Block types of a site, and the blocks that they insert into content.
+
+use std::sync::Arc;
+
+use svc_content::blocks::{BlockTypes, Kept, Root};
+use svc_model::PostId;
+use svc_packages::blocks::find;
+use svc_store::{
+    StoredText, Tx,
+    meta::{self, MetaKind},
+};
+
+use crate::{Settings, Site, SiteResult};
+
+/// The block types known while these plugins and this theme are active.
+#[derive(Debug)]
+pub struct ActiveBlockTypes {
+    /// What the options say is active.
+    active: [StoredText; 3],
+    types: Arc<BlockTypes>,
+}
+
+impl Site {
+    /// The block types of the site: those registered, and those that active plugins and the theme describe in files,
+    /// which are read once for each change of what is active.
+    pub fn block_types(&self, settings: &Settings) -> Arc<BlockTypes> {
+        let active =
+            ["active_plugins", "template", "stylesheet"].map(|name| settings.stored(name).cloned().unwrap_or_default());
+        if let Some(known) = &*self.known_blocks.load()
+            && known.active == active
+        {
+            return Arc::clone(&known.types);
+        }
+        let mut types = self.blocks.clone();
+        let mut add = |kind: &str, name: &str| {
+            // Options name folders, never paths.
+            if !name.is_empty() && !name.contains(['/', '\\', '\0']) && !name.starts_with('.') {
+                find(&self.content_dir.join(kind).join(name)).into_iter().for_each(|found| types.add_found(found));
+            }
+        };
+        for plugin in plugin_folders(Some(&active[0])) {
+            add("plugins", &plugin);
+        }
+        add("themes", active[1].text());
+        add("themes", active[2].text());
+        let types = Arc::new(types);
+        self.known_blocks.store(Some(Arc::new(ActiveBlockTypes { active, types: Arc::clone(&types) })));
+        types
+    }
+}
+
+/// The folders of the active plugins, as their option names their files: `FOLDER/FILE.php`.
+pub fn plugin_folders(stored: Option<&StoredText>) -> Vec<String> {
+    let files = stored.map(StoredText::json).unwrap_or_default();
+    let folder = |file: &serde_json::Value| Some(file.as_str()?.split_once('/')?.0.to_owned());
+    svc_php::list::parse_list(&files).iter().filter_map(|file| folder(file)).collect()
+}
+
+/// Meta that says which blocks that want to stand in a post's content are not put there.
+pub const IGNORED_HOOKS: &str = "_wp_ignored_hooked_blocks";
+
+/// Types whose content editors get with the blocks that want to stand in it, and in one spelling, which a change stores.
+pub const EDITED: [&str; 4] = ["post", "page", "wp_block", "wp_navigation"];
+
+/// Whether editors get the content of posts of this type with the blocks that want to stand in it.
+pub fn is_edited(post_type: &str) -> bool {
+    EDITED.contains(&post_type)
+}
+
+/// Content as a change of a post stores it, and the blocks that its post is to remember ([`remember`]).
+pub fn kept(site: &Site, settings: &Settings, post_type: &str, content: &str) -> Kept {
+    site.block_types(settings).hooks().kept(content, Some(&Root::of(post_type, "")))
+}
+
+/// Remembers blocks that a post's content need not be shown with again, beside those it remembers already.
+pub fn remember(tx: &mut Tx, post: PostId, names: &[String]) -> SiteResult<()> {
+    if names.is_empty() {
+        return Ok(());
+    }
+    let stored = meta::get(tx, MetaKind::Post, post.0, IGNORED_HOOKS)?.unwrap_or_default();
+    let mut all: Vec<String> = serde_json::from_str(stored.text()).unwrap_or_default();
+    all.extend(names.iter().filter(|name| !all.contains(name)).cloned().collect::<Vec<_>>());
+    meta::update(tx, MetaKind::Post, post.0, IGNORED_HOOKS, &StoredText::of(svc_php::json::encode(&all.into())))?;
+    Ok(())
+}

@@ -1,0 +1,320 @@
+//! The files of an attachment, as its meta tells of them.
+
+use serde_json::{Map, Value, json};
+use svc_content::srcset::{Image, ImageSize};
+use svc_media::{Size, constrain, fit};
+use svc_model::PostId;
+use svc_store::{Meta, StoredText};
+
+use crate::{Settings, media::sizes};
+
+/// Meta: path of the file under the folder of uploads.
+pub const FILE: &str = "_wp_attached_file";
+/// Meta: dimensions, sizes and the rest, serialized.
+pub const DETAILS: &str = "_wp_attachment_metadata";
+/// Meta: the text for those who do not see the image.
+pub const ALT: &str = "_wp_attachment_image_alt";
+/// Meta: files that an edit has put aside.
+const BACKUPS: &str = "_wp_attachment_backup_sizes";
+
+/// Where uploads are under the content folder; old paths have it in them.
+const UPLOADS: &str = "wp-content/uploads/";
+
+/// What an attachment's files are, and what it hangs on.
+#[derive(Clone, Debug, Default)]
+pub struct Attached {
+    /// Path of the file under the folder of uploads; empty when nothing is stored of it.
+    pub file: String,
+    /// The metadata as stored.
+    pub details: Option<Map<String, Value>>,
+    /// The text for those who do not see it.
+    pub alt: String,
+    /// Further files, put aside by edits.
+    backups: Vec<String>,
+    /// Size of the file where the metadata has none, in bytes.
+    pub measured: Option<u64>,
+    /// What it hangs on.
+    pub parent: Option<Parent>,
+}
+
+/// What an attachment hangs on.
+#[derive(Clone, Debug)]
+pub struct Parent {
+    /// Its number.
+    pub id: PostId,
+    /// Its type.
+    pub post_type: String,
+    /// Its address in the interface.
+    pub href: String,
+}
+
+impl Attached {
+    /// No file.
+    pub const NONE: Attached = Attached {
+        file: String::new(),
+        details: None,
+        alt: String::new(),
+        backups: Vec::new(),
+        measured: None,
+        parent: None,
+    };
+
+    /// Understands an attachment's meta.
+    pub fn new(meta: &Meta) -> Self {
+        let read = |name: &str| meta.first(name).map(StoredText::json);
+        let file = meta.text(FILE);
+        let file = file.rfind(UPLOADS).map_or(file, |at| &file[at + UPLOADS.len()..]);
+        Attached {
+            file: file.to_owned(),
+            details: read(DETAILS).and_then(|v| if let Value::Object(map) = v { Some(map) } else { None }),
+            alt: meta.text(ALT).to_owned(),
+            backups: read(BACKUPS).map(|v| names_of(&v)).unwrap_or_default(),
+            measured: None,
+            parent: None,
+        }
+    }
+
+    /// The address of its file; the stored name of old ones of which no file is known.
+    pub fn url(&self, settings: &Settings, guid: &str) -> String {
+        if self.file.is_empty() { guid.to_owned() } else { format!("{}/{}", settings.uploads_url(), self.file) }
+    }
+
+    /// The folder of its files, with a slash at its end; empty at the top.
+    fn folder(&self) -> &str {
+        self.file.rfind('/').map_or("", |at| &self.file[..=at])
+    }
+
+    fn detail(&self, name: &str) -> &Value {
+        self.details.as_ref().and_then(|d| d.get(name)).unwrap_or(&Value::Null)
+    }
+
+    /// A length or size that the metadata tells.
+    fn number(&self, name: &str) -> u64 {
+        u64::try_from(svc_php::cast::to_int(self.detail(name))).unwrap_or_default()
+    }
+
+    /// Width and height of the image; zeros when not known.
+    pub fn dimensions(&self) -> (u32, u32) {
+        let length = |name| u32::try_from(self.number(name)).unwrap_or_default();
+        (length("width"), length("height"))
+    }
+
+    /// Name of the file that was uploaded; `None` when no file is stored.
+    pub fn file_name(&self) -> Option<&str> {
+        Some(self.original_name()).filter(|_| !self.file.is_empty())
+    }
+
+    /// Name of the file that was uploaded, empty when no file is stored.
+    pub fn original_name(&self) -> &str {
+        match self.detail("original_image") {
+            Value::String(name) if !name.is_empty() => name,
+            _ => svc_text::basename(&self.file, ""),
+        }
+    }
+
+    /// Path of the file that was uploaded.
+    pub fn original(&self) -> String {
+        format!("{}{}", self.folder(), self.original_name())
+    }
+
+    /// Size of the file in bytes, when known.
+    pub fn file_size(&self) -> Option<u64> {
+        Some(self.number("filesize")).filter(|n| *n > 0).or(self.measured)
+    }
+
+    /// How the camera was held.
+    pub fn orientation(&self) -> i64 {
+        let stored = self.detail("image_meta").get("orientation").map_or(0, svc_php::cast::to_int);
+        if stored > 0 { stored } else { 1 }
+    }
+
+    fn sizes(&self) -> impl Iterator<Item = (&str, &Value)> {
+        self.detail("sizes").as_object().into_iter().flatten().map(|(name, size)| (name.as_str(), size))
+    }
+
+    /// Whether files of other sizes were made of it.
+    pub fn has_sizes(&self) -> bool {
+        self.sizes().next().is_some()
+    }
+
+    /// Names of the sizes that the image should have and has not: all of them when nothing is known of the image, none when
+    /// it has no file. Source: `wp_get_missing_image_subsizes`.
+    pub fn missing_sizes(&self, sizes: &[Size], mime: &str) -> Vec<String> {
+        let has = |name: &str| self.sizes().any(|(n, _)| n == name);
+        let missing = sizes.iter().filter(|size| !has(&size.name));
+        if mime == "application/pdf" {
+            // Of documents the first page is shown.
+            return missing
+                .filter(|s| sizes::OF_DOCUMENTS.contains(&s.name.as_str()))
+                .map(|s| s.name.clone())
+                .collect();
+        }
+        if !mime.starts_with("image/") || self.file.is_empty() {
+            return Vec::new();
+        }
+        let is_unknown = self.details.as_ref().is_none_or(Map::is_empty);
+        let fits = |size: &&Size| is_unknown || fit(self.dimensions(), size).is_some();
+        missing.filter(fits).map(|size| size.name.clone()).collect()
+    }
+
+    /// The member `media_details`.
+    pub fn media_details(&self, settings: &Settings, url: &str, mime: &str) -> Value {
+        let Some(mut details) = self.details.clone().filter(|d| !d.is_empty()) else { return json!({}) };
+        let mut sizes = Map::new();
+        for (name, size) in self.sizes() {
+            let mut size = size.as_object().cloned().unwrap_or_default();
+            if let Some(mime) = size.shift_remove("mime-type") {
+                size.insert("mime_type".to_owned(), mime);
+            }
+            if let Some(file) = size.get("file").and_then(Value::as_str) {
+                let url = format!("{}/{}{file}", settings.uploads_url(), self.folder());
+                size.insert("source_url".to_owned(), url.into());
+            }
+            sizes.insert(name.to_owned(), Value::Object(size));
+        }
+        if !sizes.is_empty() {
+            let (width, height) = self.dimensions();
+            let file = svc_text::basename(url, "");
+            let full = json!({"file": file, "width": width, "height": height, "mime_type": mime, "source_url": url});
+            sizes.insert("full".to_owned(), full);
+        }
+        details.insert("sizes".to_owned(), Value::Object(sizes));
+        Value::Object(details)
+    }
+
+    /// The image with its files, for `srcset`.
+    pub fn image(&self, settings: &Settings) -> Image {
+        let (width, height) = self.dimensions();
+        let text = |size: &Value, name: &str| size.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
+        let number = |size: &Value, name: &str| {
+            size.get(name).map_or(0, |n| u64::try_from(svc_php::cast::to_int(n)).unwrap_or_default())
+        };
+        let size = |size: &Value| ImageSize {
+            file: text(size, "file"),
+            width: number(size, "width"),
+            height: number(size, "height"),
+            mime_type: text(size, "mime-type"),
+        };
+        Image {
+            uploads_url: settings.uploads_url(),
+            file: self.file.clone(),
+            width: width.into(),
+            height: height.into(),
+            sizes: self.sizes().map(|(_, s)| size(s)).collect(),
+        }
+    }
+
+    /// The file to show in a size: its address, width and height; the whole file, scaled by the browser, where the size
+    /// was not made. Source: `image_downsize`.
+    fn shown(&self, settings: &Settings, url: &str, size: &Size) -> (String, u64, u64) {
+        let image = self.image(settings);
+        let place = self.sizes().position(|(name, _)| name == size.name);
+        match place.map(|at| &image.sizes[at]) {
+            Some(made) => {
+                (format!("{}/{}{}", settings.uploads_url(), self.folder(), made.file), made.width, made.height)
+            }
+            None => {
+                let (width, height) = constrain(self.dimensions(), (size.width, size.height));
+                (url.to_owned(), width.into(), height.into())
+            }
+        }
+    }
+
+    /// The image in a size as an element, with its alternatives. Source: `wp_get_attachment_image`.
+    ///
+    /// `described_by` is the id of the element that describes it.
+    pub fn element(&self, settings: &Settings, url: &str, size: &Size, described_by: Option<&str>) -> String {
+        let (src, width, height) = self.shown(settings, url, size);
+        let srcset = self.image(settings).srcset(&src, (width, height)).map_or_else(String::new, |set| {
+            let sizes = svc_content::srcset::sizes(width);
+            format!(" srcset=\"{}\" sizes=\"{}\"", svc_text::esc_attr(&set), svc_text::esc_attr(&sizes))
+        });
+        let alt = svc_text::esc_attr(svc_text::trim(&svc_text::strip_all_tags(&self.alt, false)));
+        let (name, src) = (&size.name, svc_text::esc_attr(&src));
+        let described = described_by.map_or_else(String::new, |id| format!(" aria-describedby=\"{id}\""));
+        format!(
+            "<img width=\"{width}\" height=\"{height}\" src=\"{src}\" class=\"attachment-{name} size-{name}\" \
+             alt=\"{alt}\"{described}{srcset} />"
+        )
+    }
+
+    /// Whether an address names one of its files.
+    pub fn names(&self, address: &str) -> bool {
+        let mut files = vec![self.file.clone(), self.original()];
+        let sizes = self.sizes().filter_map(|(_, size)| size.get("file")?.as_str());
+        files.extend(sizes.map(|file| format!("{}{file}", self.folder())));
+        let path = address.split(['?', '#']).next().unwrap_or_default();
+        files.iter().any(|file| {
+            !file.is_empty() && path.strip_suffix(file.as_str()).is_some_and(|b| b.is_empty() || b.ends_with('/'))
+        })
+    }
+
+    /// Paths of all of its files.
+    pub fn files(&self) -> Vec<String> {
+        let mut files = Vec::new();
+        if self.file.is_empty() {
+            return files;
+        }
+        let mut add = |path: String| {
+            if !files.contains(&path) {
+                files.push(path);
+            }
+        };
+        add(self.file.clone());
+        add(self.original());
+        // Names of further files are names, never paths.
+        let sizes = self.sizes().filter_map(|(_, size)| size.get("file")?.as_str());
+        for name in sizes.chain(self.backups.iter().map(String::as_str)).filter(|name| !name.contains('/')) {
+            add(format!("{}{name}", self.folder()));
+        }
+        files
+    }
+}
+
+/// Names of files in a stored list of sizes.
+fn names_of(sizes: &Value) -> Vec<String> {
+    let of = |size: &Value| size.get("file").and_then(Value::as_str).map(str::to_owned);
+    sizes.as_object().into_iter().flatten().filter_map(|(_, size)| of(size)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn attached() -> Attached {
+        let details = json!({"width": 400, "height": 260, "file": "2024/03/a-scaled.png", "original_image": "a.png",
+            "sizes": {"thumbnail": {"file": "a-150x150.png", "width": 150, "height": 150, "mime-type": "image/png"},
+                      "x": {"file": "../../secret"}}});
+        let stored = StoredText::of(details);
+        let meta = [(FILE, StoredText::of("/srv/wp-content/uploads/2024/03/a-scaled.png")), (DETAILS, stored)];
+        Attached::new(&Meta(meta.into_iter().map(|(k, v)| (k.to_owned(), vec![v])).collect()))
+    }
+
+    #[test]
+    fn files() {
+        let attached = attached();
+        assert_eq!(attached.files(), ["2024/03/a-scaled.png", "2024/03/a.png", "2024/03/a-150x150.png"]);
+        for (address, expected) in [
+            ("http://a.b/wp-content/uploads/2024/03/a.png", true),
+            ("http://other/wp-content/uploads/2024/03/a-150x150.png?x=1", true),
+            ("2024/03/a-scaled.png", true),
+            ("http://a.b/wp-content/uploads/2024/03/b.png", false),
+            ("http://a.b/x2024/03/a.png", false),
+            ("", false),
+        ] {
+            assert_eq!(attached.names(address), expected, "{address}");
+        }
+    }
+
+    #[test]
+    fn sizes_that_lack() {
+        let size = |name: &str, width, height| Size { name: name.to_owned(), width, height, crop: false };
+        let sizes = [size("thumbnail", 150, 150), size("medium", 300, 300), size("large", 1024, 1024)];
+        assert_eq!(attached().missing_sizes(&sizes, "image/png"), ["medium"]);
+        assert_eq!(Attached::default().missing_sizes(&sizes, "application/pdf"), ["thumbnail", "medium", "large"]);
+        assert!(Attached::default().missing_sizes(&sizes, "text/plain").is_empty());
+        assert!(Attached::default().missing_sizes(&sizes, "image/png").is_empty());
+        let unknown = Attached { file: "a.png".to_owned(), ..Attached::default() };
+        assert_eq!(unknown.missing_sizes(&sizes, "image/png"), ["thumbnail", "medium", "large"]);
+    }
+}

@@ -1,0 +1,39 @@
+//! Deletes attachments and their files.
+
+use svc_model::PostId;
+use svc_store::{MetaKind, StoredText, Tx, meta, options, posts};
+
+use crate::{Site, SiteResult, media::attached::Attached, menus::on_delete::post_gone};
+
+/// Removes the files of uploads that were interrupted before their rows were stored, as far as this server made them. What
+/// goes wrong is logged, and tried again at the next start.
+pub async fn remove_interrupted_uploads(site: &Site) {
+    let is_used = |paths: &[String]| site.store.read(|db| posts::is_attached_file(db, paths));
+    match site.uploads.remove_interrupted(is_used).await {
+        Ok(0) => {}
+        Ok(uploads) => tracing::info!(uploads, "removed the files of interrupted uploads"),
+        Err(error) => tracing::warn!(%error, "the files of interrupted uploads are not removed"),
+    }
+}
+
+/// Deletes an attachment and its place as the image of posts. The paths of its files, which are the caller's to delete.
+///
+/// # Errors
+/// Those of the store.
+pub fn remove(tx: &mut Tx, id: PostId) -> SiteResult<Vec<String>> {
+    let files = Attached::new(&meta::load_one(tx, MetaKind::Post, id.0)?).files();
+    meta::delete_everywhere(tx, MetaKind::Post, "_thumbnail_id", Some(&StoredText::of(id.0)))?;
+    post_gone(tx, id)?;
+    logo_gone(tx, id)?;
+    posts::delete(tx, id)?;
+    Ok(files)
+}
+
+/// The site has no logo any more when this was it; its icon stays named, as on the peer.
+pub fn logo_gone(tx: &mut Tx, id: PostId) -> SiteResult<()> {
+    const LOGO: &str = "site_logo";
+    if options::get(tx, LOGO)?.is_some_and(|logo| logo == StoredText::of(id.0)) {
+        options::delete(tx, LOGO)?;
+    }
+    Ok(())
+}

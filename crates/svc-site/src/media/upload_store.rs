@@ -1,0 +1,401 @@
+//! Stores a file, and what is made of an image: its sizes, and a whole one of bearable length.
+
+use std::{collections::HashMap, sync::Arc};
+
+use serde_json::{Map, Value, json};
+use svc_content::kses;
+use svc_media::{Blob, Cover, DecodedImage, Fit, Format, ImageMeta, Kind, Pending, Size, constrain, fit};
+use svc_schema::Error;
+use svc_store::StoredText;
+
+use crate::{
+    Settings, Site,
+    blocking::run_blocking,
+    errors::media as errors,
+    media::{
+        attached::{Attached, DETAILS, FILE},
+        av_metadata, sizes,
+    },
+    posts::draft::NewFile,
+};
+
+/// Images that are worked on at a time; each may take some hundred megabytes.
+pub const IMAGES_AT_A_TIME: usize = 2;
+
+/// A file that was stored.
+pub struct StoredUpload {
+    /// What the attachment is made of.
+    pub file: NewFile,
+    /// What the file tells about itself.
+    pub told: ImageMeta,
+    /// What an image says to those who do not see it.
+    pub alt: String,
+    /// The picture that came with a sound.
+    pub cover: Option<Cover>,
+    /// What was written.
+    pub written: WrittenFiles,
+}
+
+/// The files of an upload that no row names yet.
+#[derive(Default)]
+pub struct WrittenFiles {
+    /// All paths that were written.
+    pub paths: Vec<String>,
+    /// Finds them should the server be killed now.
+    pending: Pending,
+}
+
+impl WrittenFiles {
+    /// Notes a file that is about to be written.
+    fn add(&mut self, path: &str) -> Result<(), Error> {
+        self.pending.own(path).map_err(|e| errors::storage(&e))?;
+        self.paths.push(path.to_owned());
+        Ok(())
+    }
+
+    /// A row names the files now.
+    pub fn done(self) {
+        self.pending.done();
+    }
+
+    /// Deletes the files: there will be no row.
+    pub async fn delete(self, site: &Site) {
+        site.uploads.delete(self.paths).await;
+        self.pending.done();
+    }
+}
+
+/// What is known of a stored file.
+struct FileDetails {
+    /// The path to show.
+    shown: String,
+    details: Map<String, Value>,
+    told: ImageMeta,
+    alt: String,
+    cover: Option<Cover>,
+}
+
+/// What is known of an image before it is stored.
+pub enum ImageMetaSource {
+    /// Nothing: the file is asked.
+    Unknown,
+    /// The member `image_meta` and `parent_image` of a copy, which come from its original.
+    Copied(Map<String, Value>),
+}
+
+/// Works for one site with its options of the moment.
+pub struct UploadStore<'a> {
+    pub site: &'a Arc<Site>,
+    pub settings: &'a Arc<Settings>,
+}
+
+/// The member `image_meta`, as it is stored: numbers as texts.
+fn image_meta(told: &ImageMeta, alt: &str) -> Value {
+    let number = svc_php::float::cast;
+    json!({
+        "aperture": number(told.aperture),
+        "credit": told.credit,
+        "camera": told.camera,
+        "caption": told.caption,
+        "created_timestamp": told.created_timestamp.to_string(),
+        "copyright": told.copyright,
+        "focal_length": number(told.focal_length),
+        "iso": told.iso.to_string(),
+        "shutter_speed": number(told.shutter_speed),
+        "title": told.title,
+        "orientation": told.orientation.to_string(),
+        "keywords": told.keywords,
+        "alt": alt,
+    })
+}
+
+/// What a photograph tells, without what no page may hold.
+fn harmless(told: ImageMeta) -> ImageMeta {
+    ImageMeta {
+        credit: kses::post(&told.credit),
+        camera: kses::post(&told.camera),
+        caption: kses::post(&told.caption),
+        copyright: kses::post(&told.copyright),
+        title: kses::post(&told.title),
+        keywords: told.keywords.iter().map(|word| kses::post(word)).collect(),
+        ..told
+    }
+}
+
+/// The text in the language of the site, or the one that stands for all languages.
+fn alt_in(texts: &[(String, String)], locale: &str) -> String {
+    let language = locale.split(['_', '-']).next().filter(|language| !language.is_empty()).unwrap_or("en");
+    let of = |wanted: &str| texts.iter().find(|(language, _)| language == wanted);
+    of(language).or_else(|| of("x-default")).map(|(_, text)| kses::post(text)).unwrap_or_default()
+}
+
+/// A name beside another: `photo-300x188.jpg` beside `photo.jpg`.
+fn sibling_name(path: &str, mark: &str) -> String {
+    let (folder, name) = path.rsplit_once('/').map_or(("", path), |(folder, name)| (folder, name));
+    let (stem, ending) = svc_media::split_extension(name);
+    if folder.is_empty() { format!("{stem}-{mark}{ending}") } else { format!("{folder}/{stem}-{mark}{ending}") }
+}
+
+/// Metadata as it is stored.
+pub fn stored(details: Map<String, Value>) -> StoredText {
+    StoredText::of(Value::Object(details))
+}
+
+impl UploadStore<'_> {
+    /// Stores a file under a free name in a folder. With `all_sizes` an image gets its sizes, and is turned upright and
+    /// scaled down where needed. When something fails, what was stored is deleted again.
+    ///
+    /// # Errors
+    /// Those of the storage.
+    pub async fn store(
+        &self,
+        folder: &str,
+        kind: Kind,
+        blob: &Blob,
+        told: ImageMetaSource,
+        all_sizes: bool,
+    ) -> Result<StoredUpload, Error> {
+        let uploads = &self.site.uploads;
+        let mut pending = uploads.begin().map_err(|e| errors::storage(&e))?;
+        let path = uploads.reserve(folder, &kind.name, &mut pending).await.map_err(|e| errors::storage(&e))?;
+        let mut written = WrittenFiles { paths: vec![path.clone()], pending };
+        let done = async {
+            uploads.write(&path, blob).await.map_err(|e| errors::storage(&e))?;
+            self.describe(&path, &kind.mime, blob, told, all_sizes, &mut written).await
+        };
+        match done.await {
+            Ok(FileDetails { shown, details, told, alt, cover }) => {
+                let url = format!("{}/{path}", self.settings.uploads_url());
+                let meta = vec![(FILE, StoredText::of(shown)), (DETAILS, stored(details))];
+                Ok(StoredUpload { file: NewFile { mime_type: kind.mime, url, meta }, told, alt, cover, written })
+            }
+            Err(error) => {
+                written.delete(self.site).await;
+                Err(error)
+            }
+        }
+    }
+
+    /// The metadata of a file that is stored, and what it tells.
+    async fn describe(
+        &self,
+        path: &str,
+        mime: &str,
+        blob: &Blob,
+        told: ImageMetaSource,
+        all_sizes: bool,
+        written: &mut WrittenFiles,
+    ) -> Result<FileDetails, Error> {
+        let (file, kind) = (blob.clone(), mime.to_owned());
+        let (size, dimensions, found, alts, av_metadata) = run_blocking(move || {
+            let is_image = kind.starts_with("image/");
+            let dimensions = is_image.then(|| svc_media::dimensions(&file)).flatten();
+            let alts = if dimensions.is_some() { svc_media::alt_texts(&file) } else { Vec::new() };
+            (file.size(), dimensions, svc_media::image_meta(&file, &kind), alts, svc_media::av_metadata(&file, &kind))
+        })
+        .await?;
+        let size = size.map_err(|e| errors::storage(&e))?;
+        let (found, alt) = (harmless(found), alt_in(&alts, self.settings.option("WPLANG")));
+        let mut details = Map::new();
+        let Some((width, height)) = dimensions else {
+            match &av_metadata {
+                Some(told) => details = av_metadata::details(told, mime, size),
+                None => drop(details.insert("filesize".to_owned(), size.into())),
+            }
+            let cover = av_metadata.and_then(|told| told.cover);
+            return Ok(FileDetails { shown: path.to_owned(), details, told: found, alt, cover });
+        };
+        for (name, value) in [
+            ("width", width.into()),
+            ("height", height.into()),
+            ("file", path.into()),
+            ("filesize", size.into()),
+            ("sizes", json!({})),
+        ] {
+            details.insert(name.to_owned(), value);
+        }
+        match told {
+            ImageMetaSource::Unknown => {
+                details.insert("image_meta".to_owned(), image_meta(&found, &alt));
+            }
+            ImageMetaSource::Copied(more) => details.extend(more),
+        }
+        let mut shown = path.to_owned();
+        if all_sizes && let Some(format) = Format::of_mime(mime) {
+            let work = Work { keeper: self, path, mime, format };
+            if let Some(picture) = work.open(blob, found.orientation).await? {
+                let wanted = sizes::all(self.site, self.settings);
+                if let Some(exact_field) = work.bearable(&picture, found.orientation, &mut details, written).await? {
+                    shown = exact_field;
+                }
+                work.make(&picture, wanted, &mut details, written).await?;
+            }
+        }
+        Ok(FileDetails { shown, details, told: found, alt, cover: None })
+    }
+
+    /// Makes the sizes that an attachment lacks: their members of `sizes`, by name.
+    ///
+    /// # Errors
+    /// Those of the storage.
+    pub async fn complete(&self, attached: &Attached, mime: &str) -> Result<Map<String, Value>, Error> {
+        let names = attached.missing_sizes(&sizes::all(self.site, self.settings), mime);
+        let mut details = Map::new();
+        let Some(format) = Format::of_mime(mime).filter(|_| !names.is_empty()) else { return Ok(details) };
+        let path = attached.original();
+        let blob = match self.site.uploads.fetch(&path).await {
+            Ok(blob) => blob,
+            Err(error) if error.is_missing() => return Ok(details),
+            Err(error) => return Err(errors::storage(&error)),
+        };
+        let work = Work { keeper: self, path: &path, mime, format };
+        let (file, kind) = (blob.clone(), mime.to_owned());
+        let orientation = run_blocking(move || svc_media::image_meta(&file, &kind).orientation).await?;
+        if let Some(picture) = work.open(&blob, orientation).await? {
+            let wanted = sizes::all(self.site, self.settings).into_iter().filter(|s| names.contains(&s.name)).collect();
+            // They have the names of the attachment that there is: should they stay without mention, they are made again.
+            work.make(&picture, wanted, &mut details, &mut WrittenFiles::default()).await?;
+        }
+        match details.shift_remove("sizes") {
+            Some(Value::Object(sizes)) => Ok(sizes),
+            _ => Ok(Map::new()),
+        }
+    }
+}
+
+/// The making of files of one image.
+struct Work<'a> {
+    keeper: &'a UploadStore<'a>,
+    /// Path of the image itself.
+    path: &'a str,
+    mime: &'a str,
+    format: Format,
+}
+
+/// A decoded image, and the permit to work on it.
+struct Open {
+    picture: Arc<DecodedImage>,
+    _permit: tokio::sync::OwnedSemaphorePermit,
+}
+
+impl Work<'_> {
+    /// The image, upright; nothing when it is too large or damaged, which is logged: the file is kept without sizes.
+    async fn open(&self, blob: &Blob, orientation: u32) -> Result<Option<Open>, Error> {
+        let permit = Arc::clone(&self.keeper.site.image_work).acquire_owned().await.map_err(|e| errors::storage(&e))?;
+        let (file, format) = (blob.clone(), self.format);
+        // The work goes on when the client has left: the permit goes with it.
+        let decode = move || (DecodedImage::decode(&file, format).map(|p| p.upright(orientation)), permit);
+        let (picture, permit) = run_blocking(decode).await?;
+        match picture {
+            Ok(picture) => Ok(Some(Open { picture: Arc::new(picture), _permit: permit })),
+            Err(error) => {
+                tracing::info!(%error, file = self.path, "nothing is made of an image");
+                Ok(None)
+            }
+        }
+    }
+
+    /// Writes the image as a fit says to a path; its size in bytes. Nothing when it cannot be encoded.
+    async fn write(&self, image: &Open, fit: Fit, path: &str) -> Result<Option<u64>, Error> {
+        let (picture, format, quality) = (Arc::clone(&image.picture), self.format, sizes::quality(self.mime));
+        let bytes = run_blocking(move || {
+            if (fit.width, fit.height) == picture.size() {
+                return picture.encode(format, quality);
+            }
+            picture.scaled(&fit)?.encode(format, quality)
+        })
+        .await?;
+        match bytes {
+            Ok(bytes) => {
+                let size = bytes.len() as u64;
+                let uploads = &self.keeper.site.uploads;
+                uploads.write(path, &Blob::Memory(bytes.into())).await.map_err(|e| errors::storage(&e))?;
+                Ok(Some(size))
+            }
+            Err(error) => {
+                tracing::info!(%error, file = self.path, "a size of an image cannot be made");
+                Ok(None)
+            }
+        }
+    }
+
+    /// The image to show in place of one that is too long, or that lies on its side: its path.
+    async fn bearable(
+        &self,
+        image: &Open,
+        orientation: u32,
+        details: &mut Map<String, Value>,
+        written: &mut WrittenFiles,
+    ) -> Result<Option<String>, Error> {
+        let (width, height) = image.picture.size();
+        let mark = match orientation {
+            _ if width.max(height) > sizes::LARGEST => "scaled",
+            2..=8 => "rotated",
+            _ => return Ok(None),
+        };
+        let (w, h) = constrain((width, height), (sizes::LARGEST, sizes::LARGEST));
+        let exact_field = sibling_name(self.path, mark);
+        let fit = Fit { x: 0, y: 0, part_width: width, part_height: height, width: w, height: h };
+        written.add(&exact_field)?;
+        let Some(size) = self.write(image, fit, &exact_field).await? else { return Ok(None) };
+        for (name, value) in [
+            ("width", w.into()),
+            ("height", h.into()),
+            ("file", exact_field.as_str().into()),
+            ("filesize", size.into()),
+            ("original_image", Value::from(svc_text::basename(self.path, ""))),
+        ] {
+            details.insert(name.to_owned(), value);
+        }
+        if orientation > 1
+            && let Some(Value::Object(meta)) = details.get_mut("image_meta")
+        {
+            meta.insert("orientation".to_owned(), 1.into());
+        }
+        Ok(Some(exact_field))
+    }
+
+    /// Makes the sizes that the image is larger than, and notes them in the metadata.
+    async fn make(
+        &self,
+        image: &Open,
+        wanted: Vec<Size>,
+        details: &mut Map<String, Value>,
+        written: &mut WrittenFiles,
+    ) -> Result<(), Error> {
+        let mut made: HashMap<String, (Fit, u64)> = HashMap::new();
+        let mut sizes = Map::new();
+        for size in sizes::in_order(wanted) {
+            let Some(fit) = fit(image.picture.size(), &size) else { continue };
+            let path = sibling_name(self.path, &format!("{}x{}", fit.width, fit.height));
+            // Two sizes may come to the same file.
+            let bytes = match made.get(&path).filter(|(known, _)| *known == fit) {
+                Some((_, bytes)) => *bytes,
+                None => {
+                    written.add(&path)?;
+                    let Some(bytes) = self.write(image, fit, &path).await? else { continue };
+                    bytes
+                }
+            };
+            let name = svc_text::basename(&path, "").to_owned();
+            made.insert(path, (fit, bytes));
+            sizes.insert(
+                size.name,
+                json!({"file": name, "width": fit.width, "height": fit.height, "mime-type": self.mime, "filesize": bytes}),
+            );
+        }
+        details.insert("sizes".to_owned(), Value::Object(sizes));
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_beside() {
+        assert_eq!(sibling_name("2024/03/a.b.png", "scaled"), "2024/03/a.b-scaled.png");
+        assert_eq!(sibling_name("a.png", "1x2"), "a-1x2.png");
+    }
+}

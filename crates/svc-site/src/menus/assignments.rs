@@ -1,0 +1,91 @@
+//! Where menus are shown and which of them get new pages, as the options of the site keep it.
+
+use indexmap::IndexMap;
+use svc_model::TermId;
+use svc_php::{Array, Key, Php};
+use svc_store::{Tx, options};
+
+use crate::{
+    Settings, SiteResult,
+    stored_arrays::{self, int, key_text},
+};
+
+/// Member of the theme's settings that says which menu is shown where.
+const LOCATIONS: &str = "nav_menu_locations";
+/// Option about all menus; its one member lists those that get new pages.
+const MENU_OPTIONS: &str = "nav_menu_options";
+const AUTO_ADD: &str = "auto_add";
+
+/// The option with the settings of this theme.
+fn theme_settings(stylesheet: &str) -> String {
+    format!("theme_mods_{stylesheet}")
+}
+
+/// Which menu is shown where, and which get new pages.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct MenuAssignments {
+    locations: IndexMap<String, TermId>,
+    auto_add: Vec<TermId>,
+}
+
+impl MenuAssignments {
+    /// As these settings have it.
+    pub fn of(settings: &Settings) -> Self {
+        let theme = stored_arrays::parse(settings.stored(&theme_settings(settings.option("stylesheet"))));
+        let menus = stored_arrays::parse(settings.stored(MENU_OPTIONS));
+        MenuAssignments {
+            locations: stored_arrays::member(&theme, LOCATIONS)
+                .iter()
+                .map(|(name, menu)| (key_text(name), TermId(int(menu))))
+                .collect(),
+            auto_add: stored_arrays::member(&menus, AUTO_ADD).iter().map(|(_, menu)| TermId(int(menu))).collect(),
+        }
+    }
+
+    /// The menu shown at a location; zero for none.
+    pub fn at(&self, location: &str) -> TermId {
+        self.locations.get(location).copied().unwrap_or_default()
+    }
+
+    /// The locations where a menu is shown.
+    pub fn of_menu(&self, menu: TermId) -> impl Iterator<Item = &str> {
+        self.locations.iter().filter(move |(_, shown)| **shown == menu).map(|(name, _)| name.as_str())
+    }
+
+    /// Whether a menu gets new pages.
+    pub fn gets_new_pages(&self, menu: TermId) -> bool {
+        self.auto_add.contains(&menu)
+    }
+
+    /// The menus that get new pages.
+    pub fn with_new_pages(&self) -> &[TermId] {
+        &self.auto_add
+    }
+}
+
+/// Shows a menu at these locations and nowhere else.
+pub fn show_at(tx: &mut Tx, menu: TermId, locations: &[String]) -> SiteResult<()> {
+    let stylesheet = options::get(tx, "stylesheet")?.unwrap_or_default();
+    let option = theme_settings(stylesheet.text());
+    let mut theme = stored_arrays::read(tx, &option)?;
+    let mut shown: Array =
+        stored_arrays::member(&theme, LOCATIONS).into_iter().filter(|(_, shown)| int(shown) != menu.0).collect();
+    for location in locations {
+        shown.insert(Key::from(location.as_str()), Php::Int(menu.0));
+    }
+    theme.insert(Key::from(LOCATIONS), Php::Array(shown));
+    stored_arrays::write(tx, &option, theme)
+}
+
+/// Says whether a menu gets new pages.
+pub fn set_new_pages(tx: &mut Tx, menu: TermId, wanted: bool) -> SiteResult<()> {
+    let mut all = stored_arrays::read(tx, MENU_OPTIONS)?;
+    let before = stored_arrays::member(&all, AUTO_ADD);
+    if before.iter().any(|(_, listed)| int(listed) == menu.0) == wanted {
+        return Ok(());
+    }
+    let others = before.into_iter().map(|(_, listed)| listed).filter(|listed| int(listed) != menu.0);
+    let listed: Array = others.chain(wanted.then_some(Php::Int(menu.0))).collect();
+    all.insert(Key::from(AUTO_ADD), Php::Array(listed));
+    stored_arrays::write(tx, MENU_OPTIONS, all)
+}

@@ -1,0 +1,48 @@
+//! Stores menu items.
+
+use svc_model::PostId;
+use svc_php::Php;
+use svc_store::{
+    StoredText, Tx,
+    meta::{self, MetaKind},
+};
+
+use crate::{
+    SiteResult,
+    menus::{item::Kind, target::Pointer},
+};
+
+/// Since when an item is in no menu, so that it can be cleared away one day.
+pub const ORPHANED: &str = "_menu_item_orphaned";
+
+/// What an item is to be.
+#[derive(Clone, Debug, Default)]
+pub struct Wanted {
+    pub title: String,
+    pub pointer: Pointer,
+    pub parent: i64,
+    pub link_target: String,
+    pub classes: Vec<String>,
+    pub xfn: String,
+}
+
+/// Stores what an item leads to and how its link looks.
+pub fn keep(tx: &mut Tx, id: PostId, wanted: &Wanted) -> SiteResult<()> {
+    let pointer = &wanted.pointer;
+    // A link of one's own points at itself.
+    let object_id = if pointer.kind == Kind::Custom { id.0 } else { pointer.object_id };
+    let classes = Php::Array(wanted.classes.iter().map(|class| Php::from(class.as_str())).collect());
+    for (key, value) in [
+        ("_menu_item_type", StoredText::of(pointer.kind.name())),
+        ("_menu_item_menu_item_parent", StoredText::of(wanted.parent)),
+        ("_menu_item_object_id", StoredText::of(object_id)),
+        ("_menu_item_object", StoredText::of(&pointer.object)),
+        ("_menu_item_target", StoredText::of(&wanted.link_target)),
+        ("_menu_item_classes", StoredText::of(classes)),
+        ("_menu_item_xfn", StoredText::of(&wanted.xfn)),
+        ("_menu_item_url", StoredText::of(&pointer.url)),
+    ] {
+        meta::update(tx, MetaKind::Post, id.0, key, &value)?;
+    }
+    Ok(())
+}

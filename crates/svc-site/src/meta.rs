@@ -1,0 +1,429 @@
+//! Registered meta: which stored values the interface shows, in which shape, and who may change them.
+//!
+//! A registration says the stored key, the public name, the type, and whether one value or a list is kept. Reading goes
+//! from stored texts to JSON by the schema, writing the other way; values that are not registered are never shown.
+
+use std::sync::Arc;
+
+use indexmap::IndexMap;
+use serde_json::{Value, json};
+use svc_auth::Caller;
+use svc_schema::{Error, Schema};
+use svc_store::{Meta, MetaKind, StoredText, Tx};
+
+use crate::{SiteResult, errors::posts as errors};
+
+/// How a registered value is guarded beyond the right to edit its object.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum MetaGuard {
+    /// Whoever may edit the object, unless the key begins with `_`: those are protected and refused to all.
+    #[default]
+    ByKey,
+    /// Those with this capability.
+    Capability(String),
+    /// Whoever may edit the object, whatever the key begins with.
+    Editors,
+}
+
+/// A registration of meta. Build it with [`MetaField::new`] and the methods that set the rest.
+#[derive(Clone, Debug)]
+pub struct MetaField {
+    /// Key as stored.
+    pub key: String,
+    /// Name in the interface.
+    pub name: String,
+    /// One value (true) or a list of values.
+    pub single: bool,
+    /// Value shown when none is stored.
+    pub default: Value,
+    /// Whether the default was registered, and is not just what the type or the schema implies.
+    has_default: bool,
+    /// Whether the schema has a default of its own.
+    has_schema_default: bool,
+    /// Kept with revisions.
+    pub revisions: bool,
+    /// Who may write.
+    pub guard: MetaGuard,
+    /// Cleans a text before it is stored.
+    pub sanitize: Option<fn(&str) -> String>,
+    /// Schema of one value, as source.
+    item_source: Value,
+    /// Schema of one value.
+    item: Schema,
+    /// Schema of the member: of the value, or of the list.
+    whole: Schema,
+}
+
+/// What a value of a type is when nothing, or the empty text, is stored.
+fn empty_of(kind: &str) -> Value {
+    match kind {
+        "integer" | "number" => json!(0),
+        "boolean" => json!(false),
+        "array" | "object" => json!([]),
+        _ => json!(""),
+    }
+}
+
+impl MetaField {
+    /// A single value of this type (`string`, `integer`, `number`, `boolean`, `array`, `object`), shown under its key.
+    pub fn new(key: &str, kind: &str) -> Self {
+        let item_source = json!({"type": kind, "title": "", "description": "", "default": empty_of(kind)});
+        MetaField {
+            key: key.to_owned(),
+            name: key.to_owned(),
+            single: true,
+            default: empty_of(kind),
+            has_default: false,
+            has_schema_default: false,
+            revisions: false,
+            guard: MetaGuard::ByKey,
+            sanitize: None,
+            item: Schema::compile(item_source.clone()),
+            whole: Schema::compile(item_source.clone()),
+            item_source,
+        }
+    }
+
+    fn compile(mut self) -> Self {
+        let item = svc_schema::default_additional_properties_to_false(self.item_source.clone());
+        let whole = if self.single { item.clone() } else { json!({"type": "array", "items": item}) };
+        self.item = Schema::compile(item);
+        self.whole = Schema::compile(whole);
+        self
+    }
+
+    /// The first stored value as text, else the registered default; nothing for lists and maps, which are no text.
+    pub fn text(&self, stored: &Meta) -> Option<String> {
+        if matches!(self.item_source["type"].as_str(), Some("array" | "object")) {
+            return None;
+        }
+        Some(match stored.first(&self.key) {
+            Some(stored) => stored.text().to_owned(),
+            None if self.has_default => svc_php::cast::to_text(&self.default).into_owned(),
+            None => String::new(),
+        })
+    }
+
+    /// Keeps a list of values instead of one.
+    pub fn list(mut self) -> Self {
+        self.single = false;
+        self.compile()
+    }
+
+    /// Says what it is, in the schema.
+    pub fn describe(self, text: &str) -> Self {
+        self.schema(json!({"description": text}))
+    }
+
+    /// The value when none is stored; a list holds it once. A default in the schema is still what the schema shows.
+    pub fn default(mut self, value: Value) -> Self {
+        self.default = value.clone();
+        self.has_default = true;
+        if self.has_schema_default { self } else { self.with_keywords(json!({"default": value})) }
+    }
+
+    /// Shows it under another name.
+    pub fn named(mut self, name: &str) -> Self {
+        name.clone_into(&mut self.name);
+        self
+    }
+
+    /// Adds keywords to the schema of one value, over those there. A default among them is the value of a single field of
+    /// which nothing is stored, unless [`MetaField::default`] sets another one.
+    pub fn schema(mut self, keywords: Value) -> Self {
+        if let Some(default) = keywords.get("default").filter(|default| !default.is_null()) {
+            self.has_schema_default = true;
+            if !self.has_default {
+                self.default = default.clone();
+            }
+        }
+        self.with_keywords(keywords)
+    }
+
+    fn with_keywords(mut self, keywords: Value) -> Self {
+        if let (Some(source), Value::Object(keywords)) = (self.item_source.as_object_mut(), keywords) {
+            source.extend(keywords);
+        }
+        self.compile()
+    }
+
+    /// Says who may write it.
+    pub fn guarded_by(mut self, capability: &str) -> Self {
+        self.guard = MetaGuard::Capability(capability.to_owned());
+        self
+    }
+
+    /// Lets whoever may edit the object write it, though its key is protected.
+    pub fn for_editors(mut self) -> Self {
+        self.guard = MetaGuard::Editors;
+        self
+    }
+
+    /// Cleans texts before they are stored.
+    pub fn sanitized_by(mut self, clean: fn(&str) -> String) -> Self {
+        self.sanitize = Some(clean);
+        self
+    }
+
+    /// Keeps it with revisions.
+    pub fn with_revisions(mut self) -> Self {
+        self.revisions = true;
+        self
+    }
+
+    /// Schema of one value.
+    pub fn item(&self) -> &Schema {
+        &self.item
+    }
+
+    /// Schema of the member, as OPTIONS shows it.
+    pub fn source(&self) -> Value {
+        self.whole.source().clone()
+    }
+
+    /// The type of one value.
+    fn kind(&self) -> &str {
+        self.item_source["type"].as_str().unwrap_or("string")
+    }
+
+    /// The member's value of an object with these stored values.
+    pub fn read(&self, stored: &Meta) -> Value {
+        let values = stored.all(&self.key);
+        if self.single {
+            values.first().map_or_else(|| self.shown(self.default.clone()), |stored| self.value_of(stored))
+        } else if values.is_empty() && self.has_default {
+            Value::Array(vec![self.shown(self.default.clone())])
+        } else {
+            values.iter().map(|stored| self.value_of(stored)).collect()
+        }
+    }
+
+    /// A stored value as one of the schema; null when it does not fit.
+    pub fn value_of(&self, stored: &StoredText) -> Value {
+        if stored.is_empty() && matches!(self.kind(), "integer" | "number" | "boolean") {
+            return empty_of(self.kind());
+        }
+        self.shown(stored.json())
+    }
+
+    /// A value as the schema has it; null when it does not fit.
+    fn shown(&self, value: Value) -> Value {
+        if self.item.validate(&value, "").is_err() {
+            return Value::Null;
+        }
+        svc_php::list::list_shapes(self.item.sanitize(value, "").unwrap_or(Value::Null))
+    }
+}
+
+/// All registered meta, by kind of object (`post`, `term`, `user`, `comment`) and subtype (a post type, a taxonomy).
+#[derive(Clone, Debug, Default)]
+pub struct MetaRegistry {
+    by_kind: IndexMap<(String, String), IndexMap<String, Arc<MetaField>>>,
+}
+
+impl MetaRegistry {
+    /// Registers meta for a subtype, or with an empty subtype for all objects of the kind. A later registration of the
+    /// same key replaces the earlier one.
+    pub fn register(&mut self, kind: &str, subtype: &str, field: MetaField) {
+        self.by_kind
+            .entry((kind.to_owned(), subtype.to_owned()))
+            .or_default()
+            .insert(field.key.clone(), Arc::new(field));
+    }
+
+    /// Whether a key, of all objects of a kind, is for whoever may edit them.
+    pub fn is_for_editors(&self, kind: &str, key: &str) -> bool {
+        self.fields(kind, "").any(|field| field.key == key && field.guard == MetaGuard::Editors)
+    }
+
+    /// What is registered for objects of this subtype: what all have, then its own.
+    pub fn fields(&self, kind: &str, subtype: &str) -> impl Iterator<Item = &Arc<MetaField>> {
+        let of = |subtype: &str| self.by_kind.get(&(kind.to_owned(), subtype.to_owned()));
+        let own = if subtype.is_empty() { None } else { of(subtype) };
+        of("").into_iter().chain(own).flat_map(IndexMap::values)
+    }
+}
+
+/// Who may write which stored key.
+pub struct MetaRights<'a> {
+    /// May add to or change the values of a key.
+    pub edit: &'a dyn Fn(&str) -> bool,
+    /// May remove the values of a key.
+    pub delete: &'a dyn Fn(&str) -> bool,
+}
+
+/// A change of one key, as stored values.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MetaChange {
+    key: String,
+    what: MetaOwnerKind,
+}
+
+/// What becomes of the rows of a key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum MetaOwnerKind {
+    /// They go.
+    Cleared,
+    /// There is one.
+    Set(StoredText),
+    /// Rows with the first values are deleted, and rows with the others added; what is in neither stays in its place.
+    Rows(Vec<StoredText>, Vec<StoredText>),
+}
+
+impl MetaOwnerKind {
+    /// From these stored rows to the wanted ones. A value that one row has, is that row, however often it is wanted.
+    fn rows(now: &[StoredText], wanted: Vec<StoredText>) -> Self {
+        let stays = |text: &StoredText| now.iter().filter(|stored| *stored == text).count() == 1;
+        let gone = now.iter().filter(|text| !(wanted.contains(text) && stays(text))).cloned().collect();
+        MetaOwnerKind::Rows(gone, wanted.into_iter().filter(|text| !stays(text)).collect())
+    }
+}
+
+impl MetaField {
+    /// Whether the registration lets this caller write; `None` leaves it to the rule about keys.
+    fn guard_allows(&self, caller: &Caller) -> Option<bool> {
+        match &self.guard {
+            MetaGuard::ByKey | MetaGuard::Editors => None,
+            MetaGuard::Capability(cap) => Some(caller.has(cap)),
+        }
+    }
+
+    /// One value of the REST API as it is stored.
+    fn stored(&self, value: Value) -> StoredText {
+        let value = match (self.sanitize, value) {
+            (Some(clean), Value::String(text)) => Value::String(clean(&text)),
+            (_, value) => value,
+        };
+        StoredText::of(value)
+    }
+
+    /// A value that the interface can show: stored texts that do not fit the schema must not be lost unseen.
+    ///
+    /// Where nothing is stored, the empty text stands for it unless a default was registered, and that is no number and
+    /// no truth value: the peer refuses to take such a value away.
+    fn is_intact(&self, stored: &[StoredText]) -> bool {
+        if stored.is_empty() && !self.has_default {
+            return match self.kind() {
+                "integer" | "number" | "boolean" => false,
+                "string" => !self.value_of(&StoredText::default()).is_null(),
+                _ => true,
+            };
+        }
+        stored.iter().all(|text| !self.value_of(text).is_null())
+    }
+}
+
+impl MetaRegistry {
+    /// What a request's member `meta` changes. Null takes a value away; names that are not registered are passed over,
+    /// as are values that are stored already.
+    ///
+    /// # Errors
+    /// `rest_cannot_update` and `rest_cannot_delete` (403), `rest_invalid_stored_value` (500), and those of the schema
+    /// with status 400 for a value that does not fit.
+    pub fn changes(
+        &self,
+        kind: &str,
+        subtype: &str,
+        stored: &Meta,
+        wanted: &Value,
+        rights: &MetaRights<'_>,
+        caller: &Caller,
+    ) -> Result<Vec<MetaChange>, Error> {
+        let (mut changes, mut refused) = (Vec::new(), Error::empty());
+        let Value::Object(wanted) = wanted else { return Ok(changes) };
+        for field in self.fields(kind, subtype) {
+            let Some(value) = wanted.get(&field.name) else { continue };
+            let may = |by_key: &dyn Fn(&str) -> bool| field.guard_allows(caller).unwrap_or_else(|| by_key(&field.key));
+            match field.change(value, stored.all(&field.key), may, rights) {
+                Ok(change) => changes.extend(change),
+                Err(error) => refused.merge(error),
+            }
+        }
+        if refused.is_empty() { Ok(changes) } else { Err(refused) }
+    }
+}
+
+impl MetaField {
+    /// What a member of the request changes of the stored values; nothing when they are the same.
+    fn change(
+        &self,
+        value: &Value,
+        now: &[StoredText],
+        may: impl Fn(&dyn Fn(&str) -> bool) -> bool,
+        rights: &MetaRights<'_>,
+    ) -> Result<Option<MetaChange>, Error> {
+        let change = |what| Some(MetaChange { key: self.key.clone(), what });
+        if value.is_null() || (!self.single && value.as_array().is_some_and(Vec::is_empty)) {
+            if value.is_null() && self.single && !self.is_intact(now) {
+                return Err(errors::invalid_stored_meta(&self.name));
+            }
+            if !may(rights.delete) {
+                return Err(errors::cannot_delete_meta(&self.name));
+            }
+            return Ok(if now.is_empty() { None } else { change(MetaOwnerKind::Cleared) });
+        }
+        let has_null = match value {
+            Value::Array(values) => values.iter().any(Value::is_null),
+            Value::Object(members) => members.values().any(Value::is_null),
+            _ => false,
+        };
+        if !self.single && has_null {
+            // Null takes values away, and a list cannot say which.
+            return Err(errors::invalid_stored_meta(&self.name));
+        }
+        let mut values = self.texts_of(value)?;
+        if values == now {
+            return Ok(None);
+        }
+        if !may(rights.edit) {
+            return Err(errors::cannot_update_meta(&self.name));
+        }
+        Ok(match values.pop() {
+            Some(value) if self.single => change(MetaOwnerKind::Set(value)),
+            last => {
+                values.extend(last);
+                change(MetaOwnerKind::rows(now, values))
+            }
+        })
+    }
+
+    /// The stored texts of a member of the request.
+    fn texts_of(&self, value: &Value) -> Result<Vec<StoredText>, Error> {
+        let param = format!("meta.{}", self.name);
+        let schema = &self.whole;
+        let bad = |mut error: Error| {
+            error.add_data(json!({"status": 400}), None);
+            error
+        };
+        schema.validate(value, &param).map_err(bad)?;
+        let clean = schema.sanitize(value.clone(), &param).map_err(bad)?;
+        Ok(match clean {
+            Value::Array(values) if !self.single => values.into_iter().map(|v| self.stored(v)).collect(),
+            value => vec![self.stored(value)],
+        })
+    }
+}
+
+/// Stores changes of an object's meta: of lists only what differs, so that rows that stay keep their place.
+pub fn store(tx: &mut Tx, kind: MetaKind, id: i64, changes: &[MetaChange]) -> SiteResult<()> {
+    for MetaChange { key, what } in changes {
+        match what {
+            MetaOwnerKind::Cleared => {
+                svc_store::meta::delete(tx, kind, id, key, None)?;
+            }
+            MetaOwnerKind::Set(value) => {
+                svc_store::meta::update(tx, kind, id, key, value)?;
+            }
+            MetaOwnerKind::Rows(gone, added) => {
+                for value in gone {
+                    svc_store::meta::delete(tx, kind, id, key, Some(value))?;
+                }
+                if !added.is_empty() {
+                    let rows: Vec<(&str, &StoredText)> = added.iter().map(|value| (key.as_str(), value)).collect();
+                    svc_store::meta::add_many(tx, kind, id, &rows)?;
+                }
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,124 @@
+//! Puts patterns in place of the blocks that name them.
+
+use serde_json::{Map, Value, json};
+use svc_content::blocks::{self, Block, BlockTypes};
+
+use crate::{ActiveTheme, Site, templates::load::name_theme};
+
+pub use svc_packages::theme::Pattern;
+
+/// Patterns within patterns.
+pub const MAX_DEPTH: usize = 16;
+
+/// Blocks that patterns may bring into one content.
+pub const MAX_BLOCKS: usize = 5_000;
+
+/// The patterns of a site, in the order of the interface: by code, the server's own, the theme's.
+pub fn all<'a>(site: &'a Site, theme: &'a ActiveTheme) -> impl Iterator<Item = &'a Pattern> {
+    site.patterns.patterns().chain(theme.theme.iter().flat_map(|theme| &theme.patterns))
+}
+
+/// The pattern of this name.
+pub fn find<'a>(site: &'a Site, theme: &'a ActiveTheme, name: &str) -> Option<&'a Pattern> {
+    all(site, theme).find(|pattern| pattern.slug == name)
+}
+
+/// Content with the patterns in place that it names; those that are not known stay named.
+pub fn expand(site: &Site, theme: &ActiveTheme, content: &str) -> String {
+    if !content.contains("wp:pattern") {
+        return content.to_owned();
+    }
+    with_patterns(site, theme, blocks::parse(content))
+}
+
+/// The blocks of a pattern as the interface shows them.
+pub fn shown(site: &Site, types: &BlockTypes, theme: &ActiveTheme, pattern: &Pattern) -> String {
+    let mut parsed = blocks::parse(&pattern.content);
+    name_theme(&mut parsed, &theme.name);
+    types.hooks().edited(&with_patterns(site, theme, parsed), None)
+}
+
+pub fn with_patterns(site: &Site, theme: &ActiveTheme, blocks: Vec<Block<'_>>) -> String {
+    let mut left = MAX_BLOCKS;
+    let blocks = expand_blocks(site, theme, blocks, &mut Vec::new(), &mut left);
+    blocks::serialize_blocks(&blocks)
+}
+
+/// `open` holds the names of the patterns that these blocks stand in: none stands in itself.
+pub fn expand_blocks<'a>(
+    site: &'a Site,
+    theme: &'a ActiveTheme,
+    blocks: Vec<Block<'a>>,
+    open: &mut Vec<String>,
+    left: &mut usize,
+) -> Vec<Block<'a>> {
+    let mut out = Vec::with_capacity(blocks.len());
+    for mut block in blocks {
+        if let Some(inner) = named_pattern(site, theme, &block, open) {
+            let mut parsed = blocks::parse(inner.content.trim());
+            name_theme(&mut parsed, &theme.name);
+            if parsed.len() <= *left && open.len() < MAX_DEPTH {
+                *left -= parsed.len();
+                // A single block is told where it is from, so that the editor can name it.
+                if let [root] = parsed.as_mut_slice() {
+                    name_root(root, inner);
+                }
+                open.push(inner.slug.clone());
+                out.extend(expand_blocks(site, theme, parsed, open, left));
+                open.pop();
+                continue;
+            }
+        }
+        expand_inside(site, theme, &mut block, open, left);
+        out.push(block);
+    }
+    out
+}
+
+pub fn named_pattern<'a>(
+    site: &'a Site,
+    theme: &'a ActiveTheme,
+    block: &Block<'_>,
+    open: &[String],
+) -> Option<&'a Pattern> {
+    let slug =
+        block.attrs.get("slug").and_then(Value::as_str).filter(|_| block.name.as_deref() == Some("core/pattern"))?;
+    find(site, theme, slug).filter(|_| open.iter().all(|name| name != slug))
+}
+
+/// Expands the blocks inside one; a pattern of several blocks takes the place of one.
+pub fn expand_inside<'a>(
+    site: &'a Site,
+    theme: &'a ActiveTheme,
+    block: &mut Block<'a>,
+    open: &mut Vec<String>,
+    left: &mut usize,
+) {
+    let mut inner = std::mem::take(&mut block.inner_blocks).into_iter();
+    let mut content = Vec::with_capacity(block.inner_content.len());
+    for chunk in std::mem::take(&mut block.inner_content) {
+        match chunk {
+            Some(text) => content.push(Some(text)),
+            None => {
+                let Some(one) = inner.next() else { continue };
+                let many = expand_blocks(site, theme, vec![one], open, left);
+                content.extend(many.iter().map(|_| None));
+                block.inner_blocks.extend(many);
+            }
+        }
+    }
+    block.inner_content = content;
+}
+
+pub fn name_root(root: &mut Block<'_>, pattern: &Pattern) {
+    let metadata = root.attrs.entry("metadata").or_insert_with(|| Value::Object(Map::new()));
+    let Some(metadata) = metadata.as_object_mut() else { return };
+    metadata.insert("patternName".to_owned(), pattern.slug.as_str().into());
+    metadata.insert("name".to_owned(), pattern.title.as_str().into());
+    if let Some(description) = pattern.description.as_ref().filter(|d| !d.is_empty()) {
+        metadata.insert("description".to_owned(), description.as_str().into());
+    }
+    if !pattern.categories.is_empty() {
+        metadata.insert("categories".to_owned(), json!(pattern.categories));
+    }
+}

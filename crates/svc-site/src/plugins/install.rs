@@ -1,0 +1,103 @@
+//! A package from the directory becomes a folder among the plugins. Its code is never run.
+
+use std::{fs, io, path::Path};
+
+use base64::Engine as _;
+use md5::{Digest, Md5};
+use serde_json::Value;
+use svc_packages::{
+    archive::{self, ArchiveError, Limits, Unpacked},
+    plugins::{self, Plugin},
+};
+use svc_schema::Error;
+
+use crate::{errors::plugins as errors, plugin_directory_client::DirectoryPackage};
+
+/// Beginning of the name of the folder that a package is unpacked in: hidden, so that it is never listed.
+const STAGE: &str = ".install-";
+
+/// Checks and unpacks a package, and moves its folder among the plugins. Until everything is checked, nothing is there that
+/// could be listed.
+///
+/// # Errors
+/// When the package is not what the directory says, is no safe archive, holds no plugin, or is there already.
+pub fn install(package: &DirectoryPackage, folder: &Path) -> Result<Plugin, Error> {
+    check_whole(package)?;
+    let stage = stage(folder).map_err(|error| unwritable(&error))?;
+    let files = archive::unpack(&package.bytes, stage.path(), Limits::default()).map_err(refused)?;
+    let own = only_folder(&files).ok_or_else(errors::no_plugin_inside)?;
+    if let Some(listed) = &package.files {
+        check_files(&files, &own, listed)?;
+    }
+    let plugin = plugins::list(stage.path()).into_iter().next().ok_or_else(errors::no_plugin_inside)?;
+    let target = folder.join(&own);
+    if target.symlink_metadata().is_ok() {
+        return Err(errors::folder_exists());
+    }
+    // Another request may have been faster: a folder is not moved onto one that holds something.
+    fs::rename(stage.path().join(&own), target).map_err(|error| match error.kind() {
+        io::ErrorKind::AlreadyExists | io::ErrorKind::DirectoryNotEmpty => errors::folder_exists(),
+        _ => unwritable(&error),
+    })?;
+    Ok(plugin)
+}
+
+fn stage(folder: &Path) -> io::Result<tempfile::TempDir> {
+    fs::create_dir_all(folder)?;
+    tempfile::Builder::new().prefix(STAGE).tempdir_in(folder)
+}
+
+fn unwritable(error: &io::Error) -> Error {
+    tracing::warn!(%error, "a package was not installed");
+    errors::bad_package("mkdir_failed_destination", "The folder of plugins cannot be written.")
+}
+
+fn refused(error: ArchiveError) -> Error {
+    match error {
+        ArchiveError::Folder(error) => unwritable(&error),
+        other => errors::bad_package("incompatible_archive", format!("Not installed: {other}.")),
+    }
+}
+
+/// The folder that all files are in.
+fn only_folder(files: &[Unpacked]) -> Option<String> {
+    let own = files.first()?.name.split_once('/')?.0;
+    let is_inside = |file: &Unpacked| file.name.split_once('/').is_some_and(|(folder, _)| folder == own);
+    (!own.starts_with('.') && files.iter().all(is_inside)).then(|| own.to_owned())
+}
+
+/// Compares the package with the digest that came with it. Without that, and without digests of its files, nobody vouches
+/// for it.
+fn check_whole(package: &DirectoryPackage) -> Result<(), Error> {
+    let expected = package.md5.trim();
+    if expected.is_empty() {
+        let why = "The directory gives no checksums for this package.";
+        return package.files.as_ref().map(drop).ok_or_else(|| errors::bad_package("package_unverified", why));
+    }
+    let digest = Md5::digest(&package.bytes);
+    let hex: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+    let base64 = base64::engine::general_purpose::STANDARD.encode(digest);
+    if expected == base64 || expected.eq_ignore_ascii_case(&hex) {
+        Ok(())
+    } else {
+        Err(errors::bad_package("md5_mismatch", "The package differs from its checksum."))
+    }
+}
+
+/// Compares every file with its digest: none may be changed, added or missing.
+fn check_files(files: &[Unpacked], own: &str, listed: &serde_json::Map<String, Value>) -> Result<(), Error> {
+    let is_same = |file: &Unpacked| {
+        let name = file.name.strip_prefix(own).map(|rest| rest.trim_start_matches('/')).unwrap_or_default();
+        let is_it = |digest: &Value| digest.as_str().is_some_and(|d| d.eq_ignore_ascii_case(&file.sha256));
+        match listed.get(name).and_then(|entry| entry.get("sha256")) {
+            Some(Value::Array(several)) => several.iter().any(is_it),
+            Some(one) => is_it(one),
+            None => false,
+        }
+    };
+    if files.len() == listed.len() && files.iter().all(is_same) {
+        Ok(())
+    } else {
+        Err(errors::bad_package("package_checksum_mismatch", "The package's files differ from their checksums."))
+    }
+}

@@ -1,0 +1,33 @@
+//! A plugin of the site: installed, or compiled in.
+
+use svc_packages::plugins::{Plugin, Shown};
+
+/// A plugin of the content folder, or an extension.
+#[derive(Clone, Debug)]
+pub struct Item {
+    pub plugin: Plugin,
+    pub shown: Shown,
+    pub active: bool,
+    /// Part of the program.
+    pub compiled_in: bool,
+}
+
+impl Item {
+    pub fn new(plugin: Plugin, active: bool, compiled_in: bool) -> Self {
+        Item { shown: plugin.shown(), plugin, active, compiled_in }
+    }
+
+    /// The name in addresses.
+    pub fn id(&self) -> &str {
+        self.plugin.file.strip_suffix(".php").unwrap_or(&self.plugin.file)
+    }
+
+    /// Whether it came from the directory under this name.
+    pub fn is_of(&self, slug: &str) -> bool {
+        !self.compiled_in && self.plugin.file.split_once('/').is_some_and(|(folder, _)| folder == slug)
+    }
+
+    pub fn status(&self) -> &'static str {
+        if self.active { "active" } else { "inactive" }
+    }
+}

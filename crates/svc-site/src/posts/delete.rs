@@ -1,0 +1,70 @@
+//! What becomes of a post that goes without being asked for by name, such as with its author.
+
+use svc_model::{Post, PostId, UserId};
+use svc_store::{StoredText, Tx, options, posts};
+
+use crate::{
+    Site, SiteResult,
+    media::delete::remove as remove_attachment,
+    menus::on_delete::post_gone,
+    posts::{save::set_sticky, slugs},
+    revisions::revise,
+};
+
+/// Moves a post or page to the trash; removes what is there already, and everything of other types, for good.
+///
+/// `by` is who does it: the revision that is kept of a post in the trash is his. The paths of files that nothing names any
+/// more come back: they are the caller's to delete when all is written. Source: `wp_delete_post`.
+///
+/// # Errors
+/// Those of the store.
+pub fn remove(tx: &mut Tx, site: &Site, id: PostId, by: UserId) -> SiteResult<Vec<String>> {
+    let Some(post) = posts::get(tx, id)? else { return Ok(Vec::new()) };
+    if post.post_type == "attachment" {
+        return remove_attachment(tx, id);
+    }
+    if matches!(post.post_type.as_str(), "post" | "page") && post.status != "trash" {
+        trash(tx, site, id, by)?;
+        return Ok(Vec::new());
+    }
+    erase(tx, id)?;
+    Ok(Vec::new())
+}
+
+/// Deletes a post that is no attachment for good, and whatever leads to it; gives it as it was.
+pub fn erase(tx: &mut Tx, id: PostId) -> SiteResult<Option<Post>> {
+    leaves(tx, id)?;
+    post_gone(tx, id)?;
+    Ok(posts::delete(tx, id)?)
+}
+
+/// Settings that name a post which leaves the site, be it for the trash, name it no more.
+/// Source: `_reset_front_page_settings_for_post`.
+fn leaves(tx: &mut Tx, id: PostId) -> SiteResult<()> {
+    set_sticky(tx, id, false)?;
+    let names = ["page_on_front", "page_for_posts"];
+    let number = StoredText::of(id.0);
+    let named = options::get_many(tx, &names)?;
+    for name in names.into_iter().filter(|name| named.get(*name).is_some_and(|value| *value == number)) {
+        options::set(tx, name, &StoredText::of(0), true)?;
+        if name == "page_on_front" {
+            options::set(tx, "show_on_front", &StoredText::of("posts"), true)?;
+        }
+    }
+    Ok(())
+}
+
+/// Moves a post to the trash, with a revision of what it was. Its slug there is one that no other post has.
+pub fn trash(tx: &mut Tx, site: &Site, id: PostId, by: UserId) -> SiteResult<()> {
+    leaves(tx, id)?;
+    let settings = site.settings_in(tx)?;
+    let now = (settings.zone.to_local(site.now()), site.now());
+    let Some(mut row) = posts::trash(tx, id, now)? else { return Ok(()) };
+    let Some(post_type) = site.types.get(&row.post_type) else { return Ok(()) };
+    let slug = slugs::unique(tx, &row, "", post_type, &settings.urls)?;
+    if slug != row.slug {
+        row.slug = slug;
+        posts::update(tx, &row)?;
+    }
+    revise(tx, site, post_type, &row, by)
+}

@@ -1,0 +1,102 @@
+//! The site's options, understood: parsed once per change, shared by all requests in between.
+
+use std::{
+    collections::HashSet,
+    sync::{Arc, OnceLock},
+};
+
+use serde_json::Value;
+use svc_auth::roles::Roles;
+use svc_model::PostId;
+use svc_store::{StoredText, options::Options};
+
+use crate::{TimeZone, menus::assignments::MenuAssignments, sanitize::TextOptions, urls::Urls};
+
+/// What requests ask of the options.
+pub struct Settings {
+    /// The options read with every request, as stored.
+    pub options: Arc<Options>,
+    /// The site's time zone.
+    pub zone: TimeZone,
+    /// Addresses.
+    pub urls: Urls,
+    /// Posts that stay on top.
+    pub sticky: HashSet<PostId>,
+    /// The same, in the order of the option.
+    pub sticky_list: Vec<PostId>,
+    /// Whether new posts take comments: `open` or `closed`.
+    pub default_comment_status: String,
+    /// Whether new posts take pings.
+    pub default_ping_status: String,
+    /// What is said about texts.
+    pub texts: Arc<TextOptions>,
+    roles: OnceLock<Roles>,
+    menu_places: OnceLock<MenuAssignments>,
+}
+
+impl Settings {
+    /// Understands these options.
+    pub fn new(options: Arc<Options>, urls: Urls) -> Self {
+        let text = |name: &str| options.get(name).map_or("", StoredText::text);
+        Settings {
+            zone: TimeZone::from_options(text("timezone_string"), text("gmt_offset")),
+            texts: Arc::new(TextOptions::new(&options, &urls)),
+            urls,
+            sticky: sticky(options.get("sticky_posts")).into_iter().collect(),
+            sticky_list: sticky(options.get("sticky_posts")),
+            default_comment_status: text("default_comment_status").to_owned(),
+            default_ping_status: text("default_ping_status").to_owned(),
+            roles: OnceLock::new(),
+            menu_places: OnceLock::new(),
+            options,
+        }
+    }
+
+    /// The site's roles, as the option `<table prefix>user_roles` has them; the default ones when it has none.
+    pub fn roles(&self, table_prefix: &str) -> &Roles {
+        let stored = || self.stored(&format!("{table_prefix}user_roles")).filter(|stored| !stored.is_empty());
+        self.roles.get_or_init(|| stored().map(|roles| Roles::from_value(&roles.json())).unwrap_or_default())
+    }
+
+    /// Where menus are shown, and which of them get new pages.
+    pub fn menu_places(&self) -> &MenuAssignments {
+        self.menu_places.get_or_init(|| MenuAssignments::of(self))
+    }
+
+    /// An option as text; empty when there is none.
+    pub fn option(&self, name: &str) -> &str {
+        self.stored(name).map_or("", StoredText::text)
+    }
+
+    /// An option's value, when it is stored.
+    pub fn stored(&self, name: &str) -> Option<&StoredText> {
+        self.options.get(name)
+    }
+
+    /// Address of the folder of uploads, without slash at the end.
+    pub fn uploads_url(&self) -> String {
+        match self.option("upload_url_path") {
+            "" => self.urls.site.site_url("wp-content/uploads"),
+            address => address.trim_end_matches('/').to_owned(),
+        }
+    }
+
+    /// Address of the folder of themes, without slash at the end.
+    pub fn themes_url(&self) -> String {
+        self.urls.site.site_url("wp-content/themes")
+    }
+
+    /// An option as a number.
+    pub fn number(&self, name: &str) -> i64 {
+        svc_php::numeric::text_to_int(self.option(name))
+    }
+}
+
+/// The list that the option `sticky_posts` holds, in its order.
+pub fn sticky(stored: Option<&StoredText>) -> Vec<PostId> {
+    match stored.map(StoredText::json).unwrap_or_default() {
+        Value::Array(ids) => ids.iter().map(svc_php::cast::to_int).map(PostId).collect(),
+        Value::Object(ids) => ids.values().map(svc_php::cast::to_int).map(PostId).collect(),
+        _ => Vec::new(),
+    }
+}

@@ -1,0 +1,13 @@
+//! A template to be stored.
+
+/// What a request wants to change of a template.
+#[derive(Clone, Debug, Default)]
+pub struct TemplateDraft {
+    pub slug: Option<String>,
+    pub theme: Option<String>,
+    pub content: Option<String>,
+    pub title: Option<String>,
+    pub description: Option<String>,
+    pub author: Option<i64>,
+    pub area: Option<String>,
+}

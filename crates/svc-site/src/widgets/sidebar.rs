@@ -1,0 +1,77 @@
+//! Sidebars: where a theme shows widgets.
+
+/// Where widgets are kept that stand nowhere.
+pub const INACTIVE: &str = "wp_inactive_widgets";
+
+/// A place of the theme where widgets stand.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sidebar {
+    pub id: String,
+    pub name: String,
+    pub description: String,
+    pub class: String,
+    pub before_widget: String,
+    pub after_widget: String,
+    pub before_title: String,
+    pub after_title: String,
+    pub show_in_rest: bool,
+}
+
+impl Sidebar {
+    /// A sidebar with its name for programs and what people call it.
+    pub fn new(id: &str, name: &str) -> Self {
+        Sidebar {
+            id: id.to_owned(),
+            name: name.to_owned(),
+            description: String::new(),
+            class: String::new(),
+            before_widget: "<li id=\"%1$s\" class=\"widget %2$s\">".to_owned(),
+            after_widget: "</li>\n".to_owned(),
+            before_title: "<h2 class=\"widgettitle\">".to_owned(),
+            after_title: "</h2>\n".to_owned(),
+            show_in_rest: false,
+        }
+    }
+
+    /// Its name for programs.
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// Says where it is.
+    #[must_use]
+    pub fn describe(mut self, description: &str) -> Self {
+        description.clone_into(&mut self.description);
+        self
+    }
+
+    /// Sets its class name in the administration area.
+    #[must_use]
+    pub fn class(mut self, class: &str) -> Self {
+        class.clone_into(&mut self.class);
+        self
+    }
+
+    /// Sets what stands around each widget; `%1$s` is the widget's id, `%2$s` its class names.
+    #[must_use]
+    pub fn around_widgets(mut self, before: &str, after: &str) -> Self {
+        before.clone_into(&mut self.before_widget);
+        after.clone_into(&mut self.after_widget);
+        self
+    }
+
+    /// Sets what stands around the title of each widget.
+    #[must_use]
+    pub fn around_titles(mut self, before: &str, after: &str) -> Self {
+        before.clone_into(&mut self.before_title);
+        after.clone_into(&mut self.after_title);
+        self
+    }
+
+    /// Lets everybody see it, and the widgets in it, through the interface.
+    #[must_use]
+    pub fn in_rest(mut self) -> Self {
+        self.show_in_rest = true;
+        self
+    }
+}
