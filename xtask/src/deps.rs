@@ -22,9 +22,6 @@ const UNNAMED: &[(&str, &str, &str)] = &[
 /// Dependencies whose library has another name than the package.
 const LIBRARY_NAMES: &[(&str, &str)] = &[("md-5", "md5")];
 
-/// Workspace dependencies that no package declares yet, with a reason.
-const UNDECLARED: &[(&str, &str)] = &[("validator", "checks of configuration and forms")];
-
 /// The table of external dependencies.
 const DOCUMENT: &str = "docs/dependencies.md";
 
@@ -51,7 +48,7 @@ pub(crate) fn faults(root: &Path) -> Result<Vec<String>> {
     for name in
         workspace["workspace"].get("dependencies").and_then(toml::Value::as_table).into_iter().flat_map(|t| t.keys())
     {
-        if !declared.contains(name) && !name.starts_with("svc-") && !UNDECLARED.iter().any(|(n, _)| n == name) {
+        if !declared.contains(name) && !name.starts_with("svc-") {
             found.push(format!("Cargo.toml: no package of the workspace depends on {name}"));
         }
     }
@@ -67,7 +64,7 @@ fn undocumented(workspace: &toml::Table, document: &str) -> Vec<String> {
     let external: BTreeSet<&str> = table
         .into_iter()
         .flatten()
-        .filter(|(name, _)| !name.starts_with("svc-") && !UNDECLARED.iter().any(|(n, _)| n == name))
+        .filter(|(name, _)| !name.starts_with("svc-"))
         .map(|(name, value)| value.get("package").and_then(toml::Value::as_str).unwrap_or(name))
         .collect();
     let missing = external.difference(&listed).map(|name| format!("{DOCUMENT}: {name} is missing"));

@@ -72,7 +72,7 @@ fn options(args: &[String]) -> Result<Options> {
             "--all" => options.all = true,
             "--release" => options.release = true,
             "--record" => options.record = Some(args.next().context("--record needs a URL")?.clone()),
-            flag if flag.starts_with('-') => bail!("{flag} is not known"),
+            flag if flag.starts_with('-') => bail!("unknown argument `{flag}`"),
             name => options.scenarios.push(name.to_owned()),
         }
     }
@@ -96,7 +96,7 @@ fn check(options: &Options) -> Result<()> {
         "sqlite" => None,
         "mysql" => match MariaDb::start(QUICK)? {
             Some(mysql) => Some(mysql),
-            None => return say("skipped: no mariadbd is installed"),
+            None => return say("skipped: mariadbd is not installed"),
         },
         other => bail!("--database {other}: must be sqlite or mysql"),
     };

@@ -57,7 +57,7 @@ pub(super) fn without_prose(value: &Value) -> Value {
     map.iter().map(|(key, value)| (key.clone(), part(key, value))).collect()
 }
 
-/// The mark in the place of a text; empty texts and other values stay.
+/// The mark in place of a text; empty texts and other values are unchanged.
 fn mark(value: &Value) -> Value {
     if value.as_str().is_some_and(|text| !text.is_empty()) { MARK.into() } else { value.clone() }
 }
@@ -137,7 +137,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn prose_is_replaced_and_everything_else_stays() {
+    fn only_prose_is_replaced() {
         #[rustfmt::skip]
         let rows = [
             (json!({"code": "x", "message": "No.", "data": null}), json!({"code": "x", "message": MARK, "data": null})),

@@ -105,7 +105,7 @@ fn nobody() -> String {
     "none".to_owned()
 }
 
-/// `null` is a body as well: only an absent field is `None`.
+/// `null` is a body: only an absent field is `None`.
 fn present<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Value>, D::Error> {
     Value::deserialize(from).map(Some)
 }
