@@ -16,7 +16,7 @@ pub fn format(local: NaiveDateTime, format: &str) -> String {
 }
 
 /// Formats a local time whose zone is `offset` seconds ahead of UTC.
-pub fn format_at(local: NaiveDateTime, offset: i64, format: &str) -> String {
+pub(crate) fn format_at(local: NaiveDateTime, offset: i64, format: &str) -> String {
     format_with(local, Some(offset), format)
 }
 
