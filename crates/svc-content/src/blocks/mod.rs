@@ -1,6 +1,6 @@
 //! Blocks: comments that divide post content into typed, nested parts.
 //!
-//! Parsing ([`parse`]), serializing ([`serialize_blocks`]), and rendering ([`Renderer`]) of static blocks. Dynamic
+//! Parsing ([`parse()`]), serializing ([`serialize_blocks`]), and rendering ([`Renderer`]) of static blocks. Dynamic
 //! blocks are rendered by an implementation of [`DynamicBlocks`].
 
 mod bindings;
