@@ -9,10 +9,10 @@ use svc_text::{esc_attr, esc_html, esc_url, strip_all_tags};
 use crate::{
     core::BlockCall,
     data::{CommentView, CommentsQuery, PostView},
-    people::{avatar_image, plain_name},
     posts::{classes, display_date, iso_date},
     site::heading,
     urls,
+    users::{avatar_image, plain_name},
 };
 
 /// Maximum number of comments that are rendered for a post.
@@ -354,7 +354,7 @@ pub(crate) fn form(call: &BlockCall<'_>) -> String {
         String::new()
     } else {
         format!(
-            "<p class=\"comment-notes\"><span id=\"email-notes\">Your email address is not published.</span> <span class=\"required-field-message\">Required fields are marked {required_mark}</span></p>"
+            "<p class=\"comment-notes\"><span id=\"email-notes\">Your email address is not published.</span> <span class=\"required-field-message\">Fields marked {required_mark} are required</span></p>"
         )
     };
     let fields = if facts.comments_need_login && facts.logout_url.is_none() {

@@ -155,7 +155,7 @@ pub struct PostsQuery {
     /// Search text.
     pub search: String,
     /// Terms that posts must or must not have.
-    pub terms: Vec<TermQueryAttributes>,
+    pub terms: Vec<TermFilter>,
     /// Post formats; `standard` is one of them.
     pub formats: Vec<String>,
     /// How sticky posts are handled.
@@ -164,7 +164,7 @@ pub struct PostsQuery {
 
 /// Terms of a taxonomy that posts must or must not have.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub struct TermQueryAttributes {
+pub struct TermFilter {
     /// The taxonomy.
     pub taxonomy: String,
     /// The terms.

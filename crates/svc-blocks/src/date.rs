@@ -16,7 +16,7 @@ pub fn format(local: NaiveDateTime, format: &str) -> String {
 }
 
 /// Formats a local time whose zone is `offset` seconds ahead of UTC.
-pub fn format_at(local: NaiveDateTime, offset: i64, format: &str) -> String {
+pub(crate) fn format_at(local: NaiveDateTime, offset: i64, format: &str) -> String {
     format_with(local, Some(offset), format)
 }
 
@@ -53,7 +53,7 @@ fn letter_of_zone(local: NaiveDateTime, offset: i64, letter: char) -> Option<Str
     })
 }
 
-/// The difference to the current time in a single unit: `5 days human_time_diff`, `1 hour from now`. Source: `human_time_diff`.
+/// The difference to the current time in a single unit: `5 days ago`, `1 hour from now`. Source: `human_time_diff`.
 pub(crate) fn human_time_diff(local: NaiveDateTime, now: NaiveDateTime) -> String {
     let seconds = (now - local).num_seconds();
     let n = seconds.abs();

@@ -12,7 +12,6 @@ mod featured;
 mod lists;
 mod navigation;
 mod parts;
-mod people;
 mod posts;
 mod query;
 mod search;
@@ -20,6 +19,7 @@ mod site;
 mod social;
 mod supports;
 mod urls;
+mod users;
 pub mod variations;
 
 use svc_content::blocks::BlockType;
@@ -31,7 +31,7 @@ pub use data::BlockData;
 /// The renderers of the dynamic core blocks.
 const RENDERERS: &[(&str, RenderFn)] = &[
     ("core/archives", lists::archives),
-    ("core/avatar", people::avatar),
+    ("core/avatar", users::avatar),
     ("core/block", parts::synced),
     ("core/breadcrumbs", breadcrumbs::breadcrumbs),
     ("core/calendar", calendar::calendar),
@@ -59,9 +59,9 @@ const RENDERERS: &[(&str, RenderFn)] = &[
     ("core/navigation-submenu", navigation::submenu),
     ("core/page-list", lists::page_list),
     ("core/pattern", parts::pattern),
-    ("core/post-author", people::post_author),
-    ("core/post-author-biography", people::author_biography),
-    ("core/post-author-name", people::author_name),
+    ("core/post-author", users::post_author),
+    ("core/post-author-biography", users::author_biography),
+    ("core/post-author-name", users::author_name),
     ("core/post-comments", comments::deprecated),
     ("core/post-comments-count", posts::comments_count),
     ("core/post-comments-form", comments::form),

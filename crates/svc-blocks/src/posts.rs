@@ -407,7 +407,7 @@ mod latest {
     use svc_model::{TermId, UserId};
 
     use super::*;
-    use crate::data::{PostsOrder, PostsQuery, TermQueryAttributes};
+    use crate::data::{PostsOrder, PostsQuery, TermFilter};
 
     pub(crate) fn latest_posts(call: &BlockCall<'_>) -> String {
         let posts = call.data().posts(&query(call));
@@ -444,7 +444,7 @@ mod latest {
         let terms = if categories.is_empty() {
             Vec::new()
         } else {
-            vec![TermQueryAttributes {
+            vec![TermFilter {
                 taxonomy: "category".to_owned(),
                 terms: categories,
                 with_children: false,

@@ -9,7 +9,7 @@ use svc_text::{esc_attr, esc_html, esc_url};
 
 use crate::{
     core::BlockCall,
-    data::{MainList, Posts, PostsOrder, PostsQuery, Sticky, TermQueryAttributes, TermsOrder, TermsQuery},
+    data::{MainList, Posts, PostsOrder, PostsQuery, Sticky, TermFilter, TermsOrder, TermsQuery},
     site::heading,
 };
 
@@ -134,21 +134,16 @@ fn posts_query(call: &BlockCall<'_>) -> Option<PostsQuery> {
 }
 
 /// The terms of a query, in the current format and in two deprecated ones.
-fn terms(query_attributes: &Value) -> Vec<TermQueryAttributes> {
+fn terms(query_attributes: &Value) -> Vec<TermFilter> {
     let request = |taxonomy: &str, ids: &Value, without: bool| {
         let terms: Vec<TermId> = ids_of(ids).into_iter().map(TermId).collect();
-        (!terms.is_empty()).then(|| TermQueryAttributes {
-            taxonomy: taxonomy.to_owned(),
-            terms,
-            without,
-            with_children: false,
-        })
+        (!terms.is_empty()).then(|| TermFilter { taxonomy: taxonomy.to_owned(), terms, without, with_children: false })
     };
-    let mut out: Vec<TermQueryAttributes> = [("categoryIds", "category"), ("tagIds", "post_tag")]
+    let mut out: Vec<TermFilter> = [("categoryIds", "category"), ("tagIds", "post_tag")]
         .into_iter()
         .filter_map(|(member, taxonomy)| request(taxonomy, &query_attributes[member], false))
         .collect();
-    let by_taxonomy = |members: &Value, without: bool| -> Vec<TermQueryAttributes> {
+    let by_taxonomy = |members: &Value, without: bool| -> Vec<TermFilter> {
         members.as_object().into_iter().flatten().filter_map(|(name, ids)| request(name, ids, without)).collect()
     };
     let of_query = &query_attributes["taxQuery"];

@@ -127,7 +127,7 @@ pub(crate) fn colors(block_type: &BlockType, attrs: &Map<String, Value>) -> Wrap
         // A preset attribute takes precedence even if it is empty.
         let named = attrs.get(attribute).and_then(Value::as_str);
         let preset = named.or_else(|| preset_of(custom, kind));
-        let hidden = block_type.shows_itself("color", if part == "gradient" { "gradients" } else { part });
+        let hidden = block_type.skips_serialization("color", if part == "gradient" { "gradients" } else { part });
         if !is_on || hidden || (preset.is_none() && !svc_php::cast::truthy(custom)) {
             continue;
         }
@@ -148,7 +148,7 @@ pub(crate) fn typography(block_type: &BlockType, attrs: &Map<String, Value>, flu
     let mut styles = WrapperStyles::default();
     let style = attrs.get("style").unwrap_or(&Value::Null);
     let on = |support: &str, part: &str| {
-        block_type.has_support(&["typography", support], false) && !block_type.shows_itself("typography", part)
+        block_type.has_support(&["typography", support], false) && !block_type.skips_serialization("typography", part)
     };
     let custom = at(style, &["typography", "fontSize"]);
     let size =
@@ -183,7 +183,7 @@ pub(crate) fn fluid_size(size: &Value, fluid: &FluidSizes) -> Value {
         Value::Number(pixels) => format!("{pixels}px"),
         other => other.as_str().unwrap_or_default().to_owned(),
     };
-    fluid.clamped(&text, &Value::Null).map_or_else(|| size.clone(), Value::from)
+    fluid.clamp(&text, &Value::Null).map_or_else(|| size.clone(), Value::from)
 }
 
 /// Classes and styles of the border.
@@ -193,7 +193,7 @@ pub(crate) fn border(block_type: &BlockType, attrs: &Map<String, Value>) -> Wrap
     let feature = if block_type.support(&["border"]).is_some() { "border" } else { "__experimentalBorder" };
     let on = |part: &str| {
         let all = block_type.support(&[feature]) == Some(&Value::Bool(true));
-        (all || block_type.has_support(&[feature, part], false)) && !block_type.shows_itself(feature, part)
+        (all || block_type.has_support(&[feature, part], false)) && !block_type.skips_serialization(feature, part)
     };
     let named = attrs.get("borderColor").and_then(Value::as_str);
     let preset = named.or_else(|| preset_of(&border["color"], "color")).filter(|_| on("color"));
@@ -270,7 +270,7 @@ fn spacing(block_type: &BlockType, attrs: &Map<String, Value>) -> WrapperStyles 
     let mut styles = WrapperStyles::default();
     let spacing = at(attrs.get("style").unwrap_or(&Value::Null), &["spacing"]);
     for kind in ["padding", "margin"] {
-        if !block_type.has_support(&["spacing", kind], false) || block_type.shows_itself("spacing", kind) {
+        if !block_type.has_support(&["spacing", kind], false) || block_type.skips_serialization("spacing", kind) {
             continue;
         }
         match &spacing[kind] {
@@ -292,7 +292,7 @@ fn by_rows(block_type: &BlockType, attrs: &Map<String, Value>, rows: Rows) -> Wr
     let style = attrs.get("style").unwrap_or(&Value::Null);
     for (path, property) in rows {
         let part = path.get(1).copied().unwrap_or_default();
-        if block_type.has_support(path, false) && !block_type.shows_itself(path[0], part) {
+        if block_type.has_support(path, false) && !block_type.skips_serialization(path[0], part) {
             styles.declare(*property, at(style, path));
         }
     }

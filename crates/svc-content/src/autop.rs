@@ -3,7 +3,7 @@
 //! The rules are applied one after the other to the whole text, each in linear time. No tree is built, so unbalanced
 //! markup is preserved. As in WordPress, element names are recognized in lowercase only.
 
-use crate::markup::{Ahead, Kind, find, html_split, is_white, skip_white, trim_white_end};
+use crate::markup::{ForwardSearch, Kind, find, html_split, is_white, skip_white, trim_white_end};
 
 /// Elements that are not inside paragraphs.
 const BLOCKS: [&str; 46] = [
@@ -66,12 +66,12 @@ pub fn autop(text: &str, breaks: bool) -> String {
     if svc_text::trim(text).is_empty() {
         return String::new();
     }
-    let (text, kept) = take_preformatted(&format!("{text}\n"));
+    let (text, elements) = extract_preformatted(&format!("{text}\n"));
     let text = double_breaks(&text);
-    let text = blocks_apart(&text);
+    let text = separate_blocks(&text);
     let text = text.replace("\r\n", "\n").replace('\r', "\n");
-    let text = lines_in_tags(&text);
-    let text = close_up_special(text);
+    let text = hide_breaks_in_tags(&text);
+    let text = remove_inner_space(text);
     let text = paragraphs(&text);
     let mut text = paragraphs_around_blocks(text);
     if breaks {
@@ -83,7 +83,7 @@ pub fn autop(text: &str, breaks: bool) -> String {
             text.remove(text.len() - end.len());
         }
     }
-    let text = put_back(&text, &kept);
+    let text = restore_preformatted(&text, &elements);
     if text.contains("<!-- wpnl -->") {
         return text.replace(LINE_IN_TAG, "\n").replace("<!-- wpnl -->", "\n");
     }
@@ -91,13 +91,13 @@ pub fn autop(text: &str, breaks: bool) -> String {
 }
 
 /// The text during a rule, with cached positions of the next `>` and `]`.
-struct Scan<'t> {
+struct RuleScan<'t> {
     text: &'t str,
-    tag_ends: Ahead<'t>,
-    brackets: Ahead<'t>,
+    tag_ends: ForwardSearch<'t>,
+    brackets: ForwardSearch<'t>,
 }
 
-impl<'t> Scan<'t> {
+impl<'t> RuleScan<'t> {
     /// The text from a position on.
     fn rest(&self, at: usize) -> &'t str {
         self.text.get(at..).unwrap_or_default()
@@ -137,51 +137,56 @@ impl<'t> Scan<'t> {
 }
 
 /// The result of a rule: the end of the match, and its replacement.
-type Found = Option<(usize, String)>;
+type RuleMatch = Option<(usize, String)>;
 
 /// Applies a rule at each occurrence of one of the marks, from left to right.
-fn rewrite(text: &str, marks: &[char], rule: impl FnMut(&mut Scan<'_>, usize) -> Found) -> String {
-    walk(text, marks, false, rule)
+fn rewrite(text: &str, marks: &[char], rule: impl FnMut(&mut RuleScan<'_>, usize) -> RuleMatch) -> String {
+    apply_rule(text, marks, false, rule)
 }
 
 /// [`rewrite`], which also removes white space before matches.
-fn rewrite_tight(text: &str, marks: &[char], rule: impl FnMut(&mut Scan<'_>, usize) -> Found) -> String {
-    walk(text, marks, true, rule)
+fn rewrite_tight(text: &str, marks: &[char], rule: impl FnMut(&mut RuleScan<'_>, usize) -> RuleMatch) -> String {
+    apply_rule(text, marks, true, rule)
 }
 
-fn walk(text: &str, marks: &[char], tight: bool, mut rule: impl FnMut(&mut Scan<'_>, usize) -> Found) -> String {
-    let mut scan = Scan { text, tag_ends: Ahead::new(text, ">"), brackets: Ahead::new(text, "]") };
+fn apply_rule(
+    text: &str,
+    marks: &[char],
+    tight: bool,
+    mut rule: impl FnMut(&mut RuleScan<'_>, usize) -> RuleMatch,
+) -> String {
+    let mut scan = RuleScan { text, tag_ends: ForwardSearch::new(text, ">"), brackets: ForwardSearch::new(text, "]") };
     let mut out = String::with_capacity(text.len() + text.len() / 16);
-    let (mut kept, mut from) = (0, 0);
+    let (mut copied, mut from) = (0, 0);
     while let Some(at) = text[from..].find(marks).map(|n| from + n) {
         match rule(&mut scan, at) {
             Some((end, by)) => {
-                let before = &text[kept..at];
+                let before = &text[copied..at];
                 out.push_str(if tight { trim_white_end(before) } else { before });
                 out.push_str(&by);
-                (kept, from) = (end, end);
+                (copied, from) = (end, end);
             }
             None => from = at + 1,
         }
     }
-    out.push_str(&text[kept..]);
+    out.push_str(&text[copied..]);
     out
 }
 
 /// Replaces `<pre>` elements by empty numbered ones, and returns them.
-fn take_preformatted(text: &str) -> (String, Vec<String>) {
+fn extract_preformatted(text: &str) -> (String, Vec<String>) {
     if !text.contains("<pre") {
         return (text.to_owned(), Vec::new());
     }
     let mut out = String::with_capacity(text.len());
-    let mut kept = Vec::new();
+    let mut elements = Vec::new();
     let mut rest = text;
     while let Some((part, after)) = rest.split_once("</pre>") {
         match part.find("<pre") {
             Some(start) => {
                 out.push_str(&part[..start]);
-                out.push_str(&placeholder(kept.len()));
-                kept.push(format!("{}</pre>", &part[start..]));
+                out.push_str(&placeholder(elements.len()));
+                elements.push(format!("{}</pre>", &part[start..]));
             }
             // A closing tag without an opening one is removed.
             None => out.push_str(part),
@@ -189,7 +194,7 @@ fn take_preformatted(text: &str) -> (String, Vec<String>) {
         rest = after;
     }
     out.push_str(rest);
-    (out, kept)
+    (out, elements)
 }
 
 const PLACEHOLDER: &str = "<pre wp-pre-tag-";
@@ -198,8 +203,8 @@ fn placeholder(n: usize) -> String {
     format!("{PLACEHOLDER}{n}></pre>")
 }
 
-fn put_back(text: &str, kept: &[String]) -> String {
-    if kept.is_empty() {
+fn restore_preformatted(text: &str, elements: &[String]) -> String {
+    if elements.is_empty() {
         return text.to_owned();
     }
     rewrite(text, &['<'], |scan, at| {
@@ -207,12 +212,12 @@ fn put_back(text: &str, kept: &[String]) -> String {
         let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
         let n: usize = rest[..digits].parse().ok()?;
         let own = placeholder(n);
-        scan.rest(at).starts_with(&own).then_some((at + own.len(), kept.get(n)?.clone()))
+        scan.rest(at).starts_with(&own).then_some((at + own.len(), elements.get(n)?.clone()))
     })
 }
 
 /// The position after white space, an optional slash and `>`.
-fn void_end(scan: &Scan<'_>, at: usize) -> Option<usize> {
+fn void_end(scan: &RuleScan<'_>, at: usize) -> Option<usize> {
     let end = scan.skip(at);
     let end = end + usize::from(scan.rest(end).starts_with('/'));
     scan.rest(end).starts_with('>').then_some(end + 1)
@@ -221,7 +226,7 @@ fn void_end(scan: &Scan<'_>, at: usize) -> Option<usize> {
 /// Two `<br>` in a row separate paragraphs.
 fn double_breaks(text: &str) -> String {
     let break_end =
-        |scan: &Scan<'_>, at: usize| scan.rest(at).starts_with("<br").then(|| void_end(scan, at + 3)).flatten();
+        |scan: &RuleScan<'_>, at: usize| scan.rest(at).starts_with("<br").then(|| void_end(scan, at + 3)).flatten();
     rewrite(text, &['<'], |scan, at| {
         let second = scan.skip(break_end(scan, at)?);
         Some((break_end(scan, second)?, "\n\n".to_owned()))
@@ -229,7 +234,7 @@ fn double_breaks(text: &str) -> String {
 }
 
 /// Adds blank lines before opening tags and after closing tags of block elements, and after `<hr>`.
-fn blocks_apart(text: &str) -> String {
+fn separate_blocks(text: &str) -> String {
     let block = |name: &str, ends: fn(u8) -> bool| {
         let len = name.bytes().take_while(u8::is_ascii_alphanumeric).count();
         let whole = BLOCKS.contains(&&name[..len]) && name.as_bytes().get(len).is_some_and(|b| ends(*b));
@@ -252,7 +257,7 @@ fn blocks_apart(text: &str) -> String {
 }
 
 /// Hides line breaks inside tags and comments.
-fn lines_in_tags(text: &str) -> String {
+fn hide_breaks_in_tags(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for (kind, part) in html_split(text) {
         if kind == Kind::Text || !part.contains('\n') {
@@ -265,8 +270,8 @@ fn lines_in_tags(text: &str) -> String {
 }
 
 /// Removes white space around the children of option lists, media players and objects, and around captions.
-fn close_up_special(mut text: String) -> String {
-    let exact = |scan: &Scan<'_>, at: usize, word: &str| scan.rest(at).starts_with(word).then(|| at + word.len());
+fn remove_inner_space(mut text: String) -> String {
+    let exact = |scan: &RuleScan<'_>, at: usize, word: &str| scan.rest(at).starts_with(word).then(|| at + word.len());
     if text.contains("<option") {
         text = rewrite_tight(&text, &['<'], |scan, at| exact(scan, at, "<option").map(|end| (end, scan.text(at, end))));
         text = rewrite(&text, &['<'], |scan, at| {
@@ -286,7 +291,7 @@ fn close_up_special(mut text: String) -> String {
         });
     }
     if text.contains("<source") || text.contains("<track") {
-        text = close_up_players(&text);
+        text = remove_space_in_players(&text);
     }
     if text.contains("<figcaption") {
         text = rewrite_tight(&text, &['<'], |scan, at| {
@@ -301,7 +306,7 @@ fn close_up_special(mut text: String) -> String {
 }
 
 /// Removes white space around the children of media players, which are elements or shortcodes.
-fn close_up_players(text: &str) -> String {
+fn remove_space_in_players(text: &str) -> String {
     let is_player = |rest: &str| rest.starts_with("audio") || rest.starts_with("video");
     let text = rewrite(text, &['<', '['], |scan, at| {
         let end = is_player(scan.rest(at + 1)).then(|| scan.tag_or_bracket_end(at)).flatten()?;
@@ -344,7 +349,7 @@ fn paragraphs(text: &str) -> String {
 
 /// Removes paragraphs that are empty or around block elements, and moves them inside of quotations.
 fn paragraphs_around_blocks(text: String) -> String {
-    let opened = |scan: &Scan<'_>, at: usize| scan.rest(at).starts_with("<p>").then_some(at + 3);
+    let opened = |scan: &RuleScan<'_>, at: usize| scan.rest(at).starts_with("<p>").then_some(at + 3);
     let text = rewrite(&text, &['<'], |scan, at| {
         let end = scan.skip(opened(scan, at)?);
         scan.rest(end).starts_with("</p>").then(|| (end + 4, String::new()))
@@ -386,7 +391,7 @@ fn paragraphs_around_blocks(text: String) -> String {
 
 /// Removes the paragraph around a nested list item on its own line.
 fn list_items(text: &str) -> String {
-    let (mut closings, mut lines) = (Ahead::new(text, "</p>"), Ahead::new(text, "\n"));
+    let (mut closings, mut lines) = (ForwardSearch::new(text, "</p>"), ForwardSearch::new(text, "\n"));
     rewrite(text, &['<'], |scan, at| {
         scan.rest(at).starts_with("<p><li").then_some(())?;
         // The item has at least one more character.
@@ -399,15 +404,15 @@ fn list_items(text: &str) -> String {
 
 /// Converts line breaks to `<br />` unless there is one, except in scripts, styles, SVG and MathML.
 fn line_breaks(text: &str) -> String {
-    const KEPT: [(&str, &str); 4] =
+    const UNCHANGED: [(&str, &str); 4] =
         [("<script", "</script>"), ("<style", "</style>"), ("<svg", "</svg>"), ("<math", "</math>")];
     let mut out = String::with_capacity(text.len() + text.len() / 16);
-    let mut closings = KEPT.map(|(_, close)| Ahead::new(text, close));
+    let mut closings = UNCHANGED.map(|(_, close)| ForwardSearch::new(text, close));
     let (mut start, mut from) = (0, 0);
     while let Some(at) = find(text, from, "<") {
         from = at + 1;
-        let Some(kind) = KEPT.iter().position(|(open, _)| text[at..].starts_with(open)) else { continue };
-        let (open, close) = KEPT[kind];
+        let Some(kind) = UNCHANGED.iter().position(|(open, _)| text[at..].starts_with(open)) else { continue };
+        let (open, close) = UNCHANGED[kind];
         let Some(end) = closings[kind].next(at + open.len()).map(|end| end + close.len()) else { continue };
         break_lines(&text[start..at], &mut out);
         out.push_str(&normal_breaks(&text[at..end]));

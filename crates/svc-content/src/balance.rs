@@ -5,7 +5,7 @@ use std::{borrow::Cow, collections::HashMap};
 use crate::markup::{find, skip_white};
 
 /// Void elements.
-const SINGLE: [&str; 17] = [
+const VOID_ELEMENTS: [&str; 17] = [
     "area", "base", "basefont", "br", "col", "command", "embed", "frame", "hr", "img", "input", "isindex", "link",
     "meta", "param", "source", "track",
 ];
@@ -25,19 +25,19 @@ struct Tag<'t> {
 
 /// Balances the tags of HTML. Source: `force_balance_tags`.
 pub fn balance_tags(html: &str) -> String {
-    let html = lone_less_than(&html.replace("< !--", "<    !--"));
+    let html = escape_lone_less_than(&html.replace("< !--", "<    !--"));
     let mut out = String::with_capacity(html.len() + 64);
     let mut open: Vec<String> = Vec::new();
     // The number of open elements by name, so that unmatched closing tags are found without a search.
     let mut n_open: HashMap<String, usize> = HashMap::new();
-    let (mut kept, mut from) = (0, 0);
+    let (mut copied, mut from) = (0, 0);
     // Closing tags to insert before the text that follows the current tag.
     let mut queue = String::new();
     while let Some(tag) = next_tag(&html, from) {
         let text = std::mem::take(&mut queue);
         out.push_str(&text);
-        out.push_str(&html[kept..tag.start]);
-        (kept, from) = (tag.end, tag.end);
+        out.push_str(&html[copied..tag.start]);
+        (copied, from) = (tag.end, tag.end);
         let name = tag.name.to_ascii_lowercase();
         if tag.closing {
             if open.last() == Some(&name) {
@@ -50,7 +50,7 @@ pub fn balance_tags(html: &str) -> String {
             }
             continue;
         }
-        let single = SINGLE.contains(&name.as_str()) || name == "wbr";
+        let single = VOID_ELEMENTS.contains(&name.as_str()) || name == "wbr";
         let mut space = tag.space;
         let mut attributes = Cow::Borrowed(tag.attributes);
         if let Some(bare) = tag.attributes.strip_suffix('/') {
@@ -73,7 +73,7 @@ pub fn balance_tags(html: &str) -> String {
         target.push_str(&format!("<{name}{space}{attributes}>"));
     }
     out.push_str(&queue);
-    out.push_str(&html[kept..]);
+    out.push_str(&html[copied..]);
     while !open.is_empty() {
         close(&mut open, &mut n_open, &mut out);
     }
@@ -90,7 +90,7 @@ fn close(open: &mut Vec<String>, n_open: &mut HashMap<String, usize>, out: &mut 
 }
 
 /// Escapes `<` before a digit, which starts no tag.
-fn lone_less_than(html: &str) -> String {
+fn escape_lone_less_than(html: &str) -> String {
     let mut out = String::with_capacity(html.len());
     let mut rest = html;
     while let Some(at) = rest.find('<') {

@@ -32,8 +32,8 @@ impl LinkRel<'_> {
 const PLAIN: [&str; 4] = ["code", "pre", "script", "style"];
 
 /// Longer text is split at white space before it is searched; parts that cannot be split are unchanged.
-const MAX_STRETCH: usize = 10_000;
-const CUT: usize = 2100;
+const MAX_LEN: usize = 10_000;
+const TARGET_LEN: usize = 2100;
 
 /// Links URLs and e-mail addresses in HTML, except in tags and code. Source: `make_clickable`.
 pub fn make_clickable(text: &str, rel: LinkRel<'_>) -> String {
@@ -45,11 +45,11 @@ pub fn make_clickable(text: &str, rel: LinkRel<'_>) -> String {
         } else if depth > 0 && closes_plain(part) {
             depth -= 1;
         }
-        if depth > 0 || part.starts_with('<') && !bracketed_address(part) {
+        if depth > 0 || part.starts_with('<') && !is_bracketed_url(part) {
             out.push_str(part);
-        } else if part.len() > MAX_STRETCH {
-            for chunk in cut(part) {
-                if chunk.len() > CUT + 1 {
+        } else if part.len() > MAX_LEN {
+            for chunk in split_long_text(part) {
+                if chunk.len() > TARGET_LEN + 1 {
                     out.push_str(chunk);
                 } else {
                     out.push_str(&make_clickable(chunk, rel));
@@ -67,15 +67,15 @@ fn parts(text: &str) -> impl Iterator<Item = &str> {
     let mut at = 0;
     std::iter::from_fn(move || {
         let start = at;
-        let mut look = start;
-        while let Some(open) = find(text, look, "<") {
+        let mut search_from = start;
+        while let Some(open) = find(text, search_from, "<") {
             let stop = text[open + 1..].find(['<', '>']).map(|n| open + 1 + n);
             match stop {
                 Some(end) if end > open + 1 && text.as_bytes()[end] == b'>' => {
                     at = if open > start { open } else { end + 1 };
                     return Some(&text[start..at]);
                 }
-                Some(end) => look = end.max(open + 1),
+                Some(end) => search_from = end.max(open + 1),
                 None => break,
             }
         }
@@ -98,18 +98,19 @@ fn closes_plain(part: &str) -> bool {
 }
 
 /// `<http://…>`.
-fn bracketed_address(part: &str) -> bool {
+fn is_bracketed_url(part: &str) -> bool {
     let rest = part[1..].trim_start_matches(|c: char| c.is_ascii() && is_white(c as u8));
     scheme(rest.as_bytes(), 0).is_some()
 }
 
-/// Splits text after white space, to parts of about [`CUT`] bytes.
-fn cut(mut text: &str) -> Vec<&str> {
+/// Splits text after white space, to parts of about [`TARGET_LEN`] bytes.
+fn split_long_text(mut text: &str) -> Vec<&str> {
     let mut out = Vec::new();
-    while text.len() > CUT {
+    while text.len() > TARGET_LEN {
         let bytes = text.as_bytes();
-        let before = bytes[..=CUT].iter().rposition(|b| is_white(*b));
-        let Some(at) = before.or_else(|| bytes[CUT + 1..].iter().position(|b| is_white(*b)).map(|n| CUT + 1 + n))
+        let before = bytes[..=TARGET_LEN].iter().rposition(|b| is_white(*b));
+        let Some(at) =
+            before.or_else(|| bytes[TARGET_LEN + 1..].iter().position(|b| is_white(*b)).map(|n| TARGET_LEN + 1 + n))
         else {
             break;
         };
@@ -128,9 +129,9 @@ fn link(text: &str, rel: LinkRel<'_>) -> String {
         return text.to_owned();
     }
     // Add spaces, so that every URL is between spaces.
-    let text = links(&format!(" {text} "), |text, at| address(text, at, rel));
-    let text = links(&text, |text, at| host(text, at, rel));
-    let text = links(&text, mail_box);
+    let text = links(&format!(" {text} "), |text, at| link_url(text, at, rel));
+    let text = links(&text, |text, at| link_host(text, at, rel));
+    let text = links(&text, link_email);
     text[1..text.len() - 1].to_owned()
 }
 
@@ -138,18 +139,18 @@ fn link(text: &str, rel: LinkRel<'_>) -> String {
 /// the link and the match's end.
 fn links(text: &str, rule: impl Fn(&str, usize) -> Option<(String, usize)>) -> String {
     let mut out = String::with_capacity(text.len());
-    let (mut kept, mut at) = (0, 0);
+    let (mut copied, mut at) = (0, 0);
     while at < text.len() {
         match text.is_char_boundary(at + 1).then(|| rule(text, at)).flatten() {
             Some((link, end)) => {
-                out.push_str(&text[kept..=at]);
+                out.push_str(&text[copied..=at]);
                 out.push_str(&link);
-                (kept, at) = (end, end);
+                (copied, at) = (end, end);
             }
             None => at += 1,
         }
     }
-    out.push_str(&text[kept..]);
+    out.push_str(&text[copied..]);
     out
 }
 
@@ -164,7 +165,7 @@ fn scheme(bytes: &[u8], at: usize) -> Option<usize> {
 }
 
 /// A URL with a scheme, after white space or punctuation.
-fn address(text: &str, before: usize, rel: LinkRel<'_>) -> Option<(String, usize)> {
+fn link_url(text: &str, before: usize, rel: LinkRel<'_>) -> Option<(String, usize)> {
     let bytes = text.as_bytes();
     let lead = |b: u8| is_white(b) || b"(<.,;:!?".contains(&b);
     let plain = |b: u8| is_word(b) || b >= 0x80 || b"#%~/@[]*(+=&$-".contains(&b);
@@ -207,7 +208,7 @@ fn address(text: &str, before: usize, rel: LinkRel<'_>) -> Option<(String, usize
 }
 
 /// A host name that starts with `www.` or `ftp.`, after white space or a tag.
-fn host(text: &str, before: usize, rel: LinkRel<'_>) -> Option<(String, usize)> {
+fn link_host(text: &str, before: usize, rel: LinkRel<'_>) -> Option<(String, usize)> {
     let bytes = text.as_bytes();
     if !is_white(bytes[before]) && bytes[before] != b'>' {
         return None;
@@ -224,7 +225,7 @@ fn host(text: &str, before: usize, rel: LinkRel<'_>) -> Option<(String, usize)> 
 }
 
 /// An e-mail address after white space or a tag.
-fn mail_box(text: &str, before: usize) -> Option<(String, usize)> {
+fn link_email(text: &str, before: usize) -> Option<(String, usize)> {
     let bytes = text.as_bytes();
     if !is_white(bytes[before]) && bytes[before] != b'>' {
         return None;
@@ -254,17 +255,17 @@ fn mail_box(text: &str, before: usize) -> Option<(String, usize)> {
 /// Removes links that are the only content of another link.
 fn unnest(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    let (mut kept, mut from) = (0, 0);
+    let (mut copied, mut from) = (0, 0);
     while let Some(at) = find(text, from, "<") {
         from = at + 1;
         if let Some((outer, inner, end)) = nested(text, at) {
-            out.push_str(&text[kept..outer]);
+            out.push_str(&text[copied..outer]);
             out.push_str(inner);
             out.push_str("</a>");
-            (kept, from) = (end, end);
+            (copied, from) = (end, end);
         }
     }
-    out.push_str(&text[kept..]);
+    out.push_str(&text[copied..]);
     out
 }
 

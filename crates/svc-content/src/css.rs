@@ -37,7 +37,7 @@ const PROPERTIES: &[&str] = &[
 ];
 
 /// Properties whose value may have `url(…)`.
-const WITH_ADDRESS: &[&str] = &[
+const URL_PROPERTIES: &[&str] = &[
     "background",
     "background-image",
     "clip-path",
@@ -53,7 +53,7 @@ const WITH_ADDRESS: &[&str] = &[
 ];
 
 /// Properties whose value may have gradients.
-const WITH_GRADIENT: &[&str] = &["background", "background-image"];
+const GRADIENT_PROPERTIES: &[&str] = &["background", "background-image"];
 
 /// Functions that are allowed in every value, with any balanced arguments.
 #[rustfmt::skip]
@@ -87,26 +87,26 @@ pub fn filter_declarations(style: &str) -> String {
 }
 
 fn is_harmless(declaration: &str) -> bool {
-    let Some((property, value)) = declaration.split_once(':') else { return has_only_harmless(declaration) };
+    let Some((property, value)) = declaration.split_once(':') else { return is_harmless_text(declaration) };
     let (property, own_value) = (trim(property), trim(value));
-    let (with_address, with_gradient) = if is_custom(property) {
+    let (allows_url, allows_gradient) = if is_custom(property) {
         (own_value.starts_with("url("), own_value.contains("-gradient("))
     } else if PROPERTIES.binary_search(&property).is_ok() {
-        (WITH_ADDRESS.contains(&property), WITH_GRADIENT.contains(&property))
+        (URL_PROPERTIES.contains(&property), GRADIENT_PROPERTIES.contains(&property))
     } else {
         return false;
     };
     let mut rest = declaration.to_owned();
-    if with_address {
-        match without_addresses(value) {
+    if allows_url {
+        match without_urls(value) {
             Some(value) => rest = format!("{property}:{value}"),
             None => return false,
         }
     }
-    if with_gradient {
+    if allows_gradient {
         rest = without_calls(&rest, |before, depth| depth <= 2 && GRADIENTS.iter().any(|name| before.ends_with(name)));
     }
-    has_only_harmless(&rest)
+    is_harmless_text(&rest)
 }
 
 /// Whether the name is `--` followed by letters, digits, `_` and `-`.
@@ -117,7 +117,7 @@ fn is_custom(property: &str) -> bool {
 }
 
 /// Whether the text without calls of allowed functions has no characters with a special meaning.
-fn has_only_harmless(text: &str) -> bool {
+fn is_harmless_text(text: &str) -> bool {
     let rest = without_calls(text, |before, _| {
         let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
         FUNCTIONS.iter().any(|name| before.strip_suffix(name).is_some_and(|head| !head.ends_with(is_word)))
@@ -126,7 +126,7 @@ fn has_only_harmless(text: &str) -> bool {
 }
 
 /// Removes `url(…)` from a value; `None` if a URL is empty or has a scheme that is not allowed.
-fn without_addresses(value: &str) -> Option<String> {
+fn without_urls(value: &str) -> Option<String> {
     let mut out = String::with_capacity(value.len());
     let mut at = 0;
     while let Some(i) = value[at..].find("url(") {
@@ -135,8 +135,8 @@ fn without_addresses(value: &str) -> Option<String> {
         let Some(len) = value[inside..].find(')') else { break };
         // An empty one is kept, and its parenthesis is rejected later.
         if len > 0 {
-            let address = unquote(trim(&value[inside..inside + len]));
-            if matches!(address, "" | "0") || bad_protocol(address, ALLOWED_PROTOCOLS) != address {
+            let url = unquote(trim(&value[inside..inside + len]));
+            if matches!(url, "" | "0") || bad_protocol(url, ALLOWED_PROTOCOLS) != url {
                 return None;
             }
             out.push_str(&value[at..start]);
@@ -155,11 +155,11 @@ fn unquote(text: &str) -> &str {
     trim(pair.unwrap_or(text))
 }
 
-/// Removes function calls that `wanted` accepts, except for the function name.
+/// Removes function calls that `predicate` accepts, except for the function name.
 ///
-/// `wanted` receives the text between the last removed call and an opening parenthesis with a matching closing one,
+/// `predicate` receives the text between the last removed call and an opening parenthesis with a matching closing one,
 /// and the nesting depth of parentheses. Takes linear time.
-fn without_calls(text: &str, wanted: impl Fn(&str, usize) -> bool) -> String {
+fn without_calls(text: &str, predicate: impl Fn(&str, usize) -> bool) -> String {
     let mut calls: Vec<(usize, usize, usize)> = Vec::new();
     let mut open: Vec<(usize, usize)> = Vec::new();
     for (i, b) in text.bytes().enumerate() {
@@ -182,7 +182,7 @@ fn without_calls(text: &str, wanted: impl Fn(&str, usize) -> bool) -> String {
     let mut out = String::with_capacity(text.len());
     let mut at = 0;
     for (start, end, depth) in calls {
-        if start >= at && end > 0 && wanted(&text[at..start], depth) {
+        if start >= at && end > 0 && predicate(&text[at..start], depth) {
             out.push_str(&text[at..start]);
             at = end + 1;
         }

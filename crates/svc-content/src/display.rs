@@ -158,12 +158,12 @@ pub(crate) fn content_filters(content: &str, context: &RenderContext<'_>, whole:
         is_blocks = has_blocks(&html) || parsed.iter().any(|block| block.name.is_some());
         html = context.renderer.content(&parsed);
     }
-    formatted(&html, context, whole, !is_blocks)
+    format_filters(&html, context, whole, !is_blocks)
 }
 
 /// Renders the text of a text widget. Source: filter `widget_text_content`.
 pub fn render_widget_text(text: &str, context: &RenderContext<'_>) -> String {
-    formatted(&with_embeds(text, context), context, true, true)
+    format_filters(&with_embeds(text, context), context, true, true)
 }
 
 /// Renders the text of an HTML text widget: shortcodes, and optionally paragraphs. Source: `WP_Widget_Text::widget`.
@@ -176,7 +176,7 @@ fn with_embeds(text: &str, context: &RenderContext<'_>) -> String {
     autoembed(&embed_shortcodes(text, &context.page, context.embeds), context.embeds)
 }
 
-fn formatted(html: &str, context: &RenderContext<'_>, images: bool, paragraphs: bool) -> String {
+fn format_filters(html: &str, context: &RenderContext<'_>, images: bool, paragraphs: bool) -> String {
     let mut html = texturize(html, context.shortcodes);
     if paragraphs {
         html = autop(&html, true);
@@ -197,10 +197,10 @@ fn formatted(html: &str, context: &RenderContext<'_>, images: bool, paragraphs: 
 /// Source: filters `get_the_excerpt` and `the_excerpt`.
 pub fn render_excerpt(excerpt: &str, content: &str, context: &RenderContext<'_>) -> String {
     if is_empty_excerpt(excerpt) {
-        let made = trim_excerpt(content, context.excerpt_length, context);
-        return render_given_excerpt(&made, context);
+        let generated = trim_excerpt(content, context.excerpt_length, context);
+        return render_manual_excerpt(&generated, context);
     }
-    render_given_excerpt(excerpt, context)
+    render_manual_excerpt(excerpt, context)
 }
 
 /// Whether there is no manual excerpt, so that one is generated.
@@ -209,7 +209,7 @@ pub fn is_empty_excerpt(excerpt: &str) -> bool {
 }
 
 /// Renders a manual excerpt. Source: filter `the_excerpt`.
-pub fn render_given_excerpt(excerpt: &str, context: &RenderContext<'_>) -> String {
+pub fn render_manual_excerpt(excerpt: &str, context: &RenderContext<'_>) -> String {
     let html = context.smilies(&texturize(excerpt, context.shortcodes));
     let html = autop(&convert_chars(&html), true);
     content_tags(&unautop(&html, context.shortcodes), context.images)
@@ -235,7 +235,7 @@ pub fn render_term_description(text: &str, context: &RenderContext<'_>) -> Strin
 pub fn convert_chars(text: &str) -> String {
     let bytes = text.as_bytes();
     let mut out = String::with_capacity(text.len());
-    let (mut kept, mut at) = (0, 0);
+    let (mut copied, mut at) = (0, 0);
     while let Some(amp) = crate::markup::find(text, at, "&") {
         at = amp + 1;
         let Some(first) = bytes.get(amp + 1).filter(|b| **b != b'#') else { continue };
@@ -244,13 +244,13 @@ pub fn convert_chars(text: &str) -> String {
         if (1..=8).contains(&len) && bytes.get(amp + 2 + len) == Some(&b';') {
             continue;
         }
-        out.push_str(&text[kept..amp]);
+        out.push_str(&text[copied..amp]);
         out.push_str("&#038;");
-        kept = amp + 1;
+        copied = amp + 1;
         // Skip the next character, even if it is an ampersand.
         at = amp + 1 + usize::from(*first == b'&');
     }
-    out.push_str(&text[kept..]);
+    out.push_str(&text[copied..]);
     out
 }
 

@@ -12,18 +12,18 @@ pub type Known<'e> = Option<&'e dyn Fn(&str) -> Option<String>>;
 
 /// The replacement of a URL: HTML, or a player's shortcode.
 fn embed(url: &str, known: Known<'_>) -> Option<String> {
-    if let Some(kind) = media_kind(url).filter(|_| web_address(url, 0).is_some()) {
+    if let Some(kind) = media_kind(url).filter(|_| after_web_scheme(url, 0).is_some()) {
         return Some(format!("[{kind} src=\"{}\" /]", esc_url(url)));
     }
-    if let Some(film) = film_page(url) {
-        return Some(known.and_then(|known| known(&film)).unwrap_or(film));
+    if let Some(page) = video_page(url) {
+        return Some(known.and_then(|known| known(&page)).unwrap_or(page));
     }
     known.and_then(|known| known(url))
 }
 
 /// The URL of the page for a video player's URL.
-fn film_page(url: &str) -> Option<String> {
-    let (host, rest) = web_address(url, 0).map(|end| &url[end..])?.split_once('/')?;
+fn video_page(url: &str) -> Option<String> {
+    let (host, rest) = after_web_scheme(url, 0).map(|end| &url[end..])?.split_once('/')?;
     let host = host.to_ascii_lowercase();
     let rest = rest.strip_prefix("v/").or_else(|| rest.strip_prefix("embed/"))?;
     let id = rest.split('/').next().filter(|id| !id.is_empty())?;
@@ -31,7 +31,7 @@ fn film_page(url: &str) -> Option<String> {
 }
 
 /// The position after `http://` or `https://`, ignoring case.
-fn web_address(text: &str, at: usize) -> Option<usize> {
+fn after_web_scheme(text: &str, at: usize) -> Option<usize> {
     ["http://", "https://"].into_iter().find_map(|scheme| {
         let own = text.get(at..at + scheme.len())?;
         own.eq_ignore_ascii_case(scheme).then_some(at + scheme.len())
@@ -77,10 +77,10 @@ pub(crate) fn autoembed(text: &str, known: Known<'_>) -> String {
         }
         let url = trim_white_end(line);
         let start = skip_white(url, 0);
-        match alone(&url[start..], known) {
-            Some(shown) => {
+        match replace_lone_url(&url[start..], known) {
+            Some(replacement) => {
                 out.push_str(&line[..start]);
-                out.push_str(&shown);
+                out.push_str(&replacement);
                 out.push_str(&line[url.len()..]);
             }
             None => out.push_str(line),
@@ -90,8 +90,8 @@ pub(crate) fn autoembed(text: &str, known: Known<'_>) -> String {
 }
 
 /// The replacement of text that is a single URL: its embed, or the URL with references decoded.
-fn alone(text: &str, known: Known<'_>) -> Option<String> {
-    let host = web_address(text, 0)?;
+fn replace_lone_url(text: &str, known: Known<'_>) -> Option<String> {
+    let host = after_web_scheme(text, 0)?;
     let whole = text.len() > host && !text.bytes().any(|b| is_white(b) || matches!(b, b'<' | b'>' | b'"'));
     let url = text.replace("&amp;", "&");
     whole.then(|| embed(&url, known).unwrap_or(url))
@@ -99,7 +99,7 @@ fn alone(text: &str, known: Known<'_>) -> Option<String> {
 
 fn in_paragraphs(text: &str, known: Known<'_>) -> String {
     let mut out = String::with_capacity(text.len());
-    let (mut kept, mut from) = (0, 0);
+    let (mut copied, mut from) = (0, 0);
     while let Some(at) = find(text, from, "<") {
         from = at + 1;
         let is =
@@ -114,14 +114,14 @@ fn in_paragraphs(text: &str, known: Known<'_>) -> String {
         let end = text[start..].find('<').map_or(text.len(), |n| start + n);
         let url = trim_white_end(&text[start..end]);
         if is(end, "</p>")
-            && let Some(shown) = alone(url, known)
+            && let Some(replacement) = replace_lone_url(url, known)
         {
-            out.push_str(&text[kept..start]);
-            out.push_str(&shown);
-            kept = start + url.len();
+            out.push_str(&text[copied..start]);
+            out.push_str(&replacement);
+            copied = start + url.len();
         }
         from = end.max(from);
     }
-    out.push_str(&text[kept..]);
+    out.push_str(&text[copied..]);
     out
 }

@@ -19,8 +19,8 @@ pub fn trim_words(text: &str, n_words: usize, more: &str) -> String {
     let plain = strip_all_tags(text, false);
     let mut words = plain.split(['\n', '\r', '\t', ' ']).filter(|word| !word.is_empty());
     // Only whether there are further words matters.
-    let shown: Vec<&str> = words.by_ref().take(n_words).collect();
-    let mut out = shown.join(" ");
+    let selected: Vec<&str> = words.by_ref().take(n_words).collect();
+    let mut out = selected.join(" ");
     if words.next().is_some() {
         out.push_str(more);
     }
@@ -34,8 +34,8 @@ pub fn html_excerpt(text: &str, n_chars: usize, more: &str) -> String {
     let mut short = &plain[..end];
     // Remove an incomplete reference, from the first ampersand that may start it.
     let plain_tail = |at: &usize| !short.bytes().skip(*at).any(|b| b == b';' || crate::markup::is_white(b));
-    let mut near = short.match_indices('&').map(|(at, _)| at).filter(|at| short.len() - at <= 7);
-    if let Some(reference) = near.find(plain_tail) {
+    let mut candidates = short.match_indices('&').map(|(at, _)| at).filter(|at| short.len() - at <= 7);
+    if let Some(reference) = candidates.find(plain_tail) {
         short = &short[..reference];
     }
     if short == plain { plain } else { format!("{}{more}", svc_text::trim(short)) }
@@ -105,17 +105,17 @@ fn without_footnotes(text: &str) -> Cow<'_, str> {
         return text.into();
     }
     let mut out = String::with_capacity(text.len());
-    let (mut kept, mut from) = (0, 0);
+    let (mut copied, mut from) = (0, 0);
     while let Some(at) = find(text, from, START) {
         match footnote_end(text, at) {
             Some(end) => {
-                out.push_str(&text[kept..at]);
-                (kept, from) = (end, end);
+                out.push_str(&text[copied..at]);
+                (copied, from) = (end, end);
             }
             None => from = at + 1,
         }
     }
-    out.push_str(&text[kept..]);
+    out.push_str(&text[copied..]);
     out.into()
 }
 

@@ -51,14 +51,14 @@ fn tags(html: &str) -> impl Iterator<Item = (Range<usize>, bool)> {
 /// As in the REST API, no image is assumed to be visible initially.
 pub fn content_tags(html: &str, images: Option<&dyn Images>) -> String {
     let mut out = String::with_capacity(html.len());
-    let mut kept = 0;
+    let mut copied = 0;
     for (range, is_image) in tags(html) {
-        out.push_str(&html[kept..range.start]);
-        kept = range.end;
+        out.push_str(&html[copied..range.start]);
+        copied = range.end;
         let tag = &html[range];
         out.push_str(&if is_image { image(tag, images) } else { frame(tag) });
     }
-    out.push_str(&html[kept..]);
+    out.push_str(&html[copied..]);
     out
 }
 
@@ -71,8 +71,8 @@ fn frame(tag: &str) -> String {
 }
 
 fn image(tag: &str, images: Option<&dyn Images>) -> String {
-    let known = images.and_then(|images| images.image(attachment(tag)?));
-    let mut tag = known.map_or_else(|| tag.to_owned(), |known| known.complete(tag));
+    let details = images.and_then(|images| images.image(attachment(tag)?));
+    let mut tag = details.map_or_else(|| tag.to_owned(), |details| details.complete(tag));
     if tag.contains(" src=\"") {
         let (has_decoding, has_loading) = (word(&tag, "decoding").is_some(), word(&tag, "loading").is_some());
         let first = word(&tag, "fetchpriority") == Some("high");

@@ -42,19 +42,19 @@ pub(crate) fn markup_end(text: &str, start: usize) -> (Kind, usize) {
     if rest.starts_with("!--") {
         (Kind::Comment, comment_end(text, start))
     } else if rest.starts_with("![CDATA[") {
-        (Kind::Cdata, past(text, start + 9, "]]>"))
+        (Kind::Cdata, position_after(text, start + 9, "]]>"))
     } else {
-        (Kind::Tag, past(text, start, ">"))
+        (Kind::Tag, position_after(text, start, ">"))
     }
 }
 
 /// End of the comment that starts here. `<!-->` and `<!--->` are complete comments.
 pub(crate) fn comment_end(text: &str, start: usize) -> usize {
-    past(text, start + 2, "-->")
+    position_after(text, start + 2, "-->")
 }
 
 /// The position after the next occurrence of a mark, or the end of the text.
-fn past(text: &str, from: usize, mark: &str) -> usize {
+fn position_after(text: &str, from: usize, mark: &str) -> usize {
     find(text, from, mark).map_or(text.len(), |at| at + mark.len())
 }
 
@@ -64,26 +64,26 @@ pub(crate) fn find(text: &str, from: usize, mark: &str) -> Option<usize> {
 }
 
 /// Searches for a mark from increasing positions. Each part of the text is searched only once.
-pub(crate) struct Ahead<'t> {
+pub(crate) struct ForwardSearch<'t> {
     text: &'t str,
     mark: &'t str,
     /// The result for all positions from the last search up to the match; `None` before the first search.
-    known: Option<Option<usize>>,
+    cached: Option<Option<usize>>,
 }
 
-impl<'t> Ahead<'t> {
+impl<'t> ForwardSearch<'t> {
     pub(crate) fn new(text: &'t str, mark: &'t str) -> Self {
-        Ahead { text, mark, known: None }
+        ForwardSearch { text, mark, cached: None }
     }
 
     /// Position of the first mark at or after `from`. Takes linear time in total if positions increase.
     pub(crate) fn next(&mut self, from: usize) -> Option<usize> {
-        match self.known {
+        match self.cached {
             Some(None) => None,
             Some(Some(at)) if at >= from => Some(at),
             _ => {
                 let found = find(self.text, from, self.mark);
-                self.known = Some(found);
+                self.cached = Some(found);
                 found
             }
         }

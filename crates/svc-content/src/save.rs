@@ -20,13 +20,13 @@ use crate::{
 ///
 /// `filtered` also removes custom CSS of blocks, in addition to [`kses::post`].
 pub fn content(text: &str, filtered: bool) -> String {
-    content_with(text, filtered.then(AllowedHtml::post))
+    content_with_allowed(text, filtered.then(AllowedHtml::post))
 }
 
 /// The content of a post with the allowed markup; `None` allows all markup.
 ///
 /// For a site with uploads, use [`AllowedHtml::post`] with their host.
-pub fn content_with(text: &str, allowed: Option<&AllowedHtml>) -> String {
+pub fn content_with_allowed(text: &str, allowed: Option<&AllowedHtml>) -> String {
     match allowed {
         Some(allowed) => {
             let filtered = kses::filter(&convert_invalid_entities(&without_block_css(text)), allowed);
@@ -101,15 +101,15 @@ fn without_block_css(content: &str) -> Cow<'_, str> {
     let mut scanner = Scanner::new(content);
     while let Some(delimiter) = scanner.next() {
         let Some(attrs) = delimiter.attrs.filter(|_| delimiter.kind != Kind::Closer) else { continue };
-        let Some(kept) = attributes_without_css(attrs) else { continue };
+        let Some(remaining) = attributes_without_css(attrs) else { continue };
         // Attributes start at the first brace of the comment and are surrounded by white space.
         let Some(start) = content[delimiter.start..].find('{').map(|i| delimiter.start + i) else { continue };
         out.push_str(&content[at..start]);
         at = start + attrs.len();
-        if kept.is_empty() {
+        if remaining.is_empty() {
             out.pop();
         } else {
-            out.push_str(&serialize_attributes(&kept));
+            out.push_str(&serialize_attributes(&remaining));
         }
     }
     if at == 0 {
@@ -154,13 +154,14 @@ fn mention_classes(text: &str) -> String {
             at = tag + 1;
             continue;
         };
-        let kept: Vec<&str> = text[value..value + len].split_ascii_whitespace().filter(|c| is_mention(c)).collect();
-        if kept.is_empty() {
+        let remaining: Vec<&str> =
+            text[value..value + len].split_ascii_whitespace().filter(|c| is_mention(c)).collect();
+        if remaining.is_empty() {
             out.push_str(&text[at..value - CLASS.len() + 1]);
             at = value + len + 1;
         } else {
             out.push_str(&text[at..value]);
-            out.push_str(&kept.join(" "));
+            out.push_str(&remaining.join(" "));
             at = value + len;
         }
     }
@@ -206,7 +207,7 @@ mod tests {
         check(|text| excerpt(text, false), &[(text, free)]);
         let pdf = "<object data=\"http://a.example/x.pdf\" type=\"application/pdf\"></object>";
         let allowed = AllowedHtml::post().clone().with_uploads_host("a.example");
-        check(|text| content_with(text, Some(&allowed)), &[(pdf, pdf)]);
+        check(|text| content_with_allowed(text, Some(&allowed)), &[(pdf, pdf)]);
         check(|text| content(text, true), &[(pdf, "<object></object>")]);
     }
 

@@ -62,7 +62,7 @@ fn opens(part: &str, name: &str) -> bool {
 
 fn replace(text: &str, images: &str, out: &mut String) {
     let bytes = text.as_bytes();
-    let (mut kept, mut at) = (0, 0);
+    let (mut copied, mut at) = (0, 0);
     let mut after_space = true;
     while at < text.len() {
         if let Some(len) = space_len(&bytes[at..]) {
@@ -73,18 +73,18 @@ fn replace(text: &str, images: &str, out: &mut String) {
         let found = after_space.then(|| smiley(text, at)).flatten();
         after_space = false;
         match found {
-            Some((smiley, picture)) => {
-                out.push_str(&text[kept..at]);
-                if picture == MR_GREEN {
+            Some((smiley, emoji)) => {
+                out.push_str(&text[copied..at]);
+                if emoji == MR_GREEN {
                     out.push_str(&format!(
                         "<img src=\"{}\" alt=\"{smiley}\" class=\"wp-smiley\" style=\"height: 1em; max-height: 1em;\" />",
-                        svc_text::esc_url(&format!("{images}{picture}"))
+                        svc_text::esc_url(&format!("{images}{emoji}"))
                     ));
                 } else {
-                    out.push_str(picture);
+                    out.push_str(emoji);
                 }
                 at += smiley.len();
-                kept = at;
+                copied = at;
             }
             None => {
                 at += bytes[at..]
@@ -94,7 +94,7 @@ fn replace(text: &str, images: &str, out: &mut String) {
             }
         }
     }
-    out.push_str(&text[kept..]);
+    out.push_str(&text[copied..]);
 }
 
 /// The smiley at this position, if it is followed by a space or the end.

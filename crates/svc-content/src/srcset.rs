@@ -45,34 +45,38 @@ impl Image {
 
     /// All files with the aspect ratio of the displayed one, which is first; `None` if there are no others.
     ///
-    /// `shown` is the displayed width and height. Source: `wp_calculate_image_srcset`.
-    pub fn srcset(&self, src: &str, shown: (u64, u64)) -> Option<String> {
-        if self.sizes.is_empty() || self.file.is_empty() || shown.0 == 0 {
+    /// `displayed` is the displayed width and height. Source: `wp_calculate_image_srcset`.
+    pub fn srcset(&self, src: &str, displayed: (u64, u64)) -> Option<String> {
+        if self.sizes.is_empty() || self.file.is_empty() || displayed.0 == 0 {
             return None;
         }
-        let whole_name = basename(&self.file);
-        let folder = self.file.strip_suffix(whole_name).unwrap_or_default();
-        let whole =
-            ImageSize { file: whole_name.to_owned(), width: self.width, height: self.height, mime_type: String::new() };
+        let full_size_name = basename(&self.file);
+        let folder = self.file.strip_suffix(full_size_name).unwrap_or_default();
+        let full_size = ImageSize {
+            file: full_size_name.to_owned(),
+            width: self.width,
+            height: self.height,
+            mime_type: String::new(),
+        };
         // Resized files of animated images are not animated, so the full-size file is not an alternative to them.
-        let stills = self.sizes.iter().any(|size| size.mime_type == "image/gif") && !src.contains(whole_name);
+        let only_stills = self.sizes.iter().any(|size| size.mime_type == "image/gif") && !src.contains(full_size_name);
         let edit = edit_mark(basename(src));
         let mut found = false;
         let mut sources: Vec<(u64, String)> = Vec::new();
-        for size in self.sizes.iter().chain((!stills).then_some(&whole)) {
+        for size in self.sizes.iter().chain((!only_stills).then_some(&full_size)) {
             if edit.is_some_and(|edit| !size.file.contains(edit)) {
                 continue;
             }
-            let is_shown = !found && src.contains(&format!("{folder}{}", size.file));
-            found |= is_shown;
-            if size.width > MAX_WIDTH && !is_shown || !same_shape(shown, (size.width, size.height)) {
+            let is_displayed = !found && src.contains(&format!("{folder}{}", size.file));
+            found |= is_displayed;
+            if size.width > MAX_WIDTH && !is_displayed || !same_ratio(displayed, (size.width, size.height)) {
                 continue;
             }
             let source = format!("{}/{folder}{} {}w", self.uploads_url, size.file, size.width);
-            let place = sources.iter().position(|(width, _)| *width == size.width);
-            match place {
+            let existing = sources.iter().position(|(width, _)| *width == size.width);
+            match existing {
                 Some(at) => sources[at].1 = source,
-                None if is_shown => sources.insert(0, (size.width, source)),
+                None if is_displayed => sources.insert(0, (size.width, source)),
                 None => sources.push((size.width, source)),
             }
         }
@@ -87,7 +91,7 @@ impl Image {
         if !tag.contains(" width=") && !tag.contains(" height=") {
             let plain = src.split('?').next().unwrap_or_default();
             if let Some((width, height)) = self.dimensions(plain) {
-                let (width, height) = styled(&tag, width, height);
+                let (width, height) = scaled_to_style(&tag, width, height);
                 tag = tag.replacen("<img", &format!("<img width=\"{width}\" height=\"{height}\""), 1);
             }
         }
@@ -95,16 +99,18 @@ impl Image {
             return tag;
         }
         let number = |name: &str| attribute(&tag, name).and_then(|value| value.parse().ok()).filter(|n: &u64| *n > 0);
-        let shown = number("width").zip(number("height")).or_else(|| self.dimensions(&src));
-        let Some((shown, srcset)) = shown.and_then(|shown| Some((shown, self.srcset(&src, shown)?))) else {
+        let displayed = number("width").zip(number("height")).or_else(|| self.dimensions(&src));
+        let Some((displayed, srcset)) =
+            displayed.and_then(|displayed| Some((displayed, self.srcset(&src, displayed)?)))
+        else {
             return tag;
         };
-        let mut more = format!(" srcset=\"{}\"", esc_attr(&srcset));
+        let mut attributes = format!(" srcset=\"{}\"", esc_attr(&srcset));
         if !tag.contains(" sizes=") {
-            more.push_str(&format!(" sizes=\"{}\"", sizes(shown.0)));
+            attributes.push_str(&format!(" sizes=\"{}\"", sizes(displayed.0)));
         }
         let inside = tag.trim_end_matches('>').trim_end_matches(['/', ' ']);
-        format!("{inside}{more} />")
+        format!("{inside}{attributes} />")
     }
 }
 
@@ -114,14 +120,14 @@ pub fn sizes(width: u64) -> String {
 }
 
 /// The dimensions scaled to the width in the tag's `style`.
-fn styled(tag: &str, width: u64, height: u64) -> (u64, u64) {
-    let wanted = || {
+fn scaled_to_style(tag: &str, width: u64, height: u64) -> (u64, u64) {
+    let style_width = || {
         let (_, style) = tag.split_once("style=\"width:")?;
         let style = style.trim_start();
         style.split_once("px;\"")?.0.parse::<u64>().ok().filter(|n| *n > 0)
     };
-    match wanted() {
-        Some(wanted) if width > 0 => (wanted, scaled(height, wanted, width)),
+    match style_width() {
+        Some(style_width) if width > 0 => (style_width, scaled(height, style_width, width)),
         _ => (width, height),
     }
 }
@@ -150,7 +156,7 @@ fn edit_mark(name: &str) -> Option<&str> {
 }
 
 /// Whether two sizes have the same aspect ratio within one pixel. Source: `wp_image_matches_ratio`.
-fn same_shape(a: (u64, u64), b: (u64, u64)) -> bool {
+fn same_ratio(a: (u64, u64), b: (u64, u64)) -> bool {
     let (large, small) = if a.0 > b.0 { (a, b) } else { (b, a) };
     if large.0 == 0 {
         return false;

@@ -171,13 +171,13 @@ impl<'h> Tags<'h> {
 }
 
 /// An opening or a closing tag.
-enum Step {
+enum TagEvent {
     Open(Tag),
     Close(Tag),
 }
 
 impl Tags<'_> {
-    fn step(&mut self) -> Option<Step> {
+    fn next_event(&mut self) -> Option<TagEvent> {
         loop {
             let found = self.rest().find('<')?;
             self.at += found;
@@ -187,7 +187,7 @@ impl Tags<'_> {
                 Some(b'!' | b'?') => self.skip_past(">")?,
                 Some(b'/') if rest.as_bytes().get(2).is_some_and(u8::is_ascii_alphabetic) => {
                     self.at += 2;
-                    return self.tag().map(Step::Close);
+                    return self.tag().map(TagEvent::Close);
                 }
                 Some(b'/') => self.skip_past(">")?,
                 Some(b) if b.is_ascii_alphabetic() => {
@@ -197,7 +197,7 @@ impl Tags<'_> {
                     if let Some(name) = raw {
                         self.skip_raw_text(name)?;
                     }
-                    return Some(Step::Open(tag));
+                    return Some(TagEvent::Open(tag));
                 }
                 _ => self.at += 1,
             }
@@ -210,9 +210,9 @@ impl Iterator for Tags<'_> {
 
     fn next(&mut self) -> Option<Tag> {
         loop {
-            match self.step() {
-                Some(Step::Open(tag)) => return Some(tag),
-                Some(Step::Close(_)) => {}
+            match self.next_event() {
+                Some(TagEvent::Open(tag)) => return Some(tag),
+                Some(TagEvent::Close(_)) => {}
                 None => return self.stop(),
             }
         }
@@ -224,9 +224,9 @@ pub fn inside(html: &str, tag: &Tag) -> Option<Range<usize>> {
     let name = html.get(tag.name.clone())?;
     let (mut tags, mut depth) = (Tags { html, at: tag.end }, 0_usize);
     loop {
-        match tags.step()? {
-            Step::Open(inner) if inner.is(html, name) => depth += 1,
-            Step::Close(end) if end.is(html, name) => match depth.checked_sub(1) {
+        match tags.next_event()? {
+            TagEvent::Open(inner) if inner.is(html, name) => depth += 1,
+            TagEvent::Close(end) if end.is(html, name) => match depth.checked_sub(1) {
                 Some(left) => depth = left,
                 // Two characters before its name: `</`.
                 None => return Some(tag.end..end.name.start.saturating_sub(2)),
@@ -241,42 +241,42 @@ pub fn inside(html: &str, tag: &Tag) -> Option<Range<usize>> {
 pub struct Changes<'h> {
     html: &'h str,
     /// Ranges to replace, whether they are sorted after changes to the tag's start, and replacements.
-    made: Vec<(Range<usize>, bool, String)>,
+    edits: Vec<(Range<usize>, bool, String)>,
 }
 
 impl<'h> Changes<'h> {
     /// Creates an empty set of changes.
     pub fn of(html: &'h str) -> Self {
-        Changes { html, made: Vec::new() }
+        Changes { html, edits: Vec::new() }
     }
 
     /// Replaces an attribute, or adds it after the tag's name.
-    fn put(&mut self, tag: &Tag, name: &str, text: String) {
+    fn replace_or_add(&mut self, tag: &Tag, name: &str, text: String) {
         match tag.attribute(self.html, name) {
-            Some(old) => self.made.push((old.whole.clone(), true, text)),
-            None => self.made.push((tag.name.end..tag.name.end, true, format!(" {text}"))),
+            Some(existing) => self.edits.push((existing.whole.clone(), true, text)),
+            None => self.edits.push((tag.name.end..tag.name.end, true, format!(" {text}"))),
         }
     }
 
     /// Sets an attribute.
     pub fn set(&mut self, tag: &Tag, name: &str, value: &str) {
-        self.put(tag, name, format!("{name}=\"{}\"", escape(value)));
+        self.replace_or_add(tag, name, format!("{name}=\"{}\"", escape(value)));
     }
 
     /// Sets an attribute to a value that is already escaped.
     pub fn set_escaped(&mut self, tag: &Tag, name: &str, value: &str) {
-        self.put(tag, name, format!("{name}=\"{value}\""));
+        self.replace_or_add(tag, name, format!("{name}=\"{value}\""));
     }
 
     /// Sets an attribute without a value.
-    pub fn switch_on(&mut self, tag: &Tag, name: &str) {
-        self.put(tag, name, name.to_owned());
+    pub fn set_boolean(&mut self, tag: &Tag, name: &str) {
+        self.replace_or_add(tag, name, name.to_owned());
     }
 
     /// Removes an attribute.
     pub fn remove(&mut self, tag: &Tag, name: &str) {
-        if let Some(old) = tag.attribute(self.html, name) {
-            self.made.push((old.whole.clone(), true, String::new()));
+        if let Some(existing) = tag.attribute(self.html, name) {
+            self.edits.push((existing.whole.clone(), true, String::new()));
         }
     }
 
@@ -295,48 +295,52 @@ impl<'h> Changes<'h> {
             value.push_str(class);
         }
         if value.len() != before {
-            self.put(tag, "class", format!("class=\"{value}\""));
+            self.replace_or_add(tag, "class", format!("class=\"{value}\""));
         }
     }
 
     /// Adds declarations to the end of a tag's `style`.
     pub fn add_style(&mut self, tag: &Tag, css: &str) {
         let own = tag.value(self.html, "style").unwrap_or_default().trim();
-        let joint = if own.is_empty() || own.ends_with(';') { "" } else { ";" };
+        let separator = if own.is_empty() || own.ends_with(';') { "" } else { ";" };
         // The existing declarations are already escaped.
-        self.put(tag, "style", format!("style=\"{}{joint}{}\"", own.replace('"', "&quot;"), escape(css)));
+        self.replace_or_add(
+            tag,
+            "style",
+            format!("style=\"{}{separator}{}\"", own.replace('"', "&quot;"), escape(css)),
+        );
     }
 
     /// Inserts attributes, as text with a leading space, before all others of a tag.
     pub fn insert_first(&mut self, tag: &Tag, text: impl Into<String>) {
-        self.made.push((tag.name.end..tag.name.end, false, text.into()));
+        self.edits.push((tag.name.end..tag.name.end, false, text.into()));
     }
 
     /// Inserts text at a position outside of tags.
     pub fn insert(&mut self, at: usize, text: impl Into<String>) {
-        self.made.push((at..at, true, text.into()));
+        self.edits.push((at..at, true, text.into()));
     }
 
     /// Replaces text.
-    pub fn replace(&mut self, place: Range<usize>, text: impl Into<String>) {
-        self.made.push((place, true, text.into()));
+    pub fn replace(&mut self, range: Range<usize>, text: impl Into<String>) {
+        self.edits.push((range, true, text.into()));
     }
 
     /// Applies the changes. New attributes of a tag are sorted by name; of overlapping changes, only the first is
     /// applied.
     pub fn apply(mut self) -> String {
-        self.made.sort_by(|(a, rank_a, text_a), (b, rank_b, text_b)| {
+        self.edits.sort_by(|(a, rank_a, text_a), (b, rank_b, text_b)| {
             (a.start, rank_a, text_a).cmp(&(b.start, rank_b, text_b))
         });
-        let mut out = String::with_capacity(self.html.len() + 64 * self.made.len());
+        let mut out = String::with_capacity(self.html.len() + 64 * self.edits.len());
         let mut copied = 0;
-        for (place, _, text) in &self.made {
-            if place.start < copied {
+        for (range, _, text) in &self.edits {
+            if range.start < copied {
                 continue;
             }
-            out.push_str(self.html.get(copied..place.start).unwrap_or_default());
+            out.push_str(self.html.get(copied..range.start).unwrap_or_default());
             out.push_str(text);
-            copied = place.end;
+            copied = range.end;
         }
         out.push_str(self.html.get(copied..).unwrap_or_default());
         out
@@ -421,7 +425,7 @@ mod tests {
         let mut changes = Changes::of(html);
         changes.set(&tags[0], "z", "it's <\"&\">");
         changes.set(&tags[0], "x", "2");
-        changes.switch_on(&tags[0], "data-y");
+        changes.set_boolean(&tags[0], "data-y");
         changes.add_style(&tags[0], "f:'g';");
         changes.add_style(&tags[1], "f:g;");
         changes.remove(&tags[1], "hidden");

@@ -34,8 +34,8 @@ pub use plain::{escape_lone_less_than, normalize_whitespace, sanitize_text_field
 pub use protocol::{ALLOWED_PROTOCOLS, bad_protocol, remove_nulls};
 pub use slashes::{slash, trailing_slash, unslash, untrailing_slash};
 pub use slug::{
-    sanitize_title, sanitize_title_in, sanitize_title_with_dashes, truncate_post_slug, truncate_post_slug_bytes,
-    utf8_uri_encode,
+    sanitize_title, sanitize_title_for_locale, sanitize_title_with_dashes, truncate_post_slug,
+    truncate_post_slug_bytes, utf8_uri_encode,
 };
 pub use tags::{strip_all_tags, strip_tags};
 pub use trim::{is_space, trim, trim_end, trim_start};

@@ -9,11 +9,11 @@ const MAX_SLUG: usize = 200;
 ///
 /// Source: `sanitize_title`.
 pub fn sanitize_title(title: &str) -> String {
-    sanitize_title_in(title, "en_US")
+    sanitize_title_for_locale(title, "en_US")
 }
 
 /// [`sanitize_title`] with the accents of another locale.
-pub fn sanitize_title_in(title: &str, locale: &str) -> String {
+pub fn sanitize_title_for_locale(title: &str, locale: &str) -> String {
     sanitize_title_with_dashes(&remove_accents(title, locale), true)
 }
 

@@ -11,10 +11,10 @@ use serde_json::{Map, Value};
 use super::{Block, BlockTypes, parse, parse::n_unclosed, serialize_blocks};
 
 /// Positions of hooked blocks, as in block types.
-const PLACES: [&str; 4] = ["before", "after", "first_child", "last_child"];
+const POSITIONS: [&str; 4] = ["before", "after", "first_child", "last_child"];
 
 #[derive(Clone, Copy, PartialEq)]
-enum Place {
+enum HookPosition {
     Before,
     After,
     First,
@@ -25,7 +25,7 @@ enum Place {
 #[derive(Clone, Debug, Default)]
 pub struct Hooks {
     /// Hooked blocks by anchor block, then by position, in the order of the block types.
-    wanted: HashMap<String, [Vec<String>; 4]>,
+    hooked: HashMap<String, [Vec<String>; 4]>,
     /// Blocks that may occur only once in content.
     single: HashSet<String>,
 }
@@ -53,7 +53,7 @@ impl Root {
 
 impl Root {
     /// Whether content without any block counts as a block.
-    fn takes_text(&self, purpose: Purpose) -> bool {
+    fn counts_text_as_block(&self, purpose: Purpose) -> bool {
         purpose != Purpose::Store && self.name != "core/template-part"
     }
 }
@@ -82,10 +82,10 @@ impl Hooks {
     pub(super) fn of(types: &BlockTypes) -> Self {
         let mut hooks = Hooks::default();
         for block_type in types.iter() {
-            for (anchor, place) in &block_type.block_hooks {
-                let Some(place) = PLACES.iter().position(|known| place == known) else { continue };
-                let places = hooks.wanted.entry(anchor.clone()).or_default();
-                places[place].push(block_type.name.clone());
+            for (anchor, position) in &block_type.block_hooks {
+                let Some(position) = POSITIONS.iter().position(|known| position == known) else { continue };
+                let by_position = hooks.hooked.entry(anchor.clone()).or_default();
+                by_position[position].push(block_type.name.clone());
                 if !block_type.has_support(&["multiple"], true) {
                     hooks.single.insert(block_type.name.clone());
                 }
@@ -96,7 +96,7 @@ impl Hooks {
 
     /// Whether there are no hooked blocks.
     pub fn is_empty(&self) -> bool {
-        self.wanted.is_empty()
+        self.hooked.is_empty()
     }
 
     /// Inserts hooked blocks for rendering.
@@ -108,15 +108,15 @@ impl Hooks {
     ///
     /// Content with several unclosed blocks cannot be normalized, and is unchanged.
     pub fn edited(&self, content: &str, root: Option<&Root>) -> String {
-        self.respelled(content, root, Purpose::Edit).content
+        self.normalize(content, root, Purpose::Edit).content
     }
 
     /// Content to store after a change: like [`Self::edited`], but no blocks are inserted.
     pub fn kept(&self, content: &str, root: Option<&Root>) -> Kept {
-        self.respelled(content, root, Purpose::Store)
+        self.normalize(content, root, Purpose::Store)
     }
 
-    fn respelled(&self, content: &str, root: Option<&Root>, purpose: Purpose) -> Kept {
+    fn normalize(&self, content: &str, root: Option<&Root>, purpose: Purpose) -> Kept {
         // Content that is empty in PHP's sense is unchanged.
         let stays = match purpose {
             Purpose::Edit if matches!(content, "" | "0") => true,
@@ -140,61 +140,62 @@ impl Hooks {
         purpose: Purpose,
     ) -> (Vec<Block<'a>>, Vec<String>) {
         let mut used = HashSet::new();
-        self.note_used(&blocks, &mut used);
+        self.collect_used(&blocks, &mut used);
         let root_name = root.map(|root| root.name.as_str());
-        let mut run = Run { hooks: self, purpose, root: root_name, used };
-        let mut around = around(blocks, root, purpose);
+        let mut inserter = Inserter { hooks: self, purpose, root: root_name, used };
+        let mut root_block = wrap_in_root(blocks, root, purpose);
         // These only store names, since nothing is inserted next to the root.
-        run.at(&mut around, Place::Before);
-        run.at(&mut around, Place::After);
-        if around.inner_blocks.is_empty() && root.is_some_and(|root| root.takes_text(purpose)) {
-            for place in [Place::First, Place::Last] {
-                let made = run.at(&mut around, place);
-                around.inner_content.extend(made.iter().map(|_| None));
-                around.inner_blocks.extend(made);
+        inserter.at(&mut root_block, HookPosition::Before);
+        inserter.at(&mut root_block, HookPosition::After);
+        if root_block.inner_blocks.is_empty() && root.is_some_and(|root| root.counts_text_as_block(purpose)) {
+            for position in [HookPosition::First, HookPosition::Last] {
+                let inserted = inserter.at(&mut root_block, position);
+                root_block.inner_content.extend(inserted.iter().map(|_| None));
+                root_block.inner_blocks.extend(inserted);
             }
         } else {
-            run.inside(&mut around);
+            inserter.inside(&mut root_block);
         }
-        let names = texts(ignored(&around));
-        let mut inner = around.inner_blocks.into_iter();
-        let chunks = around.inner_content.into_iter();
+        let names = texts(ignored(&root_block));
+        let mut inner = root_block.inner_blocks.into_iter();
+        let chunks = root_block.inner_content.into_iter();
         let blocks = chunks.filter_map(|chunk| chunk.map_or_else(|| inner.next(), |text| Some(Block::freeform(text))));
         (blocks.collect(), names)
     }
 
     /// Collects the blocks that may occur only once.
-    fn note_used(&self, blocks: &[Block<'_>], used: &mut HashSet<String>) {
+    fn collect_used(&self, blocks: &[Block<'_>], used: &mut HashSet<String>) {
         if self.single.is_empty() {
             return;
         }
         for block in blocks {
             used.extend(block.name.as_deref().filter(|name| self.single.contains(*name)).map(str::to_owned));
-            self.note_used(&block.inner_blocks, used);
+            self.collect_used(&block.inner_blocks, used);
         }
     }
 }
 
 /// Wraps blocks in their root. Text next to blocks belongs to the root; text alone may be a block.
-fn around<'a>(blocks: Vec<Block<'a>>, root: Option<&Root>, purpose: Purpose) -> Block<'a> {
-    let mut around = Block { name: root.map(|root| root.name.clone().into()), ..Block::default() };
+fn wrap_in_root<'a>(blocks: Vec<Block<'a>>, root: Option<&Root>, purpose: Purpose) -> Block<'a> {
+    let mut root_block = Block { name: root.map(|root| root.name.clone().into()), ..Block::default() };
     if let Some(root) = root.filter(|root| !root.ignored.is_empty()) {
-        ignore(&mut around, root.ignored.iter().map(String::as_str));
+        ignore(&mut root_block, root.ignored.iter().map(String::as_str));
     }
-    let is_text = blocks.iter().all(|block| block.name.is_none()) && root.is_none_or(|root| root.takes_text(purpose));
+    let is_text =
+        blocks.iter().all(|block| block.name.is_none()) && root.is_none_or(|root| root.counts_text_as_block(purpose));
     for block in blocks {
         if block.name.is_none() && !is_text {
-            around.inner_content.extend(block.inner_content);
+            root_block.inner_content.extend(block.inner_content);
         } else {
-            around.inner_content.push(None);
-            around.inner_blocks.push(block);
+            root_block.inner_content.push(None);
+            root_block.inner_blocks.push(block);
         }
     }
-    around
+    root_block
 }
 
 /// Inserts hooked blocks.
-struct Run<'h> {
+struct Inserter<'h> {
     hooks: &'h Hooks,
     purpose: Purpose,
     root: Option<&'h str>,
@@ -202,7 +203,7 @@ struct Run<'h> {
     used: HashSet<String>,
 }
 
-impl Run<'_> {
+impl Inserter<'_> {
     /// Inserts blocks next to and inside the inner blocks of `parent`. The parser limits the depth.
     fn inside(&mut self, parent: &mut Block<'_>) {
         let chunks = std::mem::take(&mut parent.inner_content);
@@ -214,42 +215,43 @@ impl Run<'_> {
                 continue;
             }
             let Some((index, mut block)) = inner.next() else { continue };
-            let mut made = if index == 0 { self.at(parent, Place::First) } else { Vec::new() };
-            made.extend(self.at(&mut block, Place::Before));
-            let mut after = self.at(&mut block, Place::After);
+            let mut inserted = if index == 0 { self.at(parent, HookPosition::First) } else { Vec::new() };
+            inserted.extend(self.at(&mut block, HookPosition::Before));
+            let mut after = self.at(&mut block, HookPosition::After);
             if index + 1 == count {
-                after.extend(self.at(parent, Place::Last));
+                after.extend(self.at(parent, HookPosition::Last));
             }
             self.inside(&mut block);
-            made.push(block);
-            made.extend(after);
-            parent.inner_content.extend(made.iter().map(|_| None));
-            parent.inner_blocks.extend(made);
+            inserted.push(block);
+            inserted.extend(after);
+            parent.inner_content.extend(inserted.iter().map(|_| None));
+            parent.inner_blocks.extend(inserted);
         }
     }
 
     /// The blocks to insert at a position of `anchor`, which stores their names if required.
-    fn at(&mut self, anchor: &mut Block<'_>, place: Place) -> Vec<Block<'static>> {
+    fn at(&mut self, anchor: &mut Block<'_>, position: HookPosition) -> Vec<Block<'static>> {
         let name = anchor.name.as_deref().unwrap_or_default();
-        let Some(places) = self.hooks.wanted.get(name) else { return Vec::new() };
+        let Some(by_position) = self.hooks.hooked.get(name) else { return Vec::new() };
         // Nothing is inserted next to the root, or next to inner blocks of the same name.
-        let is_beside = matches!(place, Place::Before | Place::After);
-        if is_beside && self.purpose != Purpose::Store && self.root == Some(name) {
+        let is_sibling = matches!(position, HookPosition::Before | HookPosition::After);
+        if is_sibling && self.purpose != Purpose::Store && self.root == Some(name) {
             return Vec::new();
         }
-        let wanted = places[place as usize].iter().map(String::as_str);
+        let hooked = by_position[position as usize].iter().map(String::as_str);
         let names: Vec<&str> =
-            wanted.filter(|name| !self.hooks.single.contains(*name) || self.used.insert((*name).to_owned())).collect();
+            hooked.filter(|name| !self.hooks.single.contains(*name) || self.used.insert((*name).to_owned())).collect();
         let known = ignored(anchor);
-        let put =
+        let to_insert =
             names.iter().filter(|name| self.purpose != Purpose::Store && known.iter().all(|known| known != *name));
-        let made = put.map(|name| Block { name: Some((*name).to_owned().into()), ..Block::default() }).collect();
+        let inserted =
+            to_insert.map(|name| Block { name: Some((*name).to_owned().into()), ..Block::default() }).collect();
         // Blocks that may occur only once are not stored as ignored.
         let stays = |name: &&str| self.purpose == Purpose::Store || !self.hooks.single.contains(*name);
         if self.purpose != Purpose::Show {
             ignore(anchor, names.into_iter().filter(stays));
         }
-        made
+        inserted
     }
 }
 
@@ -288,9 +290,9 @@ mod tests {
     /// Block types that hook into an anchor block.
     fn hooks(rows: &[(&str, &str, &str)]) -> Hooks {
         let mut types = BlockTypes::default();
-        for (name, anchor, place) in rows {
+        for (name, anchor, position) in rows {
             let file =
-                json!({"name": name, "blockHooks": {*anchor: place}, "supports": {"multiple": *name != "x/one"}});
+                json!({"name": name, "blockHooks": {*anchor: position}, "supports": {"multiple": *name != "x/one"}});
             types.add_found(BlockType::from_json(&file).expect("a valid block name"));
         }
         types.hooks().clone()
@@ -316,18 +318,18 @@ mod tests {
     fn hooked_blocks_are_inserted() {
         let hooks = all();
         let heading = format!("<!-- wp:x/b /--><!-- wp:heading {MARK} -->h<!-- /wp:heading --><!-- wp:x/a /-->");
-        let kept = format!("<!-- wp:heading {MARK} -->h<!-- /wp:heading -->");
+        let stored_heading = format!("<!-- wp:heading {MARK} -->h<!-- /wp:heading -->");
         let plain = "<!-- wp:heading -->h<!-- /wp:heading -->";
         let group = |inside: &str| format!("<!-- wp:group --><div>{inside}</div><!-- /wp:group -->");
         let marked = r#"<!-- wp:group {"metadata":{"ignoredHookedBlocks":["x/f","x/l"]}} -->"#;
         let (first, last) = ("<!-- wp:x/cf /-->", "<!-- wp:x/cl /-->");
         let rows: [(&str, String, String); 9] = [
-            (plain, format!("{first}{heading}{last}"), kept.clone()),
-            (&kept, format!("{first}{kept}{last}"), kept.clone()),
+            (plain, format!("{first}{heading}{last}"), stored_heading.clone()),
+            (&stored_heading, format!("{first}{stored_heading}{last}"), stored_heading.clone()),
             (
                 &group(plain),
                 format!("{first}{marked}<div><!-- wp:x/f /-->{heading}<!-- wp:x/l /--></div><!-- /wp:group -->{last}"),
-                format!("{marked}<div>{kept}</div><!-- /wp:group -->"),
+                format!("{marked}<div>{stored_heading}</div><!-- /wp:group -->"),
             ),
             (&group(""), format!("{first}{}{last}", group("")), group("")),
             ("text", format!("{first}text{last}"), "text".to_owned()),
@@ -361,9 +363,9 @@ mod tests {
     #[test]
     fn removed_hooked_blocks_are_not_inserted_again() {
         let hooks = all();
-        let kept = hooks.kept("<!-- wp:p/q /-->", Some(&Root::of("page", "")));
-        assert_eq!(kept.names, ["x/cb", "x/cf", "x/cl"]);
-        let root = Root::of("page", &json!(kept.names).to_string());
+        let stored = hooks.kept("<!-- wp:p/q /-->", Some(&Root::of("page", "")));
+        assert_eq!(stored.names, ["x/cb", "x/cf", "x/cl"]);
+        let root = Root::of("page", &json!(stored.names).to_string());
         assert_eq!(hooks.edited("text", Some(&root)), "text");
         let text_alone = hooks.kept("text", Some(&Root::of("post", r#"["x\/y"]"#)));
         assert_eq!(text_alone.names, ["x/y", "x/cb"]);
@@ -376,7 +378,7 @@ mod tests {
     #[test]
     fn blocks_are_normalized() {
         let hooks = Hooks::default();
-        for (content, spelled) in [
+        for (content, normalized) in [
             (
                 r#"<!--   wp:core/heading   {"b":  {}, "u":"\u00e9<\/"}   --><h2><!-- /wp:core/heading  -->"#,
                 r#"<!-- wp:heading {"b":[],"u":"é\u003c/"} --><h2><!-- /wp:heading -->"#,
@@ -387,8 +389,8 @@ mod tests {
             ("<!-- wp:heading {bad} /-->", "<!-- wp:heading /-->"),
             ("text <b>&amp;</b>", "text <b>&amp;</b>"),
         ] {
-            assert_eq!(hooks.edited(content, None), spelled);
-            assert_eq!(hooks.kept(content, None), Kept { content: spelled.to_owned(), names: Vec::new() });
+            assert_eq!(hooks.edited(content, None), normalized);
+            assert_eq!(hooks.kept(content, None), Kept { content: normalized.to_owned(), names: Vec::new() });
         }
     }
 }

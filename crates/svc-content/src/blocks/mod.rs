@@ -1,6 +1,6 @@
 //! Blocks: comments that divide post content into typed, nested parts.
 //!
-//! Parsing ([`parse`]), serializing ([`serialize_blocks`]), and rendering ([`Renderer`]) of static blocks. Dynamic
+//! Parsing ([`parse()`]), serializing ([`serialize_blocks`]), and rendering ([`Renderer`]) of static blocks. Dynamic
 //! blocks are rendered by an implementation of [`DynamicBlocks`].
 
 mod bindings;
@@ -14,7 +14,7 @@ mod render;
 pub(crate) mod scan;
 mod serialize;
 mod states;
-mod stored;
+mod static_blocks;
 mod styles;
 pub mod types;
 
@@ -39,7 +39,7 @@ pub struct Block<'a> {
     /// Attributes in the block's comment.
     pub attrs: Map<String, Value>,
     /// The comment had attributes that are not valid JSON, so [`Block::attrs`] is empty. WordPress has null there.
-    pub attrs_unreadable: bool,
+    pub has_invalid_attrs: bool,
     /// Inner blocks, in order.
     pub inner_blocks: Vec<Block<'a>>,
     /// The content in order: text, or `None` for each of [`Block::inner_blocks`].

@@ -43,12 +43,12 @@ pub(super) fn n_unclosed(content: &str) -> usize {
 }
 
 /// A block that is not closed yet.
-struct Open<'a> {
+struct OpenBlock<'a> {
     block: Block<'a>,
     /// Start of its opening comment.
     start: usize,
     /// End of the content that was already added to it.
-    taken: usize,
+    consumed: usize,
     /// Start of the text before it that belongs to no block yet.
     text_before: Option<usize>,
 }
@@ -56,7 +56,7 @@ struct Open<'a> {
 struct Parser<'a> {
     content: &'a str,
     output: Vec<Block<'a>>,
-    open: Vec<Open<'a>>,
+    open: Vec<OpenBlock<'a>>,
     /// End of the last comment.
     at: usize,
 }
@@ -89,20 +89,20 @@ impl<'a> Parser<'a> {
             self.text(self.at, self.content.len());
         }
         // Each unclosed block has all text after it, including that of inner ones.
-        let mut left = MAX_REPEATS.saturating_mul(self.content.len());
+        let mut remaining = MAX_REPEATS.saturating_mul(self.content.len());
         while let Some(open) = self.open.pop() {
-            let rest = self.content.len() - open.taken;
-            let end = if rest <= left { self.content.len() } else { open.taken };
-            left = left.saturating_sub(rest);
+            let rest = self.content.len() - open.consumed;
+            let end = if rest <= remaining { self.content.len() } else { open.consumed };
+            remaining = remaining.saturating_sub(rest);
             self.finish(open, end);
         }
     }
 
     fn open(&mut self, delimiter: &Delimiter<'a>) {
-        self.open.push(Open {
+        self.open.push(OpenBlock {
             block: block(delimiter),
             start: delimiter.start,
-            taken: delimiter.end,
+            consumed: delimiter.end,
             text_before: (delimiter.start > self.at).then_some(self.at),
         });
     }
@@ -112,7 +112,7 @@ impl<'a> Parser<'a> {
             self.text(self.at, delimiter.start);
             self.output.push(block(delimiter));
         } else {
-            self.put_inside(block(delimiter), delimiter.start, delimiter.end);
+            self.add_to_parent(block(delimiter), delimiter.start, delimiter.end);
         }
     }
 
@@ -123,25 +123,25 @@ impl<'a> Parser<'a> {
             self.finish(open, delimiter.start);
         } else {
             // Added even if empty, unlike everywhere else.
-            open.block.inner_content.push(Some(self.between(open.taken, delimiter.start)));
-            self.put_inside(open.block, open.start, delimiter.end);
+            open.block.inner_content.push(Some(self.between(open.consumed, delimiter.start)));
+            self.add_to_parent(open.block, open.start, delimiter.end);
         }
         true
     }
 
     /// Adds a block at `start..end`, and the text before it, to the innermost open block.
-    fn put_inside(&mut self, block: Block<'a>, start: usize, end: usize) {
+    fn add_to_parent(&mut self, block: Block<'a>, start: usize, end: usize) {
         let Some(mut parent) = self.open.pop() else { return };
-        parent.block.inner_content.extend(self.significant(parent.taken, start).map(Some));
+        parent.block.inner_content.extend(self.non_empty(parent.consumed, start).map(Some));
         parent.block.inner_content.push(None);
         parent.block.inner_blocks.push(block);
-        parent.taken = end;
+        parent.consumed = end;
         self.open.push(parent);
     }
 
     /// Adds an open block to the output, with its content up to `end`, after the text before it.
-    fn finish(&mut self, mut open: Open<'a>, end: usize) {
-        open.block.inner_content.extend(self.significant(open.taken, end).map(Some));
+    fn finish(&mut self, mut open: OpenBlock<'a>, end: usize) {
+        open.block.inner_content.extend(self.non_empty(open.consumed, end).map(Some));
         if let Some(before) = open.text_before {
             self.text(before, open.start);
         }
@@ -159,7 +159,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Text of a block, unless it is empty in PHP's sense, which includes `0`.
-    fn significant(&self, start: usize, end: usize) -> Option<Cow<'a, str>> {
+    fn non_empty(&self, start: usize, end: usize) -> Option<Cow<'a, str>> {
         Some(self.between(start, end)).filter(|text| !matches!(text.as_ref(), "" | "0"))
     }
 }
@@ -174,5 +174,5 @@ fn block<'a>(delimiter: &Delimiter<'a>) -> Block<'a> {
         Ok(Value::Object(attrs)) => Some(attrs),
         _ => None,
     });
-    Block { name: Some(name), attrs_unreadable: attrs.is_none(), attrs: attrs.unwrap_or_default(), ..Block::default() }
+    Block { name: Some(name), has_invalid_attrs: attrs.is_none(), attrs: attrs.unwrap_or_default(), ..Block::default() }
 }

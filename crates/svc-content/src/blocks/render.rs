@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 
 use super::{
     Block, BlockType, BlockTypes, Chunk, FluidSizes, MAX_DEPTH, Root, bindings, duotone, features, layout, parse,
-    states, stored, styles::Styles,
+    states, static_blocks, styles::Styles,
 };
 use crate::tags::{self, Changes, Tag, Tags};
 
@@ -110,12 +110,12 @@ impl Theme {
 pub struct Renderer<'r> {
     theme: &'r Theme,
     dynamic: &'r dyn DynamicBlocks,
-    page: Rc<Page>,
+    page: Rc<PageState>,
 }
 
 /// The state of a page.
 #[derive(Default)]
-struct Page {
+struct PageState {
     n_variations: Cell<u64>,
     n_elements: Cell<u64>,
     n_galleries: Cell<u64>,
@@ -125,7 +125,7 @@ struct Page {
     styles: RefCell<Option<Styles>>,
     depth: Cell<usize>,
     /// Nesting depth of post contents.
-    contents: Cell<usize>,
+    content_depth: Cell<usize>,
     /// Generated classes of the block being rendered, which belong to its `className`.
     chosen: RefCell<Vec<String>>,
     /// The layout class of the block being rendered.
@@ -171,16 +171,16 @@ impl<'r> Renderer<'r> {
 
     /// Renders the content of a post, whose images get loading attributes later.
     pub fn content(&self, blocks: &[Block<'_>]) -> String {
-        let contents = &self.page.contents;
-        contents.set(contents.get() + 1);
+        let content_depth = &self.page.content_depth;
+        content_depth.set(content_depth.get() + 1);
         let html = self.render(blocks);
-        contents.set(contents.get() - 1);
+        content_depth.set(content_depth.get() - 1);
         html
     }
 
     /// Whether the content of a post is being rendered.
     pub fn is_content(&self) -> bool {
-        self.page.contents.get() > 0
+        self.page.content_depth.get() > 0
     }
 
     /// The next number for element ids.
@@ -206,7 +206,7 @@ impl<'r> Renderer<'r> {
     /// For renderers of dynamic blocks with a list of items: adds the classes of the block to an item's HTML, as
     /// WordPress does. `chosen` and `child` are the classes from [`Self::chosen_classes`] and [`Self::child_class`].
     pub fn item(&self, html: String, block: &Block<'_>, chosen: &[String], child: Option<&String>) -> String {
-        let html = if svc_php::cast::truthy(&block["fitText"]) { stored::fit_text(html) } else { html };
+        let html = if svc_php::cast::truthy(&block["fitText"]) { static_blocks::fit_text(html) } else { html };
         let is_css = |class: &&String| class.starts_with(features::CSS_CLASS);
         let mut classes: Vec<String> = chosen.iter().filter(|class| !is_css(class)).chain(child).cloned().collect();
         for css in chosen.iter().filter(is_css) {
@@ -234,12 +234,12 @@ impl<'r> Renderer<'r> {
             return String::new();
         }
         self.page.depth.set(depth + 1);
-        let html = self.block_within(block, parent);
+        let html = self.render_at_depth(block, parent);
         self.page.depth.set(depth);
         html
     }
 
-    fn block_within(&self, block: &Block<'_>, parent: Option<&Block<'_>>) -> String {
+    fn render_at_depth(&self, block: &Block<'_>, parent: Option<&Block<'_>>) -> String {
         let name = block.name.as_deref().unwrap_or_default();
         let block_type = self.dynamic.types().get(name).map(AsRef::as_ref);
         let bound = if block["metadata"]["bindings"].is_object() { self.dynamic.bound(block) } else { Map::new() };
@@ -268,7 +268,8 @@ impl<'r> Renderer<'r> {
             self.dynamic.leave(block);
         }
         if let Some(block_type) = block_type {
-            content = bound.iter().fold(content, |html, (name, value)| bindings::put(html, block_type, name, value));
+            content =
+                bound.iter().fold(content, |html, (name, value)| bindings::set_value(html, block_type, name, value));
         }
         let chosen: Vec<String> = [&variation, &elements].into_iter().flatten().cloned().collect();
         let css = features::css_class(block, block_type, parent, &chosen);
@@ -278,13 +279,17 @@ impl<'r> Renderer<'r> {
         let mut html = match self.dynamic.render(self, block, &content) {
             Some(html) => html,
             None => {
-                let around =
-                    stored::Around { block, parent, id: &|| self.next_id(), gallery: &|| next(&self.page.n_galleries) };
-                stored::mend(name, content, &around)
+                let surroundings = static_blocks::Surroundings {
+                    block,
+                    parent,
+                    id: &|| self.next_id(),
+                    gallery: &|| next(&self.page.n_galleries),
+                };
+                static_blocks::render_static(name, content, &surroundings)
             }
         };
         if svc_php::cast::truthy(&block["fitText"]) {
-            html = stored::fit_text(html);
+            html = static_blocks::fit_text(html);
         }
         let mut styles = self.page.styles.borrow_mut();
         if let Some(styles) = &mut *styles {
@@ -296,7 +301,7 @@ impl<'r> Renderer<'r> {
                 styles.elements(class, &block["style"]["elements"]);
             }
             if let (Some(class), Some(text)) = (&css, block["style"]["css"].as_str()) {
-                styles.own(class, text);
+                styles.custom_css(class, text);
             }
         }
         let first: Vec<String> = elements.into_iter().chain(child).chain(variation).collect();
@@ -340,11 +345,11 @@ fn next(counter: &Cell<u64>) -> u64 {
 }
 
 /// Adds classes to the first matching tag.
-fn add_to(html: String, wanted: impl Fn(&str, &Tag) -> bool, classes: &[String]) -> String {
+fn add_to(html: String, predicate: impl Fn(&str, &Tag) -> bool, classes: &[String]) -> String {
     if classes.is_empty() {
         return html;
     }
-    let Some(tag) = Tags::new(&html).find(|tag| wanted(&html, tag)) else { return html };
+    let Some(tag) = Tags::new(&html).find(|tag| predicate(&html, tag)) else { return html };
     let mut changes = Changes::of(&html);
     changes.add_classes(&tag, classes.iter().map(String::as_str));
     changes.apply()
@@ -355,7 +360,7 @@ fn has_element_colors(block: &Block<'_>, block_type: Option<&BlockType>) -> bool
     const FULL: &[&[&str]] = &[&["color", "text"], &["color", "background"], &["color", "gradient"]];
     const LINK: &[&[&str]] = &[&["color", "text"], &[":hover", "color", "text"]];
     // Some blocks apply these colours themselves.
-    if block_type.is_none_or(|t| t.shows_itself("color", "link")) {
+    if block_type.is_none_or(|t| t.skips_serialization("color", "link")) {
         return false;
     }
     let Some(elements) = block.attrs.get("style").and_then(|style| style.get("elements")) else { return false };

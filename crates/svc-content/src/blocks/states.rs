@@ -12,11 +12,11 @@ use super::{
 };
 
 /// Viewports, as named in blocks and as media queries.
-const WINDOWS: [(&str, &str); 2] = [("@mobile", "width <= 480px"), ("@tablet", "480px < width <= 782px")];
+const VIEWPORTS: [(&str, &str); 2] = [("@mobile", "width <= 480px"), ("@tablet", "480px < width <= 782px")];
 /// States of interactive blocks.
 const STATES: [&str; 4] = [":hover", ":focus", ":focus-visible", ":active"];
 /// The block type that has states.
-const PRESSED: &str = "core/button";
+const BLOCK_WITH_STATES: &str = "core/button";
 
 /// Properties by feature, in the order of the rules.
 #[rustfmt::skip]
@@ -50,15 +50,15 @@ pub(super) fn of(block: &Block<'_>, block_type: Option<&BlockType>) -> Option<St
     }
     const CLASS: &str = "wp-states";
     let states = |style: &Value| {
-        let pressed = STATES.iter().filter(|_| block_type.name == PRESSED);
-        pressed.map(|state| look(block_type, CLASS, state, &style[*state])).collect::<Vec<_>>().concat()
+        let pressed = STATES.iter().filter(|_| block_type.name == BLOCK_WITH_STATES);
+        pressed.map(|state| style_rules(block_type, CLASS, state, &style[*state])).collect::<Vec<_>>().concat()
     };
     let mut css: String = states(&block["style"]).concat();
-    for (window, media) in WINDOWS {
-        let given = &block["style"][window];
-        let mut rules = look(block_type, CLASS, "", given);
-        rules.extend(states(given));
-        rules.extend(elements_of(CLASS, &given["elements"], IMPORTANT));
+    for (viewport, media) in VIEWPORTS {
+        let viewport_style = &block["style"][viewport];
+        let mut rules = style_rules(block_type, CLASS, "", viewport_style);
+        rules.extend(states(viewport_style));
+        rules.extend(elements_of(CLASS, &viewport_style["elements"], IMPORTANT));
         for rule in rules {
             let _ = write!(css, "@media ({media}){{{rule}}}");
         }
@@ -73,7 +73,7 @@ pub(super) fn of(block: &Block<'_>, block_type: Option<&BlockType>) -> Option<St
 const IMPORTANT: &str = " !important";
 
 /// The CSS rules of a style: one for each element of the block that has declarations.
-fn look(block_type: &BlockType, class: &str, state: &str, style: &Value) -> Vec<String> {
+fn style_rules(block_type: &BlockType, class: &str, state: &str, style: &Value) -> Vec<String> {
     let mut parts: Vec<(String, Rules)> = Vec::new();
     let mut declare = |feature: &str, part: &str, property: &str, value: String, mark: &str| {
         let selector = selector(block_type, class, feature, part);
@@ -116,8 +116,8 @@ fn look(block_type: &BlockType, class: &str, state: &str, style: &Value) -> Vec<
 /// width.
 fn selector(block_type: &BlockType, class: &str, feature: &str, part: &str) -> String {
     match (block_type.name.as_str(), feature, part) {
-        (PRESSED, "dimensions", _) => format!(".{class}"),
-        (PRESSED, ..) => format!(".{class} .wp-block-button__link"),
+        (BLOCK_WITH_STATES, "dimensions", _) => format!(".{class}"),
+        (BLOCK_WITH_STATES, ..) => format!(".{class} .wp-block-button__link"),
         _ => format!(".{class}"),
     }
 }
@@ -152,8 +152,8 @@ mod tests {
             let content = format!("<!-- wp:{name} {{\"style\":{style}}} /-->");
             let blocks = parse(&content);
             let block_type = BlockTypes::core().get(&format!("core/{name}")).map(AsRef::as_ref);
-            let made = of(&blocks[0], block_type);
-            let css = made.map_or_else(String::new, |states| states.css.replace(&states.class, "C"));
+            let states_of_block = of(&blocks[0], block_type);
+            let css = states_of_block.map_or_else(String::new, |states| states.css.replace(&states.class, "C"));
             assert_eq!(css, expected, "{content}");
         }
     }

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use svc_php::cast::truthy;
 
 /// Maximum size of all rules, in bytes. Further rules are omitted.
-const MOST: usize = 256 << 10;
+const MAX_BYTES: usize = 256 << 10;
 /// The default minimum width of grid columns, and the default gap of grids.
 const COLUMN: &str = "12rem";
 const GAP: &str = "24px";
@@ -20,12 +20,12 @@ const GAP: &str = "24px";
 pub(super) struct Styles {
     css: String,
     filters: String,
-    known: HashSet<String>,
+    added: HashSet<String>,
 }
 
 impl Styles {
     fn add(&mut self, rules: String) {
-        if !rules.is_empty() && self.css.len() + rules.len() <= MOST && self.known.insert(rules.clone()) {
+        if !rules.is_empty() && self.css.len() + rules.len() <= MAX_BYTES && self.added.insert(rules.clone()) {
             self.css.push_str(&rules);
         }
     }
@@ -46,15 +46,15 @@ impl Styles {
     }
 
     /// Applies a filter to images.
-    pub(super) fn filtered(&mut self, pictures: &str, filter: &str) {
-        if !pictures.contains(['<', '{', '}', ';']) {
-            self.add(format!("{pictures}{{filter:{filter};}}"));
+    pub(super) fn apply_filter(&mut self, selector: &str, filter: &str) {
+        if !selector.contains(['<', '{', '}', ';']) {
+            self.add(format!("{selector}{{filter:{filter};}}"));
         }
     }
 
     /// Adds an image filter, as an element.
     pub(super) fn filter(&mut self, filter: &str) {
-        if self.filters.len() + filter.len() <= MOST && self.known.insert(filter.to_owned()) {
+        if self.filters.len() + filter.len() <= MAX_BYTES && self.added.insert(filter.to_owned()) {
             self.filters.push_str(filter);
         }
     }
@@ -106,13 +106,13 @@ impl Styles {
         let mut css = rules.of(&format!(".{class}"));
         // A block that is too wide for its container takes the whole row.
         let columns = number("columnSpan").unwrap_or(1).max(number("columnStart").unwrap_or(1));
-        let least = parent.filter(|_| columns > 1).and_then(|parent| {
+        let min_width = parent.filter(|_| columns > 1).and_then(|parent| {
             let is_auto = parent.get("columnCount").is_none_or(|count| !truthy(count))
                 || parent.get("minimumColumnWidth").is_some_and(truthy);
             let width = text(parent, "minimumColumnWidth").unwrap_or_else(|| COLUMN.to_owned());
             is_auto.then_some(width)
         });
-        if let Some((number, unit)) = least.as_deref().and_then(length) {
+        if let Some((number, unit)) = min_width.as_deref().and_then(length) {
             let (gap, columns) = (if unit == "px" { 24.0 } else { 1.5 }, columns as f64);
             let width = columns * number + (columns - 1.0) * gap;
             let place = if layout.get("columnSpan").is_some_and(truthy) { "1/-1" } else { "auto" };
@@ -148,17 +148,17 @@ impl Styles {
     }
 
     /// Hides blocks on a screen size.
-    pub(super) fn hidden(&mut self, window: &str) {
-        let media = match window {
+    pub(super) fn hide_on(&mut self, viewport: &str) {
+        let media = match viewport {
             "desktop" => "width > 782px",
             "tablet" => "480px < width <= 782px",
             _ => "width <= 480px",
         };
-        self.add(format!("@media ({media}){{.wp-block-hidden-{window}{{display:none !important;}}}}"));
+        self.add(format!("@media ({media}){{.wp-block-hidden-{viewport}{{display:none !important;}}}}"));
     }
 
     /// The custom CSS of a block: declarations, and nested rules with `&`.
-    pub(super) fn own(&mut self, class: &str, css: &str) {
+    pub(super) fn custom_css(&mut self, class: &str, css: &str) {
         let is_closed = css.matches('{').count() == css.matches('}').count() && !css.contains(['<', '@', '\\']);
         if is_closed {
             self.add(format!(":root :where(.{class}){{{css}}}"));
@@ -316,21 +316,21 @@ fn flex(class: &str, layout: &Map<String, Value>, gap: &Value) -> String {
 
 fn grid(class: &str, layout: &Map<String, Value>, gap: &Value) -> String {
     let count = layout.get("columnCount").filter(|n| truthy(n)).map(|n| svc_php::cast::to_int(n).clamp(1, 100));
-    let least = text(layout, "minimumColumnWidth").filter(|width| is_safe(width));
+    let min_width = text(layout, "minimumColumnWidth").filter(|width| is_safe(width));
     let between = gap_of(gap).and_then(|gap| gap.split(' ').next_back().map(str::to_owned)).filter(|gap| is_safe(gap));
     let mut rules = Rules::default();
-    let is_fixed = count.is_some() && least.is_none();
+    let is_fixed = count.is_some() && min_width.is_none();
     rules.declare(
         "grid-template-columns",
-        Some(match (count, least) {
+        Some(match (count, min_width) {
             (Some(count), None) => format!("repeat({count}, minmax(0, 1fr))"),
-            (None, least) => {
-                format!("repeat(auto-fill, minmax(min({}, 100%), 1fr))", least.unwrap_or_else(|| COLUMN.to_owned()))
+            (None, min_width) => {
+                format!("repeat(auto-fill, minmax(min({}, 100%), 1fr))", min_width.unwrap_or_else(|| COLUMN.to_owned()))
             }
-            (Some(count), Some(least)) => {
+            (Some(count), Some(min_width)) => {
                 let gap = between.unwrap_or_else(|| GAP.to_owned());
                 format!(
-                    "repeat(auto-fill, minmax(max(min({least}, 100%), (100% - ({gap} * ({count} - 1))) /{count}), 1fr))"
+                    "repeat(auto-fill, minmax(max(min({min_width}, 100%), (100% - ({gap} * ({count} - 1))) /{count}), 1fr))"
                 )
             }
         }),
@@ -453,7 +453,7 @@ mod tests {
     fn rules_cannot_end_their_style_element() {
         let mut styles = Styles::default();
         for css in ["color:red}</style>", "a{b", "@import url(x)", "</style>"] {
-            styles.own("c", css);
+            styles.custom_css("c", css);
         }
         styles.elements(
             "c",
@@ -461,7 +461,7 @@ mod tests {
         );
         styles.position("c", &json!({"top": "0;}"}));
         assert_eq!(styles.css(), ".c{z-index:10;}");
-        styles.own("c", "color:red; & p{color:blue}");
+        styles.custom_css("c", "color:red; & p{color:blue}");
         assert!(styles.css().ends_with(":root :where(.c){color:red; & p{color:blue}}"));
     }
 }

@@ -9,7 +9,7 @@ fn show(blocks: &[Block<'_>]) -> String {
     let mut out = String::new();
     for block in blocks {
         out.push_str(block.name.as_deref().map_or("-", strip_core_namespace));
-        if block.attrs_unreadable {
+        if block.has_invalid_attrs {
             out.push('!');
         }
         if !block.attrs.is_empty() {

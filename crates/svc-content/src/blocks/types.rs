@@ -102,11 +102,11 @@ impl BlockType {
     /// Parses a `block.json`; `None` without a valid name. Source: `register_block_type_from_metadata`.
     pub fn from_json(file: &Value) -> Option<Self> {
         let name = file["name"].as_str().filter(|name| is_name(name))?;
-        let text = |member: &str| file[member].as_str().map(str::to_owned);
-        let map = |member: &str| file[member].as_object().cloned().unwrap_or_default();
-        let list = |member: &str| file[member].as_array().map(|items| texts(items));
-        let files = |member: &str, kind: &str| assets(name, kind, &file[member]);
-        let mut made = BlockType {
+        let text = |property: &str| file[property].as_str().map(str::to_owned);
+        let map = |property: &str| file[property].as_object().cloned().unwrap_or_default();
+        let list = |property: &str| file[property].as_array().map(|items| texts(items));
+        let files = |property: &str, kind: &str| assets(name, kind, &file[property]);
+        let mut block_type = BlockType {
             name: name.to_owned(),
             title: text("title").unwrap_or_default(),
             description: text("description").unwrap_or_default(),
@@ -127,7 +127,7 @@ impl BlockType {
             supports: map("supports"),
             styles: file["styles"].as_array().cloned().unwrap_or_default(),
             variations: file["variations"].as_array().cloned().unwrap_or_default(),
-            block_hooks: map("blockHooks").into_iter().filter_map(place_of_hook).collect(),
+            block_hooks: map("blockHooks").into_iter().filter_map(hook_position).collect(),
             textdomain: text("textdomain"),
             example: file["example"].clone(),
             assets: Assets {
@@ -142,8 +142,8 @@ impl BlockType {
             dynamic: file["dynamic"] == true || file["render"].is_string(),
             render: None,
         };
-        made.add_support_attributes();
-        Some(made)
+        block_type.add_support_attributes();
+        Some(block_type)
     }
 
     /// Adds an attribute with its schema.
@@ -183,7 +183,7 @@ impl BlockType {
     }
 
     /// Whether the block's renderer applies the feature itself (`__experimentalSkipSerialization`).
-    pub fn shows_itself(&self, feature: &str, part: &str) -> bool {
+    pub fn skips_serialization(&self, feature: &str, part: &str) -> bool {
         match self.support(&[feature, "__experimentalSkipSerialization"]) {
             Some(Value::Array(parts)) => parts.iter().any(|p| p == part),
             Some(all) => is_on(all),
@@ -221,8 +221,8 @@ impl BlockType {
             (self.has_support(&["anchor"], false), "anchor", text()),
             (self.has_support(&["customCSS"], true), "style", object()),
         ];
-        for (wanted, name, schema) in rows {
-            if wanted && !self.attributes.contains_key(name) {
+        for (is_supported, name, schema) in rows {
+            if is_supported && !self.attributes.contains_key(name) {
                 self.attributes.insert(name.to_owned(), schema);
             }
         }
@@ -267,14 +267,14 @@ fn assets(block: &str, kind: &str, value: &Value) -> Vec<String> {
 }
 
 /// Converts a hook position from `block.json` (`firstChild`) to the REST API's form.
-fn place_of_hook((anchor, place): (String, Value)) -> Option<(String, Value)> {
-    let place = match place.as_str()? {
-        place @ ("before" | "after") => place,
+fn hook_position((anchor, position): (String, Value)) -> Option<(String, Value)> {
+    let position = match position.as_str()? {
+        position @ ("before" | "after") => position,
         "firstChild" => "first_child",
         "lastChild" => "last_child",
         _ => return None,
     };
-    Some((anchor, place.into()))
+    Some((anchor, position.into()))
 }
 
 /// The block types of a site, in the order of the REST API: types registered by code, core types, types of plugins
@@ -289,7 +289,7 @@ pub struct BlockTypes {
 static CORE: LazyLock<BlockTypes> = LazyLock::new(|| {
     let files: Vec<Value> = serde_json::from_str(include_str!("core.json")).unwrap_or_default();
     let types = files.iter().filter_map(BlockType::from_json);
-    let by_name = types.map(|made| (made.name.clone(), Arc::new(made))).collect();
+    let by_name = types.map(|block_type| (block_type.name.clone(), Arc::new(block_type))).collect();
     BlockTypes { by_name, hooks: OnceLock::new() }
 });
 
@@ -302,11 +302,11 @@ impl BlockTypes {
     /// Registers a block type before the core types, replacing one of the same name.
     pub fn register(&mut self, block_type: BlockType) {
         self.hooks.take();
-        let place = self.by_name.keys().take_while(|name| !name.starts_with("core/")).count();
+        let position = self.by_name.keys().take_while(|name| !name.starts_with("core/")).count();
         match self.by_name.get_mut(&block_type.name) {
-            Some(known) => *known = Arc::new(block_type),
+            Some(existing) => *existing = Arc::new(block_type),
             None => {
-                self.by_name.shift_insert(place, block_type.name.clone(), Arc::new(block_type));
+                self.by_name.shift_insert(position, block_type.name.clone(), Arc::new(block_type));
             }
         }
     }
@@ -320,8 +320,8 @@ impl BlockTypes {
     /// Changes a registered type, for example by adding a style.
     pub fn change(&mut self, name: &str, change: impl FnOnce(&mut BlockType)) {
         self.hooks.take();
-        if let Some(known) = self.by_name.get_mut(name) {
-            change(Arc::make_mut(known));
+        if let Some(existing) = self.by_name.get_mut(name) {
+            change(Arc::make_mut(existing));
         }
     }
 
@@ -370,13 +370,13 @@ mod tests {
             "supports": {"color": {"text": false}, "align": ["wide"], "border": {"color": true}, "typography": {"fontSize": true}},
             "blockHooks": {"core/group": "firstChild", "core/list": "between"},
         });
-        let made = BlockType::from_json(&file).unwrap();
-        assert!(made.dynamic && made.api_version == 1);
-        assert_eq!(made.assets.style, ["my-box-style", "mine", "my-box-style-3"]);
-        assert_eq!(made.assets.editor_script, ["my-box-editor-script"]);
-        assert_eq!(made.assets.view_script_module, ["my-box-view-script-module"]);
-        assert_eq!(Value::Object(made.block_hooks), json!({"core/group": "first_child"}));
-        let names: Vec<&String> = made.attributes.keys().collect();
+        let block_type = BlockType::from_json(&file).unwrap();
+        assert!(block_type.dynamic && block_type.api_version == 1);
+        assert_eq!(block_type.assets.style, ["my-box-style", "mine", "my-box-style-3"]);
+        assert_eq!(block_type.assets.editor_script, ["my-box-editor-script"]);
+        assert_eq!(block_type.assets.view_script_module, ["my-box-view-script-module"]);
+        assert_eq!(Value::Object(block_type.block_hooks), json!({"core/group": "first_child"}));
+        let names: Vec<&String> = block_type.attributes.keys().collect();
         assert_eq!(
             names,
             ["lock", "metadata", "align", "className", "backgroundColor", "fontSize", "borderColor", "style"]

@@ -151,20 +151,20 @@ impl AllowedHtml {
     pub(super) fn holds(&self, rule: &Rule, value: Option<&str>) -> bool {
         let text = value.unwrap_or_default();
         rule.checks.iter().all(|check| match check {
-            Check::Valueless(wanted) => value.is_none() == *wanted,
+            Check::Valueless(expected) => value.is_none() == *expected,
             Check::Values(values) => values.contains(&text.to_ascii_lowercase()),
-            Check::MaxLength(most) => text.len() <= *most,
-            Check::MinLength(least) => text.len() >= *least,
-            Check::MaxValue(most) => small_number(text).is_some_and(|n| n <= *most),
-            Check::MinValue(least) => small_number(text).is_some_and(|n| n >= *least),
+            Check::MaxLength(max) => text.len() <= *max,
+            Check::MinLength(min) => text.len() >= *min,
+            Check::MaxValue(max) => small_number(text).is_some_and(|n| n <= *max),
+            Check::MinValue(min) => small_number(text).is_some_and(|n| n >= *min),
             Check::UploadedPdf => self.is_uploaded_pdf(text),
         })
     }
 
-    fn is_uploaded_pdf(&self, address: &str) -> bool {
+    fn is_uploaded_pdf(&self, url: &str) -> bool {
         let path = ["http://", "https://"]
             .iter()
-            .find_map(|scheme| address.strip_prefix(scheme)?.strip_prefix(self.uploads_host.as_deref()?));
+            .find_map(|scheme| url.strip_prefix(scheme)?.strip_prefix(self.uploads_host.as_deref()?));
         path.is_some_and(|path| path.starts_with('/') && path.ends_with(".pdf") && !path.contains(['?', '#']))
     }
 }
@@ -187,8 +187,8 @@ impl Attributes {
 
     /// The rule for an attribute by lowercase name; `None` if it is not allowed.
     pub(super) fn rule(&self, name: &str) -> Option<&Rule> {
-        static FREE: Rule = Rule { required: false, checks: Vec::new() };
-        self.rules.get(name).or_else(|| (self.any_data && is_data_name(name)).then_some(&FREE))
+        static NO_CHECKS: Rule = Rule { required: false, checks: Vec::new() };
+        self.rules.get(name).or_else(|| (self.any_data && is_data_name(name)).then_some(&NO_CHECKS))
     }
 }
 

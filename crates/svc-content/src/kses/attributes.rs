@@ -6,20 +6,20 @@ use svc_text::{ALLOWED_PROTOCOLS, bad_protocol, decode_references};
 
 use super::{
     allowed::{AllowedHtml, Attributes},
-    tables::ADDRESSES,
+    tables::URL_ATTRIBUTES,
 };
 use crate::{css::filter_declarations, tags};
 
 /// Parses attributes by HTML's tokenization rules.
-struct Reader<'a> {
+struct AttributeParser<'a> {
     text: &'a str,
     at: usize,
 }
 
 /// An attribute as written, its value without quotes; `None` for an attribute without a value.
-type Raw<'a> = (&'a str, Option<&'a str>);
+type RawAttribute<'a> = (&'a str, Option<&'a str>);
 
-impl<'a> Reader<'a> {
+impl<'a> AttributeParser<'a> {
     /// Consumes the bytes that `member` accepts.
     fn take(&mut self, member: impl Fn(u8) -> bool) -> &'a str {
         let rest = &self.text[self.at..];
@@ -38,7 +38,7 @@ impl<'a> Reader<'a> {
     ///
     /// # Errors
     /// If a quote is not closed; the tag is invalid in this case.
-    fn next(&mut self) -> Result<Option<Raw<'a>>, Unclosed> {
+    fn next(&mut self) -> Result<Option<RawAttribute<'a>>, UnclosedQuote> {
         self.take(|b| is_white(b) || b == b'/');
         let start = self.at;
         // An equals sign is part of a name only at its start.
@@ -59,7 +59,7 @@ impl<'a> Reader<'a> {
                 self.at += 1;
                 let value = self.take(|b| b != quote);
                 if self.peek().is_none() {
-                    return Err(Unclosed);
+                    return Err(UnclosedQuote);
                 }
                 self.at += 1;
                 value
@@ -71,7 +71,7 @@ impl<'a> Reader<'a> {
 }
 
 /// Error for an unclosed quote.
-struct Unclosed;
+struct UnclosedQuote;
 
 fn is_white(b: u8) -> bool {
     b.is_ascii_whitespace()
@@ -87,14 +87,14 @@ pub(super) fn write(out: &mut String, text: &str, attributes: &Attributes, allow
         return true;
     }
     let start = out.len();
-    let mut reader = Reader { text, at: 0 };
+    let mut parser = AttributeParser { text, at: 0 };
     let mut seen = HashSet::new();
     let mut missing: Vec<&str> = attributes.required().collect();
     loop {
-        let (name, value) = match reader.next() {
+        let (name, value) = match parser.next() {
             Ok(Some(raw)) => raw,
             Ok(None) => break,
-            Err(Unclosed) => {
+            Err(UnclosedQuote) => {
                 out.truncate(start);
                 return attributes.required().next().is_none();
             }
@@ -104,7 +104,7 @@ pub(super) fn write(out: &mut String, text: &str, attributes: &Attributes, allow
         if seen.contains(&name) {
             continue;
         }
-        let value = value.map(|value| judge_address(&name, decode(value)));
+        let value = value.map(|value| sanitize_url_attribute(&name, decode(value)));
         let value = if name == "style" { value.map(|style| filter_declarations(&style)) } else { value };
         let is_empty_style = name == "style" && matches!(value.as_deref(), None | Some("" | "0"));
         if !is_empty_style && allowed.holds(rule, value.as_deref()) {
@@ -138,6 +138,6 @@ fn decode(raw: &str) -> String {
 }
 
 /// Removes schemes that are not allowed from the values of URL attributes.
-fn judge_address(name: &str, value: String) -> String {
-    if ADDRESSES.contains(&name) { bad_protocol(&value, ALLOWED_PROTOCOLS) } else { value }
+fn sanitize_url_attribute(name: &str, value: String) -> String {
+    if URL_ATTRIBUTES.contains(&name) { bad_protocol(&value, ALLOWED_PROTOCOLS) } else { value }
 }

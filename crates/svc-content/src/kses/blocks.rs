@@ -17,7 +17,7 @@ const MAX_GROWTH: usize = 1 << 20;
 /// Blocks are serialized again, which normalizes their comments and closes unclosed ones. Attributes that are not
 /// valid JSON are removed. Superfluous dashes at the end of comments are removed. Source: `filter_block_content`.
 pub(super) fn filter<'a>(content: &'a str, filter: &mut Filter<'_>) -> Cow<'a, str> {
-    let content = tidy_comment_ends(content);
+    let content = normalize_comment_ends(content);
     if !content.contains("<!--") || !content.contains("wp:") {
         return content;
     }
@@ -39,17 +39,21 @@ pub(super) fn filter<'a>(content: &'a str, filter: &mut Filter<'_>) -> Cow<'a, s
 fn filter_block(block: &mut Block<'_>, filter: &mut Filter<'_>) {
     let checks_tag_name = block.name.as_deref() == Some("core/template-part");
     let attrs = std::mem::take(&mut block.attrs);
-    block.attrs = filter_members(attrs, checks_tag_name, filter);
-    block.attrs_unreadable = false;
+    block.attrs = filter_properties(attrs, checks_tag_name, filter);
+    block.has_invalid_attrs = false;
     block.inner_blocks.iter_mut().for_each(|block| filter_block(block, filter));
 }
 
 /// If filtering changes a property's name, the property moves to the end, or replaces the existing property of that
 /// name.
-fn filter_members(members: Map<String, Value>, checks_tag_name: bool, filter: &mut Filter<'_>) -> Map<String, Value> {
-    let mut out = members.clone();
-    for (name, value) in members {
-        let new_name = filter.plain(&name);
+fn filter_properties(
+    properties: Map<String, Value>,
+    checks_tag_name: bool,
+    filter: &mut Filter<'_>,
+) -> Map<String, Value> {
+    let mut out = properties.clone();
+    for (name, value) in properties {
+        let new_name = filter.filter_text(&name);
         let mut value = filter_value(value, checks_tag_name, filter);
         if checks_tag_name && new_name == "tagName" {
             value = tag_name(value, filter);
@@ -65,11 +69,11 @@ fn filter_members(members: Map<String, Value>, checks_tag_name: bool, filter: &m
 /// Recursion is limited by the depth of parsed JSON.
 fn filter_value(value: Value, checks_tag_name: bool, filter: &mut Filter<'_>) -> Value {
     match value {
-        Value::String(text) => filter.plain(&text).into(),
+        Value::String(text) => filter.filter_text(&text).into(),
         Value::Array(items) => {
             items.into_iter().map(|item| filter_value(item, checks_tag_name, filter)).collect::<Vec<_>>().into()
         }
-        Value::Object(members) => filter_members(members, checks_tag_name, filter).into(),
+        Value::Object(properties) => filter_properties(properties, checks_tag_name, filter).into(),
         value => value,
     }
 }
@@ -83,13 +87,13 @@ fn tag_name(value: Value, filter: &Filter<'_>) -> Value {
         Value::Number(number) => number.as_f64() == Some(0.0),
         Value::String(name) => matches!(name.as_str(), "" | "0") || filter.allows(name),
         Value::Array(items) => items.is_empty(),
-        Value::Object(members) => members.is_empty(),
+        Value::Object(properties) => properties.is_empty(),
     };
     if passes { value } else { Value::String(String::new()) }
 }
 
 /// Removes superfluous dashes from comments that end with `--->` or more dashes on their first line.
-fn tidy_comment_ends(content: &str) -> Cow<'_, str> {
+fn normalize_comment_ends(content: &str) -> Cow<'_, str> {
     if !content.contains("--->") {
         return Cow::Borrowed(content);
     }

@@ -40,7 +40,7 @@ pub fn strip(text: &str) -> String {
 /// escaped. The attributes of block comments are filtered like the surrounding text, and the comments are normalized.
 /// Source: `wp_kses`.
 pub fn filter(text: &str, allowed: &AllowedHtml) -> String {
-    scan::Filter::new(allowed, text.len()).whole(text)
+    scan::Filter::new(allowed, text.len()).filter_content(text)
 }
 #[cfg(test)]
 mod tests;

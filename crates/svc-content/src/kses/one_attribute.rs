@@ -5,7 +5,7 @@ use svc_text::{ALLOWED_PROTOCOLS, bad_protocol, decode_references, esc_attr, nor
 
 use super::{
     allowed::{AllowedHtml, Attributes},
-    tables::ADDRESSES,
+    tables::URL_ATTRIBUTES,
 };
 use crate::css::filter_declarations;
 
@@ -24,11 +24,11 @@ pub fn filter_attribute(attribute: &str, element: &str) -> String {
     if inside.split_once('=').is_some_and(|(_, raw)| unquote(raw.trim_start_matches(is_white)).is_none()) {
         return String::new();
     }
-    let judged = judge(inside, allowed, attributes).unwrap_or_default();
-    format!("{before}{judged}{after}")
+    let filtered_attribute = filtered(inside, allowed, attributes).unwrap_or_default();
+    format!("{before}{filtered_attribute}{after}")
 }
 
-fn judge(attribute: &str, allowed: &AllowedHtml, attributes: &Attributes) -> Option<String> {
+fn filtered(attribute: &str, allowed: &AllowedHtml, attributes: &Attributes) -> Option<String> {
     let Some((name, raw)) = attribute.split_once('=') else {
         let lower = attribute.to_ascii_lowercase();
         let rule = attributes.rule(&lower).filter(|_| lower != "style")?;
@@ -37,7 +37,7 @@ fn judge(attribute: &str, allowed: &AllowedHtml, attributes: &Attributes) -> Opt
     let (name, raw) = (name.trim_end_matches(is_white), raw.trim_start_matches(is_white));
     let lower = name.to_ascii_lowercase();
     let rule = attributes.rule(&lower)?;
-    let value = clean(&lower, unquote(raw)?);
+    let value = sanitize_value(&lower, unquote(raw)?);
     let is_empty_style = lower == "style" && matches!(value.as_str(), "" | "0");
     let quote = if raw.starts_with('\'') { '\'' } else { '"' };
     (!is_empty_style && allowed.holds(rule, Some(&value))).then(|| format!("{name}={quote}{value}{quote}"))
@@ -54,12 +54,12 @@ fn unquote(raw: &str) -> Option<&str> {
 }
 
 /// The filtered value for writing between quotes.
-fn clean(name: &str, value: &str) -> String {
+fn sanitize_value(name: &str, value: &str) -> String {
     if name == "style" {
         return esc_attr(&filter_declarations(&decode_references(&normalize_entities(value))));
     }
     let value = esc_attr(value);
-    if ADDRESSES.contains(&name) { bad_protocol(&value, ALLOWED_PROTOCOLS) } else { value }
+    if URL_ATTRIBUTES.contains(&name) { bad_protocol(&value, ALLOWED_PROTOCOLS) } else { value }
 }
 
 /// Splits an opening tag into its start with the name, its attributes, and its end. The parts joined are the tag.
@@ -85,11 +85,11 @@ pub fn split_attributes(tag: &str) -> Option<Vec<&str>> {
         None => open,
     };
     let mut parts = vec![&tag[..tag.len() - rest.len()]];
-    let mut left = attributes;
-    while !left.is_empty() {
-        let (attribute, after) = left.split_at(attribute_len(left)?);
+    let mut remaining = attributes;
+    while !remaining.is_empty() {
+        let (attribute, after) = remaining.split_at(attribute_len(remaining)?);
         parts.push(attribute);
-        left = after;
+        remaining = after;
     }
     parts.push(&rest[attributes.len()..]);
     Some(parts)

@@ -27,14 +27,14 @@ impl<'a> Filter<'a> {
     }
 
     /// Filters a text, including the attributes of its blocks.
-    pub(super) fn whole(&mut self, text: &str) -> String {
+    pub(super) fn filter_content(&mut self, text: &str) -> String {
         let prepared = prepare(text);
         let written = blocks::filter(&prepared, self);
         self.pieces(&written)
     }
 
     /// Filters a text. Block comments are treated like other comments.
-    pub(super) fn plain(&mut self, text: &str) -> String {
+    pub(super) fn filter_text(&mut self, text: &str) -> String {
         self.pieces(&prepare(text))
     }
 
@@ -65,7 +65,7 @@ impl<'a> Filter<'a> {
     }
 
     fn comment(&mut self, out: &mut String, raw: &str) {
-        let inside = self.until_settled(raw.replace("<!--", "").replace("-->", ""));
+        let inside = self.filter_until_stable(raw.replace("<!--", "").replace("-->", ""));
         // Two dashes could end the comment too early, and one at its end too late.
         let mut inside = single_dashes(&inside);
         let last = inside.strip_suffix('\n').unwrap_or(&inside).len();
@@ -83,12 +83,12 @@ impl<'a> Filter<'a> {
     fn bogus_comment(&mut self, out: &mut String, raw: &str) {
         let inside = raw.get(2..raw.len() - 1).unwrap_or_default().to_owned();
         out.push_str(&raw[..2]);
-        out.push_str(&self.until_settled(inside));
+        out.push_str(&self.filter_until_stable(inside));
         out.push('>');
     }
 
     /// Filters until nothing changes, since the remainder of a comment may form new markup.
-    fn until_settled(&mut self, mut text: String) -> String {
+    fn filter_until_stable(&mut self, mut text: String) -> String {
         if self.nesting >= MAX_NESTING {
             return String::new();
         }
@@ -99,10 +99,10 @@ impl<'a> Filter<'a> {
                 break;
             };
             self.budget = budget;
-            let next = self.plain(&text);
-            let settled = next == text;
+            let next = self.filter_text(&text);
+            let is_stable = next == text;
             text = next;
-            if settled {
+            if is_stable {
                 break;
             }
         }
@@ -154,16 +154,16 @@ enum Piece {
 /// Iterates over the parts of a text, from left to right.
 struct Pieces<'a> {
     text: &'a str,
-    comment_end: Option<Found>,
-    line_end: Option<Found>,
+    comment_end: Option<CachedMatch>,
+    line_end: Option<CachedMatch>,
 }
 
 /// The cached position of the first match at or after `from`, so that unfinished comments do not each search the
 /// whole rest.
 #[derive(Clone, Copy)]
-struct Found {
+struct CachedMatch {
     from: usize,
-    place: usize,
+    position: usize,
 }
 
 impl Pieces<'_> {
@@ -193,20 +193,20 @@ impl Pieces<'_> {
 
     /// The end of a comment whose content starts here, if it ends on the same line or that line is the last one.
     fn line_comment_end(&mut self, inside: usize) -> Option<usize> {
-        let line = find_again(&mut self.line_end, self.text, inside, "\n");
-        let end = find_again(&mut self.comment_end, self.text, inside, "-->");
+        let line = find_cached(&mut self.line_end, self.text, inside, "\n");
+        let end = find_cached(&mut self.comment_end, self.text, inside, "-->");
         if end < line { Some(end + "-->".len()) } else { (line + 1 >= self.text.len()).then_some(line) }
     }
 }
 
-/// The first `wanted` at or after `from`; the text's length if there is none.
-fn find_again(memory: &mut Option<Found>, text: &str, from: usize, wanted: &str) -> usize {
-    match memory {
-        Some(found) if found.from <= from && from <= found.place => found.place,
+/// The first `needle` at or after `from`; the text's length if there is none.
+fn find_cached(cache: &mut Option<CachedMatch>, text: &str, from: usize, needle: &str) -> usize {
+    match cache {
+        Some(cached) if cached.from <= from && from <= cached.position => cached.position,
         _ => {
-            let place = text[from..].find(wanted).map_or(text.len(), |i| from + i);
-            *memory = Some(Found { from, place });
-            place
+            let position = text[from..].find(needle).map_or(text.len(), |i| from + i);
+            *cache = Some(CachedMatch { from, position });
+            position
         }
     }
 }

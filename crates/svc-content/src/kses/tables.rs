@@ -78,7 +78,7 @@ pub(super) const DATA: &[(&str, &str)] = &[
 ];
 
 /// URL attributes of all elements: their scheme must be allowed.
-pub(super) const ADDRESSES: &[&str] = &[
+pub(super) const URL_ATTRIBUTES: &[&str] = &[
     "action",
     "archive",
     "background",

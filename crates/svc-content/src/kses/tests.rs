@@ -278,12 +278,12 @@ fn assert_harmless(html: &str) {
         for attribute in QUOTED.captures_iter(&found[2]).map(Result::unwrap) {
             let (name, value) = (&attribute[1], svc_text::decode_references(&attribute[2]));
             assert!(!name.starts_with("on"), "{name} in {html:?}");
-            let seen: String = value.chars().filter(|c| *c > ' ').collect::<String>().to_ascii_lowercase();
+            let visible: String = value.chars().filter(|c| *c > ' ').collect::<String>().to_ascii_lowercase();
             let address = ["href", "src", "cite", "poster", "data", "action", "formaction"].contains(&name);
-            let scheme = ["javascript:", "vbscript:", "data:", "file:", "blob:"].iter().any(|s| seen.starts_with(s));
+            let scheme = ["javascript:", "vbscript:", "data:", "file:", "blob:"].iter().any(|s| visible.starts_with(s));
             assert!(!(address && scheme), "{name}={value:?} in {html:?}");
             assert!(
-                name != "style" || !seen.contains("expression(") && !seen.contains("javascript:"),
+                name != "style" || !visible.contains("expression(") && !visible.contains("javascript:"),
                 "{value:?} in {html:?}"
             );
         }

@@ -23,12 +23,12 @@ impl Attributes {
         while at < text.len() {
             let end = match pair(&text, at) {
                 Some((name, value, end)) => {
-                    all.named.insert(name.to_ascii_lowercase(), closed(unescape(value)));
+                    all.named.insert(name.to_ascii_lowercase(), reject_unclosed_tag(unescape(value)));
                     end
                 }
                 None => {
                     let (value, end) = quoted(&text, at).unwrap_or_else(|| bare(&text, at));
-                    all.positional.push(closed(unescape(value)));
+                    all.positional.push(reject_unclosed_tag(unescape(value)));
                     end
                 }
             };
@@ -109,7 +109,7 @@ fn bare(text: &str, at: usize) -> (&str, usize) {
 }
 
 /// The value, or an empty string if it has a `<` without `>`.
-fn closed(value: String) -> String {
+fn reject_unclosed_tag(value: String) -> String {
     let mut rest = value.as_str();
     while let Some(open) = rest.find('<') {
         match rest[open..].find('>') {

@@ -13,13 +13,13 @@ pub(super) fn register(all: &mut Shortcodes) {
     all.register("audio", audio);
     all.register("video", video);
     // Embeds run before other shortcodes; remaining ones are empty.
-    for silent in ["embed", "gallery", "playlist"] {
-        all.register(silent, |_| String::new());
+    for placeholder in ["embed", "gallery", "playlist"] {
+        all.register(placeholder, |_| String::new());
     }
 }
 
 /// A number as PHP parses it: leading digits, or 0.
-fn whole_number(text: &str) -> i64 {
+fn leading_number(text: &str) -> i64 {
     let text = text.trim_start();
     let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
     let len = digits.bytes().take_while(u8::is_ascii_digit).count();
@@ -39,13 +39,13 @@ fn caption(call: &Call<'_>) -> String {
             None => (content, String::new()),
         },
     };
-    let width = whole_number(attr("width").unwrap_or_default());
+    let width = leading_number(attr("width").unwrap_or_default());
     if width < 1 || text.is_empty() || text == "0" {
         return content.to_owned();
     }
     let (mut id, mut caption_id) = (String::new(), attr("caption_id").unwrap_or_default().to_owned());
     if let Some(own) = attr("id").filter(|id| !id.is_empty()) {
-        id = unique(call, &sanitize_html_class(own, ""));
+        id = unique_id(call, &sanitize_html_class(own, ""));
         if caption_id.is_empty() {
             caption_id = format!("caption-{}", id.replace('_', "-"));
         }
@@ -77,7 +77,7 @@ fn caption(call: &Call<'_>) -> String {
 }
 
 /// An id that no other caption of the page has.
-fn unique(call: &Call<'_>, id: &str) -> String {
+fn unique_id(call: &Call<'_>, id: &str) -> String {
     match call.page.number(&format!("id {id}")) {
         1 => id.to_owned(),
         n => format!("{id}-{n}"),
@@ -210,13 +210,13 @@ fn video(call: &Call<'_>) -> String {
     let attr = |name: &str| call.attributes.get(name).map(str::to_owned);
     let mut all = sources(call, &VIDEO);
     let own = call.attributes.get("src").filter(|url| !url.is_empty());
-    let service = own.and_then(film_service);
-    let looped = is_on(call.attributes.get("loop"));
+    let service = own.and_then(video_service);
+    let is_looped = is_on(call.attributes.get("loop"));
     let with_loop;
     if let Some(url) = own {
         match service {
             Some("video/vimeo") => {
-                with_loop = extend_url_with(url, [("loop", if looped { "1" } else { "0" })]);
+                with_loop = extend_url_with(url, [("loop", if is_looped { "1" } else { "0" })]);
                 all[0] = (with_loop.as_str(), "video/vimeo");
             }
             Some(mime) => all[0].1 = mime,
@@ -231,21 +231,21 @@ fn video(call: &Call<'_>) -> String {
         &[
             ("class", or("class", "wp-video-shortcode")),
             ("id", Some(format!("video-{}-{number}", call.page.post.get()))),
-            ("width", Some(whole_number(&width).unsigned_abs().to_string())),
+            ("width", Some(leading_number(&width).unsigned_abs().to_string())),
             (
                 "height",
-                Some(whole_number(&attr("height").unwrap_or_else(|| "360".to_owned())).unsigned_abs().to_string()),
+                Some(leading_number(&attr("height").unwrap_or_else(|| "360".to_owned())).unsigned_abs().to_string()),
             ),
             ("poster", attr("poster").map(|url| esc_url(&url))),
         ],
         [
-            ("loop", looped),
+            ("loop", is_looped),
             ("autoplay", is_on(call.attributes.get("autoplay"))),
             ("muted", is_on(call.attributes.get("muted"))),
         ],
         &[("preload", or("preload", "metadata"))],
     );
-    let rule = match whole_number(&width) {
+    let rule = match leading_number(&width) {
         0 => String::new(),
         width => format!("width: {width}px;"),
     };
@@ -258,7 +258,7 @@ fn video(call: &Call<'_>) -> String {
 }
 
 /// The media type for the URL of a video service.
-fn film_service(url: &str) -> Option<&'static str> {
+fn video_service(url: &str) -> Option<&'static str> {
     let rest = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://"))?;
     let host = rest.strip_prefix("www.").unwrap_or(rest);
     if host.starts_with("youtube.com/watch") || host.starts_with("youtu.be/") {

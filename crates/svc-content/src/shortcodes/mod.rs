@@ -117,7 +117,7 @@ impl Shortcodes {
     /// Replaces the shortcodes in a text. Source: `do_shortcode`.
     pub fn run(&self, text: &str, page: &Page) -> String {
         let depth = page.depth.get();
-        let names = scan::present(text, self);
+        let names = scan::names_in(text, self);
         if depth >= MAX_DEPTH || names.is_empty() {
             return text.to_owned();
         }
@@ -139,7 +139,7 @@ impl Shortcodes {
     pub(crate) fn run_one(name: &str, text: &str, page: &Page, handler: &dyn Fn(&Call<'_>) -> String) -> String {
         let mut one = Self::new();
         one.register(name, |_| String::new());
-        let names = scan::present(text, &one);
+        let names = scan::names_in(text, &one);
         if names.is_empty() {
             return text.to_owned();
         }
@@ -149,7 +149,7 @@ impl Shortcodes {
 
     /// Removes shortcodes and their content. Source: `strip_shortcodes`.
     pub fn strip<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        let names = scan::present(text, self);
+        let names = scan::names_in(text, self);
         if names.is_empty() {
             return text.into();
         }
@@ -157,23 +157,28 @@ impl Shortcodes {
         tags::show_brackets(self.rewrite(&hidden, &names, |_, _| {})).into()
     }
 
-    /// Replaces each shortcode with the output of `put`, and unescapes escaped ones.
-    fn rewrite(&self, text: &str, names: &[&str], mut put: impl FnMut(&scan::Found<'_>, &mut String)) -> String {
+    /// Replaces each shortcode with the output of `replacement`, and unescapes escaped ones.
+    fn rewrite(
+        &self,
+        text: &str,
+        names: &[&str],
+        mut replacement: impl FnMut(&scan::ShortcodeMatch<'_>, &mut String),
+    ) -> String {
         let mut out = String::with_capacity(text.len());
         let mut scanner = Scanner::new(text, self, names.to_vec());
-        let mut kept = 0;
-        while let Some(found) = scanner.next(kept) {
-            out.push_str(&text[kept..found.start]);
+        let mut copied = 0;
+        while let Some(found) = scanner.next(copied) {
+            out.push_str(&text[copied..found.start]);
             if found.extra == (true, true) {
                 out.push_str(&text[found.start + 1..found.end - 1]);
             } else {
                 out.push_str(if found.extra.0 { "[" } else { "" });
-                put(&found, &mut out);
+                replacement(&found, &mut out);
                 out.push_str(if found.extra.1 { "]" } else { "" });
             }
-            kept = found.end;
+            copied = found.end;
         }
-        out.push_str(&text[kept..]);
+        out.push_str(&text[copied..]);
         out
     }
 }

@@ -23,20 +23,20 @@ pub(super) fn hide_brackets(text: &str, run: impl Fn(&str) -> Option<String>) ->
             hide(part, &mut out);
             continue;
         }
-        let Some(attributes) = Attributes::of(part) else {
+        let Some(parts) = TagParts::of(part) else {
             // Not a tag, but possibly a shortcode in angle brackets: `<[name]>`.
             match if begins_with_shortcode(part) { run(part) } else { None } {
-                Some(made) => hide(&made, &mut out),
+                Some(output) => hide(&output, &mut out),
                 None => hide(part, &mut out),
             }
             continue;
         };
-        for stretch in attributes {
-            let bracket = stretch.find('[').filter(|_| stretch.contains(']'));
-            let bare = bracket.is_some_and(|open| stretch.find(['"', '\'']).is_none_or(|quote| open < quote));
-            match if bare { run(stretch) } else { None } {
-                Some(made) => hide(&made, &mut out),
-                None => hide(stretch, &mut out),
+        for piece in parts {
+            let bracket = piece.find('[').filter(|_| piece.contains(']'));
+            let is_unquoted = bracket.is_some_and(|open| piece.find(['"', '\'']).is_none_or(|quote| open < quote));
+            match if is_unquoted { run(piece) } else { None } {
+                Some(output) => hide(&output, &mut out),
+                None => hide(piece, &mut out),
             }
         }
     }
@@ -68,13 +68,13 @@ fn hide(text: &str, out: &mut String) {
 
 /// The parts of a well-formed opening tag: its start with the name, each attribute with the space after it, and its
 /// end.
-struct Attributes<'t> {
+struct TagParts<'t> {
     tag: &'t str,
     ends: std::vec::IntoIter<usize>,
     at: usize,
 }
 
-impl<'t> Attributes<'t> {
+impl<'t> TagParts<'t> {
     fn of(tag: &'t str) -> Option<Self> {
         let bytes = tag.as_bytes();
         let name = skip_white(tag, 1);
@@ -95,11 +95,11 @@ impl<'t> Attributes<'t> {
             ends.push(at);
         }
         ends.push(tag.len());
-        Some(Attributes { tag, ends: ends.into_iter(), at: 0 })
+        Some(TagParts { tag, ends: ends.into_iter(), at: 0 })
     }
 }
 
-impl<'t> Iterator for Attributes<'t> {
+impl<'t> Iterator for TagParts<'t> {
     type Item = &'t str;
 
     fn next(&mut self) -> Option<&'t str> {

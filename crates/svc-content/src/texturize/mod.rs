@@ -81,8 +81,8 @@ fn pieces<'t>(text: &'t str, shortcodes: &Shortcodes) -> impl Iterator<Item = Pi
     let mut at = 0;
     std::iter::from_fn(move || {
         let start = at;
-        let mut look = start;
-        while let Some(found) = text[look..].find(['<', '[']).map(|n| look + n) {
+        let mut search_from = start;
+        while let Some(found) = text[search_from..].find(['<', '[']).map(|n| search_from + n) {
             let is_tag = text.as_bytes()[found] == b'<';
             let end = match is_tag {
                 true if text[found..].starts_with("<!--") => Some(comment_end(text, found)),
@@ -90,7 +90,7 @@ fn pieces<'t>(text: &'t str, shortcodes: &Shortcodes) -> impl Iterator<Item = Pi
                 false => delimiter_end(text, found, shortcodes),
             };
             let Some(end) = end else {
-                look = found + 1;
+                search_from = found + 1;
                 continue;
             };
             if found > start {
@@ -189,20 +189,20 @@ fn dashes(text: &str) -> String {
 }
 
 /// Replaces the occurrences of a mark that a test accepts.
-fn replace_where(text: &str, mark: &str, by: &str, wanted: impl Fn(&str, usize) -> bool) -> String {
+fn replace_where(text: &str, mark: &str, by: &str, predicate: impl Fn(&str, usize) -> bool) -> String {
     let mut out = String::with_capacity(text.len());
-    let (mut kept, mut from) = (0, 0);
+    let (mut copied, mut from) = (0, 0);
     while let Some(at) = markup::find(text, from, mark) {
-        if wanted(text, at) {
-            out.push_str(&text[kept..at]);
+        if predicate(text, at) {
+            out.push_str(&text[copied..at]);
             out.push_str(by);
-            kept = at + mark.len();
-            from = kept;
+            copied = at + mark.len();
+            from = copied;
         } else {
             from = at + 1;
         }
     }
-    out.push_str(&text[kept..]);
+    out.push_str(&text[copied..]);
     out
 }
 
@@ -218,7 +218,7 @@ fn times(text: String) -> String {
     let is_word = |at: usize| bytes.get(at).is_some_and(|b| b.is_ascii_alphanumeric() || *b == b'_');
     let mut out = String::with_capacity(text.len());
     // Matches do not overlap: each consumes both of its numbers.
-    let (mut kept, mut free) = (0, 0);
+    let (mut copied, mut free) = (0, 0);
     for (x, _) in text.match_indices('x') {
         if x < free || !digit(x + 1) {
             continue;
@@ -231,12 +231,12 @@ fn times(text: String) -> String {
         let end = bytes[x + 1..].iter().position(|b| !in_number(*b)).map_or(bytes.len(), |n| x + 1 + n);
         // The second number extends to its last word boundary.
         let Some(end) = (x + 2..=end).rev().find(|at| is_word(*at) != is_word(*at - 1)) else { continue };
-        out.push_str(&text[kept..x]);
+        out.push_str(&text[copied..x]);
         out.push_str("&#215;");
-        kept = x + 1;
+        copied = x + 1;
         free = end;
     }
-    out.push_str(&text[kept..]);
+    out.push_str(&text[copied..]);
     out
 }
 

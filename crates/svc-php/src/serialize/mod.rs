@@ -21,6 +21,7 @@ pub const MAX_DEPTH: usize = 512;
 
 /// Error for malformed serialized text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct UnserializeError {
     /// Position of the error, in bytes from the start.
     pub offset: usize,

@@ -65,7 +65,7 @@ fn text_styles() -> Vec<String> {
 
 /// A block in the format of the recordings: attributes are PHP arrays.
 fn to_recorded(block: &Block<'_>) -> Value {
-    let attrs = match block.attrs_unreadable {
+    let attrs = match block.has_invalid_attrs {
         true => Value::Null,
         false => Php::from(Value::Object(block.attrs.clone())).into(),
     };
@@ -83,7 +83,7 @@ fn from_recorded(block: &Value) -> Block<'static> {
     Block {
         name: block["blockName"].as_str().map(|name| name.to_owned().into()),
         attrs: attributes(&block["attrs"]),
-        attrs_unreadable: false,
+        has_invalid_attrs: false,
         inner_blocks: list("innerBlocks").map(from_recorded).collect(),
         inner_content: list("innerContent").map(|text| text.as_str().map(|text| text.to_owned().into())).collect(),
     }

@@ -82,7 +82,7 @@ fn in_context(name: &str, vector: &Vector, context: &RenderContext<'_>) -> Optio
     let (text, second) = (vector.text(0), vector.text(1));
     Some(match name {
         "filter:the_content" => display::render_content(text, context).into(),
-        "filter:the_excerpt" => display::render_given_excerpt(text, context).into(),
+        "filter:the_excerpt" => display::render_manual_excerpt(text, context).into(),
         "filter:comment_text" => display::render_comment(text, context).into(),
         "filter:term_description" => display::render_term_description(text, context).into(),
         "filter:widget_text_content" => display::render_widget_text(text, context).into(),

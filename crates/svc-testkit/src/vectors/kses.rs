@@ -24,7 +24,7 @@ pub(super) fn call(vector: &Vector) -> Option<Outcome> {
         "wp_kses_one_attr" => kses::filter_attribute(text, vector.text(1)).into(),
         "wp_kses_stripslashes" => kses::unescape_quotes(text).into_owned().into(),
         "wp_kses_xml_named_entities" => xml_entity(vector.arg(0)[1].as_str().unwrap_or_default()).into(),
-        "filter:content_save_pre" => save::content_with(text, Some(&posts())).into(),
+        "filter:content_save_pre" => save::content_with_allowed(text, Some(&posts())).into(),
         "filter:title_save_pre" => save::title(text, true).into(),
         "filter:pre_term_name" => save::term_name(text).into(),
         "filter:pre_term_description" => save::term_description(text).into(),

@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// The surroundings of a block.
-pub(super) struct Around<'a> {
+pub(super) struct Surroundings<'a> {
     pub(super) block: &'a Block<'a>,
     pub(super) parent: Option<&'a Block<'a>>,
     /// Returns the next number for element ids.
@@ -21,7 +21,7 @@ pub(super) struct Around<'a> {
     pub(super) gallery: &'a dyn Fn() -> u64,
 }
 
-impl Around<'_> {
+impl Surroundings<'_> {
     fn style(&self, path: &[&str]) -> &Value {
         path.iter().fold(&self.block["style"], |at, step| at.get(step).unwrap_or(&Value::Null))
     }
@@ -35,26 +35,26 @@ impl Around<'_> {
 const HEADINGS: [&str; 6] = ["h1", "h2", "h3", "h4", "h5", "h6"];
 
 /// The rendered markup of a static block.
-pub(super) fn mend(name: &str, html: String, around: &Around<'_>) -> String {
+pub(super) fn render_static(name: &str, html: String, surroundings: &Surroundings<'_>) -> String {
     match name {
         "core/heading" => {
             add_class(html, |html, tag| HEADINGS.iter().any(|name| tag.is(html, name)), "wp-block-heading")
         }
         "core/list" => add_class(html, |html, tag| tag.is(html, "ul") || tag.is(html, "ol"), "wp-block-list"),
-        "core/gallery" => gallery(html, around),
-        "core/image" => image(html, around),
-        "core/button" => button(html, around),
-        "core/file" if around.block["displayPreview"] == true => preview(html),
-        "core/accordion" => accordion(html, around),
-        "core/accordion-item" => accordion_item(html, around),
-        "core/tab-list" => tab_list(html, around),
-        "core/tabs" => tabs(html, around),
+        "core/gallery" => gallery(html, surroundings),
+        "core/image" => image(html, surroundings),
+        "core/button" => button(html, surroundings),
+        "core/file" if surroundings.block["displayPreview"] == true => preview(html),
+        "core/accordion" => accordion(html, surroundings),
+        "core/accordion-item" => accordion_item(html, surroundings),
+        "core/tab-list" => tab_list(html, surroundings),
+        "core/tabs" => tabs(html, surroundings),
         _ => html,
     }
 }
 
-fn add_class(html: String, wanted: impl Fn(&str, &Tag) -> bool, class: &str) -> String {
-    let Some(tag) = Tags::new(&html).find(|tag| wanted(&html, tag)) else { return html };
+fn add_class(html: String, predicate: impl Fn(&str, &Tag) -> bool, class: &str) -> String {
+    let Some(tag) = Tags::new(&html).find(|tag| predicate(&html, tag)) else { return html };
     let mut changes = Changes::of(&html);
     changes.add_classes(&tag, [class]);
     changes.apply()
@@ -70,27 +70,27 @@ fn set_first(html: String, attributes: &[(&str, &str)]) -> String {
 
 fn set_all(changes: &mut Changes<'_>, tag: &Tag, attributes: &[(&str, &str)]) {
     for (name, value) in attributes {
-        if value.is_empty() { changes.switch_on(tag, name) } else { changes.set(tag, name, value) }
+        if value.is_empty() { changes.set_boolean(tag, name) } else { changes.set(tag, name, value) }
     }
 }
 
-fn gallery(html: String, around: &Around<'_>) -> String {
-    let class = format!("wp-block-gallery-{}", (around.gallery)());
+fn gallery(html: String, surroundings: &Surroundings<'_>) -> String {
+    let class = format!("wp-block-gallery-{}", (surroundings.gallery)());
     let html = add_class(html, |_, _| true, &class);
-    let opens = around
+    let has_lightbox = surroundings
         .block
         .inner_blocks
         .iter()
         .any(|inner| inner.name.as_deref() == Some("core/image") && inner["lightbox"]["enabled"] == true);
-    if !opens {
+    if !has_lightbox {
         return html;
     }
-    let context = format!("{{\"galleryId\":\"{}\"}}", around.key());
+    let context = format!("{{\"galleryId\":\"{}\"}}", surroundings.key());
     set_first(html, &[("data-wp-interactive", "core/gallery"), ("data-wp-context", &context)])
 }
 
 /// Script attributes of an image with a lightbox.
-const OPENING: [(&str, &str); 9] = [
+const LIGHTBOX_ATTRIBUTES: [(&str, &str); 9] = [
     ("data-wp-class--hide", "state.isContentHidden"),
     ("data-wp-class--show", "state.isContentVisible"),
     ("data-wp-init", "callbacks.setButtonStyles"),
@@ -103,15 +103,15 @@ const OPENING: [(&str, &str); 9] = [
 ];
 
 /// The button that opens the lightbox.
-const OPENER: &str = include_str!("opener.html");
+const LIGHTBOX_BUTTON: &str = include_str!("opener.html");
 
-fn image(html: String, around: &Around<'_>) -> String {
+fn image(html: String, surroundings: &Surroundings<'_>) -> String {
     let Some(tag) = Tags::new(&html).find(|tag| tag.is(&html, "img")) else { return String::new() };
     if tag.value(&html, "src").unwrap_or_default().is_empty() {
         return String::new();
     }
-    let block = around.block;
-    let in_gallery = around.parent.is_some_and(|parent| parent.name.as_deref() == Some("core/gallery"));
+    let block = surroundings.block;
+    let in_gallery = surroundings.parent.is_some_and(|parent| parent.name.as_deref() == Some("core/gallery"));
     let data_id = if in_gallery { &block["id"] } else { &block["data-id"] };
     let links = !matches!(block["linkDestination"].as_str(), None | Some("" | "none"));
     let mut changes = Changes::of(&html);
@@ -119,9 +119,9 @@ fn image(html: String, around: &Around<'_>) -> String {
         changes.set(&tag, "data-id", &svc_php::cast::to_text(data_id));
     }
     if block["lightbox"]["enabled"] == true && !links {
-        let key = around.key();
-        set_all(&mut changes, &tag, &OPENING);
-        changes.insert(tag.end(), OPENER.trim_end());
+        let key = surroundings.key();
+        set_all(&mut changes, &tag, &LIGHTBOX_ATTRIBUTES);
+        changes.insert(tag.end(), LIGHTBOX_BUTTON.trim_end());
         if let Some(figure) = Tags::new(&html).find(|tag| tag.is(&html, "figure")) {
             let context = format!("{{\"imageId\":\"{key}\"}}");
             let of_figure =
@@ -133,18 +133,18 @@ fn image(html: String, around: &Around<'_>) -> String {
     changes.apply()
 }
 
-fn button(html: String, around: &Around<'_>) -> String {
+fn button(html: String, surroundings: &Surroundings<'_>) -> String {
     if !has_label(&html) {
         return String::new();
     }
-    let Some(given) = around.style(&["dimensions", "width"]).as_str().filter(|text| !text.is_empty()) else {
+    let Some(width) = surroundings.style(&["dimensions", "width"]).as_str().filter(|text| !text.is_empty()) else {
         return html;
     };
     // Presets with numeric names are percentages.
-    let value = match given.strip_prefix("var:preset|dimension|") {
+    let value = match width.strip_prefix("var:preset|dimension|") {
         Some(name) if name.parse::<f64>().is_ok() => format!("{name}%"),
         Some(name) => format!("var(--wp--preset--dimension--{name})"),
-        None => given.to_owned(),
+        None => width.to_owned(),
     };
     let Some(tag) = Tags::new(&html).next() else { return html };
     let percent = value.strip_suffix('%').filter(|n| n.parse::<f64>().is_ok());
@@ -152,14 +152,18 @@ fn button(html: String, around: &Around<'_>) -> String {
         Some(n) => (format!("--wp--block-button--width: {n};"), vec!["has-custom-width", "wp-block-button__width"]),
         None => (format!("width: {value};"), vec!["has-custom-width"]),
     };
-    let of_width = format!("wp-block-button__width-{}", percent.unwrap_or_default());
+    let width_class = format!("wp-block-button__width-{}", percent.unwrap_or_default());
     if matches!(percent, Some("25" | "50" | "75" | "100")) {
-        classes.push(&of_width);
+        classes.push(&width_class);
     }
     let own = tag.value(&html, "style").unwrap_or_default();
-    let joint = if own.is_empty() { "" } else { " " };
+    let separator = if own.is_empty() { "" } else { " " };
     let mut changes = Changes::of(&html);
-    changes.set_escaped(&tag, "style", &format!("{}{joint}{}", svc_text::esc_attr(&css), own.replace('"', "&quot;")));
+    changes.set_escaped(
+        &tag,
+        "style",
+        &format!("{}{separator}{}", svc_text::esc_attr(&css), own.replace('"', "&quot;")),
+    );
     changes.add_classes(&tag, classes);
     changes.apply()
 }
@@ -194,13 +198,13 @@ fn preview(html: String) -> String {
     changes.apply()
 }
 
-fn accordion(html: String, around: &Around<'_>) -> String {
-    let context = format!("{{ \"autoclose\": {}, \"accordionItems\": [] }}", around.block["autoclose"] == true);
+fn accordion(html: String, surroundings: &Surroundings<'_>) -> String {
+    let context = format!("{{ \"autoclose\": {}, \"accordionItems\": [] }}", surroundings.block["autoclose"] == true);
     set_first(html, &[("data-wp-interactive", "core/accordion"), ("data-wp-context", &context)])
 }
 
 /// An accordion item: a heading that opens and closes its panel.
-fn accordion_item(html: String, around: &Around<'_>) -> String {
+fn accordion_item(html: String, surroundings: &Surroundings<'_>) -> String {
     let with_class = |class: &str| Tags::new(&html).find(|tag| tag.has_class(&html, class));
     // A heading without a panel is unchanged.
     let (Some(item), Some(toggle), Some(panel)) = (
@@ -210,8 +214,8 @@ fn accordion_item(html: String, around: &Around<'_>) -> String {
     ) else {
         return html;
     };
-    let is_open = around.block["openByDefault"] == true;
-    let id = format!("accordion-item-{}", (around.id)());
+    let is_open = surroundings.block["openByDefault"] == true;
+    let id = format!("accordion-item-{}", (surroundings.id)());
     let panel_id = format!("{id}-panel");
     let mut changes = Changes::of(&html);
     let context = format!("{{ \"id\": \"{id}\", \"openByDefault\": {is_open} }}");
@@ -223,7 +227,7 @@ fn accordion_item(html: String, around: &Around<'_>) -> String {
     ];
     set_all(&mut changes, &item, &of_item);
     // Only items of an accordion have this attribute. As in WordPress, it precedes the other attributes.
-    let is_known = around.parent.is_some_and(|parent| parent.name.as_deref() == Some("core/accordion"));
+    let is_known = surroundings.parent.is_some_and(|parent| parent.name.as_deref() == Some("core/accordion"));
     let expanded = if is_known { format!(" aria-expanded=\"{is_open}\"") } else { String::new() };
     changes.insert_first(&toggle, format!("{expanded} aria-controls=\"{panel_id}\""));
     let of_toggle =
@@ -239,16 +243,16 @@ fn accordion_item(html: String, around: &Around<'_>) -> String {
     changes.apply()
 }
 
-fn tab_list(html: String, around: &Around<'_>) -> String {
-    let label = around.block["ariaLabel"].as_str().filter(|label| !label.is_empty()).unwrap_or("Tabbed content");
+fn tab_list(html: String, surroundings: &Surroundings<'_>) -> String {
+    let label = surroundings.block["ariaLabel"].as_str().filter(|label| !label.is_empty()).unwrap_or("Tabbed content");
     set_first(html, &[("aria-label", label)])
 }
 
 /// Tabs: a list of buttons and their panels.
-fn tabs(html: String, around: &Around<'_>) -> String {
+fn tabs(html: String, surroundings: &Surroundings<'_>) -> String {
     let Some(first) = Tags::new(&html).next() else { return html };
-    let anchor = around.block["anchor"].as_str().filter(|anchor| !anchor.is_empty());
-    let id = anchor.map_or_else(|| format!("tabs_{}", (around.id)()), str::to_owned);
+    let anchor = surroundings.block["anchor"].as_str().filter(|anchor| !anchor.is_empty());
+    let id = anchor.map_or_else(|| format!("tabs_{}", (surroundings.id)()), str::to_owned);
     // Nested tabs were already rendered.
     let is_new = |tag: &Tag, mark: &str| tag.value(&html, mark).is_none();
     let panels: Vec<(Tag, String)> = Tags::new(&html)
@@ -264,7 +268,7 @@ fn tabs(html: String, around: &Around<'_>) -> String {
     });
     let mut changes = Changes::of(&html);
     let context =
-        serde_json::json!({"tabsId": id, "activeTabIndex": around.block["activeTabIndex"].as_i64().unwrap_or(0)});
+        serde_json::json!({"tabsId": id, "activeTabIndex": surroundings.block["activeTabIndex"].as_i64().unwrap_or(0)});
     let of_tabs = [
         ("data-wp-context", context.to_string()),
         ("data-wp-init", "callbacks.onTabsInit".to_owned()),
