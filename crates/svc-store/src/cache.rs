@@ -52,7 +52,7 @@ impl Family {
 const APPROXIMATE_TTL: Duration = Duration::from_mins(1);
 
 /// Caches that all connections of a store share.
-pub(crate) struct Shared {
+pub(crate) struct SharedCaches {
     totals: quick_cache::sync::Cache<String, u64>,
     /// Approximate totals and when they were counted.
     approximate: quick_cache::sync::Cache<String, (Instant, u64)>,
@@ -62,9 +62,9 @@ pub(crate) struct Shared {
     pub(crate) is_utf8mb3: AtomicBool,
 }
 
-impl Shared {
+impl SharedCaches {
     pub(crate) fn new() -> Self {
-        Shared {
+        SharedCaches {
             totals: quick_cache::sync::Cache::new(4_096),
             approximate: quick_cache::sync::Cache::new(64),
             options: Mutex::new(None),

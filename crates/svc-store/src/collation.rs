@@ -183,22 +183,22 @@ fn fold_char(c: char, out: &mut String) {
 
 /// A parsed `LIKE` pattern.
 #[derive(Debug)]
-pub(crate) enum Pattern {
+pub(crate) enum LikePattern {
     /// `%text%`, the most common form.
     Contains(String),
     /// Any other pattern.
-    Parts(Vec<Part>),
+    Parts(Vec<PatternPart>),
 }
 
 /// An element of a pattern.
 #[derive(Debug, PartialEq)]
-pub(crate) enum Part {
+pub(crate) enum PatternPart {
     Char(char),
     AnyChar,
     Anything,
 }
 
-impl Pattern {
+impl LikePattern {
     /// Parses a pattern with `%`, `_` and an optional escape character.
     pub(crate) fn new(pattern: &str, escape: Option<char>) -> Self {
         let mut parts = Vec::new();
@@ -208,59 +208,59 @@ impl Pattern {
             let literal = match c {
                 _ if Some(c) == escape => chars.next().unwrap_or(c),
                 '%' => {
-                    if parts.last() != Some(&Part::Anything) {
-                        parts.push(Part::Anything);
+                    if parts.last() != Some(&PatternPart::Anything) {
+                        parts.push(PatternPart::Anything);
                     }
                     continue;
                 }
                 '_' => {
-                    parts.push(Part::AnyChar);
+                    parts.push(PatternPart::AnyChar);
                     continue;
                 }
                 _ => c,
             };
             folded.clear();
             fold_char(literal, &mut folded);
-            parts.extend(folded.chars().map(Part::Char));
+            parts.extend(folded.chars().map(PatternPart::Char));
         }
-        if let [Part::Anything, middle @ .., Part::Anything] = &parts[..] {
+        if let [PatternPart::Anything, middle @ .., PatternPart::Anything] = &parts[..] {
             let text: Option<String> =
-                middle.iter().map(|p| if let Part::Char(c) = p { Some(*c) } else { None }).collect();
+                middle.iter().map(|p| if let PatternPart::Char(c) = p { Some(*c) } else { None }).collect();
             if let Some(text) = text {
-                return Pattern::Contains(text);
+                return LikePattern::Contains(text);
             }
         }
-        Pattern::Parts(parts)
+        LikePattern::Parts(parts)
     }
 
     /// Returns whether the text matches. `buffer` is a buffer that is reused between calls.
     pub(crate) fn matches(&self, text: &str, buffer: &mut String) -> bool {
         fold(text, buffer);
         match self {
-            Pattern::Contains(part) => buffer.contains(part.as_str()),
-            Pattern::Parts(parts) => wildcard(parts, buffer),
+            LikePattern::Contains(part) => buffer.contains(part.as_str()),
+            LikePattern::Parts(parts) => wildcard(parts, buffer),
         }
     }
 }
 
 /// Matches with a single backtracking point, so the cost is at most the product of both lengths.
-fn wildcard(parts: &[Part], text: &str) -> bool {
+fn wildcard(parts: &[PatternPart], text: &str) -> bool {
     let (mut p, mut rest) = (0, text);
     let mut backtrack: Option<(usize, &str)> = None;
     loop {
         let mut chars = rest.chars();
         match (parts.get(p), chars.next()) {
-            (Some(Part::Anything), _) => {
+            (Some(PatternPart::Anything), _) => {
                 backtrack = Some((p + 1, rest));
                 p += 1;
                 continue;
             }
             (None, None) => return true,
-            (Some(Part::AnyChar), Some(_)) => {
+            (Some(PatternPart::AnyChar), Some(_)) => {
                 (p, rest) = (p + 1, chars.as_str());
                 continue;
             }
-            (Some(Part::Char(c)), Some(t)) if *c == t => {
+            (Some(PatternPart::Char(c)), Some(t)) if *c == t => {
                 (p, rest) = (p + 1, chars.as_str());
                 continue;
             }
@@ -337,7 +337,7 @@ mod tests {
         let mut buffer = String::new();
         for (pattern, text, expected) in rows {
             assert_eq!(
-                Pattern::new(pattern, Some('\\')).matches(text, &mut buffer),
+                LikePattern::new(pattern, Some('\\')).matches(text, &mut buffer),
                 expected,
                 "{text:?} LIKE {pattern:?}"
             );

@@ -113,7 +113,7 @@ pub struct CommentQuery {
     /// Only comments in these stored states: `1`, `0`, `spam`, `trash`, …
     pub approved: Vec<String>,
     /// A user whose own pending comments are also listed, regardless of `approved`.
-    pub own_held: Option<UserId>,
+    pub own_pending: Option<UserId>,
     /// Only these stored types. `comment` also matches the empty text.
     pub types: Vec<String>,
     /// Excluded types.
@@ -204,7 +204,7 @@ fn conditions(db: &Db, q: &CommentQuery, s: &mut SelectStatement) {
     }
     if !q.approved.is_empty() {
         let states = col("comment_approved").is_in(q.approved.iter().map(String::as_str));
-        match q.own_held {
+        match q.own_pending {
             None => drop(s.and_where(states)),
             Some(user) => drop(
                 s.cond_where(

@@ -63,6 +63,7 @@ impl FromStr for DatabaseUrl {
 
 /// Configuration of a store.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct StoreConfig {
     /// Location of the database.
     pub url: DatabaseUrl,

@@ -8,12 +8,12 @@ use std::time::Instant;
 
 use sea_query::{Alias, DynIden, IntoIden as _, SelectStatement, Value};
 
-use crate::cache::Shared;
+use crate::cache::SharedCaches;
 use crate::dialect::{Build, Dialect};
 use crate::engine::{Conn, Done, Row};
 use crate::error::{Result, StoreError};
 use crate::mysql_changes::Changes;
-use crate::session::SharedConn;
+use crate::session::SharedConnection;
 
 /// Maximum number of values bound to one statement. SQLite allows 32,766.
 pub(crate) const MAX_VALUES: usize = 32_000;
@@ -23,10 +23,10 @@ type StatementKey = (&'static str, usize);
 
 /// A connection on which all statements see the same snapshot.
 pub struct Db {
-    pub(crate) conn: SharedConn,
+    pub(crate) conn: SharedConnection,
     dialect: Dialect,
     pub(crate) prefix: Arc<str>,
-    pub(crate) shared: Arc<Shared>,
+    pub(crate) shared: Arc<SharedCaches>,
     /// Cached SQL texts that do not depend on values, shared by all handles on the connection.
     texts: Arc<Mutex<HashMap<StatementKey, Arc<str>>>>,
     /// Change counters as of this snapshot. `None` if the caches must not be used.
@@ -40,10 +40,10 @@ pub struct Db {
 }
 
 impl Db {
-    pub(crate) fn new(conn: Box<dyn Conn>, prefix: Arc<str>, shared: Arc<Shared>) -> Self {
+    pub(crate) fn new(conn: Box<dyn Conn>, prefix: Arc<str>, shared: Arc<SharedCaches>) -> Self {
         Db {
             dialect: conn.dialect(),
-            conn: SharedConn::new(conn),
+            conn: SharedConnection::new(conn),
             prefix,
             shared,
             texts: Arc::default(),

@@ -7,7 +7,7 @@ use std::io::Write;
 use crate::db::Db;
 use crate::dialect::Dialect;
 use crate::error::{Result, StoreError};
-use crate::schema::{Kind, TABLES, Table, quoted};
+use crate::schema::{ColumnType, TABLES, Table, quoted};
 use crate::store::Store;
 
 /// Length at which an `INSERT` statement ends, in bytes.
@@ -103,7 +103,7 @@ fn table_rows(
 
 fn is_number(table: &Table, column: &str) -> bool {
     let column_of_table = table.columns.iter().find(|c| c.name.eq_ignore_ascii_case(column));
-    column_of_table.is_some_and(|c| matches!(c.kind, Kind::Id | Kind::BigInt | Kind::Int))
+    column_of_table.is_some_and(|c| matches!(c.kind, ColumnType::Id | ColumnType::BigInt | ColumnType::Int))
 }
 
 fn is_plain(number: &[u8]) -> bool {

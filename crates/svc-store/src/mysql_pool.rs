@@ -9,17 +9,17 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::cache::Shared;
+use crate::cache::SharedCaches;
 use crate::config::StoreConfig;
 use crate::db::{Db, Tx};
-use crate::engine::mysql::{MySql, Server};
+use crate::engine::mysql::{MySql, ServerOptions};
 use crate::error::{Result, StoreError};
 use crate::mysql_changes::Changes;
 use crate::pool::{MAX_WAITING, WAIT_AFTER_WRITE};
 use crate::request_cache;
 use crate::schema;
 use crate::session::{self, Session};
-use crate::write_turn::{Turn, Turns, pass_gate};
+use crate::write_turn::{WriterSlot, WriterSlots, pass_gate};
 
 /// Maximum number of attempts to run a transaction.
 const MAX_ATTEMPTS: u32 = 24;
@@ -28,7 +28,7 @@ const MAX_ATTEMPTS: u32 = 24;
 const MAX_PAUSE_LOG2: u32 = 7;
 
 #[derive(Default)]
-struct State {
+struct PoolState {
     idle: Vec<Db>,
     /// Number of connections that are open or being opened.
     n_open: usize,
@@ -38,18 +38,18 @@ struct State {
 
 /// The connections to one database.
 pub(crate) struct MySqlPool {
-    state: Mutex<State>,
+    state: Mutex<PoolState>,
     freed: Condvar,
-    server: Server,
+    server: ServerOptions,
     prefix: Arc<str>,
-    shared: Arc<Shared>,
+    shared: Arc<SharedCaches>,
     max: usize,
     wait: Duration,
     read_limit: Option<Duration>,
     staleness: Duration,
     start: Instant,
     /// Slots for writers.
-    turns: Turns,
+    writer_slots: WriterSlots,
     /// Whether the server is a node of a cluster that certifies changes at commit (Galera).
     is_cluster: bool,
     /// Change detection; `None` until the server was checked.
@@ -64,15 +64,15 @@ impl MySqlPool {
         let mut pool = MySqlPool {
             state: Mutex::default(),
             freed: Condvar::new(),
-            server: Server::of(url)?,
+            server: ServerOptions::of(url)?,
             prefix: config.table_prefix.as_str().into(),
-            shared: Arc::new(Shared::new()),
+            shared: Arc::new(SharedCaches::new()),
             max,
             wait: config.wait,
             read_limit: config.read_limit,
             staleness: config.staleness,
             start: Instant::now(),
-            turns: Turns::of(max),
+            writer_slots: WriterSlots::of(max),
             is_cluster: false,
             changes: None,
         };
@@ -121,7 +121,7 @@ impl MySqlPool {
     pub(crate) fn state(&self) -> Option<i64> {
         let begun = Instant::now();
         let db = self.state.lock().unwrap_or_else(PoisonError::into_inner).idle.pop()?;
-        let mut lease = Lease { pool: self, db: Some(db), fresh: false, begun: false };
+        let mut lease = PooledConnection { pool: self, db: Some(db), fresh: false, begun: false };
         self.changes.as_ref()?.version(lease.db().ok()?, begun).ok()?
     }
 
@@ -136,20 +136,20 @@ impl MySqlPool {
     }
 
     /// Waits until a writer may use a connection.
-    pub(crate) async fn turn(&self) -> Result<Turn> {
-        self.turns.turn().await
+    pub(crate) async fn turn(&self) -> Result<WriterSlot> {
+        self.writer_slots.turn().await
     }
 
     /// Like [`Self::turn`], for threads that may block.
-    pub(crate) fn turn_blocking(&self) -> Result<Turn> {
+    pub(crate) fn turn_blocking(&self) -> Result<WriterSlot> {
         session::refuse_nested(&self.shared)?;
-        self.turns.turn_blocking()
+        self.writer_slots.turn_blocking()
     }
 
     /// Runs a transaction, again if the server requests it. Transactions of all servers on the database are serialized.
     pub(crate) fn write<T, E: From<StoreError>>(
         &self,
-        _turn: Turn,
+        _turn: WriterSlot,
         f: impl Fn(&mut Tx) -> Result<T, E>,
     ) -> Result<T, E> {
         session::refuse_nested(&self.shared)?;
@@ -236,7 +236,7 @@ impl MySqlPool {
     }
 
     /// A connection with an open transaction. Connections that the server has closed are replaced.
-    fn begin(&self, begin: &str) -> Result<Lease<'_>> {
+    fn begin(&self, begin: &str) -> Result<PooledConnection<'_>> {
         loop {
             let mut lease = self.take()?;
             let fresh = lease.fresh;
@@ -251,19 +251,19 @@ impl MySqlPool {
         }
     }
 
-    fn take(&self) -> Result<Lease<'_>> {
+    fn take(&self) -> Result<PooledConnection<'_>> {
         let has_written = request_cache::has_written();
         let until = Instant::now() + if has_written { WAIT_AFTER_WRITE.max(self.wait) } else { self.wait };
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
             if let Some(db) = state.idle.pop() {
-                return Ok(Lease { pool: self, db: Some(db), fresh: false, begun: false });
+                return Ok(PooledConnection { pool: self, db: Some(db), fresh: false, begun: false });
             }
             if state.n_open < self.max {
                 state.n_open += 1;
                 drop(state);
                 // From here on, the lease returns the slot in any case.
-                let mut lease = Lease { pool: self, db: None, fresh: true, begun: false };
+                let mut lease = PooledConnection { pool: self, db: None, fresh: true, begun: false };
                 lease.db = Some(self.connect(self.read_limit)?);
                 return Ok(lease);
             }
@@ -300,14 +300,14 @@ fn is_cluster(db: &mut Db) -> bool {
 }
 
 /// A pooled connection. It is closed if it is broken or its transaction was not ended.
-struct Lease<'a> {
+struct PooledConnection<'a> {
     pool: &'a MySqlPool,
     db: Option<Db>,
     fresh: bool,
     begun: bool,
 }
 
-impl Lease<'_> {
+impl PooledConnection<'_> {
     fn db(&mut self) -> Result<&mut Db> {
         self.db.as_mut().ok_or(StoreError::Busy)
     }
@@ -318,7 +318,7 @@ impl Lease<'_> {
     }
 }
 
-impl Drop for Lease<'_> {
+impl Drop for PooledConnection<'_> {
     fn drop(&mut self) {
         let mut state = self.pool.state.lock().unwrap_or_else(PoisonError::into_inner);
         match self.db.take() {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use svc_testkit::mariadb::{MariaDb, QUICK};
 
 use crate::engine::Conn as _;
-use crate::engine::mysql::{MySql, Server};
+use crate::engine::mysql::{MySql, ServerOptions};
 use crate::import::{ImportError, ImportOptions};
 use crate::mysql_changes::SETTLE_TIME;
 use crate::{DatabaseUrl, Family, Store, StoreConfig, StoreError, StoredText, fixture, options, posts};
@@ -63,7 +63,7 @@ fn deadlocks_with_other_programs_are_retried() {
         }
     });
     // The server rolls back the transaction with fewer changes.
-    let mut other = Other::of(&config);
+    let mut other = OtherProgram::of(&config);
     other.run("START TRANSACTION");
     for n in 0..20 {
         other.run(&format!("INSERT INTO wp_options (option_name, option_value) VALUES ('other{n}', '')"));
@@ -111,7 +111,7 @@ fn concurrent_read_modify_write_loses_nothing() {
 #[test]
 fn concurrent_changes_by_other_programs_are_not_overwritten() {
     let Some((store, config, _)) = site() else { return };
-    let mut other = Other::of(&config);
+    let mut other = OtherProgram::of(&config);
     let is_supported = other.0.execute("SET SESSION innodb_snapshot_isolation = ON", &[]).is_ok();
     if !is_supported {
         eprintln!("SKIPPED: the server does not support innodb_snapshot_isolation");
@@ -208,9 +208,9 @@ fn uses_tls_and_verifies_certificates() {
 /// An empty site on a server that no other test writes to while the guard is held.
 fn quiet_site() -> Option<(MutexGuard<'static, ()>, Store, StoreConfig)> {
     static SERVER: OnceLock<Option<MariaDb>> = OnceLock::new();
-    static ALONE: Mutex<()> = Mutex::new(());
+    static QUIET_SERVER: Mutex<()> = Mutex::new(());
     let server = SERVER.get_or_init(|| MariaDb::start(QUICK).unwrap()).as_ref()?;
-    let guard = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let guard = QUIET_SERVER.lock().unwrap_or_else(PoisonError::into_inner);
     let config = fixture::database(server);
     let store = Store::open(&config).unwrap();
     store.write_blocking(crate::schema::install).unwrap();
@@ -218,12 +218,12 @@ fn quiet_site() -> Option<(MutexGuard<'static, ()>, Store, StoreConfig)> {
 }
 
 /// Another program on the same database: a connection that the store does not know.
-struct Other(MySql);
+struct OtherProgram(MySql);
 
-impl Other {
+impl OtherProgram {
     fn of(config: &StoreConfig) -> Self {
         let DatabaseUrl::MySql(url) = &config.url else { unreachable!() };
-        Other(MySql::open(&Server::of(url).unwrap(), None, Duration::from_secs(5)).unwrap())
+        OtherProgram(MySql::open(&ServerOptions::of(url).unwrap(), None, Duration::from_secs(5)).unwrap())
     }
 
     fn run(&mut self, sql: &str) {
@@ -268,7 +268,7 @@ const COUNTED: u64 = 2;
 #[test]
 fn totals_are_cached_until_a_write() {
     let Some((_alone, store, config)) = quiet_site() else { return };
-    let mut other = Other::of(&config);
+    let mut other = OtherProgram::of(&config);
     other.insert();
     for n in 1..300 {
         other.insert();
@@ -286,7 +286,7 @@ fn totals_are_never_stale() {
     let Some((_alone, store, config)) = quiet_site() else { return };
     let (begun, done) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
     let writers = [7, 13].map(|gap| {
-        let (mut other, begun, done) = (Other::of(&config), begun.clone(), done.clone());
+        let (mut other, begun, done) = (OtherProgram::of(&config), begun.clone(), done.clone());
         std::thread::spawn(move || {
             for n in 0..150_u32 {
                 begun.fetch_add(1, Ordering::SeqCst);
@@ -315,7 +315,7 @@ fn totals_are_never_stale() {
 #[test]
 fn late_commits_are_noticed() {
     let Some((_alone, store, config)) = quiet_site() else { return };
-    let (mut long, mut short) = (Other::of(&config), Other::of(&config));
+    let (mut long, mut short) = (OtherProgram::of(&config), OtherProgram::of(&config));
     short.insert();
     short.insert();
     long.run("START TRANSACTION");
@@ -336,7 +336,7 @@ fn late_commits_are_noticed() {
 #[test]
 fn tables_of_other_engines_are_not_cached() {
     let Some((_alone, store, config)) = quiet_site() else { return };
-    let mut other = Other::of(&config);
+    let mut other = OtherProgram::of(&config);
     other.insert();
     other.insert();
     wait_until(|| total(&store) == (2, CACHED));
@@ -352,7 +352,7 @@ fn tables_of_other_engines_are_not_cached() {
 #[test]
 fn options_are_cached_until_a_write() {
     let Some((_alone, store, config)) = quiet_site() else { return };
-    let mut other = Other::of(&config);
+    let mut other = OtherProgram::of(&config);
     let get = || {
         let read = |db: &mut crate::Db| {
             db.version(Family::Options);
@@ -370,7 +370,7 @@ fn options_are_cached_until_a_write() {
 #[test]
 fn state_changes_with_each_write() {
     let Some((_alone, store, config)) = quiet_site() else { return };
-    let mut other = Other::of(&config);
+    let mut other = OtherProgram::of(&config);
     let mut last = None;
     for _ in 0..20 {
         let state = std::cell::Cell::new(None);
@@ -388,7 +388,7 @@ fn state_changes_with_each_write() {
 #[test]
 fn utf8mb3_columns_store_emoji_as_references() {
     let Some((_, config, _)) = site() else { return };
-    let mut other = Other::of(&config);
+    let mut other = OtherProgram::of(&config);
     other.run("ALTER TABLE wp_posts CONVERT TO CHARACTER SET utf8mb3 COLLATE utf8mb3_unicode_520_ci");
     let store = Store::open(&config).unwrap();
     let post =
@@ -409,7 +409,7 @@ fn staleness_permits_old_totals_until_an_own_write() {
     let Some((_, mut config, _)) = site() else { return };
     config.staleness = Duration::from_secs(3600);
     let store = Store::open(&config).unwrap();
-    let mut other = Other::of(&config);
+    let mut other = OtherProgram::of(&config);
     other.insert();
     other.insert();
     assert_eq!(total(&store).0, 2);

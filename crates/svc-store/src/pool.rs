@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::oneshot;
 
-use crate::cache::Shared;
+use crate::cache::SharedCaches;
 use crate::collation;
 use crate::config::StoreConfig;
 use crate::db::{Db, Tx};
@@ -23,7 +23,7 @@ use crate::session::{self, Session};
 use crate::writer::Writer;
 
 /// A read connection and its state.
-struct Reader {
+struct PooledReader {
     db: Db,
     /// Deadline of statements on the connection.
     deadline: Deadline,
@@ -39,14 +39,14 @@ pub(crate) const WAIT_AFTER_WRITE: Duration = Duration::from_secs(30);
 
 /// Idle readers, and the number of threads that wait for one.
 #[derive(Default)]
-struct Free {
-    readers: Vec<Reader>,
+struct IdleReaders {
+    readers: Vec<PooledReader>,
     n_waiting: usize,
 }
 
 /// The connections to one SQLite file.
 pub(crate) struct SqlitePool {
-    free: Mutex<Free>,
+    idle: Mutex<IdleReaders>,
     /// A connection that only checks whether the database has changed.
     change_watch: Mutex<Option<Sqlite>>,
     freed: Condvar,
@@ -55,17 +55,17 @@ pub(crate) struct SqlitePool {
     read_limit: Option<Duration>,
     path: PathBuf,
     temporary: bool,
-    marker: Option<Marker>,
+    marker: Option<ShutdownMarker>,
     durable: bool,
     prefix: Arc<str>,
-    shared: Arc<Shared>,
+    shared: Arc<SharedCaches>,
 }
 
 impl SqlitePool {
     pub(crate) fn open(path: &Path, config: &StoreConfig, temporary: bool) -> Result<Self> {
         let prefix: Arc<str> = config.table_prefix.as_str().into();
-        let shared = Arc::new(Shared::new());
-        let (marker, unclean) = if temporary { (None, false) } else { Marker::open(path) };
+        let shared = Arc::new(SharedCaches::new());
+        let (marker, unclean) = if temporary { (None, false) } else { ShutdownMarker::open(path) };
         let durable = config.durable && !temporary;
         create_private(path);
         let writer = open_when_free(path, Mode::Write { durable }, config.wait)?;
@@ -85,10 +85,10 @@ impl SqlitePool {
             let conn = open_when_free(path, Mode::Read, config.wait)?;
             let deadline = conn.deadline.clone();
             let db = Db::new(Box::new(conn), prefix.clone(), shared.clone());
-            idle.push(Reader { db, deadline, data_version: None });
+            idle.push(PooledReader { db, deadline, data_version: None });
         }
         Ok(SqlitePool {
-            free: Mutex::new(Free { readers: idle, n_waiting: 0 }),
+            idle: Mutex::new(IdleReaders { readers: idle, n_waiting: 0 }),
             change_watch: Mutex::new(Some(open_when_free(path, Mode::Read, config.wait)?)),
             freed: Condvar::new(),
             writer: Writer::start(writer, guard),
@@ -126,7 +126,7 @@ impl SqlitePool {
         if let Some(mut db) = session::current(&self.shared) {
             return f(&mut db);
         }
-        let mut lease = Lease { pool: self, reader: Some(self.take()?) };
+        let mut lease = ReaderLease { pool: self, reader: Some(self.take()?) };
         let Some(reader) = &mut lease.reader else { return Err(StoreError::Busy.into()) };
         reader.deadline.set(self.read_limit.filter(|_| !unlimited));
         reader.begin()?;
@@ -138,21 +138,21 @@ impl SqlitePool {
         result
     }
 
-    fn take(&self) -> Result<Reader> {
+    fn take(&self) -> Result<PooledReader> {
         let has_written = request_cache::has_written();
         let until = Instant::now() + if has_written { WAIT_AFTER_WRITE.max(self.wait) } else { self.wait };
-        let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
-            if let Some(reader) = free.readers.pop() {
+            if let Some(reader) = idle.readers.pop() {
                 return Ok(reader);
             }
             let left = until.saturating_duration_since(Instant::now());
-            if left.is_zero() || free.n_waiting >= MAX_WAITING && !has_written {
+            if left.is_zero() || idle.n_waiting >= MAX_WAITING && !has_written {
                 return Err(StoreError::Busy);
             }
-            free.n_waiting += 1;
-            free = self.freed.wait_timeout(free, left).unwrap_or_else(PoisonError::into_inner).0;
-            free.n_waiting -= 1;
+            idle.n_waiting += 1;
+            idle = self.freed.wait_timeout(idle, left).unwrap_or_else(PoisonError::into_inner).0;
+            idle.n_waiting -= 1;
         }
     }
 
@@ -248,25 +248,25 @@ fn rebuild_text_indexes(tx: &mut Tx) -> Result<()> {
 }
 
 /// Returns the reader even if the closure panics, without an open snapshot.
-struct Lease<'a> {
+struct ReaderLease<'a> {
     pool: &'a SqlitePool,
-    reader: Option<Reader>,
+    reader: Option<PooledReader>,
 }
 
-impl Drop for Lease<'_> {
+impl Drop for ReaderLease<'_> {
     fn drop(&mut self) {
         if let Some(mut reader) = self.reader.take() {
             if std::thread::panicking() {
                 reader.deadline.set(None);
                 reader.end();
             }
-            self.pool.free.lock().unwrap_or_else(PoisonError::into_inner).readers.push(reader);
+            self.pool.idle.lock().unwrap_or_else(PoisonError::into_inner).readers.push(reader);
             self.pool.freed.notify_one();
         }
     }
 }
 
-impl Reader {
+impl PooledReader {
     fn begin(&mut self) -> Result<()> {
         self.db.conn.execute("BEGIN", &[])?;
         let version = data_version(|sql, each| self.db.conn.query(sql, &[], each));
@@ -328,7 +328,7 @@ fn epochs(db: &mut Db) -> Option<Arc<HashMap<String, i64>>> {
 impl Drop for SqlitePool {
     fn drop(&mut self) {
         // Close the writer last: the last connection checkpoints the log into the file, which a reader cannot do.
-        self.free.lock().unwrap_or_else(PoisonError::into_inner).readers.clear();
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner).readers.clear();
         *self.change_watch.lock().unwrap_or_else(PoisonError::into_inner) = None;
         self.writer.stop();
         if let Some(marker) = &mut self.marker {
@@ -357,11 +357,11 @@ fn io(e: std::io::Error) -> StoreError {
 /// Every process that uses the database holds a shared lock on the file, which the operating system releases when the
 /// process ends. A process that gets the exclusive lock is alone, and a marker that then contains `open` was left
 /// behind by a process that died.
-struct Marker {
+struct ShutdownMarker {
     file: File,
 }
 
-impl Marker {
+impl ShutdownMarker {
     /// Opens the marker and returns whether the last shutdown was unclean. Without a marker (in a read-only folder)
     /// this is unknown, but nothing can be written either.
     fn open(database: &Path) -> (Option<Self>, bool) {
@@ -378,7 +378,7 @@ impl Marker {
         }
         let _ = file.unlock();
         let _ = file.try_lock_shared();
-        (Some(Marker { file }), unclean)
+        (Some(ShutdownMarker { file }), unclean)
     }
 
     fn close(&mut self) {

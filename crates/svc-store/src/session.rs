@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 
 use sea_query::Value;
 
-use crate::cache::Shared;
+use crate::cache::SharedCaches;
 use crate::db::Db;
 use crate::engine::{Conn, Done, Row};
 use crate::error::{Result, StoreError};
@@ -42,17 +42,17 @@ impl Drop for Session {
 }
 
 /// A handle on this thread's open session on the store with these caches.
-pub(crate) fn current(store: &Arc<Shared>) -> Option<Db> {
+pub(crate) fn current(store: &Arc<SharedCaches>) -> Option<Db> {
     OPEN.with_borrow(|open| open.iter().rev().find(|db| Arc::ptr_eq(&db.shared, store)).map(Db::handle))
 }
 
 /// Returns whether this thread has an open session on the store with these caches.
-pub(crate) fn is_open(store: &Arc<Shared>) -> bool {
+pub(crate) fn is_open(store: &Arc<SharedCaches>) -> bool {
     OPEN.with_borrow(|open| open.iter().any(|db| Arc::ptr_eq(&db.shared, store)))
 }
 
 /// Fails if this thread has an open session on the store with these caches, because writes cannot be nested.
-pub(crate) fn refuse_nested(store: &Arc<Shared>) -> Result<()> {
+pub(crate) fn refuse_nested(store: &Arc<SharedCaches>) -> Result<()> {
     if is_open(store) {
         tracing::error!("a write was started within a read or a transaction on the same thread");
         return Err(StoreError::Nested);
@@ -62,11 +62,11 @@ pub(crate) fn refuse_nested(store: &Arc<Shared>) -> Result<()> {
 
 /// A connection shared by several handles of one thread.
 #[derive(Clone)]
-pub(crate) struct SharedConn(Arc<Mutex<Box<dyn Conn>>>);
+pub(crate) struct SharedConnection(Arc<Mutex<Box<dyn Conn>>>);
 
-impl SharedConn {
+impl SharedConnection {
     pub(crate) fn new(conn: Box<dyn Conn>) -> Self {
-        SharedConn(Arc::new(Mutex::new(conn)))
+        SharedConnection(Arc::new(Mutex::new(conn)))
     }
 
     /// Locks the connection. This fails only while a statement is running: if a function queries again for each row

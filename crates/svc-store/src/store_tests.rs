@@ -50,21 +50,21 @@ fn failed_writes_change_nothing() {
 fn caller_errors_roll_back() {
     fixture::on_each(|store| {
         #[derive(Debug, PartialEq)]
-        enum Mine {
+        enum CallerError {
             Refused,
             Store,
         }
-        impl From<StoreError> for Mine {
+        impl From<StoreError> for CallerError {
             fn from(_: StoreError) -> Self {
-                Mine::Store
+                CallerError::Store
             }
         }
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).build().unwrap();
-        let answer: Result<(), Mine> = runtime.block_on(store.write_or(|tx| {
+        let result: Result<(), CallerError> = runtime.block_on(store.write_or(|tx| {
             options::set(tx, "mine", &StoredText::of("1"), true)?;
-            Err(Mine::Refused)
+            Err(CallerError::Refused)
         }));
-        assert_eq!(answer, Err(Mine::Refused));
+        assert_eq!(result, Err(CallerError::Refused));
         assert_eq!(store.read(|db| options::get(db, "mine")).unwrap(), None);
     });
 }
@@ -108,8 +108,8 @@ fn slow_reads_time_out() {
     let store = Store::open(&config).unwrap();
     let start = Instant::now();
     let endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT COUNT(*) FROM n";
-    let answer = store.read(|db| db.conn.query(endless, &[], &mut |_| Ok(())));
-    assert!(matches!(answer, Err(StoreError::Deadline)), "{answer:?}");
+    let result = store.read(|db| db.conn.query(endless, &[], &mut |_| Ok(())));
+    assert!(matches!(result, Err(StoreError::Deadline)), "{result:?}");
     assert!(start.elapsed() < Duration::from_secs(5));
     assert!(store.read(|db| options::get(db, "blogname")).unwrap().is_some(), "the connection is usable again");
 }

@@ -426,7 +426,7 @@ pub fn recount_of_post(tx: &mut Tx, post: PostId) -> Result<()> {
 /// Recounts terms: the published posts that have them, and the attachments of published posts.
 ///
 /// Terms of `link_category` count links and are not changed.
-pub fn recount(tx: &mut Tx, terms: &[TermTaxonomyId]) -> Result<()> {
+pub(crate) fn recount(tx: &mut Tx, terms: &[TermTaxonomyId]) -> Result<()> {
     if terms.is_empty() {
         return Ok(());
     }

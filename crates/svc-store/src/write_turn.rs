@@ -36,35 +36,35 @@ const GATE_OPTION: &str = "db_version";
 const CLUSTER_GATE_OPTION: &str = "rest_server_write_gate";
 
 /// The slots for writers of this process.
-pub(crate) struct Turns {
+pub(crate) struct WriterSlots {
     places: Arc<Semaphore>,
     waiting: Arc<AtomicUsize>,
 }
 
 /// An occupied slot, released on drop.
-pub(crate) struct Turn(#[expect(dead_code, reason = "held until it is dropped")] OwnedSemaphorePermit);
+pub(crate) struct WriterSlot(#[expect(dead_code, reason = "held until it is dropped")] OwnedSemaphorePermit);
 
-impl Turns {
+impl WriterSlots {
     /// Slots for writers of a pool with this many connections.
     pub(crate) fn of(connections: usize) -> Self {
-        Turns { places: Arc::new(Semaphore::new((connections / 4).clamp(1, 4))), waiting: Arc::default() }
+        WriterSlots { places: Arc::new(Semaphore::new((connections / 4).clamp(1, 4))), waiting: Arc::default() }
     }
 
     /// Waits for a slot in order of arrival.
     ///
     /// # Errors
     /// [`StoreError::Busy`] if too many writers are waiting.
-    pub(crate) async fn turn(&self) -> Result<Turn> {
+    pub(crate) async fn turn(&self) -> Result<WriterSlot> {
         let _waiting = WaitingGuard::enter(&self.waiting)?;
         let place = Arc::clone(&self.places).acquire_owned().await;
-        place.map(Turn).map_err(|_| StoreError::Unavailable("the store is closing".to_owned()))
+        place.map(WriterSlot).map_err(|_| StoreError::Unavailable("the store is closing".to_owned()))
     }
 
     /// Like [`Self::turn`], for threads that may block.
     ///
     /// # Errors
     /// See [`Self::turn`].
-    pub(crate) fn turn_blocking(&self) -> Result<Turn> {
+    pub(crate) fn turn_blocking(&self) -> Result<WriterSlot> {
         block_on(self.turn())
     }
 }
@@ -145,17 +145,17 @@ fn change_cluster_gate(tx: &mut Tx) -> Result<()> {
 mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
-    use super::Turns;
+    use super::WriterSlots;
 
     #[test]
     fn writers_wait_for_a_slot() {
-        let turns = Turns::of(4);
+        let writer_slots = WriterSlots::of(4);
         let inside = AtomicUsize::new(0);
         std::thread::scope(|scope| {
             for _ in 0..8 {
                 scope.spawn(|| {
                     for _ in 0..100 {
-                        let _turn = turns.turn_blocking().unwrap();
+                        let _turn = writer_slots.turn_blocking().unwrap();
                         assert_eq!(inside.fetch_add(1, Ordering::SeqCst), 0);
                         std::thread::yield_now();
                         inside.fetch_sub(1, Ordering::SeqCst);

@@ -32,13 +32,13 @@ pub(crate) struct MySql {
 }
 
 /// Connection parameters of a server.
-pub(crate) struct Server {
+pub(crate) struct ServerOptions {
     opts: Opts,
     /// Character set of the connection.
     charset: String,
 }
 
-impl Server {
+impl ServerOptions {
     /// Parses a database URL so that mistakes are reported at startup: `mysql://USER:PASSWORD@HOST:PORT/DATABASE`,
     /// optionally followed by a question mark and parameters joined by `&`:
     ///
@@ -97,7 +97,7 @@ impl Server {
             .stmt_cache_size(MAX_CACHED_STATEMENTS)
             .max_allowed_packet(Some(MAX_PACKET_BYTES))
             .prefer_socket(false);
-        Ok(Server { opts: opts.into(), charset })
+        Ok(ServerOptions { opts: opts.into(), charset })
     }
 }
 
@@ -110,7 +110,7 @@ fn encoding(name: &str) -> Option<String> {
 
 impl MySql {
     /// Connects. `limit` is the time limit per statement, `wait` the connect timeout.
-    pub(crate) fn open(server: &Server, limit: Option<Duration>, wait: Duration) -> Result<Self> {
+    pub(crate) fn open(server: &ServerOptions, limit: Option<Duration>, wait: Duration) -> Result<Self> {
         let opts = OptsBuilder::from_opts(server.opts.clone())
             .tcp_connect_timeout(Some(wait))
             // The server itself ends long statements; this timeout detects a server that is gone.
@@ -299,7 +299,7 @@ mod tests {
     use super::*;
 
     fn error_of(url: &str) -> String {
-        Server::of(url).err().unwrap().to_string()
+        ServerOptions::of(url).err().unwrap().to_string()
     }
 
     #[test]
@@ -313,7 +313,7 @@ mod tests {
 
     #[test]
     fn urls() {
-        let opts = |url: &str| Server::of(url).unwrap().opts;
+        let opts = |url: &str| ServerOptions::of(url).unwrap().opts;
         let plain = opts("mysql://u:p%40@127.0.0.1:3307/d%2Fb");
         assert_eq!((plain.get_pass(), plain.get_tcp_port(), plain.get_db_name()), (Some("p@"), 3307, Some("d/b")));
         assert!(plain.get_ssl_opts().is_none());
@@ -323,7 +323,7 @@ mod tests {
         assert!(opts("mysql://h/db?tls=true&socket=/run/x").get_ssl_opts().is_none());
         assert_eq!(opts("mysql://[::1]:3308/db").get_ip_or_hostname(), "[::1]");
         for (name, used) in [("latin1", "latin1"), ("utf8", "utf8mb4"), ("", "utf8mb4"), ("UTF8MB4", "utf8mb4")] {
-            assert_eq!(Server::of(&format!("mysql://h/db?charset={name}")).unwrap().charset, used);
+            assert_eq!(ServerOptions::of(&format!("mysql://h/db?charset={name}")).unwrap().charset, used);
         }
     }
 }

@@ -11,7 +11,7 @@ use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, ErrorCode, OpenFlags, ToSql};
 use sea_query::Value;
 
-use crate::collation::{self, Pattern};
+use crate::collation::{self, LikePattern};
 use crate::dialect::Dialect;
 use crate::engine::{Cells, Conn, Done, Row, no_column};
 use crate::error::{Result, StoreError};
@@ -119,7 +119,7 @@ fn functions(raw: &Connection) -> rusqlite::Result<()> {
             let pattern = ctx.get_or_create_aux(0, |pattern| -> Result<_, rusqlite::Error> {
                 let escape = if arguments == 3 { ctx.get::<String>(2)?.chars().next() } else { None };
                 let pattern = text_of(pattern);
-                Ok((Pattern::new(&pattern, escape), std::sync::Mutex::new(String::new())))
+                Ok((LikePattern::new(&pattern, escape), std::sync::Mutex::new(String::new())))
             })?;
             let text = text_of(ctx.get_raw(1));
             let mut buffer = pattern.1.lock().unwrap_or_else(std::sync::PoisonError::into_inner);

@@ -13,7 +13,7 @@ use super::{ImportError, ImportOptions, ImportReport, Progress, marker};
 use crate::db::Tx;
 use crate::dialect::Dialect;
 use crate::error::StoreError;
-use crate::schema::{self, Kind, TABLES, Table, quoted};
+use crate::schema::{self, ColumnType, TABLES, Table, quoted};
 
 /// Prefix of staging tables.
 const STAGING_PREFIX: &str = "svc_import_";
@@ -361,7 +361,7 @@ impl Loader<'_, '_> {
         let (stage, columns) = (&staged.stage, &self.batch.columns);
         let is_listed = |name: &str| columns.iter().any(|c| c.eq_ignore_ascii_case(name));
         let absent =
-            staged.table.columns.iter().filter(|c| c.default == schema::Default::Required && !is_listed(c.name));
+            staged.table.columns.iter().filter(|c| c.default == schema::DefaultValue::Required && !is_listed(c.name));
         let absent: Vec<String> = absent.map(|c| quoted(c.name)).collect();
         let names: Vec<String> = columns.iter().map(|c| quoted(c)).chain(absent.iter().cloned()).collect();
         let values = vec!["?"; columns.len()].into_iter().chain(vec!["''"; absent.len()]);
@@ -369,8 +369,8 @@ impl Loader<'_, '_> {
         format!("INSERT INTO {} ({}) VALUES {}", quoted(stage), names.join(","), vec![row; n_rows].join(","))
     }
 
-    fn value(&self, literal: Literal, kind: Option<Kind>) -> Value {
-        let number = matches!(kind, Some(Kind::Id | Kind::BigInt | Kind::Int));
+    fn value(&self, literal: Literal, kind: Option<ColumnType>) -> Value {
+        let number = matches!(kind, Some(ColumnType::Id | ColumnType::BigInt | ColumnType::Int));
         match literal {
             Literal::Null => Value::String(None),
             Literal::Number(text) if number => match text.parse::<i64>() {
@@ -574,7 +574,7 @@ impl Loader<'_, '_> {
 }
 
 /// Marks the one column in which texts are never replaced.
-const GUID: Kind = Kind::Varchar(0);
+const GUID: ColumnType = ColumnType::Varchar(0);
 
 /// Approximate size of a value in bytes.
 fn size(value: &Value) -> usize {
@@ -585,7 +585,7 @@ fn size(value: &Value) -> usize {
     }
 }
 
-fn kinds(staged: Option<&Staged>, columns: &[String]) -> Vec<Option<Kind>> {
+fn kinds(staged: Option<&Staged>, columns: &[String]) -> Vec<Option<ColumnType>> {
     let Some(staged) = staged else { return Vec::new() };
     columns
         .iter()

@@ -44,6 +44,7 @@ pub enum ImportError {
 
 /// Progress of an import.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Progress {
     /// Number of bytes read from the file, before decompression.
     pub bytes: u64,
@@ -68,6 +69,7 @@ pub struct ImportOptions<'a> {
 
 /// Summary of an import.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ImportReport {
     /// Prefix of the dump's table names.
     pub prefix: String,
@@ -85,12 +87,12 @@ impl ImportReport {
 }
 
 /// A reader that counts bytes, for progress reports.
-struct Counting<R> {
+struct CountingReader<R> {
     from: R,
     n: Arc<AtomicU64>,
 }
 
-impl<R: Read> Read for Counting<R> {
+impl<R: Read> Read for CountingReader<R> {
     fn read(&mut self, buf: &mut [u8]) -> std::io::Result<usize> {
         let n = self.from.read(buf)?;
         self.n.fetch_add(n as u64, Ordering::Relaxed);
@@ -107,7 +109,7 @@ impl Store {
     /// [`ImportError`]. The database is then unchanged.
     pub fn import(&self, dump: impl Read, mut options: ImportOptions<'_>) -> Result<ImportReport, ImportError> {
         let n = Arc::new(AtomicU64::new(0));
-        let mut dump = BufReader::with_capacity(64 << 10, Counting { from: dump, n: n.clone() });
+        let mut dump = BufReader::with_capacity(64 << 10, CountingReader { from: dump, n: n.clone() });
         let start = dump.fill_buf().map_err(|e| ImportError::Dump { line: 1, what: e.to_string() })?;
         let dump: Box<dyn Read + '_> = if start.starts_with(&[0x1f, 0x8b]) {
             // Dumps compressed in chunks consist of several gzip streams.

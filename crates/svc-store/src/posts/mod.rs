@@ -26,12 +26,10 @@ pub use query::{
 };
 pub use revisions::{autosaves, latest_autosave, latest_revision, trim_revisions};
 pub use schedule::{due, next_due, publish_due};
-pub use search::{SearchColumn, SearchTerms};
+pub use search::SearchColumn;
 pub use trash::{leave_trash, trash};
-pub use write::{
-    SlugScope, UniqueSlug, delete, insert, insert_with_id, recount_comments, set_guid, unique_slug, unique_slugs,
-    update,
-};
+pub(crate) use write::recount_comments;
+pub use write::{SlugScope, UniqueSlug, delete, insert, insert_with_id, set_guid, unique_slug, unique_slugs, update};
 
 /// The columns of [`Post`], in the order that [`read`] expects.
 pub(crate) const COLUMNS: [&str; 20] = [

@@ -41,20 +41,20 @@ impl SearchColumn {
 ///
 /// Source: `WP_Query` (`s`), according to WordPress's SQL statements.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct SearchTerms {
+pub(crate) struct SearchTerms {
     /// The whole text without line breaks.
-    pub sentence: String,
+    pub(crate) sentence: String,
     /// Terms that must each occur in one of the columns.
-    pub required: Vec<String>,
+    pub(crate) required: Vec<String>,
     /// Terms that must not occur in any column.
-    pub excluded: Vec<String>,
+    pub(crate) excluded: Vec<String>,
     /// Whether the text has several words, including ignored ones.
-    pub has_several_words: bool,
+    pub(crate) has_several_words: bool,
 }
 
 impl SearchTerms {
     /// Parses a search text.
-    pub fn parse(text: &str) -> Self {
+    pub(crate) fn parse(text: &str) -> Self {
         let sentence: String = text.chars().filter(|c| !matches!(c, '\r' | '\n')).collect();
         let words = split(&sentence);
         let has_several_words = words.len() > 1;

@@ -228,7 +228,7 @@ pub fn delete(tx: &mut Tx, id: PostId) -> Result<Option<Post>> {
 }
 
 /// Recounts the approved comments of posts, except notes, and stores the counts.
-pub fn recount_comments(tx: &mut Tx, posts: &[PostId]) -> Result<()> {
+pub(crate) fn recount_comments(tx: &mut Tx, posts: &[PostId]) -> Result<()> {
     if posts.is_empty() {
         return Ok(());
     }
