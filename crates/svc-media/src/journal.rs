@@ -16,7 +16,7 @@ use std::{
 /// File name extension of an entry that is not locked yet.
 const UNLOCKED_EXTENSION: &str = "new";
 
-/// How often to retry creating an entry that another process removed.
+/// Maximum number of attempts to create an entry, which another process may remove.
 const MAX_ATTEMPTS: u32 = 3;
 
 /// Maximum size of an entry, in bytes. An upload has a few dozen files.

@@ -281,7 +281,7 @@ mod tests {
         assert!(bomb.len() < 20_000, "the archive should be small");
         let limits = Limits { bytes: 4 << 20, ..Limits::default() };
         assert!(matches!(try_unpack(&bomb, limits).unwrap_err(), ArchiveError::TooLarge(_)));
-        // Declaring a smaller size does not help: the size is checked against the decompressed bytes.
+        // Declaring a smaller size in the local header does not help.
         let mislabeled = replace_bytes(&bomb, &(1_u32 << 20).to_le_bytes(), &1_u32.to_le_bytes());
         assert!(try_unpack(&mislabeled, limits).is_err());
         let few = Limits { entries: 7, ..Limits::default() };

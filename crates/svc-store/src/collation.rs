@@ -233,7 +233,7 @@ impl LikePattern {
         LikePattern::Parts(parts)
     }
 
-    /// Returns whether the text matches. `buffer` is a buffer that is reused between calls.
+    /// Returns whether the text matches. `buffer` is reused between calls.
     pub(crate) fn matches(&self, text: &str, buffer: &mut String) -> bool {
         fold(text, buffer);
         match self {

@@ -1,8 +1,8 @@
 //! The global style sheet: presets as custom properties and classes, block layouts, and styles of the page, elements
 //! and blocks.
+//!
 //! Class names and custom properties are those that stored content refers to. Values that could escape their rule or
 //! the style element are dropped.
-//! that the sheet stands in, makes no rule.
 
 use std::fmt::Write as _;
 
