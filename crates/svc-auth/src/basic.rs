@@ -65,9 +65,9 @@ mod tests {
             ("Bearer QWxhZGRpbjpvcGVuIHNlc2FtZQ==", None),
         ];
         for (header, expected) in rows {
-            let got = parse(header);
-            let got = got.as_ref().map(|c| (c.login.as_str(), c.password.expose()));
-            assert_eq!(got, expected, "{header}");
+            let credentials = parse(header);
+            let credentials = credentials.as_ref().map(|c| (c.login.as_str(), c.password.expose()));
+            assert_eq!(credentials, expected, "{header}");
         }
         assert_eq!(parse(&format!("Basic {}", "A".repeat(MAX_HEADER))), None);
     }

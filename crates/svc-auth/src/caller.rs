@@ -33,8 +33,8 @@ impl Default for Caller {
 impl Caller {
     /// An anonymous caller, whose only capability is `exist`.
     pub fn anonymous() -> Self {
-        static NOTHING: LazyLock<(Arc<[String]>, Arc<CapSet>)> = LazyLock::new(Default::default);
-        let (roles, allcaps) = NOTHING.clone();
+        static ANONYMOUS: LazyLock<(Arc<[String]>, Arc<CapSet>)> = LazyLock::new(Default::default);
+        let (roles, allcaps) = ANONYMOUS.clone();
         Caller { id: UserId(0), roles, allcaps }
     }
 

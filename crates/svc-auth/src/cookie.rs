@@ -107,6 +107,7 @@ impl std::fmt::Debug for AuthCookie<'_> {
 
 /// Reasons for rejecting a cookie, in the order of the checks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum CookieFailure {
     /// It does not have four parts.
     Malformed,
@@ -147,7 +148,7 @@ pub struct Account<'a> {
 
 /// A valid cookie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Accepted {
+pub struct ValidCookie {
     /// The cookie has expired but is within the grace period: the page should ask the user to log in again.
     pub in_grace: bool,
 }
@@ -199,7 +200,7 @@ impl<'a> AuthCookie<'a> {
         account: Option<Account<'_>>,
         now: i64,
         grace: bool,
-    ) -> Result<Accepted, CookieFailure> {
+    ) -> Result<ValidCookie, CookieFailure> {
         self.current(now, grace)?;
         let account = account.ok_or(CookieFailure::BadUsername)?;
         let expected = signature(keys, scheme, self, account.password);
@@ -209,7 +210,7 @@ impl<'a> AuthCookie<'a> {
         if !account.sessions.verify(self.token, now) {
             return Err(CookieFailure::BadSessionToken);
         }
-        Ok(Accepted { in_grace: self.expires() < now })
+        Ok(ValidCookie { in_grace: self.expires() < now })
     }
 }
 

@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn known_answers() {
+    fn matches_rfc_test_vectors() {
         // RFC 2202 (MD5, SHA-1) and RFC 4231 (SHA-256), test case 2.
         let keys = Keys::new([("Je", "fe"); 4]);
         for (algorithm, expected) in [

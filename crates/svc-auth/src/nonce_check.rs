@@ -92,33 +92,33 @@ mod tests {
         let keys = Keys::new([("k", "s"); 4]);
         let brand = Brand::default();
         let me = NonceSubject { user: UserId(3), token: "tok" };
-        let nobody = NonceSubject { user: UserId(0), token: "" };
+        let anonymous = NonceSubject { user: UserId(0), token: "" };
         let nonce = |tick, bearer| nonce::create(&keys, tick, "svc_rest", bearer).expose().to_owned();
-        let (good, old, older, theirs) = (nonce(9, me), nonce(8, me), nonce(7, me), nonce(9, nobody));
-        let fresh = || Decision::Verified(Secret::new(good.clone()));
-        let refused = || Decision::Refused(INVALID_NONCE);
+        let (current, old, older, other_nonce) = (nonce(9, me), nonce(8, me), nonce(7, me), nonce(9, anonymous));
+        let verified = || Decision::Verified(Secret::new(current.clone()));
+        let rejected = || Decision::Refused(INVALID_NONCE);
         use CookieStatus::{Absent, Failed, Valid};
         let failed = Failed(CookieFailure::Expired);
         #[rustfmt::skip]
         let rows = [
             // answered, cookie, bearer, parameter, header, decision
             (false, Valid, me, None, None, Decision::Anonymous),
-            (false, Valid, me, Some(&*good), None, fresh()),
-            (false, Valid, me, None, Some(&*good), fresh()),
-            (false, Valid, me, None, Some(&*old), fresh()),
-            (false, Valid, me, None, Some(&*older), refused()),
-            (false, Valid, me, Some("bad"), Some(&*good), refused()),
-            (false, Valid, me, Some(""), Some(&*good), refused()),
-            (false, Valid, me, None, Some(""), refused()),
-            (false, Valid, me, None, Some(&*theirs), refused()),
+            (false, Valid, me, Some(&*current), None, verified()),
+            (false, Valid, me, None, Some(&*current), verified()),
+            (false, Valid, me, None, Some(&*old), verified()),
+            (false, Valid, me, None, Some(&*older), rejected()),
+            (false, Valid, me, Some("bad"), Some(&*current), rejected()),
+            (false, Valid, me, Some(""), Some(&*current), rejected()),
+            (false, Valid, me, None, Some(""), rejected()),
+            (false, Valid, me, None, Some(&*other_nonce), rejected()),
             (true, Valid, me, Some("bad"), None, Decision::Unchanged),
-            (true, Absent, nobody, Some("bad"), None, Decision::Unchanged),
+            (true, Absent, anonymous, Some("bad"), None, Decision::Unchanged),
             (false, Absent, me, Some("bad"), None, Decision::Unchanged),
             (false, failed, me, None, None, Decision::Unchanged),
-            (false, Absent, nobody, None, None, Decision::Anonymous),
-            (false, failed, nobody, None, None, Decision::Anonymous),
-            (false, failed, nobody, None, Some(&*good), refused()),
-            (false, Absent, nobody, Some(&*theirs), None, Decision::Verified(Secret::new(theirs.clone()))),
+            (false, Absent, anonymous, None, None, Decision::Anonymous),
+            (false, failed, anonymous, None, None, Decision::Anonymous),
+            (false, failed, anonymous, None, Some(&*current), rejected()),
+            (false, Absent, anonymous, Some(&*other_nonce), None, Decision::Verified(Secret::new(other_nonce.clone()))),
         ];
         for (i, (answered, cookie, bearer, param, header, expected)) in rows.into_iter().enumerate() {
             let request = NonceCheck { answered, cookie, bearer, param, header, tick: 9 };

@@ -117,8 +117,8 @@ pub fn verify_or_dummy(stored: Option<&str>, password: &[u8]) -> bool {
     /// Hash of an unknown random text.
     const DUMMY: &str = "$wp$2y$10$cWkXxGS3yrHGRYH/vQsKvOdlOY74eRRUHXQ/rGjAq14IWFZhKX5f6";
     let matched = stored.is_some_and(|stored| verify(stored, password));
-    let as_slow = stored.is_some_and(|stored| bcrypt_cost(stored).is_some_and(|cost| cost >= COST));
-    if !matched && !as_slow {
+    let takes_full_time = stored.is_some_and(|stored| bcrypt_cost(stored).is_some_and(|cost| cost >= COST));
+    if !matched && !takes_full_time {
         verify(DUMMY, password);
     }
     matched
@@ -132,8 +132,8 @@ pub fn needs_rehash(stored: &str) -> bool {
 
 /// Like [`needs_rehash`], for a different cost.
 pub fn needs_rehash_at(stored: &str, cost: u32) -> bool {
-    let present = stored.strip_prefix(PREHASHED).filter(|h| h.starts_with("$2y$"));
-    present.and_then(bcrypt_cost) != Some(cost)
+    let current_format = stored.strip_prefix(PREHASHED).filter(|h| h.starts_with("$2y$"));
+    current_format.and_then(bcrypt_cost) != Some(cost)
 }
 
 /// Hashes a long random text, such as an application password, quickly. Do not use it for passwords that users choose.
@@ -366,15 +366,15 @@ mod tests {
     #[test]
     fn unknown_users_take_as_long_as_wrong_passwords() {
         // The tolerance is generous because the machine may be busy. The test checks that the work is done at all.
-        let timed = |stored: Option<&str>| {
+        let measure = |stored: Option<&str>| {
             let start = std::time::Instant::now();
             assert!(!verify_or_dummy(stored, b"wrong"));
             start.elapsed().as_secs_f64()
         };
-        let present = hash(b"right").unwrap();
-        let wrong = (0..3).map(|_| timed(Some(&present))).fold(f64::MAX, f64::min);
-        assert!(timed(None) > wrong / 5.0);
-        assert!(timed(Some("5f4dcc3b5aa765d61d8327deb882cf99")) > wrong / 5.0);
-        assert!(verify_or_dummy(Some(&present), b"right"));
+        let current_format = hash(b"right").unwrap();
+        let wrong = (0..3).map(|_| measure(Some(&current_format))).fold(f64::MAX, f64::min);
+        assert!(measure(None) > wrong / 5.0);
+        assert!(measure(Some("5f4dcc3b5aa765d61d8327deb882cf99")) > wrong / 5.0);
+        assert!(verify_or_dummy(Some(&current_format), b"right"));
     }
 }

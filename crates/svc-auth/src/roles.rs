@@ -264,8 +264,8 @@ mod tests {
             let caps = CapSet::from_value(&stored);
             assert_eq!(names.map(|name| caps.has(name)), expected, "{stored}");
         }
-        let odd = CapSet::from_value(&json!({"exist": false, "do_not_allow": true}));
-        assert!(odd.has("exist") && !odd.has("do_not_allow"));
+        let caps = CapSet::from_value(&json!({"exist": false, "do_not_allow": true}));
+        assert!(caps.has("exist") && !caps.has("do_not_allow"));
     }
 
     #[test]

@@ -143,9 +143,9 @@ impl Sessions {
 
     /// Ends all sessions except that of a token.
     pub fn remove_others(&mut self, token: &str, now: i64) {
-        let kept = verifier(token);
+        let current = verifier(token);
         self.prune(now);
-        self.0.retain(|v, _| *v == kept);
+        self.0.retain(|v, _| *v == current);
     }
 
     /// Ends every session.

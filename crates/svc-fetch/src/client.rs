@@ -119,7 +119,7 @@ impl Client {
     /// If the URL is not permitted, the request fails or times out, or the response exceeds a limit.
     pub fn send(&self, get: &Get) -> Result<Response, FetchError> {
         let guard = self.guard.clone().with(get.allowed.iter().cloned());
-        guard.check_uri(&get.url.parse().map_err(|_| FetchError::BadAddress)?)?;
+        guard.check_uri(&get.url.parse().map_err(|_| FetchError::InvalidUrl)?)?;
         let config = Agent::config_builder()
             .timeout_global(Some(get.timeout))
             .max_redirects(MAX_REDIRECTS)
@@ -160,7 +160,7 @@ impl Client {
     /// If the URL or an address of its host is not permitted, or the host cannot be resolved.
     pub fn check(&self, get: &Get) -> Result<(), FetchError> {
         let guard = self.guard.clone().with(get.allowed.iter().cloned());
-        let uri: Uri = get.url.parse().map_err(|_| FetchError::BadAddress)?;
+        let uri: Uri = get.url.parse().map_err(|_| FetchError::InvalidUrl)?;
         guard.check_uri(&uri)?;
         let timeout =
             NextTimeout { after: get.timeout.into(), reason: ureq::Timeout::Resolve, ..NextTimeout::default() };

@@ -8,13 +8,13 @@ use std::net::IpAddr;
 pub enum FetchError {
     /// The URL is malformed, is not HTTP(S), or contains credentials.
     #[error("the URL is not valid for an outgoing request")]
-    BadAddress,
+    InvalidUrl,
     /// The URL's port is not permitted.
     #[error("port {0} is not allowed")]
-    Port(u16),
+    ForbiddenPort(u16),
     /// The host resolves to an address that is not permitted.
     #[error("the host resolves to {0}, which is not allowed")]
-    Refused(IpAddr),
+    ForbiddenAddress(IpAddr),
     /// The host name does not resolve.
     #[error("the host could not be resolved")]
     Unresolved,
@@ -38,7 +38,13 @@ pub enum FetchError {
 impl FetchError {
     /// Returns whether the URL itself is the cause, rather than the network. Retrying does not help.
     pub fn is_refusal(&self) -> bool {
-        matches!(self, FetchError::BadAddress | FetchError::Port(_) | FetchError::Refused(_) | FetchError::Unresolved)
+        matches!(
+            self,
+            FetchError::InvalidUrl
+                | FetchError::ForbiddenPort(_)
+                | FetchError::ForbiddenAddress(_)
+                | FetchError::Unresolved
+        )
     }
 }
 
@@ -52,7 +58,7 @@ impl From<ureq::Error> for FetchError {
             ureq::Error::Timeout(_) => FetchError::TimedOut,
             ureq::Error::HostNotFound => FetchError::Unresolved,
             ureq::Error::TooManyRedirects => FetchError::TooManyRedirects,
-            ureq::Error::BadUri(_) | ureq::Error::Http(_) => FetchError::BadAddress,
+            ureq::Error::BadUri(_) | ureq::Error::Http(_) => FetchError::InvalidUrl,
             ureq::Error::Tls(why) => FetchError::Tls(why.to_owned()),
             ureq::Error::Rustls(why) => FetchError::Tls(why.to_string()),
             ureq::Error::Io(error) => error.into(),

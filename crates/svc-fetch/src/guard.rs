@@ -104,20 +104,20 @@ impl Guard {
     /// If the URL is not HTTP(S), contains credentials, or has a port that is not permitted.
     pub(crate) fn check_uri(&self, uri: &Uri) -> Result<(), FetchError> {
         let (Some("http" | "https"), Some(authority)) = (uri.scheme_str(), uri.authority()) else {
-            return Err(FetchError::BadAddress);
+            return Err(FetchError::InvalidUrl);
         };
         // User names in URLs are used to disguise the host.
         if authority.as_str().contains('@') {
-            return Err(FetchError::BadAddress);
+            return Err(FetchError::InvalidUrl);
         }
-        let (host, port) = (host(uri).ok_or(FetchError::BadAddress)?, port(uri).ok_or(FetchError::BadAddress)?);
+        let (host, port) = (host(uri).ok_or(FetchError::InvalidUrl)?, port(uri).ok_or(FetchError::InvalidUrl)?);
         let network_allowed = host.parse().is_ok_and(|ip| self.allows_address(ip));
         // The name may resolve to an address in an allowed network, where every port is permitted. Resolution decides.
         let may_resolve_to_network = host.parse::<IpAddr>().is_err() && self.has_networks();
         if PORTS.contains(&port) || self.allows_origin(&host, port) || network_allowed || may_resolve_to_network {
             Ok(())
         } else {
-            Err(FetchError::Port(port))
+            Err(FetchError::ForbiddenPort(port))
         }
     }
 
@@ -125,7 +125,7 @@ impl Guard {
     /// a name with both public and private addresses is suspicious.
     ///
     /// # Errors
-    /// [`FetchError::Refused`] with the first address that is not permitted.
+    /// [`FetchError::ForbiddenAddress`] with the first address that is not permitted.
     pub(crate) fn check_addresses(&self, uri: &Uri, addresses: &[SocketAddr]) -> Result<(), FetchError> {
         let (host, port) = (host(uri).unwrap_or_default(), port(uri).unwrap_or_default());
         if self.allows_origin(&host, port) {
@@ -134,7 +134,7 @@ impl Guard {
         let is_permitted =
             |ip: IpAddr| self.allows_address(ip) || (!self.exceptions_only && is_public(ip) && PORTS.contains(&port));
         match addresses.iter().find(|a| !is_permitted(a.ip())) {
-            Some(rejected) => Err(FetchError::Refused(rejected.ip())),
+            Some(rejected) => Err(FetchError::ForbiddenAddress(rejected.ip())),
             None => Ok(()),
         }
     }

@@ -64,7 +64,7 @@ fn redirects_are_followed_to_allowed_addresses_only() {
         [format!("http://{other_server}/"), "http://169.254.169.254/latest".to_owned(), "http://[::1]/".to_owned()]
     {
         let error = send(fixed_response(redirect(&target)), |get| get).unwrap_err();
-        assert!(matches!(error, FetchError::Refused(_) | FetchError::Port(_)), "{target}: {error}");
+        assert!(matches!(error, FetchError::ForbiddenAddress(_) | FetchError::ForbiddenPort(_)), "{target}: {error}");
     }
     // The same redirect is followed if its target is permitted, and the response reports the final URL.
     let target = format!("http://{other_server}/");

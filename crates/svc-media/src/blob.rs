@@ -29,8 +29,8 @@ impl fmt::Debug for Blob {
 }
 
 /// A seekable reader of a blob.
-pub(crate) trait Source: BufRead + Seek + Send {}
-impl<T: BufRead + Seek + Send> Source for T {}
+pub(crate) trait BlobReader: BufRead + Seek + Send {}
+impl<T: BufRead + Seek + Send> BlobReader for T {}
 
 impl Blob {
     /// Size in bytes.
@@ -60,7 +60,7 @@ impl Blob {
     }
 
     /// Opens a seekable reader at the beginning.
-    pub(crate) fn open(&self) -> io::Result<Box<dyn Source>> {
+    pub(crate) fn open(&self) -> io::Result<Box<dyn BlobReader>> {
         Ok(match self {
             Blob::Memory(bytes) => Box::new(Cursor::new(bytes.clone())),
             Blob::Disk(path) => Box::new(BufReader::new(File::open((**path).as_ref())?)),

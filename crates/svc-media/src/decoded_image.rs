@@ -54,13 +54,14 @@ impl Format {
 
 /// An error of image processing.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum Failure {
     /// The image has more than [`MAX_PIXELS`] pixels.
     #[error("the image has too many pixels")]
     TooLarge,
     /// The area to crop is empty or outside the image.
     #[error("the area to crop is empty")]
-    EmptyPart,
+    EmptyCrop,
     /// The image cannot be decoded or encoded.
     #[error("the image cannot be processed: {0}")]
     Codec(#[from] image::ImageError),
@@ -153,7 +154,7 @@ impl DecodedImage {
         let (w, h) = self.size();
         let (width, height) = (width.min(w.saturating_sub(x)), height.min(h.saturating_sub(y)));
         if width == 0 || height == 0 {
-            return Err(Failure::EmptyPart);
+            return Err(Failure::EmptyCrop);
         }
         Ok(DecodedImage(self.0.crop_imm(x, y, width, height)))
     }
@@ -313,7 +314,7 @@ mod tests {
         let rotated = test_image(400, 260).rotated(45.0).unwrap();
         assert_eq!((rotated.size(), rotated.0.to_rgba8().get_pixel(0, 0).0[3]), ((467, 467), 0));
         assert_eq!(test_image(400, 260).part(320, 208, 200, 130).unwrap().size(), (80, 52));
-        assert!(matches!(test_image(4, 2).part(4, 0, 2, 2), Err(Failure::EmptyPart)));
+        assert!(matches!(test_image(4, 2).part(4, 0, 2, 2), Err(Failure::EmptyCrop)));
         let size = Size { name: String::new(), width: 10, height: 10, crop: true };
         let small = test_image(40, 20).scaled(&fit((40, 20), &size).unwrap()).unwrap();
         assert_eq!((small.size(), left(&small)), ((10, 10), red));

@@ -67,15 +67,16 @@ fn text(bytes: &[u8]) -> String {
 
 fn from_iptc(meta: &mut ImageMeta, records: &[(u8, Vec<u8>)]) {
     let first = |number: u8| records.iter().find(|(n, _)| *n == number).map(|(_, t)| text(t)).unwrap_or_default();
-    let filled = |numbers: &[u8]| numbers.iter().map(|n| first(*n)).find(|t| !t.is_empty()).unwrap_or_default();
+    let first_non_empty =
+        |numbers: &[u8]| numbers.iter().map(|n| first(*n)).find(|t| !t.is_empty()).unwrap_or_default();
     // The headline takes precedence over the object title.
-    meta.title = filled(&[105, 5]);
+    meta.title = first_non_empty(&[105, 5]);
     let caption = first(120);
     if meta.title.is_empty() && caption.chars().count() < MAX_TITLE {
         meta.title.clone_from(&caption);
     }
     meta.caption = caption;
-    meta.credit = filled(&[110, 80]);
+    meta.credit = first_non_empty(&[110, 80]);
     meta.copyright = first(116);
     let (date, time) = (first(55), first(60));
     if !date.is_empty() && !time.is_empty() {
@@ -221,12 +222,12 @@ mod tests {
             ["Head", "Short", "Remark", "Head", "Short Remark"],
             ["", "", "", "", ""],
         ];
-        for row @ [headline, description, remark, title, caption] in rows {
+        for row @ [headline, description, comment_text, title, caption] in rows {
             let field = |tag, value| exif::Field { tag, ifd_num: In::PRIMARY, value };
-            let remark = [b"ASCII\0\0\0", remark.as_bytes()].concat();
+            let comment = [b"ASCII\0\0\0", comment_text.as_bytes()].concat();
             let fields = [
                 field(Tag::ImageDescription, Value::Ascii(vec![description.as_bytes().to_vec()])),
-                field(Tag::UserComment, Value::Undefined(remark, 0)),
+                field(Tag::UserComment, Value::Undefined(comment, 0)),
             ];
             let mut writer = exif::experimental::Writer::new();
             fields.iter().for_each(|field| writer.push_field(field));

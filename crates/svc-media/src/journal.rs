@@ -14,9 +14,9 @@ use std::{
 };
 
 /// File name extension of an entry that is not locked yet.
-const UNFINISHED: &str = "new";
+const UNLOCKED_EXTENSION: &str = "new";
 
-/// How often to retry creating an entry that another process removed.
+/// Maximum number of attempts to create an entry, which another process may remove.
 const MAX_ATTEMPTS: u32 = 3;
 
 /// Maximum size of an entry, in bytes. An upload has a few dozen files.
@@ -24,18 +24,18 @@ const MAX_ENTRY_BYTES: u64 = 1 << 20;
 
 /// Kind of a recorded path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Mark {
+enum PathKind {
     /// The upload creates an empty file with this name, unless the file exists.
     Reserved,
     /// The file belongs to the upload.
     Own,
 }
 
-impl Mark {
+impl PathKind {
     fn keyword(self) -> &'static str {
         match self {
-            Mark::Reserved => "reserved",
-            Mark::Own => "own",
+            PathKind::Reserved => "reserved",
+            PathKind::Own => "own",
         }
     }
 }
@@ -47,7 +47,7 @@ pub struct Pending(Option<(PathBuf, File)>);
 impl Pending {
     /// Records a name that the upload takes if it is free.
     pub(crate) fn reserve(&mut self, path: &str) -> std::io::Result<()> {
-        self.note(Mark::Reserved, path)
+        self.note(PathKind::Reserved, path)
     }
 
     /// Records a file that the upload writes and that no other upload uses.
@@ -55,10 +55,10 @@ impl Pending {
     /// # Errors
     /// If the entry cannot be written.
     pub fn own(&mut self, path: &str) -> std::io::Result<()> {
-        self.note(Mark::Own, path)
+        self.note(PathKind::Own, path)
     }
 
-    fn note(&mut self, mark: Mark, path: &str) -> std::io::Result<()> {
+    fn note(&mut self, mark: PathKind, path: &str) -> std::io::Result<()> {
         match &mut self.0 {
             Some((_, file)) => file.write_all(format!("{} {path}\n", mark.keyword()).as_bytes()),
             None => Ok(()),
@@ -77,7 +77,7 @@ impl Pending {
 
 /// An interrupted upload. The entry stays locked until this is dropped.
 #[derive(Debug)]
-pub(crate) struct Interrupted {
+pub(crate) struct InterruptedUpload {
     entry: PathBuf,
     _lock: File,
     /// Names that the upload took if they were free.
@@ -86,7 +86,7 @@ pub(crate) struct Interrupted {
     pub(crate) own: Vec<String>,
 }
 
-impl Interrupted {
+impl InterruptedUpload {
     /// Removes the entry.
     pub(crate) fn remove_entry(self) {
         if let Err(error) = std::fs::remove_file(&self.entry) {
@@ -115,7 +115,7 @@ impl Journal {
             let nanos = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos());
             let n = NEXT.fetch_add(1, Ordering::Relaxed);
             let entry = self.0.join(format!("{}-{n}-{nanos}", std::process::id()));
-            let unfinished = entry.with_extension(UNFINISHED);
+            let unfinished = entry.with_extension(UNLOCKED_EXTENSION);
             let file = OpenOptions::new().write(true).create_new(true).open(&unfinished)?;
             // The entry gets its final name once it is locked, so that no process mistakes it for an interrupted one.
             match file.lock().and_then(|()| std::fs::rename(&unfinished, &entry)) {
@@ -127,18 +127,18 @@ impl Journal {
     }
 
     /// The interrupted uploads: those whose entries are not locked.
-    pub(crate) fn interrupted(&self) -> Vec<Interrupted> {
+    pub(crate) fn interrupted(&self) -> Vec<InterruptedUpload> {
         let entries = std::fs::read_dir(&self.0).into_iter().flatten().flatten();
         entries.filter_map(|entry| interrupted(entry.path())).collect()
     }
 }
 
-fn interrupted(entry: PathBuf) -> Option<Interrupted> {
+fn interrupted(entry: PathBuf) -> Option<InterruptedUpload> {
     let file = OpenOptions::new().read(true).write(true).open(&entry).ok()?;
     file.try_lock().ok()?;
     let mut text = String::new();
     (&file).take(MAX_ENTRY_BYTES).read_to_string(&mut text).ok()?;
-    let paths = |mark: Mark| {
+    let paths = |mark: PathKind| {
         // A truncated line names no file.
         let lines = text.split_inclusive('\n').filter_map(|line| line.strip_suffix('\n'));
         lines
@@ -147,7 +147,7 @@ fn interrupted(entry: PathBuf) -> Option<Interrupted> {
             .map(|(_, path)| path.to_owned())
             .collect()
     };
-    Some(Interrupted { reserved: paths(Mark::Reserved), own: paths(Mark::Own), entry, _lock: file })
+    Some(InterruptedUpload { reserved: paths(PathKind::Reserved), own: paths(PathKind::Own), entry, _lock: file })
 }
 
 #[cfg(test)]

@@ -31,7 +31,7 @@ const CONTAINERS: &[&str] = &["application/octet-stream", "application/zip", "ap
 
 /// Detects the media type of a file from its first bytes. Unknown content is `text/plain` if it is valid text,
 /// otherwise `application/octet-stream`.
-pub fn media_type(head: &[u8]) -> &'static str {
+fn media_type(head: &[u8]) -> &'static str {
     if is_program(head) {
         return "text/x-php";
     }

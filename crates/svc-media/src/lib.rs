@@ -18,8 +18,8 @@ pub use blob::Blob;
 pub use decoded_image::{DecodedImage, Failure, Format, MAX_PIXELS, dimensions};
 pub use exif::{ImageMeta, image_meta};
 pub use journal::Pending;
-pub use kind::{Kind, check, media_type};
-pub use names::{Candidates, edited_name, split_extension};
+pub use kind::{Kind, check};
+pub use names::{edited_name, split_extension};
 pub use sizes::{Fit, Size, constrain, fit};
 #[cfg(feature = "s3")]
 pub use storage::Bucket;

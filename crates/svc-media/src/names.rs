@@ -22,7 +22,7 @@ pub fn split_extension(name: &str) -> (&str, &str) {
 /// It skips names that exist in the folder, ignoring case, and names that files derived from other images could clash
 /// with. Source: `wp_unique_filename`.
 #[derive(Debug)]
-pub struct Candidates {
+pub(crate) struct Candidates {
     stem: String,
     ending: String,
     taken: HashSet<String>,
@@ -31,7 +31,7 @@ pub struct Candidates {
 
 impl Candidates {
     /// Creates an iterator for `name`, given the names in the folder.
-    pub fn new(name: &str, folder: impl IntoIterator<Item = String>) -> Self {
+    pub(crate) fn new(name: &str, folder: impl IntoIterator<Item = String>) -> Self {
         let (stem, ending) = split_extension(name);
         let mut taken = HashSet::new();
         for name in folder {

@@ -16,13 +16,14 @@ use object_store::{
     path::Path, prefix::PrefixStore,
 };
 
-use crate::{Blob, Candidates, Pending, journal::Journal};
+use crate::{Blob, Pending, journal::Journal, names::Candidates};
 
 /// Larger files are uploaded in parts of this size, in bytes.
 const PART_BYTES: usize = 8 * 1024 * 1024;
 
 /// An error of the storage.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum StorageError {
     /// An error of the object store.
     #[error(transparent)]
@@ -32,13 +33,13 @@ pub enum StorageError {
     Io(#[from] std::io::Error),
     /// The path is not a valid file path.
     #[error("invalid file path")]
-    Name,
+    InvalidPath,
 }
 
 impl StorageError {
     /// Returns whether the error means that the file does not exist.
     pub fn is_missing(&self) -> bool {
-        matches!(self, StorageError::Store(object_store::Error::NotFound { .. }) | StorageError::Name)
+        matches!(self, StorageError::Store(object_store::Error::NotFound { .. }) | StorageError::InvalidPath)
     }
 }
 
@@ -101,7 +102,7 @@ impl fmt::Debug for Storage {
 
 /// Converts a path to a storage key. Rejects paths that leave the storage.
 fn key(path: &str) -> Result<Path, StorageError> {
-    Path::parse(path).ok().filter(|path| !path.as_ref().is_empty()).ok_or(StorageError::Name)
+    Path::parse(path).ok().filter(|path| !path.as_ref().is_empty()).ok_or(StorageError::InvalidPath)
 }
 
 impl Storage {
@@ -175,8 +176,8 @@ impl Storage {
                 .to_str()
                 .and_then(|n| n.strip_prefix(name)?.strip_prefix('#'))
                 .is_some_and(|number| !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()));
-            let is_wanted = is_staged && (!only_empty || entry.metadata().is_ok_and(|about| about.len() == 0));
-            if is_wanted && let Err(error) = std::fs::remove_file(entry.path()) {
+            let is_removable = is_staged && (!only_empty || entry.metadata().is_ok_and(|metadata| metadata.len() == 0));
+            if is_removable && let Err(error) = std::fs::remove_file(entry.path()) {
                 tracing::warn!(%error, file = %entry.path().display(), "failed to remove a partially written file");
             }
         }
@@ -232,7 +233,7 @@ impl Storage {
                 Err(error) => return Err(error.into()),
             }
         }
-        Err(StorageError::Name)
+        Err(StorageError::InvalidPath)
     }
 
     /// Writes a file, replacing an existing one.
@@ -247,8 +248,8 @@ impl Storage {
             return Ok(());
         }
         let mut upload = self.store.put_multipart(&key).await?;
-        let mut source = Parts::new(file.clone());
-        let sent = async {
+        let mut source = PartReader::new(file.clone());
+        let uploaded = async {
             while let Some((part, rest)) = source.next().await? {
                 upload.put_part(part.into()).await?;
                 source = rest;
@@ -256,12 +257,12 @@ impl Storage {
             upload.complete().await?;
             Ok(())
         };
-        let sent: Result<(), StorageError> = sent.await;
-        if sent.is_err() {
+        let uploaded: Result<(), StorageError> = uploaded.await;
+        if uploaded.is_err() {
             // The incomplete upload is useless. A failure to abort it does not change the first error.
             let _ = upload.abort().await;
         }
-        sent
+        uploaded
     }
 
     /// Reads a file or a part of it as a stream.
@@ -329,14 +330,14 @@ impl Storage {
 }
 
 /// Reads the parts of a large file one after the other on a blocking thread.
-struct Parts {
+struct PartReader {
     file: Blob,
     source: Option<Box<dyn Read + Send>>,
 }
 
-impl Parts {
+impl PartReader {
     fn new(file: Blob) -> Self {
-        Parts { file, source: None }
+        PartReader { file, source: None }
     }
 
     /// The next part and the reader of the remaining ones; `None` at the end.
@@ -380,8 +381,8 @@ mod tests {
             let bytes: Vec<u8> = (0..size).map(|n| n as u8).collect();
             storage.write("x/a.bin", &Blob::Memory(bytes.clone().into())).await.unwrap();
             assert_eq!(storage.size("x/a.bin").await.unwrap(), Some(size as u64));
-            let back = storage.fetch("x/a.bin").await.unwrap();
-            assert!(back.head(usize::MAX).unwrap() == bytes, "{size}");
+            let fetched = storage.fetch("x/a.bin").await.unwrap();
+            assert!(fetched.head(usize::MAX).unwrap() == bytes, "{size}");
         }
         storage.delete(["x/a.bin".to_owned(), "none".to_owned()]).await;
         assert_eq!(storage.size("x/a.bin").await.unwrap(), None);

@@ -9,7 +9,7 @@ const MAX_PACKET: usize = 1 << 20;
 /// Maximum number of languages of a text.
 const MAX_TEXTS: usize = 100;
 const BEGIN: &[u8] = b"<x:xmpmeta";
-const MEMBER: (&str, &str) = ("<Iptc4xmpCore:AltTextAccessibility>", "</Iptc4xmpCore:AltTextAccessibility>");
+const ALT_TEXT_ELEMENT: (&str, &str) = ("<Iptc4xmpCore:AltTextAccessibility>", "</Iptc4xmpCore:AltTextAccessibility>");
 
 /// Reads the alt texts as pairs of language and text, in file order. The packet may be anywhere in a file of any
 /// format.
@@ -39,15 +39,15 @@ fn packet(mut file: impl Read) -> Option<Vec<u8>> {
 }
 
 fn texts(packet: &str) -> Vec<(String, String)> {
-    let member = packet.split_once(MEMBER.0).and_then(|(_, rest)| rest.split_once(MEMBER.1));
-    let Some((member, _)) = member else { return Vec::new() };
+    let element = packet.split_once(ALT_TEXT_ELEMENT.0).and_then(|(_, rest)| rest.split_once(ALT_TEXT_ELEMENT.1));
+    let Some((element, _)) = element else { return Vec::new() };
     let text = |item: &str| {
         let (attributes, rest) = item.split_once('>')?;
         let language = attributes.split_once("xml:lang=")?.1.get(1..)?.split(['"', '\'']).next()?;
         let text = svc_text::decode_references(rest.split_once("</rdf:li>")?.0);
         Some((language.to_owned(), svc_text::trim(&text).to_owned()))
     };
-    member.split("<rdf:li").skip(1).take(MAX_TEXTS).filter_map(text).collect()
+    element.split("<rdf:li").skip(1).take(MAX_TEXTS).filter_map(text).collect()
 }
 
 #[cfg(test)]

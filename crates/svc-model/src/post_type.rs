@@ -149,7 +149,7 @@ pub struct PostType {
     pub map_meta_cap: bool,
     /// Taxonomies named at registration. Others may be attached later; see [`crate::Taxonomy::object_types`].
     pub taxonomies: Vec<String>,
-    /// URL path of the archive page.
+    /// URL path of the archive page, if there is one.
     pub has_archive: Option<String>,
     /// First path segment of permalinks. `None` if the type has no permalinks, or special ones (`post`, `page`).
     pub rewrite_slug: Option<String>,

@@ -44,13 +44,13 @@ pub enum ArchiveError {
     Unreadable,
     /// A path that leaves the folder or that is not portable.
     #[error("the package contains an invalid file name: {0:?}")]
-    Name(String),
+    InvalidName(String),
     /// A link, a device or an encrypted entry.
     #[error("the package contains {0:?}, which is neither a regular file nor a folder")]
-    Kind(String),
+    UnsupportedEntry(String),
     /// A duplicate name, or a file where another entry has a folder.
     #[error("the package contains {0:?} more than once")]
-    Twice(String),
+    Duplicate(String),
     /// More entries than [`Limits::entries`].
     #[error("the package contains more than {0} entries")]
     TooMany(usize),
@@ -82,31 +82,31 @@ pub fn unpack(archive: &[u8], folder: &Path, limits: Limits) -> Result<Vec<Unpac
         return Err(ArchiveError::TooMany(limits.entries));
     }
     if archive.has_duplicate_names() {
-        return Err(ArchiveError::Twice("a duplicate name".to_owned()));
+        return Err(ArchiveError::Duplicate("a duplicate name".to_owned()));
     }
     let (mut remaining, mut seen, mut files) = (limits.bytes, HashSet::new(), Vec::new());
     for index in 0..archive.len() {
         let entry = archive.by_index(index).map_err(|_| ArchiveError::Unreadable)?;
         let name = String::from_utf8_lossy(entry.name_raw()).into_owned();
-        let path = safe_path(entry.name_raw()).ok_or_else(|| ArchiveError::Name(name.clone()))?;
+        let path = safe_path(entry.name_raw()).ok_or_else(|| ArchiveError::InvalidName(name.clone()))?;
         if !is_plain(&entry) {
-            return Err(ArchiveError::Kind(name));
+            return Err(ArchiveError::UnsupportedEntry(name));
         }
         // Some file systems ignore case: names that differ only in case are duplicates.
         let is_new = seen.insert(path.to_string_lossy().to_lowercase());
         let target = folder.join(&path);
         if name.ends_with('/') {
-            fs::create_dir_all(&target).map_err(|_| ArchiveError::Twice(name))?;
+            fs::create_dir_all(&target).map_err(|_| ArchiveError::Duplicate(name))?;
             continue;
         }
         if !is_new {
-            return Err(ArchiveError::Twice(name));
+            return Err(ArchiveError::Duplicate(name));
         }
         if let Some(parent) = target.parent() {
-            fs::create_dir_all(parent).map_err(|_| ArchiveError::Twice(name.clone()))?;
+            fs::create_dir_all(parent).map_err(|_| ArchiveError::Duplicate(name.clone()))?;
         }
         let mut file = File::create_new(&target).map_err(|error| match error.kind() {
-            io::ErrorKind::AlreadyExists => ArchiveError::Twice(name.clone()),
+            io::ErrorKind::AlreadyExists => ArchiveError::Duplicate(name.clone()),
             _ => error.into(),
         })?;
         let sha256 = copy(entry, &mut file, &mut remaining, limits)?;
@@ -241,7 +241,7 @@ mod tests {
             let harmless = "n".repeat(name.len());
             let bytes = replace_bytes(&archive(&[(&harmless, b"x")]), harmless.as_bytes(), name.as_bytes());
             let error = try_unpack(&bytes, Limits::default()).unwrap_err();
-            assert!(matches!(error, ArchiveError::Name(_)), "{name:?}: {error}");
+            assert!(matches!(error, ArchiveError::InvalidName(_)), "{name:?}: {error}");
         }
         assert!(
             try_unpack(&replace_bytes(&archive(&[("nnnn", b"x")]), b"nnnn", b"a\xff\xfeb"), Limits::default()).is_err()
@@ -267,7 +267,9 @@ mod tests {
         writer.add_symlink("a", "/etc", options()).unwrap();
         writer.start_file("a/passwd", options()).unwrap();
         let bytes = writer.finish().unwrap().into_inner();
-        assert!(matches!(try_unpack(&bytes, Limits::default()).unwrap_err(), ArchiveError::Kind(name) if name == "a"));
+        assert!(
+            matches!(try_unpack(&bytes, Limits::default()).unwrap_err(), ArchiveError::UnsupportedEntry(name) if name == "a")
+        );
     }
 
     #[test]
@@ -279,7 +281,7 @@ mod tests {
         assert!(bomb.len() < 20_000, "the archive should be small");
         let limits = Limits { bytes: 4 << 20, ..Limits::default() };
         assert!(matches!(try_unpack(&bomb, limits).unwrap_err(), ArchiveError::TooLarge(_)));
-        // Declaring a smaller size does not help: the size is checked against the decompressed bytes.
+        // Declaring a smaller size in the local header does not help.
         let mislabeled = replace_bytes(&bomb, &(1_u32 << 20).to_le_bytes(), &1_u32.to_le_bytes());
         assert!(try_unpack(&mislabeled, limits).is_err());
         let few = Limits { entries: 7, ..Limits::default() };
@@ -288,11 +290,11 @@ mod tests {
 
     #[test]
     fn rejects_duplicate_names() {
-        let twice = replace_bytes(&archive(&[("aaaa", b"1"), ("bbbb", b"2")]), b"bbbb", b"aaaa");
-        assert!(try_unpack(&twice, Limits::default()).is_err());
+        let duplicates = replace_bytes(&archive(&[("aaaa", b"1"), ("bbbb", b"2")]), b"bbbb", b"aaaa");
+        assert!(try_unpack(&duplicates, Limits::default()).is_err());
         for names in [["a/B", "a/b"], ["a", "a/b"], ["a/b", "a"]] {
             let error = try_unpack(&archive(&[(names[0], b"1"), (names[1], b"2")]), Limits::default()).unwrap_err();
-            assert!(matches!(error, ArchiveError::Twice(_)), "{names:?}: {error}");
+            assert!(matches!(error, ArchiveError::Duplicate(_)), "{names:?}: {error}");
         }
     }
 

@@ -32,7 +32,7 @@ pub enum PackError {
 }
 
 /// Content of an archive entry.
-enum Source {
+enum EntrySource {
     File(PathBuf),
     Generated(Vec<u8>),
 }
@@ -51,7 +51,7 @@ pub fn pack(
 ) -> Result<Vec<u8>, PackError> {
     let mut sources = BTreeMap::new();
     collect(folder, "", &include, MAX_DEPTH, limits, &mut sources)?;
-    sources.extend(generated.into_iter().map(|(name, bytes)| (name, Source::Generated(bytes))));
+    sources.extend(generated.into_iter().map(|(name, bytes)| (name, EntrySource::Generated(bytes))));
     if sources.len() > limits.entries {
         return Err(PackError::TooLarge);
     }
@@ -64,8 +64,8 @@ pub fn pack(
     for (name, source) in sources {
         archive.start_file(name, options)?;
         let written = match source {
-            Source::File(path) => io::copy(&mut File::open(path)?.take(remaining + 1), &mut archive)?,
-            Source::Generated(bytes) => {
+            EntrySource::File(path) => io::copy(&mut File::open(path)?.take(remaining + 1), &mut archive)?,
+            EntrySource::Generated(bytes) => {
                 archive.write_all(&bytes)?;
                 u64::try_from(bytes.len()).unwrap_or(u64::MAX)
             }
@@ -81,7 +81,7 @@ fn collect(
     include: &impl Fn(&str) -> bool,
     depth: usize,
     limits: Limits,
-    sources: &mut BTreeMap<String, Source>,
+    sources: &mut BTreeMap<String, EntrySource>,
 ) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
@@ -93,7 +93,7 @@ fn collect(
         if kind.is_dir() && depth > 0 {
             collect(&entry.path(), &format!("{name}/"), include, depth - 1, limits, sources)?;
         } else if kind.is_file() {
-            sources.insert(name, Source::File(entry.path()));
+            sources.insert(name, EntrySource::File(entry.path()));
         }
     }
     Ok(())

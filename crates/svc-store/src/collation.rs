@@ -1,27 +1,28 @@
-//! Comparison and `LIKE` that ignore case and accents, for SQLite, as the collation of WordPress's MySQL tables does.
+//! Case- and accent-insensitive comparison and `LIKE` for SQLite, equivalent to the collation of WordPress's MySQL
+//! tables.
 //!
-//! The order is that of the Unicode collation algorithm's first level, for the scripts that titles and names are mostly
-//! written in: spaces and punctuation, symbols, digits, Latin letters, then other scripts by code point. It does not
-//! reproduce the whole table: rare symbols and scripts keep the order of their code points.
+//! The order is that of the first level of the Unicode collation algorithm for the scripts that titles and names
+//! usually contain: spaces and punctuation, symbols, digits, Latin letters, then other scripts by code point. The full
+//! table is not reproduced: rare symbols and scripts are in code point order.
 //!
-//! Changing an order breaks the indexes that were built with it; [`VERSION`] tells which one a database was built with.
+//! A change to the order corrupts existing indexes. [`VERSION`] identifies the order that a database's indexes use.
 
 use std::cmp::Ordering;
 
 use unicode_normalization::UnicodeNormalization as _;
 use unicode_normalization::char::is_combining_mark;
 
-/// Number of the present order; indexes are rebuilt when a database was made with another.
+/// Version of the order. Indexes are rebuilt if the database has another version.
 pub(crate) const VERSION: i64 = 1;
 
-/// ASCII marks in the order of the collation (`utf8mb4_unicode_520_ci`), measured by asking a server for their weights.
+/// ASCII punctuation in collation order (`utf8mb4_unicode_520_ci`), measured on a server.
 const MARKS: &[u8] = b"\t\n\x0b\x0c\r `^_-,;:!?.'\"()[]{}@*/\\&#%+<=>|~$";
 
 const DIGITS: u32 = 20_000;
 const LETTERS: u32 = 20_100;
 const OTHERS: u32 = 30_000;
 
-/// Weight of each ASCII character; zero is left out of comparisons.
+/// Weights of ASCII characters. Characters with weight 0 are ignored.
 const ASCII: [u32; 128] = ascii_weights();
 
 const fn ascii_weights() -> [u32; 128] {
@@ -31,7 +32,7 @@ const fn ascii_weights() -> [u32; 128] {
         table[MARKS[i] as usize] = 1 + i as u32;
         i += 1;
     }
-    // The dollar sign stands after all other marks, beside the other signs of currency.
+    // The dollar sign follows all other punctuation, next to other currency symbols.
     table[b'$' as usize] = DIGITS - 20;
     let mut c = 0;
     while c < 10 {
@@ -47,7 +48,7 @@ const fn ascii_weights() -> [u32; 128] {
     table
 }
 
-/// Letters that decompose by convention rather than by canonical mapping.
+/// Letters that expand by convention rather than by canonical decomposition.
 fn special(c: char) -> Option<&'static str> {
     Some(match c {
         'ß' | 'ẞ' => "ss",
@@ -61,7 +62,7 @@ fn special(c: char) -> Option<&'static str> {
     })
 }
 
-/// Weight of a character that has no decomposition and is not ASCII.
+/// Weight of a non-ASCII character without a decomposition.
 fn weight_of_other(c: char) -> u32 {
     let cp = u32::from(c);
     match c {
@@ -69,7 +70,7 @@ fn weight_of_other(c: char) -> u32 {
         'ŋ' | 'Ŋ' => LETTERS + 100 * 13 + 50,
         'þ' | 'Þ' => LETTERS + 100 * 25 + 50,
         '£' | '¢' | '¥' | '€' | '¤' => DIGITS - 19 + cp % 16,
-        // Punctuation and symbols stand between the ASCII marks and the digits.
+        // Punctuation and symbols are between ASCII punctuation and digits.
         '\u{80}'..='\u{bf}' | '×' | '÷' | '\u{2000}'..='\u{2bff}' | '\u{3000}'..='\u{303f}' => 100 + cp,
         _ => OTHERS + c.to_lowercase().next().map_or(cp, u32::from),
     }
@@ -101,7 +102,7 @@ fn weights(text: &str) -> Vec<u32> {
     out
 }
 
-/// Compares two texts; trailing spaces do not count.
+/// Compares two texts, ignoring trailing spaces.
 pub(crate) fn compare(a: &str, b: &str) -> Ordering {
     if a == b {
         return Ordering::Equal;
@@ -112,10 +113,10 @@ pub(crate) fn compare(a: &str, b: &str) -> Ordering {
     {
         return order;
     }
-    padded(&weights(a), &weights(b))
+    compare_padded(&weights(a), &weights(b))
 }
 
-/// Compares without collecting weights; `None` when a character that weighs nothing shifts them.
+/// Compares ASCII texts without collecting weights. `None` if an ignored character shifts them.
 fn compare_ascii(a: &[u8], b: &[u8]) -> Option<Ordering> {
     for (x, y) in a.iter().zip(b) {
         let (x, y) = (ASCII[usize::from(*x)], ASCII[usize::from(*y)]);
@@ -134,8 +135,8 @@ fn compare_ascii(a: &[u8], b: &[u8]) -> Option<Ordering> {
     Some(if a.len() > common { order } else { order.reverse() })
 }
 
-/// The shorter is compared as if spaces followed it.
-fn padded(a: &[u32], b: &[u32]) -> Ordering {
+/// Compares as if the shorter text was padded with spaces.
+fn compare_padded(a: &[u32], b: &[u32]) -> Ordering {
     let space = ASCII[usize::from(b' ')];
     for i in 0..a.len().max(b.len()) {
         let (x, y) = (a.get(i).copied().unwrap_or(space), b.get(i).copied().unwrap_or(space));
@@ -146,9 +147,9 @@ fn padded(a: &[u32], b: &[u32]) -> Ordering {
     Ordering::Equal
 }
 
-/// A text with case and accents taken off, character by character, for `LIKE`.
+/// Removes case and accents from a text, character by character, for `LIKE`.
 ///
-/// A character that weighs as several (`ß`) stays itself, since `LIKE` compares single characters.
+/// A character that expands to several weights (`ß`) is left unchanged, because `LIKE` compares single characters.
 pub(crate) fn fold(text: &str, out: &mut String) {
     out.clear();
     if text.is_ascii() {
@@ -180,25 +181,25 @@ fn fold_char(c: char, out: &mut String) {
     out.extend(base.unwrap_or(c).to_lowercase().take(1));
 }
 
-/// A prepared `LIKE` pattern.
+/// A parsed `LIKE` pattern.
 #[derive(Debug)]
-pub(crate) enum Pattern {
-    /// `%text%`: by far the most usual.
+pub(crate) enum LikePattern {
+    /// `%text%`, the most common form.
     Contains(String),
-    /// Anything else.
-    Parts(Vec<Part>),
+    /// Any other pattern.
+    Parts(Vec<PatternPart>),
 }
 
-/// A step of a pattern.
+/// An element of a pattern.
 #[derive(Debug, PartialEq)]
-pub(crate) enum Part {
+pub(crate) enum PatternPart {
     Char(char),
     AnyChar,
     Anything,
 }
 
-impl Pattern {
-    /// Reads a pattern with `%`, `_` and the escape character.
+impl LikePattern {
+    /// Parses a pattern with `%`, `_` and an optional escape character.
     pub(crate) fn new(pattern: &str, escape: Option<char>) -> Self {
         let mut parts = Vec::new();
         let mut folded = String::new();
@@ -207,70 +208,70 @@ impl Pattern {
             let literal = match c {
                 _ if Some(c) == escape => chars.next().unwrap_or(c),
                 '%' => {
-                    if parts.last() != Some(&Part::Anything) {
-                        parts.push(Part::Anything);
+                    if parts.last() != Some(&PatternPart::Anything) {
+                        parts.push(PatternPart::Anything);
                     }
                     continue;
                 }
                 '_' => {
-                    parts.push(Part::AnyChar);
+                    parts.push(PatternPart::AnyChar);
                     continue;
                 }
                 _ => c,
             };
             folded.clear();
             fold_char(literal, &mut folded);
-            parts.extend(folded.chars().map(Part::Char));
+            parts.extend(folded.chars().map(PatternPart::Char));
         }
-        if let [Part::Anything, middle @ .., Part::Anything] = &parts[..] {
+        if let [PatternPart::Anything, middle @ .., PatternPart::Anything] = &parts[..] {
             let text: Option<String> =
-                middle.iter().map(|p| if let Part::Char(c) = p { Some(*c) } else { None }).collect();
+                middle.iter().map(|p| if let PatternPart::Char(c) = p { Some(*c) } else { None }).collect();
             if let Some(text) = text {
-                return Pattern::Contains(text);
+                return LikePattern::Contains(text);
             }
         }
-        Pattern::Parts(parts)
+        LikePattern::Parts(parts)
     }
 
-    /// Whether the text matches; `room` is reused between calls.
-    pub(crate) fn matches(&self, text: &str, room: &mut String) -> bool {
-        fold(text, room);
+    /// Returns whether the text matches. `buffer` is reused between calls.
+    pub(crate) fn matches(&self, text: &str, buffer: &mut String) -> bool {
+        fold(text, buffer);
         match self {
-            Pattern::Contains(part) => room.contains(part.as_str()),
-            Pattern::Parts(parts) => wildcard(parts, room),
+            LikePattern::Contains(part) => buffer.contains(part.as_str()),
+            LikePattern::Parts(parts) => wildcard(parts, buffer),
         }
     }
 }
 
-/// Matches with one point of return, so the work is at most pattern times text.
-fn wildcard(parts: &[Part], text: &str) -> bool {
+/// Matches with a single backtracking point, so the cost is at most the product of both lengths.
+fn wildcard(parts: &[PatternPart], text: &str) -> bool {
     let (mut p, mut rest) = (0, text);
-    let mut back: Option<(usize, &str)> = None;
+    let mut backtrack: Option<(usize, &str)> = None;
     loop {
         let mut chars = rest.chars();
         match (parts.get(p), chars.next()) {
-            (Some(Part::Anything), _) => {
-                back = Some((p + 1, rest));
+            (Some(PatternPart::Anything), _) => {
+                backtrack = Some((p + 1, rest));
                 p += 1;
                 continue;
             }
             (None, None) => return true,
-            (Some(Part::AnyChar), Some(_)) => {
+            (Some(PatternPart::AnyChar), Some(_)) => {
                 (p, rest) = (p + 1, chars.as_str());
                 continue;
             }
-            (Some(Part::Char(c)), Some(t)) if *c == t => {
+            (Some(PatternPart::Char(c)), Some(t)) if *c == t => {
                 (p, rest) = (p + 1, chars.as_str());
                 continue;
             }
             _ => {}
         }
-        let Some((after, from)) = back else { return false };
+        let Some((after, from)) = backtrack else { return false };
         let mut chars = from.chars();
         if chars.next().is_none() {
             return false;
         }
-        back = Some((after, chars.as_str()));
+        backtrack = Some((after, chars.as_str()));
         (p, rest) = (after, chars.as_str());
     }
 }
@@ -281,7 +282,7 @@ mod tests {
 
     #[test]
     fn order_of_texts() {
-        // Each line stands before the next.
+        // Each line sorts before the next.
         let lines = [
             "", "_a", "-a", "!a", "\"a", "(a", "&a", "~a", "$a", "0", "1", "a", "Ab", "AC", "é", "f", "Z", "þ", "α",
             "я", "中",
@@ -333,10 +334,10 @@ mod tests {
             ("", "x", false),
             ("%a%a%a%a%a%b", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", false),
         ];
-        let mut room = String::new();
+        let mut buffer = String::new();
         for (pattern, text, expected) in rows {
             assert_eq!(
-                Pattern::new(pattern, Some('\\')).matches(text, &mut room),
+                LikePattern::new(pattern, Some('\\')).matches(text, &mut buffer),
                 expected,
                 "{text:?} LIKE {pattern:?}"
             );

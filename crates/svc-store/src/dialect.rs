@@ -1,22 +1,22 @@
-//! What differs between the engines in the text of statements.
+//! Differences between the engines' SQL dialects.
 
 use sea_query::{
     DeleteStatement, Expr, Func, InsertStatement, MysqlQueryBuilder, SelectStatement, SqliteQueryBuilder,
     UpdateStatement, Values,
 };
 
-/// The engine that a statement is written for.
+/// SQL dialect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dialect {
     /// SQLite.
     Sqlite,
-    /// MySQL, MariaDB and what speaks their protocol.
+    /// MySQL, MariaDB and compatible servers.
     MySql,
 }
 
-/// A statement of sea-query that can be written for either engine.
+/// A sea-query statement that can be rendered for any dialect.
 pub(crate) trait Build {
-    /// The text and the values to bind.
+    /// Renders the text and the values to bind.
     fn text(&self, dialect: Dialect) -> (String, Values);
 }
 
@@ -36,7 +36,7 @@ macro_rules! build {
 build!(SelectStatement, InsertStatement, UpdateStatement, DeleteStatement);
 
 impl Dialect {
-    /// A random number for each row.
+    /// A random number per row.
     pub(crate) fn random(self) -> Expr {
         match self {
             Dialect::Sqlite => Expr::cust("RANDOM()"),
@@ -44,7 +44,7 @@ impl Dialect {
         }
     }
 
-    /// A text cast to a whole number as both engines do it: the leading digits, else zero.
+    /// Casts a text to an integer like both engines do: its leading digits, or 0.
     pub(crate) fn as_integer(self, e: Expr) -> Expr {
         use sea_query::ExprTrait as _;
         match self {
@@ -53,7 +53,7 @@ impl Dialect {
         }
     }
 
-    /// A text as a number, fractions too.
+    /// Casts a text to a number, including decimals.
     pub(crate) fn as_number(self, e: Expr) -> Expr {
         use sea_query::ExprTrait as _;
         match self {

@@ -1,23 +1,23 @@
-//! Notices that a database file was deleted or replaced while it is open.
+//! Detects that an open database file was deleted or replaced.
 //!
-//! SQLite goes on writing to an open file that has no name any more. Such writes are lost with the last process that
-//! has the file open, so they must not be acknowledged.
+//! SQLite continues to write to an open file that was deleted. Such writes are lost when the last process closes the
+//! file, so they must not be acknowledged.
 
 use std::path::{Path, PathBuf};
 
 use crate::error::{Result, StoreError};
 
-/// Device and inode of a file; where the system has none, two files at one path look the same.
+/// Device and inode of a file. On systems without them, all files at a path look the same.
 type Identity = (u64, u64);
 
-/// The file of an open database, and its write-ahead log.
+/// An open database file and its write-ahead log.
 pub(crate) struct FileGuard {
     path: PathBuf,
     log_path: PathBuf,
     file: Option<Identity>,
-    /// Known from the first commit on.
+    /// Known after the first commit.
     log: Option<Identity>,
-    /// The loss was logged; it is logged once.
+    /// Whether the loss was logged, which happens once.
     reported: bool,
 }
 
@@ -29,7 +29,7 @@ impl FileGuard {
         FileGuard { path: path.to_owned(), log_path: log_path.into(), file: identity(path), log: None, reported: false }
     }
 
-    /// Fails while the files at these paths are not the ones that are open.
+    /// Fails if the files at these paths are not the open ones.
     pub(crate) fn check(&mut self) -> Result<()> {
         let log = identity(&self.log_path);
         let is_same = identity(&self.path) == self.file && (self.log.is_none() || log == self.log);
@@ -47,7 +47,7 @@ impl FileGuard {
                  file back, or restart the server"
             );
         }
-        Err(StoreError::Unavailable(format!("{path} was deleted or replaced while it is open")))
+        Err(StoreError::Unavailable(format!("{path} was deleted or replaced while it was open")))
     }
 }
 
@@ -70,22 +70,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_that_is_deleted_or_replaced_is_noticed_and_one_that_is_back_is_accepted() {
+    fn detects_deleted_and_replaced_files() {
         let folder = tempfile::tempdir().unwrap();
         let (path, aside) = (folder.path().join("a.db"), folder.path().join("aside"));
         std::fs::write(&path, "a").unwrap();
         let mut guard = FileGuard::new(&path);
         assert!(guard.check().is_ok());
         std::fs::rename(&path, &aside).unwrap();
-        assert!(matches!(guard.check(), Err(StoreError::Unavailable(_))), "gone");
+        assert!(matches!(guard.check(), Err(StoreError::Unavailable(_))), "file deleted");
         std::fs::write(&path, "another").unwrap();
-        assert!(guard.check().is_err(), "replaced");
+        assert!(guard.check().is_err(), "file replaced");
         std::fs::rename(&aside, &path).unwrap();
-        assert!(guard.check().is_ok(), "back");
+        assert!(guard.check().is_ok(), "file restored");
         let log = folder.path().join("a.db-wal");
         std::fs::write(&log, "log").unwrap();
         assert!(guard.check().is_ok());
         std::fs::remove_file(&log).unwrap();
-        assert!(guard.check().is_err(), "the log is gone");
+        assert!(guard.check().is_err(), "log deleted");
     }
 }

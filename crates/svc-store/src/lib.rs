@@ -1,8 +1,4 @@
-//! The site's data on SQLite and MySQL-protocol databases: typed queries, batched loading, import and export.
-//!
-//! [`Store::read`] hands out a snapshot ([`Db`]) and [`Store::write`] a transaction ([`Tx`]); the query functions of the
-//! modules take one of these. One module per noun, the same names as in `svc-model`. Nothing here knows the interface,
-//! capabilities or rendering; who may see what is told by the caller in the query.
+#![doc = include_str!("../README.md")]
 
 mod cache;
 mod collation;
@@ -54,27 +50,27 @@ pub use meta::{Meta, MetaKind};
 pub use store::Store;
 pub use stored_text::{Encode, StoredText};
 
-/// A page of a list: ids in order, and how many there are in all when that was asked for.
+/// A page of a list: ids in order, and the total if requested.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Page<Id> {
-    /// The ids of this page.
+    /// Ids on this page.
     pub ids: Vec<Id>,
-    /// The number of all, without limit and offset.
+    /// Number of matches, ignoring limit and offset.
     pub total: Option<u64>,
 }
 
-/// Direction of an order.
+/// Sort direction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Order {
-    /// Smallest first.
+    /// Ascending.
     Asc,
-    /// Largest first.
+    /// Descending.
     #[default]
     Desc,
 }
 
 impl Order {
-    /// The other direction.
+    /// The opposite direction.
     pub(crate) fn reversed(self) -> Self {
         match self {
             Order::Asc => Order::Desc,

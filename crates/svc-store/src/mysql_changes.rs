@@ -1,24 +1,25 @@
-//! Whether anything has been written on a MySQL-protocol server since a moment ago, whoever wrote: what lets answers be
-//! kept beside other programs, in a database where nothing may be altered.
+//! Change detection on servers that speak the MySQL protocol: whether any program has committed a write. This allows
+//! caching next to other programs, in a database whose schema must not be altered.
 //!
-//! InnoDB of MariaDB numbers its transactions: each takes a number when it first writes, and another when it commits
-//! (XA and changes of tables too; reading takes none). The highest number so far is told to every account, and costs no
-//! look at any table. As long as it stays the same, nothing was committed on the whole server, so one number stands for
-//! all families of tables.
+//! MariaDB's InnoDB numbers its transactions: each gets a number at its first write and another at its commit (XA
+//! transactions and schema changes as well; reads get none). The highest number is visible to every account and can be
+//! read without accessing a table. While it is unchanged, nothing was committed on the whole server, so that one number
+//! serves all table families.
 //!
-//! *The number of a commit comes a moment before its rows are seen by others.* Who looks in between finds the new number
-//! and the old rows. So a number counts only from [`SETTLE`] after it was first seen; what happens in between is work in
-//! memory, of microseconds. Until then, and so on a server that is written to all the time, nothing is kept.
+//! *The number of a commit is visible shortly before its rows.* A reader in between sees the new number and the old
+//! rows. A number is therefore only used from [`SETTLE_TIME`] after it was first seen; the gap is in-memory work of
+//! microseconds. Until then, and on a server that is constantly written to, nothing is cached.
 //!
-//! *After a restart the numbers can begin again lower*, so the moment of the server's start goes with them, and its name:
-//! a proxy may lead to several servers, each with numbers of its own. A restart ends the connections, so the start is read
-//! once for each; and again a second later, since a proxy's connections may outlive its servers.
+//! *Numbers can restart at a lower value after a server restart*, so the server's start time is part of the version, as
+//! is its name: a proxy may lead to several servers, each with its own numbers. A restart closes the connections, so
+//! the start time is read once per connection, and again after a second, because the connections of a proxy may outlive
+//! its servers.
 //!
-//! *Other engines do not number*, so all tables must be InnoDB's, which is asked once for each state.
+//! *Other storage engines do not number transactions*, so all tables must use InnoDB. This is checked once per version.
 //!
-//! Not used, since they do not tell everything: the times of change in `information_schema.tables` are those when the
-//! transaction *began* (MariaDB), so that a long one can commit unseen; the position in the log (MySQL) is told late.
-//! A server that does not tell its number (MySQL, TiDB, Vitess) is asked anew each time.
+//! Not used because they are incomplete: the update times in `information_schema.tables` are those when a transaction
+//! *began* (MariaDB), so that a long transaction can commit unnoticed; the log position (MySQL) is reported late. On
+//! servers that do not report the number (MySQL, TiDB, Vitess), only totals are cached, if [`StoreConfig::staleness`](crate::StoreConfig::staleness) permits it.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -29,102 +30,99 @@ use crate::db::Db;
 use crate::error::Result;
 use crate::schema::{EPOCHS, TABLES};
 
-/// How long a number must have been the highest before anything is kept under it. Tests need not wait that long.
-pub(crate) const SETTLE: Duration = if cfg!(test) { Duration::from_millis(20) } else { Duration::from_secs(1) };
+/// How long a number must have been the highest before it is used. Tests wait less.
+pub(crate) const SETTLE_TIME: Duration = if cfg!(test) { Duration::from_millis(20) } else { Duration::from_secs(1) };
 
-/// How long a server's start is taken to be the same on one connection.
-const START_HOLDS: Duration = Duration::from_secs(1);
+/// How long a server's start time is assumed to be unchanged on one connection.
+const START_TIME_TTL: Duration = Duration::from_secs(1);
 
-/// The highest number of a transaction, and the server's name. One variable by its name: a list of them takes the server
-/// more than twice as long.
-const HIGHEST: &str = "SELECT VARIABLE_VALUE, @@hostname, @@port FROM information_schema.GLOBAL_STATUS \
+/// The highest transaction number and the server's name. Reading one variable by name takes less than half the time of
+/// listing several.
+const HIGHEST_SQL: &str = "SELECT VARIABLE_VALUE, @@hostname, @@port FROM information_schema.GLOBAL_STATUS \
                        WHERE VARIABLE_NAME = 'INNODB_MAX_TRX_ID'";
 
-/// When the server started, in seconds since the epoch.
-const START: &str = "SELECT CAST(UNIX_TIMESTAMP() - VARIABLE_VALUE AS SIGNED) FROM information_schema.GLOBAL_STATUS \
+/// The server's start time, in seconds since the epoch.
+const START_SQL: &str = "SELECT CAST(UNIX_TIMESTAMP() - VARIABLE_VALUE AS SIGNED) FROM information_schema.GLOBAL_STATUS \
                      WHERE VARIABLE_NAME = 'UPTIME'";
 
-/// A state of a server: two that are equal hold the same rows.
+/// State of a server. Equal states have the same rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Stamp {
-    /// The highest number of a transaction.
+struct ServerState {
+    /// The highest transaction number.
     highest: i64,
-    /// When the server started, in seconds since the epoch.
+    /// Start time of the server, in seconds since the epoch.
     started: i64,
-    /// Its name and port.
+    /// Name and port of the server.
     server: (String, i64),
 }
 
-impl Stamp {
-    /// That of the server now; `None` when it does not tell.
+impl ServerState {
+    /// Reads the current state; `None` if the server does not report it.
     fn read(db: &mut Db) -> Result<Option<Self>> {
         let started = match db.server_start {
-            Some((read, started)) if read.elapsed() < START_HOLDS => Some(started),
+            Some((read, started)) if read.elapsed() < START_TIME_TTL => Some(started),
             _ => {
                 let mut started = None;
-                db.count(START);
-                db.conn.query(START, &[], &mut |row| row.int(0).map(|at| started = Some(at)))?;
+                db.count(START_SQL);
+                db.conn.query(START_SQL, &[], &mut |row| row.int(0).map(|at| started = Some(at)))?;
                 db.server_start = started.map(|at| (Instant::now(), at));
                 started
             }
         };
         let Some(started) = started else { return Ok(None) };
-        let mut stamp = None;
-        db.count(HIGHEST);
-        db.conn.query(HIGHEST, &[], &mut |row| {
-            stamp = Some(Stamp { highest: row.int(0)?, started, server: (row.text(1)?, row.int(2)?) });
+        let mut state = None;
+        db.count(HIGHEST_SQL);
+        db.conn.query(HIGHEST_SQL, &[], &mut |row| {
+            state = Some(ServerState { highest: row.int(0)?, started, server: (row.text(1)?, row.int(2)?) });
             Ok(())
         })?;
-        Ok(stamp)
+        Ok(state)
     }
 }
 
-/// The state that was seen last.
-struct ChangeCounter {
-    stamp: Stamp,
+/// The last observed state.
+struct ObservedState {
+    state: ServerState,
     since: Instant,
-    /// Told to the caches; another for each state.
+    /// Version for the caches, different for each state.
     version: i64,
-    /// Whether the server numbers the changes of all tables; unknown until that is asked.
-    whole: Option<bool>,
+    /// Whether the server numbers the changes of all tables; `None` until checked.
+    covers_all_tables: Option<bool>,
 }
 
-/// What is known of the changes on a server.
+/// Change detection for a server.
 pub(crate) struct Changes {
-    /// Whether the server tells its number.
-    told: bool,
-    seen: Mutex<Option<ChangeCounter>>,
-    /// How old totals may be, as configured.
+    /// Whether the server reports its transaction number.
+    is_supported: bool,
+    last_seen: Mutex<Option<ObservedState>>,
+    /// Configured maximum age of totals.
     staleness: Duration,
     start: Instant,
-    /// Writes of this process.
+    /// Number of writes by this process.
     n_writes: AtomicI64,
 }
 
 impl Changes {
-    /// Asks once whether this server tells its number.
+    /// Checks whether the server reports its transaction number.
     pub(crate) fn of(db: &mut Db, staleness: Duration) -> Self {
         Changes {
-            told: matches!(Stamp::read(db), Ok(Some(_))),
-            seen: Mutex::new(None),
+            is_supported: matches!(ServerState::read(db), Ok(Some(_))),
+            last_seen: Mutex::new(None),
             staleness,
             start: Instant::now(),
             n_writes: AtomicI64::new(0),
         }
     }
 
-    /// Notes a write of this process.
-    pub(crate) fn wrote(&self) {
+    /// Records a write by this process.
+    pub(crate) fn record_write(&self) {
         self.n_writes.fetch_add(1, Ordering::Release);
     }
 
-    /// What stands for the counts of changes in a transaction that was begun after `begun`.
-    ///
-    /// # Errors
-    /// Those of the database.
+    /// Change counters for a transaction that began after `begun`.
     pub(crate) fn epochs(&self, db: &mut Db, begun: Instant) -> Result<Option<Arc<HashMap<String, i64>>>> {
         let version = self.version(db, begun)?;
-        // Options and users decide what is permitted: how old they may be is no setting.
+        // Options and users determine permissions, so their maximum age is not configurable.
         let of = |family: &str| match family {
             "options" | "users" => version,
             _ => self.step().or(version),
@@ -133,60 +131,58 @@ impl Changes {
         Ok((!counts.is_empty()).then(|| Arc::new(counts)))
     }
 
-    /// The time in steps of the staleness and the writes of this process, when totals may be old.
+    /// The current staleness interval combined with the number of writes by this process, if totals may be stale.
     fn step(&self) -> Option<i64> {
         let step = Some(self.staleness.as_millis()).filter(|step| *step > 0)?;
         let time = i64::try_from(self.start.elapsed().as_millis() / step).unwrap_or(i64::MAX);
         Some(time.wrapping_mul(1_000_003).wrapping_add(self.n_writes.load(Ordering::Acquire)))
     }
 
-    /// A number for the state that a transaction sees which was begun after `begun`; another for each state. `None` when
-    /// nothing may be kept.
-    ///
-    /// # Errors
-    /// Those of the database.
+    /// The version of the state that a transaction sees if it began after `begun`; different for each state. `None` if
+    /// nothing may be cached.
     pub(crate) fn version(&self, db: &mut Db, begun: Instant) -> Result<Option<i64>> {
-        if !self.told {
+        if !self.is_supported {
             return Ok(None);
         }
-        let Some(stamp) = Stamp::read(db)? else { return Ok(None) };
-        let Some((version, whole)) = self.settled(stamp, begun) else { return Ok(None) };
-        let whole = match whole {
-            Some(whole) => whole,
+        let Some(state) = ServerState::read(db)? else { return Ok(None) };
+        let Some((version, covers_all_tables)) = self.stable_version(state, begun) else { return Ok(None) };
+        let covers_all_tables = match covers_all_tables {
+            Some(covers_all_tables) => covers_all_tables,
             None => {
-                let whole = all_numbered(db)?;
-                if let Some(seen) = self.lock().as_mut().filter(|seen| seen.version == version) {
-                    seen.whole = Some(whole);
+                let covers_all_tables = all_numbered(db)?;
+                if let Some(last_seen) = self.lock().as_mut().filter(|last_seen| last_seen.version == version) {
+                    last_seen.covers_all_tables = Some(covers_all_tables);
                 }
-                whole
+                covers_all_tables
             }
         };
-        Ok(whole.then_some(version))
+        Ok(covers_all_tables.then_some(version))
     }
 
-    /// Notes a state; its number, and whether all tables count, when it was there for long enough before `begun`.
-    fn settled(&self, stamp: Stamp, begun: Instant) -> Option<(i64, Option<bool>)> {
+    /// Records a state. Returns its version, and whether all tables are covered, if the state was stable for long
+    /// enough before `begun`.
+    fn stable_version(&self, state: ServerState, begun: Instant) -> Option<(i64, Option<bool>)> {
         let now = Instant::now();
-        let mut seen = self.lock();
-        match &*seen {
-            Some(seen) if seen.stamp == stamp => {
-                (begun.saturating_duration_since(seen.since) >= SETTLE).then_some((seen.version, seen.whole))
-            }
+        let mut last_seen = self.lock();
+        match &*last_seen {
+            Some(last_seen) if last_seen.state == state => (begun.saturating_duration_since(last_seen.since)
+                >= SETTLE_TIME)
+                .then_some((last_seen.version, last_seen.covers_all_tables)),
             last => {
-                // A state that comes again (seen by two transactions in turn) is taken for a new one.
+                // A state that reappears (two transactions alternating) is treated as a new one.
                 let version = last.as_ref().map_or(0, |last| last.version) + 1;
-                *seen = Some(ChangeCounter { stamp, since: now, version, whole: None });
+                *last_seen = Some(ObservedState { state, since: now, version, covers_all_tables: None });
                 None
             }
         }
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Option<ChangeCounter>> {
-        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> std::sync::MutexGuard<'_, Option<ObservedState>> {
+        self.last_seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Whether all tables of the site are there and of the engine that numbers its transactions.
+/// Returns whether all tables of the site exist and use an engine that numbers its transactions.
 fn all_numbered(db: &mut Db) -> Result<bool> {
     let names: Vec<sea_query::Value> = TABLES.iter().map(|t| format!("{}{}", db.prefix, t.name).into()).collect();
     let sql = format!(
@@ -196,6 +192,6 @@ fn all_numbered(db: &mut Db) -> Result<bool> {
     );
     let mut n = 0;
     db.count(&sql);
-    db.conn.query(&sql, &names, &mut |row| row.int(0).map(|found| n = found))?;
+    db.conn.query(&sql, &names, &mut |row| row.int(0).map(|count| n = count))?;
     Ok(usize::try_from(n).is_ok_and(|n| n == names.len()))
 }

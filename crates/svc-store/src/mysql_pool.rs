@@ -1,7 +1,7 @@
-//! MySQL-protocol servers: a pool of connections, each transaction on one of them.
+//! MySQL-protocol servers: a pool of connections with one transaction per connection.
 //!
-//! Nothing is altered in a database that exists: no triggers, no columns, no private tables. What may be kept between
-//! reads is told by the server itself ([`crate::mysql_changes`]); totals also as long as the settings allow
+//! Existing databases are not altered: no triggers, columns or private tables. Cache validity depends on the server's
+//! own counters ([`crate::mysql_changes`]); totals may additionally be cached for the configured time
 //! ([`StoreConfig::staleness`]).
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -9,79 +9,79 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::cache::Shared;
+use crate::cache::SharedCaches;
 use crate::config::StoreConfig;
 use crate::db::{Db, Tx};
-use crate::engine::mysql::{MySql, Server};
+use crate::engine::mysql::{MySql, ServerOptions};
 use crate::error::{Result, StoreError};
 use crate::mysql_changes::Changes;
 use crate::pool::{MAX_WAITING, WAIT_AFTER_WRITE};
 use crate::request_cache;
 use crate::schema;
 use crate::session::{self, Session};
-use crate::write_turn::{Turn, Turns, pass_gate};
+use crate::write_turn::{WriterSlot, WriterSlots, pass_gate};
 
-/// How often a transaction is run when the server asks for it again.
-const TRIES: u32 = 24;
+/// Maximum number of attempts to run a transaction.
+const MAX_ATTEMPTS: u32 = 24;
 
-/// The longest pause before a transaction is run again, as a power of two of milliseconds.
-const LONGEST_PAUSE: u32 = 7;
+/// Maximum pause between attempts, as a power of two of milliseconds.
+const MAX_PAUSE_LOG2: u32 = 7;
 
 #[derive(Default)]
-struct State {
+struct PoolState {
     idle: Vec<Db>,
-    /// Connections that exist or are being made.
+    /// Number of connections that are open or being opened.
     n_open: usize,
-    /// Threads that wait for a connection.
+    /// Number of threads that wait for a connection.
     n_waiting: usize,
 }
 
 /// The connections to one database.
 pub(crate) struct MySqlPool {
-    state: Mutex<State>,
+    state: Mutex<PoolState>,
     freed: Condvar,
-    server: Server,
+    server: ServerOptions,
     prefix: Arc<str>,
-    shared: Arc<Shared>,
+    shared: Arc<SharedCaches>,
     max: usize,
     wait: Duration,
     read_limit: Option<Duration>,
     staleness: Duration,
     start: Instant,
-    /// Places of writers.
-    turns: Turns,
-    /// Whether the server is a node of a cluster whose nodes compare changes at commit (Galera).
+    /// Slots for writers.
+    writer_slots: WriterSlots,
+    /// Whether the server is a node of a cluster that certifies changes at commit (Galera).
     is_cluster: bool,
-    /// What is known of the server's changes; until it was asked nothing.
+    /// Change detection; `None` until the server was checked.
     changes: Option<Arc<Changes>>,
 }
 
 impl MySqlPool {
-    /// Connects once, to tell at start what is wrong.
+    /// Opens one connection to report errors at startup.
     pub(crate) fn open(url: &str, config: &StoreConfig) -> Result<Self> {
         let processors = std::thread::available_parallelism().map_or(2, usize::from);
         let max = if config.readers == 0 { (4 * processors).clamp(8, 64) } else { config.readers };
         let mut pool = MySqlPool {
             state: Mutex::default(),
             freed: Condvar::new(),
-            server: Server::of(url)?,
+            server: ServerOptions::of(url)?,
             prefix: config.table_prefix.as_str().into(),
-            shared: Arc::new(Shared::new()),
+            shared: Arc::new(SharedCaches::new()),
             max,
             wait: config.wait,
             read_limit: config.read_limit,
             staleness: config.staleness,
             start: Instant::now(),
-            turns: Turns::of(max),
+            writer_slots: WriterSlots::of(max),
             is_cluster: false,
             changes: None,
         };
         let mut lease = pool.take()?;
         let db = lease.db()?;
         let changes = Changes::of(db, pool.staleness);
-        let narrow = is_narrow(db)?;
+        let is_utf8mb3 = has_utf8mb3_columns(db)?;
         let is_cluster = is_cluster(db);
-        pool.shared.narrow.store(narrow, Ordering::Relaxed);
+        pool.shared.is_utf8mb3.store(is_utf8mb3, Ordering::Relaxed);
         drop(lease);
         pool.changes = Some(Arc::new(changes));
         pool.is_cluster = is_cluster;
@@ -107,48 +107,49 @@ impl MySqlPool {
         let mut lease = self.begin(BEGIN)?;
         let db = lease.db()?;
         db.changes = self.changes.clone().map(|changes| (changes, begun));
-        db.may_be_old = !self.staleness.is_zero();
+        db.may_be_stale = !self.staleness.is_zero();
         let session = Session::open(db);
-        let answer = f(db);
+        let result = f(db);
         drop(session);
         (db.epochs, db.changes) = (None, None);
         lease.end("COMMIT");
-        answer
+        result
     }
 
-    /// A number for the state of the database; another for each. Waits for no connection: who asks can do without.
+    /// The version of the database, different for each state. Does not wait for a connection, because callers can do
+    /// without.
     pub(crate) fn state(&self) -> Option<i64> {
         let begun = Instant::now();
         let db = self.state.lock().unwrap_or_else(PoisonError::into_inner).idle.pop()?;
-        let mut lease = Lease { pool: self, db: Some(db), fresh: false, begun: false };
+        let mut lease = PooledConnection { pool: self, db: Some(db), fresh: false, begun: false };
         self.changes.as_ref()?.version(lease.db().ok()?, begun).ok()?
     }
 
-    /// Whether this thread has a snapshot or a transaction open.
+    /// Returns whether this thread has an open snapshot or transaction.
     pub(crate) fn in_session(&self) -> bool {
         session::is_open(&self.shared)
     }
 
-    /// Fails if this thread has a snapshot or a transaction open.
+    /// Fails if this thread has an open snapshot or transaction.
     pub(crate) fn refuse_nested(&self) -> Result<()> {
         session::refuse_nested(&self.shared)
     }
 
-    /// Waits until a writer may take a connection.
-    pub(crate) async fn turn(&self) -> Result<Turn> {
-        self.turns.turn().await
+    /// Waits until a writer may use a connection.
+    pub(crate) async fn turn(&self) -> Result<WriterSlot> {
+        self.writer_slots.turn().await
     }
 
-    /// [`Self::turn`] for threads that may block.
-    pub(crate) fn turn_blocking(&self) -> Result<Turn> {
+    /// Like [`Self::turn`], for threads that may block.
+    pub(crate) fn turn_blocking(&self) -> Result<WriterSlot> {
         session::refuse_nested(&self.shared)?;
-        self.turns.turn_blocking()
+        self.writer_slots.turn_blocking()
     }
 
-    /// Runs a transaction, again when the server asks for that. Transactions of all servers on the database take turns.
+    /// Runs a transaction, again if the server requests it. Transactions of all servers on the database are serialized.
     pub(crate) fn write<T, E: From<StoreError>>(
         &self,
-        _turn: Turn,
+        _turn: WriterSlot,
         f: impl Fn(&mut Tx) -> Result<T, E>,
     ) -> Result<T, E> {
         session::refuse_nested(&self.shared)?;
@@ -159,7 +160,7 @@ impl MySqlPool {
             let Some(db) = lease.db.take() else { return Err(StoreError::Busy.into()) };
             let mut tx = Tx(db);
             let session = Session::open(&tx);
-            // As on SQLite, a panic is one caller's misfortune, and a failure of the write.
+            // As on SQLite, a panic affects only its caller and fails the write.
             let outcome = catch_unwind(AssertUnwindSafe(|| {
                 pass_gate(&mut tx, self.is_cluster)?;
                 f(&mut tx)
@@ -168,30 +169,32 @@ impl MySqlPool {
                 outcome.unwrap_or_else(|_| Err(StoreError::Other("a transaction panicked".to_owned()).into()));
             drop(session);
             let done = match outcome {
-                // When the connection breaks here, nobody knows whether the commit was done; it is not acknowledged.
+                // If the connection breaks here, the outcome of the commit is unknown and the write is not
+                // acknowledged.
                 Ok(value) => tx.conn.execute("COMMIT", &[]).map(|_| value).map_err(E::from),
                 Err(e) => Err(e),
             };
-            let again = tx.conn.take_again();
+            let may_retry = tx.conn.take_may_retry();
             let failed = done.is_err();
             lease.db = Some(tx.0);
             if failed {
                 lease.end("ROLLBACK");
             } else {
                 lease.begun = false;
-                self.wrote();
+                self.record_write();
             }
             drop(lease);
-            if !(failed && again && tries < TRIES && begun.elapsed() < 2 * self.wait) {
+            if !(failed && may_retry && tries < MAX_ATTEMPTS && begun.elapsed() < 2 * self.wait) {
                 return done;
             }
             std::thread::sleep(self.pause(tries));
         }
     }
 
-    /// A pause that grows with the tries. Half of it is by chance, so that two that met do not meet again.
+    /// A pause that grows with the attempts. Half of it is random, so that two conflicting transactions do not conflict
+    /// again.
     fn pause(&self, tries: u32) -> Duration {
-        let longest = 1_000_u64 << tries.min(LONGEST_PAUSE);
+        let longest = 1_000_u64 << tries.min(MAX_PAUSE_LOG2);
         let chance = u64::from(self.start.elapsed().subsec_nanos()) % longest;
         Duration::from_micros((longest + chance) / 2)
     }
@@ -209,20 +212,21 @@ impl MySqlPool {
         if done.is_err() {
             let _ = tx.run("ROLLBACK");
         } else {
-            // A server counts what it has some ten seconds later, and plans lists badly until then; without it they are slow.
+            // The server updates its statistics some ten seconds later and plans lists poorly until then. A failure is
+            // harmless.
             let prefix = tx.prefix().to_owned();
             for table in schema::TABLES {
                 let name = schema::quoted(&format!("{prefix}{}", table.name));
                 let _ = tx.conn.query(&format!("ANALYZE TABLE {name}"), &[], &mut |_| Ok(()));
             }
         }
-        self.wrote();
+        self.record_write();
         done
     }
 
-    fn wrote(&self) {
+    fn record_write(&self) {
         if let Some(changes) = &self.changes {
-            changes.wrote();
+            changes.record_write();
         }
     }
 
@@ -231,8 +235,8 @@ impl MySqlPool {
         Ok(Db::new(Box::new(conn), self.prefix.clone(), self.shared.clone()))
     }
 
-    /// A connection with a transaction begun. One that the server has closed meanwhile is replaced.
-    fn begin(&self, begin: &str) -> Result<Lease<'_>> {
+    /// A connection with an open transaction. Connections that the server has closed are replaced.
+    fn begin(&self, begin: &str) -> Result<PooledConnection<'_>> {
         loop {
             let mut lease = self.take()?;
             let fresh = lease.fresh;
@@ -247,24 +251,24 @@ impl MySqlPool {
         }
     }
 
-    fn take(&self) -> Result<Lease<'_>> {
-        let must = request_cache::has_written();
-        let until = Instant::now() + if must { WAIT_AFTER_WRITE.max(self.wait) } else { self.wait };
+    fn take(&self) -> Result<PooledConnection<'_>> {
+        let has_written = request_cache::has_written();
+        let until = Instant::now() + if has_written { WAIT_AFTER_WRITE.max(self.wait) } else { self.wait };
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
             if let Some(db) = state.idle.pop() {
-                return Ok(Lease { pool: self, db: Some(db), fresh: false, begun: false });
+                return Ok(PooledConnection { pool: self, db: Some(db), fresh: false, begun: false });
             }
             if state.n_open < self.max {
                 state.n_open += 1;
                 drop(state);
-                // From here on the lease gives the place back, whatever happens.
-                let mut lease = Lease { pool: self, db: None, fresh: true, begun: false };
+                // From here on, the lease returns the slot in any case.
+                let mut lease = PooledConnection { pool: self, db: None, fresh: true, begun: false };
                 lease.db = Some(self.connect(self.read_limit)?);
                 return Ok(lease);
             }
             let left = until.saturating_duration_since(Instant::now());
-            if left.is_zero() || state.n_waiting >= MAX_WAITING && !must {
+            if left.is_zero() || state.n_waiting >= MAX_WAITING && !has_written {
                 return Err(StoreError::Busy);
             }
             state.n_waiting += 1;
@@ -274,9 +278,9 @@ impl MySqlPool {
     }
 }
 
-/// Whether the columns of posts are of the encoding with at most three bytes for a character, as in sites that were made
+/// Returns whether the columns of posts use an encoding with at most three bytes per character, as on sites created
 /// before 2015.
-fn is_narrow(db: &mut Db) -> Result<bool> {
+fn has_utf8mb3_columns(db: &mut Db) -> Result<bool> {
     const SQL: &str = "SELECT COUNT(*) FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = ? \
                        AND COLUMN_NAME = 'post_content' AND CHARACTER_SET_NAME IN ('utf8', 'utf8mb3')";
     let mut n = 0;
@@ -286,24 +290,24 @@ fn is_narrow(db: &mut Db) -> Result<bool> {
     Ok(n > 0)
 }
 
-/// Whether the server is a node of a Galera cluster. One that does not know the question is none.
+/// Returns whether the server is a node of a Galera cluster. Servers that do not know the variable are not.
 fn is_cluster(db: &mut Db) -> bool {
     const SQL: &str = "SHOW VARIABLES LIKE 'wsrep_on'";
     let mut on = String::new();
     db.count(SQL);
-    let asked = db.conn.query(SQL, &[], &mut |row| row.text(1).map(|value| on = value));
-    asked.is_ok() && on.eq_ignore_ascii_case("ON")
+    let result = db.conn.query(SQL, &[], &mut |row| row.text(1).map(|value| on = value));
+    result.is_ok() && on.eq_ignore_ascii_case("ON")
 }
 
-/// A connection out of the pool. One with a transaction that was not ended, or that is broken, is closed.
-struct Lease<'a> {
+/// A pooled connection. It is closed if it is broken or its transaction was not ended.
+struct PooledConnection<'a> {
     pool: &'a MySqlPool,
     db: Option<Db>,
     fresh: bool,
     begun: bool,
 }
 
-impl Lease<'_> {
+impl PooledConnection<'_> {
     fn db(&mut self) -> Result<&mut Db> {
         self.db.as_mut().ok_or(StoreError::Busy)
     }
@@ -314,7 +318,7 @@ impl Lease<'_> {
     }
 }
 
-impl Drop for Lease<'_> {
+impl Drop for PooledConnection<'_> {
     fn drop(&mut self) {
         let mut state = self.pool.state.lock().unwrap_or_else(PoisonError::into_inner);
         match self.db.take() {

@@ -1,4 +1,4 @@
-//! What only a server can do to a store: connections that die, deadlocks, limits. Skipped where no MariaDB is installed.
+//! Tests that need a server: broken connections, deadlocks, limits. Skipped if MariaDB is not installed.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -7,12 +7,12 @@ use std::time::Duration;
 use svc_testkit::mariadb::{MariaDb, QUICK};
 
 use crate::engine::Conn as _;
-use crate::engine::mysql::{MySql, Server};
+use crate::engine::mysql::{MySql, ServerOptions};
 use crate::import::{ImportError, ImportOptions};
-use crate::mysql_changes::SETTLE;
+use crate::mysql_changes::SETTLE_TIME;
 use crate::{DatabaseUrl, Family, Store, StoreConfig, StoreError, StoredText, fixture, options, posts};
 
-/// An empty site on a server, and how to reach it otherwise.
+/// An empty site on a server, and the URL of its database.
 fn site() -> Option<(Store, StoreConfig, String)> {
     let config = fixture::database(fixture::server()?);
     let store = Store::open(&config).unwrap();
@@ -23,7 +23,7 @@ fn site() -> Option<(Store, StoreConfig, String)> {
 }
 
 #[test]
-fn connections_that_the_server_closed_are_replaced() {
+fn closed_connections_are_replaced() {
     let (Some((store, _, database)), Some(server)) = (site(), fixture::server()) else { return };
     store.write_blocking(|tx| options::set(tx, "a", &StoredText::of("1"), true)).unwrap();
     for _ in 0..3 {
@@ -36,12 +36,12 @@ fn connections_that_the_server_closed_are_replaced() {
 }
 
 #[test]
-fn a_deadlock_with_another_program_runs_the_transaction_again() {
+fn deadlocks_with_other_programs_are_retried() {
     let Some((store, config, _)) = site() else { return };
     let text = |value: &'static str| StoredText::of(value);
     store
         .write_blocking(move |tx| {
-            // As every site has it: without it, writers lock the gap in which it would be, and with it new options.
+            // Every site has this option. Without it, writers lock the gap where it would be, and new options with it.
             options::set(tx, "db_version", &StoredText::of(1), true)?;
             options::set(tx, "a", &text("0"), true)?;
             options::set(tx, "b", &text("0"), true)
@@ -54,7 +54,7 @@ fn a_deadlock_with_another_program_runs_the_transaction_again() {
         move || {
             store.write_blocking(move |tx| {
                 options::set(tx, "a", &text("1"), true)?;
-                // Only in the first run do the two wait until each holds what the other wants.
+                // Only in the first run do both wait until each holds a lock that the other needs.
                 if runs.fetch_add(1, Ordering::Relaxed) == 0 {
                     both.wait();
                 }
@@ -62,8 +62,8 @@ fn a_deadlock_with_another_program_runs_the_transaction_again() {
             })
         }
     });
-    // The server ends the transaction that has changed less.
-    let mut other = Other::of(&config);
+    // The server rolls back the transaction with fewer changes.
+    let mut other = OtherProgram::of(&config);
     other.run("START TRANSACTION");
     for n in 0..20 {
         other.run(&format!("INSERT INTO wp_options (option_name, option_value) VALUES ('other{n}', '')"));
@@ -76,7 +76,7 @@ fn a_deadlock_with_another_program_runs_the_transaction_again() {
     assert_eq!(runs.load(Ordering::Relaxed), 2);
 }
 
-/// Reads a number, adds one, and writes it back, from eight threads at once.
+/// Reads a number, adds one and writes it back, on eight threads at once.
 fn count_up(stores: &[Store], option: &'static str) -> i64 {
     std::thread::scope(|scope| {
         for n in 0..8 {
@@ -96,7 +96,7 @@ fn count_up(stores: &[Store], option: &'static str) -> i64 {
 }
 
 #[test]
-fn what_is_read_changed_and_written_back_by_eight_threads_is_not_lost() {
+fn concurrent_read_modify_write_loses_nothing() {
     let (sqlite, _folder) = fixture::store();
     assert_eq!(count_up(&[sqlite], "n"), 160, "SQLite");
     // The option does not exist at first, and the gate row may be missing.
@@ -109,12 +109,12 @@ fn what_is_read_changed_and_written_back_by_eight_threads_is_not_lost() {
 }
 
 #[test]
-fn a_row_that_another_program_changes_meanwhile_is_not_overwritten() {
+fn concurrent_changes_by_other_programs_are_not_overwritten() {
     let Some((store, config, _)) = site() else { return };
-    let mut other = Other::of(&config);
-    let known = other.0.execute("SET SESSION innodb_snapshot_isolation = ON", &[]).is_ok();
-    if !known {
-        eprintln!("SKIPPED: this server does not know innodb_snapshot_isolation");
+    let mut other = OtherProgram::of(&config);
+    let is_supported = other.0.execute("SET SESSION innodb_snapshot_isolation = ON", &[]).is_ok();
+    if !is_supported {
+        eprintln!("SKIPPED: the server does not support innodb_snapshot_isolation");
         return;
     }
     other.run("INSERT INTO wp_options (option_name, option_value) VALUES ('n', '1')");
@@ -133,7 +133,7 @@ fn a_row_that_another_program_changes_meanwhile_is_not_overwritten() {
 }
 
 #[test]
-fn failures_are_told_apart() {
+fn errors_are_distinguished() {
     let (Some((store, config, database)), Some(server)) = (site(), fixture::server()) else { return };
     let url = |from: &str, to: &str| {
         let DatabaseUrl::MySql(url) = &config.url else { unreachable!() };
@@ -141,14 +141,14 @@ fn failures_are_told_apart() {
         config.url = DatabaseUrl::MySql(url.replace(from, to));
         Store::open(&config).map(drop)
     };
-    let wrong = url("root@", "nobody:secret@").unwrap_err();
-    assert!(matches!(&wrong, StoreError::Unavailable(_)), "{wrong}");
-    assert!(!wrong.to_string().contains("secret"));
+    let error = url("root@", "nobody:secret@").unwrap_err();
+    assert!(matches!(&error, StoreError::Unavailable(_)), "{error}");
+    assert!(!error.to_string().contains("secret"));
     assert!(matches!(url(&database, "no_such_database"), Err(StoreError::Unavailable(_))));
     assert!(matches!(url("%2Fs", "%2Fnothing"), Err(StoreError::Unavailable(_))));
 
     let too_long = store.write_blocking(|tx| options::set(tx, &"x".repeat(500), &StoredText::of(""), true));
-    assert!(matches!(too_long, Err(StoreError::Other(_))), "nothing is cut silently: {too_long:?}");
+    assert!(matches!(too_long, Err(StoreError::Other(_))), "values must not be truncated silently: {too_long:?}");
 
     let mut short = config.clone();
     short.read_limit = Some(Duration::from_millis(200));
@@ -161,7 +161,7 @@ fn failures_are_told_apart() {
 }
 
 #[test]
-fn tls_is_used_and_certificates_are_checked() {
+fn uses_tls_and_verifies_certificates() {
     let folder = tempfile::tempdir().unwrap();
     let (key, certificate) = (folder.path().join("key.pem"), folder.path().join("cert.pem"));
     let made = std::process::Command::new("openssl")
@@ -172,7 +172,7 @@ fn tls_is_used_and_certificates_are_checked() {
         .arg(&certificate)
         .output();
     if !made.is_ok_and(|m| m.status.success()) {
-        eprintln!("SKIPPED: no openssl is installed to make a certificate with");
+        eprintln!("SKIPPED: openssl is not installed");
         return;
     }
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
@@ -197,33 +197,33 @@ fn tls_is_used_and_certificates_are_checked() {
         })?;
         Ok::<_, StoreError>(!cipher.is_empty())
     };
-    assert!(matches!(open(""), Err(StoreError::Unavailable(_))), "the account asks for TLS");
-    assert!(matches!(open("?tls=true"), Err(StoreError::Unavailable(_))), "nobody vouches for the certificate");
+    assert!(matches!(open(""), Err(StoreError::Unavailable(_))), "the account requires TLS");
+    assert!(matches!(open("?tls=true"), Err(StoreError::Unavailable(_))), "the certificate is not trusted");
     assert!(open("?tls=unverified").unwrap());
     let own = format!("?tls_ca={}", certificate.display());
-    assert!(open(&own).unwrap(), "the certificate of the server's own authority");
+    assert!(open(&own).unwrap(), "the authority is configured");
     assert!(open(&format!("{own}&charset=latin1")).unwrap());
 }
 
-/// An empty site on a server that nobody else writes to meanwhile, as long as the guard is held.
+/// An empty site on a server that no other test writes to while the guard is held.
 fn quiet_site() -> Option<(MutexGuard<'static, ()>, Store, StoreConfig)> {
     static SERVER: OnceLock<Option<MariaDb>> = OnceLock::new();
-    static ALONE: Mutex<()> = Mutex::new(());
+    static QUIET_SERVER: Mutex<()> = Mutex::new(());
     let server = SERVER.get_or_init(|| MariaDb::start(QUICK).unwrap()).as_ref()?;
-    let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let guard = QUIET_SERVER.lock().unwrap_or_else(PoisonError::into_inner);
     let config = fixture::database(server);
     let store = Store::open(&config).unwrap();
     store.write_blocking(crate::schema::install).unwrap();
-    Some((alone, store, config))
+    Some((guard, store, config))
 }
 
-/// Another program on the same database: a connection that the store knows nothing of.
-struct Other(MySql);
+/// Another program on the same database: a connection that the store does not know.
+struct OtherProgram(MySql);
 
-impl Other {
+impl OtherProgram {
     fn of(config: &StoreConfig) -> Self {
         let DatabaseUrl::MySql(url) = &config.url else { unreachable!() };
-        Other(MySql::open(&Server::of(url).unwrap(), None, Duration::from_secs(5)).unwrap())
+        OtherProgram(MySql::open(&ServerOptions::of(url).unwrap(), None, Duration::from_secs(5)).unwrap())
     }
 
     fn run(&mut self, sql: &str) {
@@ -236,12 +236,12 @@ impl Other {
     }
 }
 
-/// The total of a list, and how many statements were needed: one more when it was counted.
+/// The total of a list, and the number of statements: one more if it was counted.
 fn total(store: &Store) -> (u64, u64) {
     let q = crate::posts::PostQuery::published("post", 1);
     store
         .read(|db| {
-            // What tells whether a total still holds is asked at its first use in a read.
+            // The validity of cached totals is checked at the first use in a read.
             db.version(Family::Posts);
             let before = db.statements();
             let total = crate::posts::query(db, &q)?.total.unwrap();
@@ -250,109 +250,109 @@ fn total(store: &Store) -> (u64, u64) {
         .unwrap()
 }
 
-/// Waits until this is so; the server's own housekeeping is numbered too, and may need a while.
+/// Waits for a condition. The server's background work is numbered too, and may take a while.
 #[track_caller]
-fn wait_until(so: impl Fn() -> bool) {
+fn wait_until(condition: impl Fn() -> bool) {
     for _ in 0..250 {
-        if so() {
+        if condition() {
             return;
         }
-        std::thread::sleep(SETTLE);
+        std::thread::sleep(SETTLE_TIME);
     }
-    panic!("this never came");
+    panic!("timed out");
 }
 
-const KEPT: u64 = 1;
+const CACHED: u64 = 1;
 const COUNTED: u64 = 2;
 
 #[test]
-fn totals_are_kept_while_nobody_writes_and_true_at_once_when_somebody_does() {
+fn totals_are_cached_until_a_write() {
     let Some((_alone, store, config)) = quiet_site() else { return };
-    let mut other = Other::of(&config);
+    let mut other = OtherProgram::of(&config);
     other.insert();
     for n in 1..300 {
         other.insert();
         assert_eq!(total(&store).0, n + 1);
         if n % 10 == 0 {
-            wait_until(|| total(&store) == (n + 1, KEPT));
+            wait_until(|| total(&store) == (n + 1, CACHED));
         }
     }
     store.write_blocking(|tx| options::set(tx, "a", &StoredText::of("1"), true)).unwrap();
-    assert_eq!(total(&store), (300, COUNTED), "own writes count too");
+    assert_eq!(total(&store), (300, COUNTED), "own writes invalidate too");
 }
 
 #[test]
-fn totals_are_never_older_than_what_was_committed_before() {
+fn totals_are_never_stale() {
     let Some((_alone, store, config)) = quiet_site() else { return };
     let (begun, done) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
     let writers = [7, 13].map(|gap| {
-        let (mut other, begun, done) = (Other::of(&config), begun.clone(), done.clone());
+        let (mut other, begun, done) = (OtherProgram::of(&config), begun.clone(), done.clone());
         std::thread::spawn(move || {
             for n in 0..150_u32 {
                 begun.fetch_add(1, Ordering::SeqCst);
                 other.insert();
                 done.fetch_add(1, Ordering::SeqCst);
-                // Now and then long enough for a total to be kept.
+                // Occasionally long enough for a total to be cached.
                 std::thread::sleep(if n % gap == 0 {
-                    3 * SETTLE
+                    3 * SETTLE_TIME
                 } else {
                     Duration::from_micros(200 * u64::from(n % gap))
                 });
             }
         })
     });
-    let mut n_kept = 0;
+    let mut n_cached = 0;
     while !writers.iter().all(std::thread::JoinHandle::is_finished) {
-        let least = done.load(Ordering::SeqCst);
+        let min = done.load(Ordering::SeqCst);
         let (total, statements) = total(&store);
-        let most = begun.load(Ordering::SeqCst);
-        assert!((least..=most).contains(&usize::try_from(total).unwrap()), "{least} {total} {most}");
-        n_kept += usize::from(statements == KEPT && total > 1);
+        let max = begun.load(Ordering::SeqCst);
+        assert!((min..=max).contains(&usize::try_from(total).unwrap()), "{min} {total} {max}");
+        n_cached += usize::from(statements == CACHED && total > 1);
     }
-    assert!(n_kept > 10, "{n_kept}");
+    assert!(n_cached > 10, "{n_cached}");
 }
 
 #[test]
-fn a_transaction_that_commits_long_after_it_wrote_is_seen() {
+fn late_commits_are_noticed() {
     let Some((_alone, store, config)) = quiet_site() else { return };
-    let (mut long, mut short) = (Other::of(&config), Other::of(&config));
+    let (mut long, mut short) = (OtherProgram::of(&config), OtherProgram::of(&config));
     short.insert();
     short.insert();
     long.run("START TRANSACTION");
     long.insert();
-    // Within the same second, so that the table's time of change is the same before and after.
+    // Within the same second, so that the table's update time does not change.
     short.insert();
-    wait_until(|| total(&store) == (3, KEPT));
+    wait_until(|| total(&store) == (3, CACHED));
     long.run("COMMIT");
     assert_eq!(total(&store).0, 4);
-    wait_until(|| total(&store) == (4, KEPT));
+    wait_until(|| total(&store) == (4, CACHED));
     short.run("DELETE FROM wp_posts LIMIT 1");
     assert_eq!(total(&store).0, 3);
-    wait_until(|| total(&store) == (3, KEPT));
+    wait_until(|| total(&store) == (3, CACHED));
     short.run("TRUNCATE TABLE wp_posts");
     assert_eq!(total(&store).0, 0);
 }
 
 #[test]
-fn nothing_is_kept_of_tables_whose_changes_are_not_numbered() {
+fn tables_of_other_engines_are_not_cached() {
     let Some((_alone, store, config)) = quiet_site() else { return };
-    let mut other = Other::of(&config);
+    let mut other = OtherProgram::of(&config);
     other.insert();
     other.insert();
-    wait_until(|| total(&store) == (2, KEPT));
+    wait_until(|| total(&store) == (2, CACHED));
     other.run("ALTER TABLE wp_posts ENGINE = MyISAM");
     for n in 2..20 {
         assert_eq!(total(&store), (n, COUNTED));
-        std::thread::sleep(2 * SETTLE);
+        std::thread::sleep(2 * SETTLE_TIME);
         assert_eq!(total(&store), (n, COUNTED));
         other.insert();
     }
 }
 
 #[test]
-fn options_are_loaded_once_while_nobody_writes_and_never_old() {
+fn options_are_cached_until_a_write() {
     let Some((_alone, store, config)) = quiet_site() else { return };
-    let mut other = Other::of(&config);
+    let mut other = OtherProgram::of(&config);
     let get = || {
         let read = |db: &mut crate::Db| {
             db.version(Family::Options);
@@ -368,9 +368,9 @@ fn options_are_loaded_once_while_nobody_writes_and_never_old() {
 }
 
 #[test]
-fn a_state_is_told_while_nobody_writes_and_another_after_each_write() {
+fn state_changes_with_each_write() {
     let Some((_alone, store, config)) = quiet_site() else { return };
-    let mut other = Other::of(&config);
+    let mut other = OtherProgram::of(&config);
     let mut last = None;
     for _ in 0..20 {
         let state = std::cell::Cell::new(None);
@@ -380,23 +380,23 @@ fn a_state_is_told_while_nobody_writes_and_another_after_each_write() {
         });
         assert_ne!(state.get(), last);
         other.insert();
-        assert_eq!(store.state(), None, "not yet");
+        assert_eq!(store.state(), None, "the state is not settled yet");
         last = state.get();
     }
 }
 
 #[test]
-fn columns_of_old_sites_have_references_to_emoji() {
+fn utf8mb3_columns_store_emoji_as_references() {
     let Some((_, config, _)) = site() else { return };
-    let mut other = Other::of(&config);
+    let mut other = OtherProgram::of(&config);
     other.run("ALTER TABLE wp_posts CONVERT TO CHARACTER SET utf8mb3 COLLATE utf8mb3_unicode_520_ci");
     let store = Store::open(&config).unwrap();
     let post =
         svc_model::Post { title: "Größe 🎉".to_owned(), content: "👍🏽".to_owned(), ..Default::default() };
     let stored = store.write_blocking(move |tx| {
         let id = posts::insert(tx, &post)?;
-        let again = svc_model::Post { id, excerpt: "🎉".to_owned(), ..post.clone() };
-        posts::update(tx, &again)?;
+        let changed = svc_model::Post { id, excerpt: "🎉".to_owned(), ..post.clone() };
+        posts::update(tx, &changed)?;
         posts::get(tx, id)
     });
     let stored = stored.unwrap().unwrap();
@@ -405,19 +405,19 @@ fn columns_of_old_sites_have_references_to_emoji() {
 }
 
 #[test]
-fn a_staleness_lets_totals_be_old_until_this_process_writes() {
+fn staleness_permits_old_totals_until_an_own_write() {
     let Some((_, mut config, _)) = site() else { return };
     config.staleness = Duration::from_secs(3600);
     let store = Store::open(&config).unwrap();
-    let mut other = Other::of(&config);
+    let mut other = OtherProgram::of(&config);
     other.insert();
     other.insert();
     assert_eq!(total(&store).0, 2);
     other.insert();
-    assert_eq!(total(&store), (2, KEPT), "another's write is seen later, if that is allowed");
+    assert_eq!(total(&store), (2, CACHED), "writes of others may be seen late");
     store.write_blocking(|tx| options::set(tx, "a", &StoredText::of("1"), true)).unwrap();
-    assert_eq!(total(&store), (3, COUNTED), "nothing is kept over an own write");
-    // What decides permission is never old.
+    assert_eq!(total(&store), (3, COUNTED), "own writes invalidate the total");
+    // Data that determines permissions is never stale.
     let get = || store.read(|db| options::get(db, "a")).unwrap();
     assert_eq!(get().as_ref().map(StoredText::text), Some("1"));
     other.run("UPDATE wp_options SET option_value = '2' WHERE option_name = 'a'");
@@ -425,7 +425,7 @@ fn a_staleness_lets_totals_be_old_until_this_process_writes() {
 }
 
 #[test]
-fn both_engines_and_the_engines_own_client_make_the_same_dump() {
+fn all_exports_are_equal() {
     let Some(server) = fixture::server() else { return };
     let dump = |store: &Store| {
         let mut out = Vec::new();
@@ -443,23 +443,23 @@ fn both_engines_and_the_engines_own_client_make_the_same_dump() {
     let DatabaseUrl::MySql(url) = &config.url else { unreachable!() };
     let database = url.split(['/', '?']).nth(3).unwrap();
     server.client(&format!("USE {database};\n{from_sqlite}")).unwrap();
-    assert!(dump(&Store::open(&config).unwrap()) == from_sqlite, "the client loads something else");
+    assert!(dump(&Store::open(&config).unwrap()) == from_sqlite, "the client imports different data");
 }
 
 #[test]
-fn a_broken_dump_leaves_nothing_behind() {
+fn invalid_dumps_leave_nothing_behind() {
     let (Some((store, _, database)), Some(server)) = (site(), fixture::server()) else { return };
-    store.write_blocking(|tx| options::set(tx, "kept", &StoredText::of("yes"), true)).unwrap();
+    store.write_blocking(|tx| options::set(tx, "marker", &StoredText::of("yes"), true)).unwrap();
     let dump = format!("{}\nINSERT INTO `wp_options` VALUES (1", text(&fixture::dump()));
     let overwrite = || ImportOptions { overwrite: true, ..ImportOptions::default() };
     let broken = store.import(dump.as_bytes(), overwrite());
     assert!(matches!(broken, Err(ImportError::Dump { .. })), "{broken:?}");
-    assert_eq!(store.read(|db| options::get(db, "kept")).unwrap().as_ref().map(StoredText::text), Some("yes"));
+    assert_eq!(store.read(|db| options::get(db, "marker")).unwrap().as_ref().map(StoredText::text), Some("yes"));
     let tables = |()| server.client(&format!("SHOW TABLES FROM {database}")).unwrap().lines().count();
     assert_eq!(tables(()), 12);
-    // And a whole one takes the place of the old.
+    // A valid dump replaces the existing site.
     store.import(&fixture::dump()[..], overwrite()).unwrap();
-    assert_eq!(store.read(|db| options::get(db, "kept")).unwrap(), None);
+    assert_eq!(store.read(|db| options::get(db, "marker")).unwrap(), None);
     assert_eq!(tables(()), 12);
 }
 

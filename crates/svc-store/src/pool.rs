@@ -1,4 +1,4 @@
-//! SQLite: a pool of read-only connections and the one writer's queue.
+//! SQLite: a pool of read-only connections, and the queue of the single writer.
 
 use std::collections::HashMap;
 use std::fs::{File, OpenOptions};
@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::oneshot;
 
-use crate::cache::Shared;
+use crate::cache::SharedCaches;
 use crate::collation;
 use crate::config::StoreConfig;
 use crate::db::{Db, Tx};
@@ -22,62 +22,62 @@ use crate::schema;
 use crate::session::{self, Session};
 use crate::writer::Writer;
 
-/// A reader: its connection, and what it knows of the state of the database.
-struct Reader {
+/// A read connection and its state.
+struct PooledReader {
     db: Db,
-    /// A second handle on the connection's own data version and clock.
+    /// Deadline of statements on the connection.
     deadline: Deadline,
     data_version: Option<i64>,
 }
 
-/// The most threads that wait for a connection; further reads fail as busy at once. A waiting thread is one that the async
-/// runtime cannot use, and it has 512 of them to replace blocked ones.
+/// Maximum number of threads that wait for a connection; further reads fail with `Busy` immediately. A waiting thread
+/// is not available to the async runtime, which has at most 512 replacement threads.
 pub(crate) const MAX_WAITING: usize = 256;
 
-/// How long a request waits for a connection once it has committed a write, which it must not answer with "try again".
+/// How long a request that has committed a write waits for a connection, because it must not respond with "try again".
 pub(crate) const WAIT_AFTER_WRITE: Duration = Duration::from_secs(30);
 
-/// Readers that are free, and how many threads wait for one.
+/// Idle readers, and the number of threads that wait for one.
 #[derive(Default)]
-struct Free {
-    readers: Vec<Reader>,
+struct IdleReaders {
+    readers: Vec<PooledReader>,
     n_waiting: usize,
 }
 
 /// The connections to one SQLite file.
 pub(crate) struct SqlitePool {
-    free: Mutex<Free>,
-    /// Tells whether the database has changed, and nothing else.
-    watch: Mutex<Option<Sqlite>>,
+    idle: Mutex<IdleReaders>,
+    /// A connection that only checks whether the database has changed.
+    change_watch: Mutex<Option<Sqlite>>,
     freed: Condvar,
     writer: Writer,
     wait: Duration,
     read_limit: Option<Duration>,
     path: PathBuf,
     temporary: bool,
-    marker: Option<Marker>,
+    marker: Option<ShutdownMarker>,
     durable: bool,
     prefix: Arc<str>,
-    shared: Arc<Shared>,
+    shared: Arc<SharedCaches>,
 }
 
 impl SqlitePool {
     pub(crate) fn open(path: &Path, config: &StoreConfig, temporary: bool) -> Result<Self> {
         let prefix: Arc<str> = config.table_prefix.as_str().into();
-        let shared = Arc::new(Shared::new());
-        let (marker, unclean) = if temporary { (None, false) } else { Marker::open(path) };
+        let shared = Arc::new(SharedCaches::new());
+        let (marker, unclean) = if temporary { (None, false) } else { ShutdownMarker::open(path) };
         let durable = config.durable && !temporary;
-        private(path);
+        create_private(path);
         let writer = open_when_free(path, Mode::Write { durable }, config.wait)?;
         let guard = FileGuard::new(path);
         if unclean {
-            tracing::warn!(database = %path.display(), "the last stop was not clean: looking for damage");
+            tracing::warn!(database = %path.display(), "unclean shutdown detected: checking the database for corruption");
             writer.check()?;
         }
-        // Touching the schema now tells a file that is no database at start rather than at the first request.
+        // Read the schema now, so that an invalid file is reported at startup rather than by the first request.
         writer.raw.query_row("SELECT COUNT(*) FROM sqlite_master", [], |_| Ok(())).map_err(sqlite::error)?;
         let mut writer = Tx(Db::new(Box::new(writer), prefix.clone(), shared.clone()));
-        reorder(&mut writer)?;
+        rebuild_text_indexes(&mut writer)?;
         let processors = std::thread::available_parallelism().map_or(2, usize::from);
         let n_readers = if config.readers == 0 { processors } else { config.readers };
         let mut idle = Vec::with_capacity(n_readers);
@@ -85,11 +85,11 @@ impl SqlitePool {
             let conn = open_when_free(path, Mode::Read, config.wait)?;
             let deadline = conn.deadline.clone();
             let db = Db::new(Box::new(conn), prefix.clone(), shared.clone());
-            idle.push(Reader { db, deadline, data_version: None });
+            idle.push(PooledReader { db, deadline, data_version: None });
         }
         Ok(SqlitePool {
-            free: Mutex::new(Free { readers: idle, n_waiting: 0 }),
-            watch: Mutex::new(Some(open_when_free(path, Mode::Read, config.wait)?)),
+            idle: Mutex::new(IdleReaders { readers: idle, n_waiting: 0 }),
+            change_watch: Mutex::new(Some(open_when_free(path, Mode::Read, config.wait)?)),
             freed: Condvar::new(),
             writer: Writer::start(writer, guard),
             wait: config.wait,
@@ -103,21 +103,21 @@ impl SqlitePool {
         })
     }
 
-    /// A number that changes whenever something is committed, in this process or another.
+    /// A number that changes with every commit by any process.
     pub(crate) fn state(&self) -> Result<i64> {
-        // Only the versions that one connection tells can be compared.
-        match &mut *self.watch.lock().unwrap_or_else(PoisonError::into_inner) {
-            Some(watch) => data_version(|sql, each| watch.query(sql, &[], each)),
+        // Data versions are only comparable on the same connection.
+        match &mut *self.change_watch.lock().unwrap_or_else(PoisonError::into_inner) {
+            Some(change_watch) => data_version(|sql, each| change_watch.query(sql, &[], each)),
             None => Err(StoreError::Unavailable("the store is closing".to_owned())),
         }
     }
 
-    /// Whether this thread has a snapshot or a transaction open.
+    /// Returns whether this thread has an open snapshot or transaction.
     pub(crate) fn in_session(&self) -> bool {
         session::is_open(&self.shared)
     }
 
-    /// Takes a reader, opens a snapshot, runs `f`, gives the reader back.
+    /// Takes a reader, opens a snapshot, runs `f` and returns the reader.
     pub(crate) fn read<T, E: From<StoreError>>(
         &self,
         unlimited: bool,
@@ -126,33 +126,33 @@ impl SqlitePool {
         if let Some(mut db) = session::current(&self.shared) {
             return f(&mut db);
         }
-        let mut lease = Lease { pool: self, reader: Some(self.take()?) };
+        let mut lease = ReaderLease { pool: self, reader: Some(self.take()?) };
         let Some(reader) = &mut lease.reader else { return Err(StoreError::Busy.into()) };
         reader.deadline.set(self.read_limit.filter(|_| !unlimited));
         reader.begin()?;
         let session = Session::open(&reader.db);
-        let answer = f(&mut reader.db);
+        let result = f(&mut reader.db);
         drop(session);
         reader.deadline.set(None);
         reader.end();
-        answer
+        result
     }
 
-    fn take(&self) -> Result<Reader> {
-        let must = request_cache::has_written();
-        let until = Instant::now() + if must { WAIT_AFTER_WRITE.max(self.wait) } else { self.wait };
-        let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
+    fn take(&self) -> Result<PooledReader> {
+        let has_written = request_cache::has_written();
+        let until = Instant::now() + if has_written { WAIT_AFTER_WRITE.max(self.wait) } else { self.wait };
+        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
-            if let Some(reader) = free.readers.pop() {
+            if let Some(reader) = idle.readers.pop() {
                 return Ok(reader);
             }
             let left = until.saturating_duration_since(Instant::now());
-            if left.is_zero() || free.n_waiting >= MAX_WAITING && !must {
+            if left.is_zero() || idle.n_waiting >= MAX_WAITING && !has_written {
                 return Err(StoreError::Busy);
             }
-            free.n_waiting += 1;
-            free = self.freed.wait_timeout(free, left).unwrap_or_else(PoisonError::into_inner).0;
-            free.n_waiting -= 1;
+            idle.n_waiting += 1;
+            idle = self.freed.wait_timeout(idle, left).unwrap_or_else(PoisonError::into_inner).0;
+            idle.n_waiting -= 1;
         }
     }
 
@@ -169,12 +169,12 @@ impl SqlitePool {
         if to.exists() {
             return Err(StoreError::Config(format!("{} exists already", to.display())));
         }
-        // Finished under another name first, so that a backup that was cut short is never taken for one.
+        // Write to another name first, so that an incomplete backup is not mistaken for a complete one.
         let unfinished = to.with_extension("unfinished");
         let from = Sqlite::open(&self.path, Mode::Read, self.wait)?;
-        // The connection cannot write to the database itself: it is opened for reading.
+        // `VACUUM INTO` needs this setting. The connection still cannot write to the database: it was opened read-only.
         from.raw.pragma_update(None, "query_only", false).map_err(sqlite::error)?;
-        private(&unfinished);
+        create_private(&unfinished);
         let copied = from.raw.execute("VACUUM INTO ?1", [unfinished.to_string_lossy()]).map_err(sqlite::error);
         let done = copied.and_then(|_| {
             File::open(&unfinished)
@@ -192,7 +192,7 @@ impl SqlitePool {
         Sqlite::open(&self.path, Mode::Read, self.wait)?.check()
     }
 
-    /// Runs one long transaction on a connection of its own; other writers wait meanwhile.
+    /// Runs one long transaction on a separate connection. Other writers wait.
     pub(crate) fn exclusively<T, E: From<StoreError>>(&self, f: impl FnOnce(&mut Tx) -> Result<T, E>) -> Result<T, E> {
         session::refuse_nested(&self.shared)?;
         let conn = Sqlite::open(&self.path, Mode::Write { durable: self.durable }, self.wait)?;
@@ -207,7 +207,7 @@ impl SqlitePool {
         if done.is_err() {
             let _ = tx.run("ROLLBACK");
         } else if tx.conn.query("PRAGMA analysis_limit = 1000", &[], &mut |_| Ok(())).is_ok() {
-            // Lets the planner know what it has, and empties the log; without these things are only slower.
+            // Update the planner's statistics and truncate the log. A failure only affects speed.
             let _ = tx.run("ANALYZE");
             let _ = tx.conn.query("PRAGMA wal_checkpoint(TRUNCATE)", &[], &mut |_| Ok(()));
         }
@@ -215,9 +215,9 @@ impl SqlitePool {
     }
 }
 
-/// Makes a database that is not there yet a file of its owner only, as it holds the accounts' hashes; the files that
-/// SQLite puts beside it follow it. Where it cannot be made, opening it tells why.
-fn private(path: &Path) {
+/// Creates a missing database file with access for its owner only, because it contains password hashes. The files that
+/// SQLite creates next to it inherit its mode. If it cannot be created, opening it reports the error.
+fn create_private(path: &Path) {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
     #[cfg(unix)]
@@ -225,8 +225,8 @@ fn private(path: &Path) {
     let _ = options.open(path);
 }
 
-/// Rebuilds the indexes of texts when another version of this crate, with another order of texts, has made them.
-fn reorder(tx: &mut Tx) -> Result<()> {
+/// Rebuilds text indexes if the database was used by a version of this crate with another collation order.
+fn rebuild_text_indexes(tx: &mut Tx) -> Result<()> {
     let name = format!("{}{}", tx.prefix(), schema::EPOCH_TABLE);
     if !tx.table_exists(&name)? {
         return Ok(());
@@ -238,7 +238,7 @@ fn reorder(tx: &mut Tx) -> Result<()> {
         Ok(())
     })?;
     if made_with != collation::VERSION {
-        tracing::info!("the order of texts has changed: indexes are rebuilt");
+        tracing::info!("the collation order has changed: rebuilding indexes");
         tx.run("BEGIN IMMEDIATE")?;
         tx.run("REINDEX PEOPLE")?;
         tx.run(&format!("UPDATE {table} SET n = {} WHERE family = 'collation'", collation::VERSION))?;
@@ -247,26 +247,26 @@ fn reorder(tx: &mut Tx) -> Result<()> {
     Ok(())
 }
 
-/// Gives the reader back also when the closure panics; then the connection is as new, without open snapshot.
-struct Lease<'a> {
+/// Returns the reader even if the closure panics, without an open snapshot.
+struct ReaderLease<'a> {
     pool: &'a SqlitePool,
-    reader: Option<Reader>,
+    reader: Option<PooledReader>,
 }
 
-impl Drop for Lease<'_> {
+impl Drop for ReaderLease<'_> {
     fn drop(&mut self) {
         if let Some(mut reader) = self.reader.take() {
             if std::thread::panicking() {
                 reader.deadline.set(None);
                 reader.end();
             }
-            self.pool.free.lock().unwrap_or_else(PoisonError::into_inner).readers.push(reader);
+            self.pool.idle.lock().unwrap_or_else(PoisonError::into_inner).readers.push(reader);
             self.pool.freed.notify_one();
         }
     }
 }
 
-impl Reader {
+impl PooledReader {
     fn begin(&mut self) -> Result<()> {
         self.db.conn.execute("BEGIN", &[])?;
         let version = data_version(|sql, each| self.db.conn.query(sql, &[], each));
@@ -284,7 +284,7 @@ impl Reader {
         }
     }
 
-    /// Ends the snapshot. A failure here leaves nothing to undo: the next `BEGIN` would tell.
+    /// Ends the snapshot. A failure needs no handling: the next `BEGIN` would report it.
     fn end(&mut self) {
         if self.db.conn.execute("COMMIT", &[]).is_err() {
             let _ = self.db.conn.execute("ROLLBACK", &[]);
@@ -292,7 +292,8 @@ impl Reader {
     }
 }
 
-/// Opens a connection. While another process makes the file or its log, the engine reports it as busy without waiting.
+/// Opens a connection and retries while the file is busy: while another process creates the file or its log, the engine
+/// reports it as busy without waiting.
 fn open_when_free(path: &Path, mode: Mode, wait: Duration) -> Result<Sqlite> {
     let until = Instant::now() + wait;
     loop {
@@ -303,7 +304,7 @@ fn open_when_free(path: &Path, mode: Mode, wait: Duration) -> Result<Sqlite> {
     }
 }
 
-/// A number that changes on this connection whenever another commits.
+/// A number that changes on this connection with each commit by another connection.
 fn data_version(query: impl FnOnce(&str, &mut dyn FnMut(&Row<'_>) -> Result<()>) -> Result<()>) -> Result<i64> {
     let mut version = 0;
     query("PRAGMA data_version", &mut |row| {
@@ -313,7 +314,7 @@ fn data_version(query: impl FnOnce(&str, &mut dyn FnMut(&Row<'_>) -> Result<()>)
     Ok(version)
 }
 
-/// The counts of changes; `None` in a database without them.
+/// The change counters; `None` in a database without them.
 fn epochs(db: &mut Db) -> Option<Arc<HashMap<String, i64>>> {
     let table = schema::quoted(&format!("{}{}", db.prefix(), schema::EPOCH_TABLE));
     let mut counts = HashMap::new();
@@ -326,9 +327,9 @@ fn epochs(db: &mut Db) -> Option<Arc<HashMap<String, i64>>> {
 
 impl Drop for SqlitePool {
     fn drop(&mut self) {
-        // The writer goes last: the last connection folds the log into the file, which a reader must not.
-        self.free.lock().unwrap_or_else(PoisonError::into_inner).readers.clear();
-        *self.watch.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        // Close the writer last: the last connection checkpoints the log into the file, which a reader cannot do.
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner).readers.clear();
+        *self.change_watch.lock().unwrap_or_else(PoisonError::into_inner) = None;
         self.writer.stop();
         if let Some(marker) = &mut self.marker {
             marker.close();
@@ -351,17 +352,18 @@ fn io(e: std::io::Error) -> StoreError {
     }
 }
 
-/// A file beside the database that tells whether the last user of it went without closing.
+/// A marker file next to the database that records whether the database was closed cleanly.
 ///
-/// Every process that has the database open holds a shared lock on the file; the system frees it when a process dies.
-/// So who gets the exclusive lock is alone, and a file that then says `open` was left by a process that died.
-struct Marker {
+/// Every process that uses the database holds a shared lock on the file, which the operating system releases when the
+/// process ends. A process that gets the exclusive lock is alone, and a marker that then contains `open` was left
+/// behind by a process that died.
+struct ShutdownMarker {
     file: File,
 }
 
-impl Marker {
-    /// The marker, and whether the last stop was unclean. Without a marker (a folder that cannot be written to) nothing
-    /// is known, and nothing is written either.
+impl ShutdownMarker {
+    /// Opens the marker and returns whether the last shutdown was unclean. Without a marker (in a read-only folder)
+    /// this is unknown, but nothing can be written either.
     fn open(database: &Path) -> (Option<Self>, bool) {
         let mut name = database.to_owned().into_os_string();
         name.push(".running");
@@ -376,7 +378,7 @@ impl Marker {
         }
         let _ = file.unlock();
         let _ = file.try_lock_shared();
-        (Some(Marker { file }), unclean)
+        (Some(ShutdownMarker { file }), unclean)
     }
 
     fn close(&mut self) {

@@ -1,17 +1,17 @@
-//! What is read once for a whole request.
+//! A request-scoped cache.
 //!
-//! An answer may show the site as it was at any moment since its question came. Within [`scope`], what is asked for through
-//! [`get_or_load`] is therefore read at the first time and given again, until the same request writes something itself.
-//! On servers that are asked over a socket this is the difference between one question and dozens.
+//! A response may reflect the site at any time since its request arrived. Within [`scope`], values loaded through
+//! [`get_or_load`] are therefore cached until the same request writes. With a networked database this saves dozens of
+//! queries per request.
 
 use std::any::{Any, TypeId};
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
-/// Whose value it is (the address of a thing that outlives the request), its type, and its number.
+/// Cache key: address of the owner, which outlives the request, the type of the value, and its id.
 type Key = (usize, TypeId, i64);
 
-/// What was read.
+/// A cached value.
 type CacheEntry = (Key, Arc<dyn Any + Send + Sync>);
 
 tokio::task_local! {
@@ -20,15 +20,16 @@ tokio::task_local! {
     static HAS_WRITTEN: Cell<bool>;
 }
 
-/// Runs the whole of a request. What it hands to other tasks is outside.
+/// Runs a whole request. Tasks that it spawns are outside the scope.
 pub async fn scope<F: Future>(request: F) -> F::Output {
     HAS_WRITTEN.scope(Cell::new(false), ENTRIES.scope(RefCell::default(), request)).await
 }
 
-/// The owner's value of this type, read unless this request did so before. Outside of [`scope`] it is always read.
+/// Returns the owner's value of this type, loading it unless this request did so before. Outside of [`scope`] it is
+/// always loaded.
 ///
 /// # Errors
-/// Those of `read`; then nothing is kept.
+/// The errors of `read`; nothing is cached then.
 pub fn get_or_load<O, T: Any + Send + Sync, E>(
     owner: &O,
     read: impl FnOnce() -> Result<Arc<T>, E>,
@@ -36,10 +37,10 @@ pub fn get_or_load<O, T: Any + Send + Sync, E>(
     get_or_load_by_id(owner, 0, read)
 }
 
-/// [`get_or_load`] for one of several values of this type, by its number.
+/// Like [`get_or_load`], for one of several values of this type, identified by `id`.
 ///
 /// # Errors
-/// Those of `read`; then nothing is kept.
+/// The errors of `read`; nothing is cached then.
 pub fn get_or_load_by_id<O, T: Any + Send + Sync, E>(
     owner: &O,
     id: i64,
@@ -50,13 +51,13 @@ pub fn get_or_load_by_id<O, T: Any + Send + Sync, E>(
         return Ok(value);
     }
     let value = read()?;
-    let kept: Arc<dyn Any + Send + Sync> = value.clone();
-    // Outside of a request nothing is kept.
-    let _ = ENTRIES.try_with(|entries| entries.borrow_mut().push((key, kept)));
+    let entry: Arc<dyn Any + Send + Sync> = value.clone();
+    // Outside of a request nothing is cached.
+    let _ = ENTRIES.try_with(|entries| entries.borrow_mut().push((key, entry)));
     Ok(value)
 }
 
-/// The owner's value of this type, if this request has read it before.
+/// The owner's value of this type, if this request has loaded it.
 pub(crate) fn get<O, T: Any + Send + Sync>(owner: &O) -> Option<Arc<T>> {
     find((std::ptr::from_ref(owner).addr(), TypeId::of::<T>(), 0))
 }
@@ -70,15 +71,15 @@ fn find<T: Any + Send + Sync>(key: Key) -> Option<Arc<T>> {
     ENTRIES.try_with(find).ok().flatten()
 }
 
-/// Whether this request has committed a write: its response must not be "try again later".
+/// Returns whether this request has committed a write. If so, it must not respond with "try again later".
 pub(crate) fn has_written() -> bool {
     HAS_WRITTEN.try_with(Cell::get).unwrap_or(false)
 }
 
-/// Forgets what was read: this request has written, with or without success.
+/// Clears the cache, because this request has written, successfully or not.
 pub(crate) fn invalidate(committed: bool) {
     if committed {
-        let _ = HAS_WRITTEN.try_with(|written| written.set(true));
+        let _ = HAS_WRITTEN.try_with(|has_written| has_written.set(true));
     }
     let _ = ENTRIES.try_with(|entries| entries.borrow_mut().clear());
 }
@@ -91,7 +92,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_request_reads_once_until_it_writes() {
+    async fn values_are_cached_until_a_write() {
         let n_reads = Cell::new(0);
         let (owner, other) = ("a".to_owned(), "b".to_owned());
         let read = |owner: &String| {
@@ -102,12 +103,12 @@ mod tests {
             *get_or_load(owner, read).unwrap().clone() == (owner.clone(), n_reads.get())
         };
         assert!(read(&owner) && read(&owner));
-        assert_eq!(n_reads.get(), 2, "outside of a request");
+        assert_eq!(n_reads.get(), 2, "outside a request nothing is cached");
         scope(async {
             assert!(read(&owner) && read(&owner));
             assert_eq!(n_reads.get(), 3);
             tokio::task::yield_now().await;
-            assert!(read(&other) && read(&other), "each owner has values of its own");
+            assert!(read(&other) && read(&other), "owners have separate values");
             assert_eq!(n_reads.get(), 4);
             invalidate(true);
             assert!(has_written());
@@ -116,6 +117,6 @@ mod tests {
         })
         .await;
         assert!(read(&owner));
-        assert_eq!(n_reads.get(), 6, "the next request");
+        assert_eq!(n_reads.get(), 6, "a new request starts empty");
     }
 }

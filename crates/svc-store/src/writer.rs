@@ -1,8 +1,9 @@
-//! SQLite's one writer: a thread that runs waiting transactions one after the other and commits several with one wait
-//! for the disk.
+//! SQLite's single writer: a thread that runs queued transactions one after the other and commits several of them with
+//! one disk sync.
 //!
-//! Each transaction of a group runs under a savepoint, so its failure undoes only itself; callers hear of success only
-//! after the commit. When a failure undoes the whole group (the disk is full), each transaction is run again alone.
+//! Each transaction of a group runs in a savepoint, so that its failure only undoes itself. Callers are notified of
+//! success only after the commit. If a failure undoes the whole group (such as a full disk), each transaction is run
+//! again separately.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
@@ -16,55 +17,55 @@ use crate::error::{Result, StoreError};
 use crate::file_guard::FileGuard;
 use crate::session::Session;
 
-/// Writes that may wait; more are refused.
-const QUEUE: usize = 1_024;
+/// Maximum number of queued writes.
+const MAX_QUEUED: usize = 1_024;
 
-/// Writes that share a commit.
-const GROUP: usize = 64;
+/// Maximum number of writes per commit.
+const MAX_GROUP: usize = 64;
 
-/// A transaction that waits.
+/// A queued transaction.
 trait Job: Send {
-    /// Runs it; whether its changes are to be kept.
+    /// Runs the transaction and returns whether to commit its changes.
     fn run(&mut self, tx: &mut Tx) -> bool;
-    /// It cannot be run or committed.
+    /// Records that the transaction cannot be run or committed.
     fn fail(&mut self, why: StoreError);
-    /// Tells the caller what came out.
-    fn answer(self: Box<Self>);
+    /// Sends the outcome to the caller.
+    fn respond(self: Box<Self>);
 }
 
-struct Waiting<F, T, E> {
+struct QueuedWrite<F, T, E> {
     f: F,
     outcome: Option<Result<T, E>>,
     caller: oneshot::Sender<Result<T, E>>,
 }
 
-impl<F, T, E> Job for Waiting<F, T, E>
+impl<F, T, E> Job for QueuedWrite<F, T, E>
 where
     F: Fn(&mut Tx) -> Result<T, E> + Send,
     T: Send,
     E: From<StoreError> + Send,
 {
     fn run(&mut self, tx: &mut Tx) -> bool {
-        // A panic is one request's misfortune; the writer must live on for the others.
+        // A panic affects one request only; the writer must continue for the others.
         let session = Session::open(tx);
         let outcome = catch_unwind(AssertUnwindSafe(|| (self.f)(tx)));
         drop(session);
         let outcome = outcome.unwrap_or_else(|_| Err(StoreError::Other("a transaction panicked".to_owned()).into()));
-        let keep = outcome.is_ok();
+        let commit = outcome.is_ok();
         self.outcome = Some(outcome);
-        keep
+        commit
     }
 
     fn fail(&mut self, why: StoreError) {
-        // What a transaction says of itself is truer than what followed from it.
+        // The transaction's own error takes precedence over subsequent ones.
         if !matches!(self.outcome, Some(Err(_))) {
             self.outcome = Some(Err(why.into()));
         }
     }
 
-    fn answer(self: Box<Self>) {
+    fn respond(self: Box<Self>) {
         if let Some(outcome) = self.outcome {
-            // A caller that has gone away has nothing to be told.
+            // The caller may be gone.
             let _ = self.caller.send(outcome);
         }
     }
@@ -78,10 +79,10 @@ pub(crate) struct Writer {
 
 impl Writer {
     pub(crate) fn start(mut tx: Tx, mut guard: FileGuard) -> Self {
-        let (queue, jobs) = sync_channel(QUEUE);
+        let (queue, jobs) = sync_channel(MAX_QUEUED);
         let thread =
             std::thread::Builder::new().name("store-writer".to_owned()).spawn(move || work(&mut tx, &mut guard, &jobs));
-        // Without a thread every write is refused as "closing", which tells enough.
+        // Without a thread, every write is rejected because the store is closing.
         Writer { queue: Mutex::new(thread.is_ok().then_some(queue)), thread: Mutex::new(thread.ok()) }
     }
 
@@ -89,18 +90,18 @@ impl Writer {
         &self,
         f: impl Fn(&mut Tx) -> Result<T, E> + Send + 'static,
     ) -> Result<oneshot::Receiver<Result<T, E>>> {
-        let (caller, answer) = oneshot::channel();
-        let job = Box::new(Waiting { f, outcome: None, caller });
+        let (caller, receiver) = oneshot::channel();
+        let job = Box::new(QueuedWrite { f, outcome: None, caller });
         let queue = self.queue.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let closing = || StoreError::Unavailable("the store is closing".to_owned());
         match queue.as_ref().ok_or_else(closing)?.try_send(job) {
-            Ok(()) => Ok(answer),
+            Ok(()) => Ok(receiver),
             Err(TrySendError::Full(_)) => Err(StoreError::Busy),
             Err(TrySendError::Disconnected(_)) => Err(closing()),
         }
     }
 
-    /// Takes no more, and waits until what was taken is done.
+    /// Rejects further writes and waits for the queued ones.
     pub(crate) fn stop(&self) {
         self.queue.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
         let thread = self.thread.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
@@ -114,21 +115,21 @@ fn work(tx: &mut Tx, guard: &mut FileGuard, jobs: &Receiver<Box<dyn Job>>) {
     while let Ok(first) = jobs.recv() {
         let mut group = vec![first];
         let undone = run_group(tx, guard, &mut group, jobs);
-        // Each that was undone with others gets its own chance, and its own error.
+        // Each transaction that was undone with others is run again separately, and gets its own error.
         if undone && group.len() > 1 {
             for job in &mut group {
                 run_alone(tx, guard, job);
             }
         }
-        group.into_iter().for_each(Job::answer);
+        group.into_iter().for_each(Job::respond);
     }
-    // Leaves statistics for the planner and an empty log behind.
+    // Update the planner's statistics and truncate the log.
     let _ = tx.run("PRAGMA optimize");
 }
 
-/// Runs the first job and those that are waiting by then, and commits; whether all was undone.
+/// Runs the first job and all that are queued by then, and commits. Returns whether everything was undone.
 fn run_group(tx: &mut Tx, guard: &mut FileGuard, group: &mut Vec<Box<dyn Job>>, jobs: &Receiver<Box<dyn Job>>) -> bool {
-    // A file that is gone takes no write; checked again after the commit, before anything is acknowledged.
+    // A deleted file must not be written to. This is checked again after the commit, before anything is acknowledged.
     if let Err(e) = guard.check().and_then(|()| tx.run("BEGIN IMMEDIATE")) {
         fail_all(group, e);
         return false;
@@ -136,14 +137,14 @@ fn run_group(tx: &mut Tx, guard: &mut FileGuard, group: &mut Vec<Box<dyn Job>>, 
     let mut next = 0;
     while let Some(job) = group.get_mut(next) {
         if let Err(e) = run_one(tx, job) {
-            // The engine gave the whole transaction up.
+            // The engine rolled back the whole transaction.
             let _ = tx.run("ROLLBACK");
             fail_all(group, e);
             return true;
         }
         next += 1;
         if next == group.len()
-            && next < GROUP
+            && next < MAX_GROUP
             && let Ok(job) = jobs.try_recv()
         {
             group.push(job);
@@ -169,7 +170,7 @@ fn run_alone(tx: &mut Tx, guard: &mut FileGuard, job: &mut Box<dyn Job>) {
     }
 }
 
-/// Runs a job under a savepoint; fails only when the transaction as a whole is lost.
+/// Runs a job in a savepoint. Fails only if the whole transaction is lost.
 fn run_one(tx: &mut Tx, job: &mut Box<dyn Job>) -> Result<()> {
     tx.run("SAVEPOINT job")?;
     if !job.run(tx) {

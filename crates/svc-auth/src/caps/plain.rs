@@ -4,7 +4,7 @@ use super::{DO_NOT_ALLOW, SitePolicy};
 
 /// Calls `require` with the capabilities that `cap` resolves to. Returns false if it is primitive.
 pub(super) fn resolve(cap: &str, policy: &SitePolicy, require: &mut dyn FnMut(&str)) -> bool {
-    let when = |allowed: bool, cap: &'static str| if allowed { cap } else { DO_NOT_ALLOW };
+    let if_allowed = |allowed: bool, cap: &'static str| if allowed { cap } else { DO_NOT_ALLOW };
     #[rustfmt::skip]
     let required = match cap {
         // Users
@@ -14,27 +14,27 @@ pub(super) fn resolve(cap: &str, policy: &SitePolicy, require: &mut dyn FnMut(&s
         "activate_plugin" | "deactivate_plugin" | "deactivate_plugins" => "activate_plugins",
         "resume_plugin" => "resume_plugins",
         "resume_theme" => "resume_themes",
-        "edit_files" => when(policy.file_edits && policy.file_mods, "edit_files"),
-        "edit_plugins" => when(policy.file_edits && policy.file_mods, "edit_plugins"),
-        "edit_themes" => when(policy.file_edits && policy.file_mods, "edit_themes"),
-        "install_plugins" | "upload_plugins" => when(policy.file_mods, "install_plugins"),
-        "install_themes" | "upload_themes" => when(policy.file_mods, "install_themes"),
-        "install_languages" | "update_languages" => when(policy.file_mods, "install_languages"),
-        "update_plugins" => when(policy.file_mods, "update_plugins"),
-        "delete_plugins" => when(policy.file_mods, "delete_plugins"),
-        "update_themes" => when(policy.file_mods, "update_themes"),
-        "delete_themes" => when(policy.file_mods, "delete_themes"),
-        "update_core" => when(policy.file_mods, "update_core"),
+        "edit_files" => if_allowed(policy.file_edits && policy.file_mods, "edit_files"),
+        "edit_plugins" => if_allowed(policy.file_edits && policy.file_mods, "edit_plugins"),
+        "edit_themes" => if_allowed(policy.file_edits && policy.file_mods, "edit_themes"),
+        "install_plugins" | "upload_plugins" => if_allowed(policy.file_mods, "install_plugins"),
+        "install_themes" | "upload_themes" => if_allowed(policy.file_mods, "install_themes"),
+        "install_languages" | "update_languages" => if_allowed(policy.file_mods, "install_languages"),
+        "update_plugins" => if_allowed(policy.file_mods, "update_plugins"),
+        "delete_plugins" => if_allowed(policy.file_mods, "delete_plugins"),
+        "update_themes" => if_allowed(policy.file_mods, "update_themes"),
+        "delete_themes" => if_allowed(policy.file_mods, "delete_themes"),
+        "update_core" => if_allowed(policy.file_mods, "update_core"),
         "update_php" => "update_core",
         "update_https" => {
             require("manage_options");
             "update_core"
         }
         // Content
-        "unfiltered_html" | "edit_css" => when(policy.unfiltered_html, "unfiltered_html"),
-        "unfiltered_upload" => when(policy.unfiltered_uploads, "unfiltered_upload"),
+        "unfiltered_html" | "edit_css" => if_allowed(policy.unfiltered_html, "unfiltered_html"),
+        "unfiltered_upload" => if_allowed(policy.unfiltered_uploads, "unfiltered_upload"),
         "customize" => "edit_theme_options",
-        "manage_links" => when(policy.link_manager, "manage_links"),
+        "manage_links" => if_allowed(policy.link_manager, "manage_links"),
         // Terms of the built-in taxonomies
         "manage_post_tags" | "edit_categories" | "edit_post_tags" | "delete_categories" | "delete_post_tags" =>
             "manage_categories",

@@ -1,8 +1,8 @@
 //! The global style sheet: presets as custom properties and classes, block layouts, and styles of the page, elements
 //! and blocks.
+//!
 //! Class names and custom properties are those that stored content refers to. Values that could escape their rule or
 //! the style element are dropped.
-//! that the sheet stands in, makes no rule.
 
 use std::fmt::Write as _;
 
@@ -57,7 +57,7 @@ pub fn stylesheet(json: &ThemeJson) -> String {
         variables(&mut out, &selector(block), settings);
     }
     layout(&mut out, settings, styles);
-    let sheet = Sheet { root: styles };
+    let sheet = StyleSheetWriter { root: styles };
     sheet.rule(&mut out, "body", &of_body(settings, styles));
     sheet.elements(&mut out, "", styles);
     for (block, of_block) in styles["blocks"].as_object().into_iter().flatten() {
@@ -206,11 +206,11 @@ fn descendants(outer: &str, inner: &str) -> String {
     pairs.collect::<Vec<_>>().join(", ")
 }
 
-struct Sheet<'a> {
+struct StyleSheetWriter<'a> {
     root: &'a Value,
 }
 
-impl Sheet<'_> {
+impl StyleSheetWriter<'_> {
     fn block(&self, out: &mut String, selector: &str, styles: &Value) {
         self.rule(out, selector, styles);
         self.elements(out, selector, styles);

@@ -172,16 +172,16 @@ pub(super) fn page_templates(theme: &Path) -> Vec<PageTemplate> {
 /// The latest modification time of the theme's files and its folder.
 pub(super) fn changed(theme: &Path) -> Option<SystemTime> {
     let mut last = None;
-    let mut look = |path: &Path| last = last.max(fs::metadata(path).and_then(|m| m.modified()).ok());
-    look(theme);
+    let mut update = |path: &Path| last = last.max(fs::metadata(path).and_then(|m| m.modified()).ok());
+    update(theme);
     for file in ["style.css", "theme.json"] {
-        look(&theme.join(file));
+        update(&theme.join(file));
     }
     for name in ["templates", "parts", "patterns", "styles", "block-templates", "block-template-parts"] {
         let folder = theme.join(name);
         if folder.is_dir() {
-            look(&folder);
-            walk(&folder, "", MAX_DEPTH).iter().for_each(|file| look(&folder.join(file)));
+            update(&folder);
+            walk(&folder, "", MAX_DEPTH).iter().for_each(|file| update(&folder.join(file)));
         }
     }
     last

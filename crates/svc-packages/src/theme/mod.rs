@@ -19,7 +19,8 @@ use std::{
 use serde_json::Value;
 
 pub use files::{PageTemplate, Pattern, TemplateFile};
-pub use json::{ELEMENTS, Origin, PRESETS, Presets, ThemeJson, VERSION};
+pub(crate) use json::{ELEMENTS, PRESETS, Presets};
+pub use json::{Origin, ThemeJson, VERSION};
 
 use crate::header;
 

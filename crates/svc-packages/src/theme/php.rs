@@ -31,10 +31,10 @@ pub(super) fn output(source: &str, url: &str) -> String {
 /// The output of the statements in one tag.
 fn tag_output(code: &str, url: &str) -> String {
     let code = match code.strip_prefix('=') {
-        Some(value) => return Reader { rest: value, url }.value(0).unwrap_or_default(),
+        Some(value) => return PhpParser { rest: value, url }.value(0).unwrap_or_default(),
         None => code.strip_prefix("php").unwrap_or(code),
     };
-    let mut reader = Reader { rest: code, url };
+    let mut reader = PhpParser { rest: code, url };
     let mut out = String::new();
     while let Some(text) = reader.statement() {
         out.push_str(&text);
@@ -42,12 +42,12 @@ fn tag_output(code: &str, url: &str) -> String {
     out
 }
 
-struct Reader<'a> {
+struct PhpParser<'a> {
     rest: &'a str,
     url: &'a str,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> PhpParser<'a> {
     /// The output of the next statement; `None` at the end, or if the statement is not supported.
     fn statement(&mut self) -> Option<String> {
         self.skip_space();

@@ -1,4 +1,4 @@
-//! The two engines behind one small trait: run a statement, hand out its rows.
+//! Database engines behind a common connection trait.
 
 pub(crate) mod mysql;
 pub(crate) mod sqlite;
@@ -8,41 +8,42 @@ use sea_query::Value;
 use crate::dialect::Dialect;
 use crate::error::{Result, StoreError};
 
-/// What a statement that returns no rows did.
+/// Result of a statement that returns no rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Done {
-    /// Rows changed.
+    /// Number of changed rows.
     pub(crate) rows: u64,
-    /// The id that the engine handed out last on this connection.
+    /// The last id generated on this connection.
     pub(crate) last_id: i64,
 }
 
-/// A connection to a database. Values are always bound, never written into a statement.
+/// A database connection. Values are always bound, never interpolated.
 pub(crate) trait Conn: Send {
-    /// The engine's way of writing statements.
+    /// The SQL dialect.
     fn dialect(&self) -> Dialect;
-    /// Runs a statement and calls `each` for every row.
+    /// Executes a query and calls `each` for every row.
     fn query(&mut self, sql: &str, params: &[Value], each: &mut dyn FnMut(&Row<'_>) -> Result<()>) -> Result<()>;
-    /// [`Self::query`] for what walks a whole index: the engine plans it for this once, and forgets it.
+    /// Like [`Self::query`], for statements that scan a whole index: the engine plans the statement and discards the
+    /// plan.
     ///
-    /// A prepared statement of MariaDB that is run again, after another one used the same table in another way, no longer
-    /// finds all it needs in the index, and walks the table instead: at a million posts 2 s in place of 0.15 s.
+    /// When MariaDB executes a prepared statement again after another statement used the table differently, it no
+    /// longer uses a covering index and scans the table: 2 s instead of 0.15 s for a million posts.
     fn query_once(&mut self, sql: &str, params: &[Value], each: &mut dyn FnMut(&Row<'_>) -> Result<()>) -> Result<()> {
         self.query(sql, params, each)
     }
-    /// Runs a statement that returns no rows.
+    /// Executes a statement that returns no rows.
     fn execute(&mut self, sql: &str, params: &[Value]) -> Result<Done>;
-    /// Whether the connection is of no more use.
+    /// Returns whether the connection is unusable.
     fn broken(&self) -> bool {
         false
     }
-    /// Whether, since this was last asked, an error said that the transaction may be run again.
-    fn take_again(&mut self) -> bool {
+    /// Returns whether an error since the last call permits running the transaction again.
+    fn take_may_retry(&mut self) -> bool {
         false
     }
 }
 
-/// A row of an answer; columns are counted from zero.
+/// A row of a result; columns are indexed from zero.
 pub struct Row<'a>(pub(crate) Cells<'a>);
 
 /// The engines' rows.
@@ -52,10 +53,10 @@ pub(crate) enum Cells<'a> {
 }
 
 impl Row<'_> {
-    /// A whole number; texts that are numbers count, `NULL` is zero.
+    /// An integer. Numeric texts are converted; `NULL` is 0.
     ///
     /// # Errors
-    /// When the column does not exist.
+    /// If the column does not exist.
     pub fn int(&self, column: usize) -> Result<i64> {
         match &self.0 {
             Cells::Sqlite(row) => sqlite::int(row, column),
@@ -63,10 +64,10 @@ impl Row<'_> {
         }
     }
 
-    /// A text; `NULL` is the empty text. Bytes that are not UTF-8 become U+FFFD.
+    /// A text. `NULL` is the empty text; invalid UTF-8 is replaced by U+FFFD.
     ///
     /// # Errors
-    /// When the column does not exist.
+    /// If the column does not exist.
     pub fn text(&self, column: usize) -> Result<String> {
         Ok(self.bytes(column)?.map(into_text).unwrap_or_default())
     }
@@ -74,7 +75,7 @@ impl Row<'_> {
     /// The bytes of a text; `None` for `NULL`.
     ///
     /// # Errors
-    /// When the column does not exist.
+    /// If the column does not exist.
     pub fn bytes(&self, column: usize) -> Result<Option<Vec<u8>>> {
         match &self.0 {
             Cells::Sqlite(row) => sqlite::bytes(row, column),
@@ -82,10 +83,10 @@ impl Row<'_> {
         }
     }
 
-    /// A date; the zero date is `None`.
+    /// A date; `None` for the zero date.
     ///
     /// # Errors
-    /// When the column does not exist.
+    /// If the column does not exist.
     pub fn stamp(&self, column: usize) -> Result<svc_model::Stamp> {
         Ok(self.bytes(column)?.and_then(|b| std::str::from_utf8(&b).ok().and_then(crate::stamp::parse)))
     }
@@ -95,7 +96,7 @@ fn into_text(bytes: Vec<u8>) -> String {
     String::from_utf8(bytes).unwrap_or_else(|e| String::from_utf8_lossy(e.as_bytes()).into_owned())
 }
 
-/// A column that the statement does not have: a mistake of the caller.
+/// A column that the statement does not return, which is a programming error.
 pub(crate) fn no_column(column: usize) -> StoreError {
-    StoreError::Other(format!("the answer has no column {column}"))
+    StoreError::Other(format!("the result has no column {column}"))
 }

@@ -1,4 +1,4 @@
-//! The MySQL protocol through the `mysql` crate: opening, values, errors, rows.
+//! The MySQL protocol, with the `mysql` crate: connecting, values, errors, rows.
 
 use std::time::Duration;
 
@@ -10,50 +10,51 @@ use crate::dialect::Dialect;
 use crate::engine::{Cells, Conn, Done, Row, no_column};
 use crate::error::{Result, StoreError};
 
-/// How many prepared statements a connection keeps.
-const STATEMENTS: usize = 256;
+/// Maximum number of prepared statements per connection.
+const MAX_CACHED_STATEMENTS: usize = 256;
 
-/// The largest packet that the client takes; the server has a limit of its own.
-const PACKET: usize = 1 << 30;
+/// Maximum packet size of the client, in bytes. The server has its own limit.
+const MAX_PACKET_BYTES: usize = 1 << 30;
 
-/// How texts are encoded unless an address says otherwise.
+/// Default character set of a connection.
 const CHARSET: &str = "utf8mb4";
 
-/// Errors after which the whole transaction may be run again: a row has changed since the snapshot (MariaDB with
-/// `innodb_snapshot_isolation`), lock wait timeout, deadlock, and the conflicts that clusters report at commit (Galera, group
+/// Errors after which the transaction may be run again: a row has changed since the snapshot (MariaDB with
+/// `innodb_snapshot_isolation`), lock wait timeout, deadlock, and commit conflicts of clusters (Galera, group
 /// replication).
-const AGAIN: [u16; 5] = [1020, 1205, 1213, 1180, 3101];
+const RETRYABLE: [u16; 5] = [1020, 1205, 1213, 1180, 3101];
 
 /// A connection to a server.
 pub(crate) struct MySql {
     raw: ::mysql::Conn,
     broken: bool,
-    again: bool,
+    may_retry: bool,
 }
 
-/// A server and how it is spoken to.
-pub(crate) struct Server {
+/// Connection parameters of a server.
+pub(crate) struct ServerOptions {
     opts: Opts,
-    /// The encoding that texts are sent and received in.
+    /// Character set of the connection.
     charset: String,
 }
 
-impl Server {
-    /// Reads an address, so that mistakes are told at start: `mysql://USER:PASSWORD@HOST:PORT/DATABASE`, and after a
-    /// question mark, joined by `&`:
+impl ServerOptions {
+    /// Parses a database URL so that mistakes are reported at startup: `mysql://USER:PASSWORD@HOST:PORT/DATABASE`,
+    /// optionally followed by a question mark and parameters joined by `&`:
     ///
-    /// - `socket=PATH`: a unix socket instead of host and port;
-    /// - `tls=true`, `tls=unverified`: only over TLS, the server's certificate checked against those of public
-    ///   authorities, or not at all;
-    /// - `tls_ca=FILE`: over TLS, and certificates of these authorities (PEM) count as well;
-    /// - `charset=NAME`: how texts are encoded on the wire, for tables that hold other bytes than they say.
+    /// - `socket=PATH`: connect to a Unix socket instead of host and port;
+    /// - `tls=true`, `tls=unverified`: require TLS, with or without verification of the server's certificate against
+    /// public authorities;
+    /// - `tls_ca=FILE`: require TLS, and also accept certificates of these authorities (PEM);
+    /// - `charset=NAME`: character set of the connection, for tables whose bytes differ from their declared character
+    /// set.
     pub(crate) fn of(url: &str) -> Result<Self> {
-        let told = |what: String| StoreError::Config(format!("the database address {what}"));
+        let config_error = |what: String| StoreError::Config(format!("the database URL {what}"));
         let (base, query) = url.split_once('?').unwrap_or((url, ""));
         let opts = Opts::from_url(base)
-            .map_err(|_| told("cannot be read: mysql://USER:PASSWORD@HOST:PORT/DATABASE".to_owned()))?;
+            .map_err(|_| config_error("is invalid, expected mysql://USER:PASSWORD@HOST:PORT/DATABASE".to_owned()))?;
         if opts.get_db_name().is_none_or(str::is_empty) {
-            return Err(told("names no database".to_owned()));
+            return Err(config_error("has no database name".to_owned()));
         }
         let (mut socket, mut charset) = (None, CHARSET.to_owned());
         let mut tls: Option<SslOpts> = None;
@@ -70,45 +71,49 @@ impl Server {
                 }
                 ("tls_ca", path) if !path.is_empty() => {
                     if !std::path::Path::new(path).is_file() {
-                        return Err(told(format!("names the certificates {path}, which is no file")));
+                        return Err(config_error(format!(
+                            "refers to the certificate file {path}, which does not exist"
+                        )));
                     }
                     tls = Some(tls.unwrap_or_default().with_root_cert_path(Some(std::path::PathBuf::from(value))));
                 }
                 ("charset", name) => {
-                    charset = encoding(name).ok_or_else(|| told(format!("has no charset `{name}`")))?
+                    charset = encoding(name).ok_or_else(|| config_error(format!("has the unknown charset `{name}`")))?
                 }
-                (name, _) => return Err(told(format!("has a parameter `{name}` that is not known, or no such value"))),
+                (name, _) => {
+                    return Err(config_error(format!("has an unknown parameter `{name}` or an invalid value for it")));
+                }
             }
         }
         if tls.is_some() {
-            // Where several are built in, rustls wants one to be chosen. One that was chosen already stays.
+            // rustls requires a default provider if several are compiled in. One that is already installed stays.
             let _ = rustls::crypto::ring::default_provider().install_default();
         }
-        // What goes through a socket does not leave the machine.
+        // Socket connections do not leave the machine.
         let tls = tls.filter(|_| socket.is_none());
         let opts = OptsBuilder::from_opts(opts)
             .socket(socket)
             .ssl_opts(tls)
-            .stmt_cache_size(STATEMENTS)
-            .max_allowed_packet(Some(PACKET))
+            .stmt_cache_size(MAX_CACHED_STATEMENTS)
+            .max_allowed_packet(Some(MAX_PACKET_BYTES))
             .prefer_socket(false);
-        Ok(Server { opts: opts.into(), charset })
+        Ok(ServerOptions { opts: opts.into(), charset })
     }
 }
 
-/// What a charset of this name is called on the wire; the three-byte `utf8` holds less than texts do.
+/// The connection's name for a character set. The three-byte `utf8` cannot represent all texts.
 fn encoding(name: &str) -> Option<String> {
-    let fits = name.len() <= 32 && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
-    let narrow = name.is_empty() || name.eq_ignore_ascii_case("utf8") || name.eq_ignore_ascii_case("utf8mb3");
-    fits.then(|| if narrow { CHARSET.to_owned() } else { name.to_ascii_lowercase() })
+    let is_valid = name.len() <= 32 && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
+    let is_utf8 = name.is_empty() || name.eq_ignore_ascii_case("utf8") || name.eq_ignore_ascii_case("utf8mb3");
+    is_valid.then(|| if is_utf8 { CHARSET.to_owned() } else { name.to_ascii_lowercase() })
 }
 
 impl MySql {
-    /// Connects; `limit` bounds each statement, `wait` the connecting.
-    pub(crate) fn open(server: &Server, limit: Option<Duration>, wait: Duration) -> Result<Self> {
+    /// Connects. `limit` is the time limit per statement, `wait` the connect timeout.
+    pub(crate) fn open(server: &ServerOptions, limit: Option<Duration>, wait: Duration) -> Result<Self> {
         let opts = OptsBuilder::from_opts(server.opts.clone())
             .tcp_connect_timeout(Some(wait))
-            // The server ends long statements itself; this is for a server that is gone.
+            // The server itself ends long statements; this timeout detects a server that is gone.
             .read_timeout(limit.map(|t| t + Duration::from_secs(5)));
         let mut raw = ::mysql::Conn::new(opts).map_err(|e| error(&e))?;
         let names = match server.charset.as_str() {
@@ -116,7 +121,7 @@ impl MySql {
             other => format!("SET NAMES {other}"),
         };
         raw.query_drop(names).map_err(|e| error(&e))?;
-        // Too long values are errors, as nothing may be lost; the zero date is a value.
+        // Values that are too long are errors, so that no data is lost. The zero date is a valid value.
         for set in [
             "SET SESSION sql_mode = 'STRICT_TRANS_TABLES,NO_AUTO_VALUE_ON_ZERO,NO_ENGINE_SUBSTITUTION'",
             "SET SESSION time_zone = '+00:00'",
@@ -124,25 +129,25 @@ impl MySql {
         ] {
             raw.query_drop(set).map_err(|e| error(&e))?;
         }
-        // A write to a row that another program has changed since the snapshot is an error, so that the transaction is run again.
-        // Older servers, and MySQL, do not know this variable.
+        // With this setting, writing to a row that another program changed since the snapshot fails, and the
+        // transaction is run again. Older servers and MySQL do not support it.
         let _ = raw.query_drop("SET SESSION innodb_snapshot_isolation = ON");
-        // How long a statement waits for the lock of another program. Not every server that speaks the protocol knows it.
+        // Timeout for locks of other programs. Not every compatible server supports it.
         let _ = raw.query_drop(format!("SET SESSION innodb_lock_wait_timeout = {}", wait.as_secs().max(1)));
         if let Some(limit) = limit {
-            // One of the two is known: the first to MariaDB, the second to MySQL.
+            // MariaDB supports the first variable, MySQL the second.
             let seconds = format!("SET SESSION max_statement_time = {}", limit.as_secs_f64());
             if raw.query_drop(seconds).is_err() {
                 let _ = raw.query_drop(format!("SET SESSION max_execution_time = {}", limit.as_millis()));
             }
         }
-        Ok(MySql { raw, broken: false, again: false })
+        Ok(MySql { raw, broken: false, may_retry: false })
     }
 
-    fn note(&mut self, e: &Error) -> StoreError {
+    fn convert_error(&mut self, e: &Error) -> StoreError {
         self.broken |= e.is_connectivity_error();
         if let Error::MySqlError(e) = e {
-            self.again |= AGAIN.contains(&e.code);
+            self.may_retry |= RETRYABLE.contains(&e.code);
         }
         error(e)
     }
@@ -155,22 +160,22 @@ impl Conn for MySql {
 
     fn query(&mut self, sql: &str, params: &[Bound], each: &mut dyn FnMut(&Row<'_>) -> Result<()>) -> Result<()> {
         let MySql { raw, .. } = self;
-        // An error of `each` ends the reading; what is left of the answer is skipped when it is dropped.
-        let read = |rows: &mut dyn Iterator<Item = ::mysql::Result<::mysql::Row>>| -> Result<(), Either> {
+        // An error of `each` stops reading. The rest of the result is skipped on drop.
+        let read = |rows: &mut dyn Iterator<Item = ::mysql::Result<::mysql::Row>>| -> Result<(), QueryError> {
             for row in rows {
-                each(&Row(Cells::MySql(&row.map_err(Either::Engine)?))).map_err(Either::Caller)?;
+                each(&Row(Cells::MySql(&row.map_err(QueryError::Engine)?))).map_err(QueryError::Caller)?;
             }
             Ok(())
         };
         let mut read = read;
         let done = if params.is_empty() {
-            raw.query_iter(sql).map_err(Either::Engine).and_then(|mut rows| read(&mut rows))
+            raw.query_iter(sql).map_err(QueryError::Engine).and_then(|mut rows| read(&mut rows))
         } else {
-            raw.exec_iter(sql, bound(params)).map_err(Either::Engine).and_then(|mut rows| read(&mut rows))
+            raw.exec_iter(sql, bound(params)).map_err(QueryError::Engine).and_then(|mut rows| read(&mut rows))
         };
         done.map_err(|e| match e {
-            Either::Engine(e) => self.note(&e),
-            Either::Caller(e) => e,
+            QueryError::Engine(e) => self.convert_error(&e),
+            QueryError::Caller(e) => e,
         })
     }
 
@@ -179,14 +184,14 @@ impl Conn for MySql {
         if params.is_empty() || self.broken {
             return done;
         }
-        let forgotten = self.raw.prep(sql).and_then(|statement| self.raw.close(statement));
-        // What went wrong first is told.
-        done.and(forgotten.map_err(|e| self.note(&e)))
+        let closed = self.raw.prep(sql).and_then(|statement| self.raw.close(statement));
+        // Report the first error.
+        done.and(closed.map_err(|e| self.convert_error(&e)))
     }
 
     fn execute(&mut self, sql: &str, params: &[Bound]) -> Result<Done> {
         let done = if params.is_empty() { self.raw.query_drop(sql) } else { self.raw.exec_drop(sql, bound(params)) };
-        done.map_err(|e| self.note(&e))?;
+        done.map_err(|e| self.convert_error(&e))?;
         Ok(Done {
             rows: self.raw.affected_rows(),
             last_id: i64::try_from(self.raw.last_insert_id()).unwrap_or(i64::MAX),
@@ -197,13 +202,13 @@ impl Conn for MySql {
         self.broken
     }
 
-    fn take_again(&mut self) -> bool {
-        std::mem::take(&mut self.again)
+    fn take_may_retry(&mut self) -> bool {
+        std::mem::take(&mut self.may_retry)
     }
 }
 
-/// Whose error it is.
-enum Either {
+/// The origin of an error.
+enum QueryError {
     Engine(Error),
     Caller(StoreError),
 }
@@ -212,7 +217,7 @@ fn bound(params: &[Bound]) -> Params {
     Params::Positional(params.iter().map(value).collect())
 }
 
-/// A value of sea-query for the protocol.
+/// Converts a sea-query value for the protocol.
 fn value(v: &Bound) -> Value {
     let v = match v {
         Bound::Bool(v) => v.map(|v| Value::Int(v.into())),
@@ -238,7 +243,7 @@ fn cell(row: &::mysql::Row, column: usize) -> Result<&Value> {
     row.as_ref(column).ok_or_else(|| no_column(column))
 }
 
-/// A whole number.
+/// Reads an integer.
 pub(crate) fn int(row: &::mysql::Row, column: usize) -> Result<i64> {
     Ok(match cell(row, column)? {
         Value::Int(n) => *n,
@@ -250,7 +255,7 @@ pub(crate) fn int(row: &::mysql::Row, column: usize) -> Result<i64> {
     })
 }
 
-/// The bytes of a text, a date as text.
+/// Reads the bytes of a text, or a date as text.
 pub(crate) fn bytes(row: &::mysql::Row, column: usize) -> Result<Option<Vec<u8>>> {
     Ok(match cell(row, column)? {
         Value::NULL => None,
@@ -264,7 +269,7 @@ pub(crate) fn bytes(row: &::mysql::Row, column: usize) -> Result<Option<Vec<u8>>
     })
 }
 
-/// An error of the server or the connection in the store's words.
+/// Converts an error of the server or the connection.
 fn error(e: &Error) -> StoreError {
     let Error::MySqlError(server) = e else {
         return match e {
@@ -275,7 +280,8 @@ fn error(e: &Error) -> StoreError {
     let message = server.message.clone();
     match server.code {
         1020 | 1205 | 1213 | 1180 | 3101 | 1040 | 1203 | 1226 => StoreError::Busy,
-        // Killed, shutting down, too long; the last two are MySQL's and MariaDB's own limits for a statement.
+        // Killed, shutting down, or too slow. The last two codes are MySQL's and MariaDB's own time limits for
+        // statements.
         1053 | 1927 | 1047 => StoreError::Unavailable(message),
         1317 | 3024 | 1969 => StoreError::Deadline,
         1044 | 1045 | 1049 | 1698 => StoreError::Unavailable(message),
@@ -292,22 +298,22 @@ fn error(e: &Error) -> StoreError {
 mod tests {
     use super::*;
 
-    fn told(url: &str) -> String {
-        Server::of(url).err().unwrap().to_string()
+    fn error_of(url: &str) -> String {
+        ServerOptions::of(url).err().unwrap().to_string()
     }
 
     #[test]
-    fn addresses_that_cannot_work_are_told_without_their_password() {
+    fn errors_of_invalid_urls_omit_the_password() {
         let base = "mysql://u:secret@h";
         for rest in ["", "/", ":port/db", "/db?tls=maybe", "/db?sockets=x", "/db?charset=a;b", "/db?tls_ca=/no/file"] {
-            let told = told(&format!("{base}{rest}"));
-            assert!(told.starts_with("the database address") && !told.contains("secret"), "{told}");
+            let error = error_of(&format!("{base}{rest}"));
+            assert!(error.starts_with("the database URL") && !error.contains("secret"), "{error}");
         }
     }
 
     #[test]
-    fn addresses() {
-        let opts = |url: &str| Server::of(url).unwrap().opts;
+    fn urls() {
+        let opts = |url: &str| ServerOptions::of(url).unwrap().opts;
         let plain = opts("mysql://u:p%40@127.0.0.1:3307/d%2Fb");
         assert_eq!((plain.get_pass(), plain.get_tcp_port(), plain.get_db_name()), (Some("p@"), 3307, Some("d/b")));
         assert!(plain.get_ssl_opts().is_none());
@@ -317,7 +323,7 @@ mod tests {
         assert!(opts("mysql://h/db?tls=true&socket=/run/x").get_ssl_opts().is_none());
         assert_eq!(opts("mysql://[::1]:3308/db").get_ip_or_hostname(), "[::1]");
         for (name, used) in [("latin1", "latin1"), ("utf8", "utf8mb4"), ("", "utf8mb4"), ("UTF8MB4", "utf8mb4")] {
-            assert_eq!(Server::of(&format!("mysql://h/db?charset={name}")).unwrap().charset, used);
+            assert_eq!(ServerOptions::of(&format!("mysql://h/db?charset={name}")).unwrap().charset, used);
         }
     }
 }

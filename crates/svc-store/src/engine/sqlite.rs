@@ -1,4 +1,4 @@
-//! SQLite through rusqlite: opening, the collation, errors, rows.
+//! SQLite, with the `rusqlite` crate: opening, collation, errors, rows.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -11,18 +11,18 @@ use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, ErrorCode, OpenFlags, ToSql};
 use sea_query::Value;
 
-use crate::collation::{self, Pattern};
+use crate::collation::{self, LikePattern};
 use crate::dialect::Dialect;
 use crate::engine::{Cells, Conn, Done, Row, no_column};
 use crate::error::{Result, StoreError};
 
-/// How many prepared statements a connection keeps.
-const STATEMENTS: usize = 256;
+/// Maximum number of prepared statements per connection.
+const MAX_CACHED_STATEMENTS: usize = 256;
 
-/// Steps of SQLite's machine between two looks at the clock.
-const STEPS: i32 = 5_000;
+/// Number of virtual machine instructions between checks of the deadline.
+const PROGRESS_INSTRUCTIONS: i32 = 5_000;
 
-/// When a read must end, as milliseconds after the connection was opened; zero is never.
+/// Deadline of a read, in milliseconds after the connection was opened; 0 is none.
 #[derive(Clone, Debug)]
 pub(crate) struct Deadline {
     start: Instant,
@@ -34,7 +34,7 @@ impl Deadline {
         Deadline { start: Instant::now(), at: Arc::new(AtomicU64::new(0)) }
     }
 
-    /// Lets statements run for this long from now.
+    /// Limits statements to this duration from now.
     pub(crate) fn set(&self, time: Option<Duration>) {
         let at = time.map_or(0, |t| millis(self.start.elapsed().saturating_add(t)).max(1));
         self.at.store(at, Ordering::Relaxed);
@@ -56,10 +56,10 @@ pub(crate) struct Sqlite {
     pub(crate) deadline: Deadline,
 }
 
-/// How a file is opened.
+/// How to open a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
-    /// Made when missing, with write-ahead log; `durable` waits for the disk at each commit.
+    /// Creates a missing file and uses a write-ahead log. `durable` waits for the disk at each commit.
     Write {
         durable: bool,
     },
@@ -75,10 +75,11 @@ impl Sqlite {
         };
         let mut raw = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX).map_err(error)?;
         raw.busy_timeout(busy).map_err(error)?;
-        // Plans stay as they are whatever is bound: else each call of a kept statement might prepare it anew.
+        // Keep plans independent of bound values. Otherwise each execution of a cached statement might prepare it
+        // again.
         raw.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).map_err(error)?;
         if let Mode::Write { durable } = mode {
-            // On a read-only file the mode cannot be changed: reading still works, and each write says why it fails.
+            // The journal mode of a read-only file cannot be changed. Reads still work, and writes report the cause.
             match raw.pragma_update(None, "journal_mode", "WAL").map_err(error) {
                 Ok(()) | Err(StoreError::ReadOnly) => {}
                 Err(e) => return Err(e),
@@ -90,27 +91,27 @@ impl Sqlite {
             raw.pragma_update(None, "cache_size", -16_000).map_err(error)?;
         }
         raw.pragma_update(None, "temp_store", "MEMORY").map_err(error)?;
-        raw.set_prepared_statement_cache_capacity(STATEMENTS);
+        raw.set_prepared_statement_cache_capacity(MAX_CACHED_STATEMENTS);
         functions(&raw).map_err(error)?;
         let deadline = Deadline::new();
-        let watch = deadline.clone();
-        raw.progress_handler(STEPS, Some(move || watch.passed())).map_err(error)?;
+        let deadline_check = deadline.clone();
+        raw.progress_handler(PROGRESS_INSTRUCTIONS, Some(move || deadline_check.passed())).map_err(error)?;
         Ok(Sqlite { raw, deadline })
     }
 
-    /// Looks through the whole file for damage.
+    /// Checks the whole file for corruption.
     pub(crate) fn check(&self) -> Result<()> {
-        let found: String = self.raw.query_row("PRAGMA quick_check(1)", [], |row| row.get(0)).map_err(error)?;
-        if found == "ok" { Ok(()) } else { Err(StoreError::Corrupt(found)) }
+        let report: String = self.raw.query_row("PRAGMA quick_check(1)", [], |row| row.get(0)).map_err(error)?;
+        if report == "ok" { Ok(()) } else { Err(StoreError::Corrupt(report)) }
     }
 }
 
-/// The collation, and `LIKE` that agrees with it.
+/// Registers the collation and a matching `LIKE`.
 fn functions(raw: &Connection) -> rusqlite::Result<()> {
     raw.create_collation("PEOPLE", collation::compare)?;
     let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
     for arguments in [2, 3] {
-        // A pattern is read once for a statement; the room that texts are folded into is kept with it.
+        // The pattern is parsed once per statement and cached together with a buffer for folded texts.
         raw.create_scalar_function("like", arguments, flags, move |ctx| {
             if ctx.get_raw(0) == ValueRef::Null || ctx.get_raw(1) == ValueRef::Null {
                 return Ok(None);
@@ -118,11 +119,11 @@ fn functions(raw: &Connection) -> rusqlite::Result<()> {
             let pattern = ctx.get_or_create_aux(0, |pattern| -> Result<_, rusqlite::Error> {
                 let escape = if arguments == 3 { ctx.get::<String>(2)?.chars().next() } else { None };
                 let pattern = text_of(pattern);
-                Ok((Pattern::new(&pattern, escape), std::sync::Mutex::new(String::new())))
+                Ok((LikePattern::new(&pattern, escape), std::sync::Mutex::new(String::new())))
             })?;
             let text = text_of(ctx.get_raw(1));
-            let mut room = pattern.1.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-            Ok(Some(pattern.0.matches(&text, &mut room)))
+            let mut buffer = pattern.1.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            Ok(Some(pattern.0.matches(&text, &mut buffer)))
         })?;
     }
     Ok(())
@@ -137,7 +138,7 @@ fn text_of(value: ValueRef<'_>) -> std::borrow::Cow<'_, str> {
     }
 }
 
-/// A value of sea-query for rusqlite.
+/// A sea-query value for rusqlite.
 struct Param<'a>(&'a Value);
 
 impl ToSql for Param<'_> {
@@ -155,7 +156,7 @@ impl ToSql for Param<'_> {
             Value::Float(v) => v.map(|v| ValueRef::Real(v.into())),
             Value::Double(v) => v.map(ValueRef::Real),
             Value::String(v) => v.as_deref().map(|v| ValueRef::Text(v.as_bytes())),
-            // All bytes of this store are texts; stored as such they compare and read as texts.
+            // All byte strings of this store are texts. Stored as such, they compare and read as texts.
             Value::Bytes(v) => v.as_deref().map(ValueRef::Text),
             Value::Char(v) => return Ok(ToSqlOutput::from(v.map(String::from).unwrap_or_default())),
             Value::Enum(_) => None,
@@ -185,7 +186,7 @@ impl Conn for Sqlite {
     }
 }
 
-/// A whole number.
+/// Reads an integer.
 pub(crate) fn int(row: &rusqlite::Row<'_>, column: usize) -> Result<i64> {
     Ok(match row.get_ref(column).map_err(|_| no_column(column))? {
         ValueRef::Integer(n) => n,
@@ -197,7 +198,7 @@ pub(crate) fn int(row: &rusqlite::Row<'_>, column: usize) -> Result<i64> {
     })
 }
 
-/// The bytes of a text.
+/// Reads the bytes of a text.
 pub(crate) fn bytes(row: &rusqlite::Row<'_>, column: usize) -> Result<Option<Vec<u8>>> {
     Ok(match row.get_ref(column).map_err(|_| no_column(column))? {
         ValueRef::Text(b) | ValueRef::Blob(b) => Some(b.to_vec()),
@@ -207,7 +208,7 @@ pub(crate) fn bytes(row: &rusqlite::Row<'_>, column: usize) -> Result<Option<Vec
     })
 }
 
-/// An error of SQLite in the store's words.
+/// Converts an error of SQLite.
 pub(crate) fn error(e: rusqlite::Error) -> StoreError {
     let rusqlite::Error::SqliteFailure(failure, message) = &e else {
         return StoreError::Other(e.to_string());
@@ -235,7 +236,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_kept_statement_is_not_prepared_again() {
+    fn cached_statements_are_not_prepared_again() {
         let folder = tempfile::tempdir().unwrap();
         let mode = Mode::Write { durable: false };
         let mut conn = Sqlite::open(&folder.path().join("a.db"), mode, Duration::from_secs(1)).unwrap();
@@ -246,8 +247,8 @@ mod tests {
         for n in 0..5_i64 {
             conn.query(sql, &[n.into(), (n + 1).into(), (n + 2).into()], &mut |_| Ok(())).unwrap();
         }
-        let kept = conn.raw.prepare_cached(sql).unwrap();
-        assert_eq!(kept.get_status(StatementStatus::Run), 5);
-        assert_eq!(kept.get_status(StatementStatus::RePrepare), 0);
+        let statement = conn.raw.prepare_cached(sql).unwrap();
+        assert_eq!(statement.get_status(StatementStatus::Run), 5);
+        assert_eq!(statement.get_status(StatementStatus::RePrepare), 0);
     }
 }

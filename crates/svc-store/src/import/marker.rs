@@ -1,22 +1,21 @@
-//! The mark of an import in progress: a table that is there from before the first row is loaded until the imported site
-//! is in place.
+//! The import marker: a table that exists from before the first row is loaded until the imported site is installed.
 //!
-//! It is removed by the very step that puts the site in place (SQLite: the transaction; MySQL: the statement that renames
-//! the tables). So a database with the mark and without a site holds the rest of an import that was interrupted.
+//! The marker is removed in the step that installs the site (SQLite: the transaction; MySQL: the statement that renames
+//! the tables). A database that has the marker but no site contains the remains of an interrupted import.
 
 use crate::db::{Db, Tx};
 use crate::error::Result;
 use crate::schema::quoted;
 
-/// Name of the table, after the prefix.
+/// Name of the table, without prefix.
 const TABLE: &str = "svc_import";
 
-/// The table's whole name.
+/// The full name of the table.
 pub(super) fn table(prefix: &str) -> String {
     format!("{prefix}{TABLE}")
 }
 
-/// Marks that the dump of this name is being imported.
+/// Creates the marker for the dump with this name.
 pub(super) fn set(tx: &mut Tx, source: &str) -> Result<()> {
     let table = quoted(&table(tx.prefix()));
     tx.run(&format!("CREATE TABLE IF NOT EXISTS {table} (source TEXT)"))?;
@@ -24,13 +23,13 @@ pub(super) fn set(tx: &mut Tx, source: &str) -> Result<()> {
     tx.conn.execute(&format!("INSERT INTO {table} (source) VALUES (?)"), &[source.into()]).map(drop)
 }
 
-/// Removes the mark.
+/// Removes the marker.
 pub(super) fn remove(tx: &mut Tx) -> Result<()> {
     let table = quoted(&table(tx.prefix()));
     tx.run(&format!("DROP TABLE IF EXISTS {table}"))
 }
 
-/// The dump that is being imported, if there is the mark.
+/// The name of the dump being imported, if the marker exists.
 pub(super) fn get(db: &mut Db) -> Result<Option<String>> {
     let table = table(db.prefix());
     if !db.table_exists(&table)? {

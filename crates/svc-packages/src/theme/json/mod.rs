@@ -12,7 +12,7 @@ use std::sync::LazyLock;
 use serde_json::{Map, Value};
 
 use tables::{APPEARANCE_TOOLS, SETTINGS, STATES, STYLES};
-pub use tables::{ELEMENTS, PRESETS, Presets};
+pub(crate) use tables::{ELEMENTS, PRESETS, Presets};
 
 /// The current version of the format.
 pub const VERSION: u64 = 3;
@@ -54,7 +54,7 @@ impl ThemeJson {
         let Value::Object(mut source) = source else { return ThemeJson::default() };
         migrate(&mut source);
         if let Some(Value::Object(settings)) = source.get_mut("settings") {
-            opt_in(settings);
+            expand_appearance_tools(settings);
             clean_settings(settings, origin, true);
         }
         if let Some(Value::Object(styles)) = source.get_mut("styles") {
@@ -101,7 +101,7 @@ impl ThemeJson {
     ///
     /// Styles of a variation, from `variations` in the top-level styles, are copied to each of its blocks. Styles
     /// defined for the block itself take precedence over them, and they take precedence over the variation's own file.
-    pub fn add_variations(&mut self, of_blocks: &[(String, Vec<String>, Value)]) {
+    pub(crate) fn add_variations(&mut self, of_blocks: &[(String, Vec<String>, Value)]) {
         let shared = self.0.get_mut("styles").and_then(|s| s.as_object_mut()?.shift_remove("variations"));
         let shared = shared.unwrap_or_default();
         for (name, blocks, styles) in of_blocks {
@@ -143,7 +143,7 @@ impl ThemeJson {
             }
         }
         if let Some(mut settings) = settings {
-            protect_defaults(&mut settings);
+            drop_redefined_defaults(&mut settings);
             self.0.insert("settings".to_owned(), settings);
         }
     }
@@ -173,7 +173,7 @@ fn replace_lists(target: &mut Value, new: &Value) {
 }
 
 /// Removes theme presets that have the slug of a default preset, if the defaults are enabled.
-fn protect_defaults(settings: &mut Value) {
+fn drop_redefined_defaults(settings: &mut Value) {
     for presets in PRESETS {
         let (group, name) = presets.path;
         let Some(offered) = presets.defaults.map(|d| settings[group][d] == true) else { continue };
@@ -235,7 +235,7 @@ fn migrate(source: &mut Map<String, Value>) {
 }
 
 /// Expands `appearanceTools` into the settings that it enables.
-fn opt_in(settings: &mut Map<String, Value>) {
+fn expand_appearance_tools(settings: &mut Map<String, Value>) {
     let on = |settings: &mut Map<String, Value>| {
         if settings.get("appearanceTools") != Some(&Value::Bool(true)) {
             return;

@@ -8,13 +8,13 @@ use serde_json::{Map, Value, json};
 const OPERATOR: &str = "*";
 const INCREMENT: f64 = 1.5;
 const STEPS: f64 = 7.0;
-const MIDDLE: f64 = 1.5;
+const MEDIUM: f64 = 1.5;
 const UNIT: &str = "rem";
 /// Maximum number of steps.
 const MAX_STEPS: f64 = 100.0;
 /// Slug of the medium size, and the distance between slugs.
-const MIDDLE_SLUG: i64 = 50;
-const APART: i64 = 10;
+const MEDIUM_SLUG: i64 = 50;
+const SLUG_STEP: i64 = 10;
 
 /// Adds the sizes of the scale, if there is one, to the named sizes.
 pub(super) fn compute(spacing: &mut Map<String, Value>) {
@@ -37,8 +37,8 @@ fn sizes(scale: &Value) -> Vec<Value> {
         Value::Null => Some(default),
         value => value.as_f64(),
     };
-    let (Some(increment), Some(steps), Some(middle)) =
-        (number("increment", INCREMENT), number("steps", STEPS), number("mediumStep", MIDDLE))
+    let (Some(increment), Some(steps), Some(medium)) =
+        (number("increment", INCREMENT), number("steps", STEPS), number("mediumStep", MEDIUM))
     else {
         return Vec::new();
     };
@@ -57,11 +57,11 @@ fn sizes(scale: &Value) -> Vec<Value> {
     let steps = steps.trunc() as i64;
     // Half of the steps, rounded up: the medium size and those below it.
     let half = (steps + 1) / 2;
-    let (mut sizes_so_far, mut remaining, mut value) = (Vec::new(), half - 1, middle);
+    let (mut result, mut remaining, mut value) = (Vec::new(), half - 1, medium);
     while remaining > 0 {
-        let step = sizes_so_far.len() as i64 + 1;
+        let step = result.len() as i64 + 1;
         // There are no slugs below the first.
-        if MIDDLE_SLUG <= APART * step {
+        if MEDIUM_SLUG <= SLUG_STEP * step {
             remaining = 0;
             break;
         }
@@ -74,21 +74,21 @@ fn sizes(scale: &Value) -> Vec<Value> {
         if value <= 0.0 {
             break;
         }
-        sizes_so_far.push(size(name(step, "Small"), MIDDLE_SLUG - APART * step, value));
+        result.push(size(name(step, "Small"), MEDIUM_SLUG - SLUG_STEP * step, value));
         remaining -= 1;
     }
-    sizes_so_far.reverse();
-    sizes_so_far.push(size("Medium".to_owned(), MIDDLE_SLUG, middle));
-    value = middle;
+    result.reverse();
+    result.push(size("Medium".to_owned(), MEDIUM_SLUG, medium));
+    value = medium;
     for step in 1..=steps - half + remaining {
         value = match operator {
             "+" => value + increment,
             _ if increment > 1.0 => value * increment,
             _ => value / increment,
         };
-        sizes_so_far.push(size(name(step, "Large"), MIDDLE_SLUG + APART * step, value));
+        result.push(size(name(step, "Large"), MEDIUM_SLUG + SLUG_STEP * step, value));
     }
-    sizes_so_far
+    result
 }
 
 #[cfg(test)]

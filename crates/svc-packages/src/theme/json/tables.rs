@@ -42,7 +42,7 @@ pub(super) const STYLES: &[(&str, &[&str])] = &[
 
 /// Elements that can have styles, with their selectors.
 #[rustfmt::skip]
-pub const ELEMENTS: &[(&str, &str)] = &[
+pub(crate) const ELEMENTS: &[(&str, &str)] = &[
     ("link", "a:where(:not(.wp-element-button))"),
     ("heading", "h1, h2, h3, h4, h5, h6"),
     ("h1", "h1"), ("h2", "h2"), ("h3", "h3"), ("h4", "h4"), ("h5", "h5"), ("h6", "h6"),
@@ -69,22 +69,22 @@ pub(super) const APPEARANCE_TOOLS: &[(&str, &[&str])] = &[
 ];
 
 /// A setting that is a list of presets.
-pub struct Presets {
+pub(crate) struct Presets {
     /// Group and name of the setting.
-    pub path: (&'static str, &'static str),
+    pub(crate) path: (&'static str, &'static str),
     /// Setting of the same group that enables the default presets. If it is on, themes cannot redefine them.
-    pub defaults: Option<&'static str>,
+    pub(crate) defaults: Option<&'static str>,
     /// Property of a preset that contains its CSS value, if it has one.
-    pub value: Option<&'static str>,
+    pub(crate) value: Option<&'static str>,
     /// Part of the names of the custom properties.
-    pub word: &'static str,
+    pub(crate) word: &'static str,
     /// Suffixes of class names, each with the CSS property that the class sets.
-    pub classes: &'static [(&'static str, &'static str)],
+    pub(crate) classes: &'static [(&'static str, &'static str)],
 }
 
 /// All preset settings, in the order of WordPress's style sheet.
 #[rustfmt::skip]
-pub const PRESETS: &[Presets] = &[
+pub(crate) const PRESETS: &[Presets] = &[
     Presets { path: ("dimensions", "aspectRatios"), defaults: Some("defaultAspectRatios"), value: Some("ratio"), word: "aspect-ratio", classes: &[] },
     Presets { path: ("color", "palette"), defaults: Some("defaultPalette"), value: Some("color"), word: "color",
               classes: &[("color", "color"), ("background-color", "background-color"), ("border-color", "border-color")] },
