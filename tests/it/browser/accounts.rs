@@ -42,13 +42,13 @@ async fn from_the_first_run_to_the_log_out() {
     tab.fill("#user_login", "admin");
     tab.fill("#user_pass", "wrong");
     tab.follow("#wp-submit");
-    assert!(tab.text().contains("do not belong together"), "{}", tab.text());
+    assert!(tab.text().contains("The user name or password is wrong"), "{}", tab.text());
     assert_eq!(tab.eval("document.querySelector('#user_login').value"), "admin", "the name is kept");
     picture(tab, "log-in-wrong");
     tab.fill("#user_pass", &password);
     tab.follow("#wp-submit");
 
-    assert!(tab.text().contains("calls itself Notebook"), "{}", tab.text());
+    assert!(tab.text().contains("The application Notebook requests access"), "{}", tab.text());
     picture(tab, "authorize");
     tab.follow("#approve");
     let there = tab.address();
@@ -61,7 +61,7 @@ async fn from_the_first_run_to_the_log_out() {
     assert!(tab.text().contains("Notebook") && tab.text().contains("This browser"), "{}", tab.text());
     picture(tab, "profile");
     tab.follow("button[aria-label='Revoke Notebook']");
-    assert!(tab.text().contains("no longer works"), "{}", tab.text());
+    assert!(tab.text().contains("has been revoked"), "{}", tab.text());
     assert!(!works(&site, &given).await);
 
     let cookies = tab.call("Storage.getCookies", serde_json::json!({}))["cookies"].clone();
@@ -111,7 +111,7 @@ async fn the_keyboard_and_no_script_are_enough() {
     let shown = tab.eval("document.querySelector('#new-password').textContent");
     assert!(works(&site, &shown.as_str().unwrap().replace(' ', "")).await);
     picture(tab, "approved");
-    reach(tab, "Log out");
+    reach(tab, "Log Out");
     tab.follow_key(Key::Enter);
     assert!(tab.text().contains("You are logged out."));
 }
