@@ -1,7 +1,8 @@
-//! Finds out who calls the interface: an application password over Basic authentication, or a log-in cookie with a nonce.
+//! Authenticates requests of the REST API: by an application password over Basic authentication, or a log-in cookie with a
+//! nonce.
 //!
-//! The rules are `svc-auth`'s; here the stored values they ask for are looked up, in one snapshot per request, and none
-//! for requests without credentials.
+//! `svc-auth` has the rules; this module loads the stored values that they need, in one snapshot per request. Requests without
+//! credentials cause no query.
 
 use std::{sync::Arc, time::Duration};
 
@@ -24,15 +25,15 @@ use tokio::task::JoinHandle;
 
 use crate::{
     client::FORWARDED_FOR,
-    identity::{AuthenticatedUser, Identities, NOBODY, cookie_value, token_of},
+    identity::{ANONYMOUS, Identities, LoginSettings, cookie_value, token_of},
     rate_limit::Attempts,
 };
 
-/// The stage itself.
+/// The authenticator of a site's REST API.
 pub struct SiteAuthenticator {
     identities: Arc<Identities>,
     attempts: Arc<Attempts>,
-    /// Application passwords may be used: the site is reached over TLS, or is a local one.
+    /// Whether application passwords are available: the site uses TLS, or runs on a developer's machine.
     passwords_available: bool,
 }
 
@@ -42,25 +43,25 @@ impl SiteAuthenticator {
         SiteAuthenticator { identities, attempts, passwords_available }
     }
 
-    fn decide(&self, credentials: &Credentials, noting: &mut Option<JoinHandle<()>>) -> Result<Outcome, Error> {
-        // Without either header nobody can be found, and nothing needs to be looked up.
+    fn decide(&self, credentials: &Credentials, recording: &mut Option<JoinHandle<()>>) -> Result<Outcome, Error> {
+        // Requests without credentials need no query.
         let has = |name| credentials.headers.contains_key(name);
         if !has(header::AUTHORIZATION) && !has(header::COOKIE) && credentials.nonce.is_none() {
             return Ok(Outcome::anonymous());
         }
         self.identities.site.read(|db| {
-            let known = self.identities.known(db)?;
-            // What a program states outright counts more than what a browser sends along. A statement that names no one
-            // counts nothing: servers in front of a site have passwords of their own, which browsers send here too.
+            let config = self.identities.login_settings(db)?;
+            // An application password takes precedence over a cookie. Credentials that match no user are ignored: a proxy in
+            // front of the site may have passwords of its own, which browsers also send here.
             if let Some(sent) = basic_credentials(&credentials.headers)
                 && self.passwords_available
-                && known.passwords_in_use(db)?
+                && config.passwords_in_use(db)?
             {
                 let address = client_address(&credentials.headers).map(|client| client.0);
                 if let Some(wait) = address.and_then(|a| self.attempts.refuses_check(a, &sent)) {
                     return Ok(too_many(wait));
                 }
-                if let Some(outcome) = self.by_password(db, &known, &sent, &credentials.headers, noting)? {
+                if let Some(outcome) = self.by_password(db, &config, &sent, &credentials.headers, recording)? {
                     self.attempts.succeeded(&sent);
                     return Ok(outcome);
                 }
@@ -68,25 +69,24 @@ impl SiteAuthenticator {
                     return Ok(too_many(wait));
                 }
             }
-            match cookie_value(&credentials.headers, &known.cookies.logged_in) {
-                Some(value) => self.by_cookie(db, &known, &value, credentials),
+            match cookie_value(&credentials.headers, &config.cookies.logged_in) {
+                Some(value) => self.by_cookie(db, &config, &value, credentials),
                 None => Ok(self.without_cookie(credentials)),
             }
         })
     }
 
-    /// The caller whose application password was sent; `None` when it is nobody's.
+    /// The caller with this application password; `None` if it is wrong.
     ///
-    /// A wrong one is no error: the interface's check of errors runs before anything asks who calls, so on the peer the
-    /// collector holds nothing yet when it is asked, and routes that want somebody say so themselves. Recorded in the
-    /// scenario `auth`.
+    /// A wrong password is no error: WordPress checks for authentication errors before it looks at application passwords, and
+    /// routes that require a user reject the request themselves. Recorded in the scenario `auth`.
     fn by_password(
         &self,
         db: &mut Db,
-        known: &AuthenticatedUser,
+        config: &LoginSettings,
         sent: &basic::Credentials,
         headers: &HeaderMap,
-        noting: &mut Option<JoinHandle<()>>,
+        recording: &mut Option<JoinHandle<()>>,
     ) -> SiteResult<Option<Outcome>> {
         let is_email = svc_text::is_email(&sent.login);
         let subject = self.identities.by_name(db, &sent.login)?;
@@ -94,19 +94,18 @@ impl SiteAuthenticator {
         let account = subject.as_ref().map(|s| Account { id: s.user.id, passwords: &passwords, allowed: true });
         let outcome = AppPasswordOutcome::authenticate(account, sent.password.expose(), is_email);
         let (AppPasswordOutcome::User(_, uuid), Some(subject)) = (&outcome, &subject) else { return Ok(None) };
-        let signed_in = Outcome::caller(known.caller(subject, db.prefix()));
+        let outcome = Outcome::caller(config.caller(subject, db.prefix()));
         Ok(Some(match uuid {
             Some(uuid) => {
-                *noting = self.note_use(subject.user.id, uuid, &passwords, headers);
-                signed_in.with_extension(AppPassword(uuid.clone()))
+                *recording = self.record_use(subject.user.id, uuid, &passwords, headers);
+                outcome.with_extension(AppPassword(uuid.clone()))
             }
-            None => signed_in,
+            None => outcome,
         }))
     }
 
-    /// Notes when a password was last used, at most once a day; the request that is the first of its day waits for it, so
-    /// that whoever asks next is told.
-    fn note_use(
+    /// Records the use of a password, at most once a day. The request waits for the write, so that a following request sees it.
+    fn record_use(
         &self,
         user: UserId,
         uuid: &str,
@@ -131,7 +130,7 @@ impl SiteAuthenticator {
                 meta::update(tx, MetaKind::User, user.0, META_KEY, &value).map(drop)
             });
             if let Err(error) = written.await {
-                tracing::warn!("the use of an application password was not noted: {error}");
+                tracing::warn!("the use of an application password was not recorded: {error}");
             }
         }))
     }
@@ -139,30 +138,30 @@ impl SiteAuthenticator {
     fn by_cookie(
         &self,
         db: &mut Db,
-        known: &AuthenticatedUser,
+        config: &LoginSettings,
         value: &str,
         credentials: &Credentials,
     ) -> SiteResult<Outcome> {
         let grace = credentials.wire_method == Method::POST;
-        let (status, subject) = self.identities.of_cookie(db, value, Scheme::LoggedIn, grace)?;
+        let (status, subject) = self.identities.by_cookie_value(db, value, Scheme::LoggedIn, grace)?;
         let bearer = match &subject {
             Some(subject) => NonceSubject { user: subject.user.id, token: token_of(value) },
-            None => NOBODY,
+            None => ANONYMOUS,
         };
         let session = SessionToken(Secret::new(bearer.token));
         let decision = self.nonce(credentials, status, bearer);
-        let outcome = self.outcome(decision, subject.map(|s| known.caller(&s, db.prefix())));
+        let outcome = self.outcome(decision, subject.map(|s| config.caller(&s, db.prefix())));
         Ok(outcome.with_extension(session))
     }
 
-    /// A request whose cookie is missing, or cannot be read: a nonce may still be checked, as nobody's.
+    /// A request without a readable cookie. Its nonce is checked as an anonymous one.
     fn without_cookie(&self, credentials: &Credentials) -> Outcome {
-        self.outcome(self.nonce(credentials, CookieStatus::Absent, NOBODY), None)
+        self.outcome(self.nonce(credentials, CookieStatus::Absent, ANONYMOUS), None)
     }
 
     fn nonce(&self, credentials: &Credentials, cookie: CookieStatus, bearer: NonceSubject<'_>) -> Decision {
         let tick = nonce::tick(self.identities.now(), nonce::LIFETIME);
-        // The service has put parameter and header in their order already.
+        // `Credentials::nonce` is already the parameter or the header, in their order of precedence.
         let param = credentials.nonce.as_deref();
         let check = NonceCheck { answered: false, cookie, bearer, param, header: None, tick };
         nonce_check::check(&self.identities.keys, &self.identities.site.brand, &check)
@@ -170,7 +169,7 @@ impl SiteAuthenticator {
 
     fn outcome(&self, decision: Decision, caller: Option<Caller>) -> Outcome {
         match (decision, caller) {
-            (Decision::Refused(refusal), caller) => Outcome::refused(wire(refusal), caller.is_some()),
+            (Decision::Refused(refusal), caller) => Outcome::refused(api_error(refusal), caller.is_some()),
             (Decision::Verified(fresh), caller) => {
                 let outcome = caller.map_or_else(Outcome::anonymous, Outcome::caller);
                 outcome.with_header(self.identities.site.brand.header("Nonce"), fresh.expose())
@@ -182,34 +181,34 @@ impl SiteAuthenticator {
 
 impl Authenticator for SiteAuthenticator {
     fn authenticate(&self, credentials: Credentials) -> BoxFuture<Outcome> {
-        // The look-up runs in place, as all reads of the store do. The cause of a failure is logged where the store's error
-        // became one of the interface.
-        let mut noting = None;
-        let outcome = self.decide(&credentials, &mut noting).unwrap_or_else(|error| Outcome::refused(error, false));
+        // The lookup runs on this thread, as all reads of the store do. Errors of the store have been logged where they became
+        // API errors.
+        let mut recording = None;
+        let outcome = self.decide(&credentials, &mut recording).unwrap_or_else(|error| Outcome::refused(error, false));
         let outcome = match client_address(&credentials.headers) {
             Some(address) => outcome.with_extension(address),
             None => outcome,
         };
         Box::pin(async move {
-            if let Some(noting) = noting
-                && let Err(error) = noting.await
+            if let Some(recording) = recording
+                && let Err(error) = recording.await
             {
-                tracing::warn!("the use of an application password was not noted: {error}");
+                tracing::warn!("the use of an application password was not recorded: {error}");
             }
             outcome
         })
     }
 }
 
-/// The answer to a program that has sent too many wrong passwords.
+/// The response to a client that has sent too many wrong passwords.
 fn too_many(wait: Duration) -> Outcome {
     let error =
-        Error::new("rest_too_many_attempts", "Too many wrong passwords came from this address. Try again later.");
+        Error::new("rest_too_many_attempts", "Too many failed login attempts from this IP address. Try again later.");
     let seconds = wait.as_secs().saturating_add(1).to_string();
     Outcome::refused(error.with_status(429), false).with_header("Retry-After", seconds)
 }
 
-/// Where the request comes from: what is left of the header once it has been found out is the client's own address.
+/// The client's IP address, which the server puts into this header.
 fn client_address(headers: &HeaderMap) -> Option<ClientAddress> {
     headers.get(FORWARDED_FOR)?.to_str().ok()?.parse().ok().map(ClientAddress)
 }
@@ -223,7 +222,7 @@ fn passwords_of(meta: &Meta) -> Vec<ApplicationPassword> {
     stored.map(|s| application_password::list_from_value(&s.json())).unwrap_or_default()
 }
 
-fn wire(refusal: AuthError) -> Error {
+fn api_error(refusal: AuthError) -> Error {
     let error = Error::new(refusal.code, refusal.message);
     match refusal.status {
         Some(status) => error.with_status(status),

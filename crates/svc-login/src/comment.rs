@@ -1,4 +1,4 @@
-//! The address that the comment form of a page is sent to.
+//! The target of comment forms.
 
 use std::sync::Arc;
 
@@ -22,36 +22,41 @@ use crate::{
     view,
 };
 
-/// How long the browser keeps a guest's name, in seconds: a year, as WordPress.
+/// Lifetime of the cookies with a guest's name, in seconds: a year, as in WordPress.
 const LIFETIME: i64 = 365 * 86_400;
 
-/// The heading of refusals.
+/// Heading of error pages.
 const FAILED: &str = "The comment was not posted";
 
-pub(crate) async fn answer(State(pages): State<Arc<LoginPages>>, request: Request) -> Response {
+pub(crate) async fn handle(State(pages): State<Arc<LoginPages>>, request: Request) -> Response {
     if *request.method() != Method::POST {
-        let answer = view::message(&pages, StatusCode::METHOD_NOT_ALLOWED, FAILED, "Use the form below a post.");
+        let answer = view::message(
+            &pages,
+            StatusCode::METHOD_NOT_ALLOWED,
+            FAILED,
+            "This method is not allowed. Submit the form below a post.",
+        );
         return respond(&pages, Ok(answer.header(header::ALLOW, "POST")));
     }
-    let asked = LoginRequest::of(&request, &pages);
-    let page = match form::read_up_to(request, form::LARGEST_TEXT).await {
-        Ok(form) => pages.comment(&asked, &form).await,
+    let parts = LoginRequest::of(&request, &pages);
+    let page = match form::read_up_to(request, form::MAX_COMMENT_SIZE).await {
+        Ok(form) => pages.comment(&parts, &form).await,
         Err(status) => Ok(view::message(&pages, status, FAILED, "The comment is too large.")),
     };
     respond(&pages, page)
 }
 
 impl LoginPages {
-    async fn comment(&self, asked: &LoginRequest, form: &Form) -> Page {
+    async fn comment(&self, parts: &LoginRequest, form: &Form) -> Page {
         let site = &self.identities.site;
         let settings = site.settings()?;
-        let who = self.signed_in(asked, Scheme::LoggedIn)?;
+        let session = self.session(parts, Scheme::LoggedIn)?;
         let hash = site_hash(settings.option("siteurl"));
         let opener = site.brand.post_password_cookie() + &hash;
-        let opened = cookie_value(&asked.headers, &opener).map(|value| OpenedPosts::by_cookie(&value));
-        let is_guest = who.is_none();
+        let opened = cookie_value(&parts.headers, &opener).map(|value| OpenedPosts::by_cookie(&value));
+        let is_guest = session.is_none();
         let visitor = Visitor {
-            caller: who.map(|who| who.caller).unwrap_or_default(),
+            caller: session.map(|session| session.caller).unwrap_or_default(),
             logout_nonce: String::new(),
             opened: opened.unwrap_or_default(),
         };
@@ -64,8 +69,8 @@ impl LoginPages {
             url: form.get("url").to_owned(),
             content: form.get("comment").to_owned(),
         };
-        let agent = asked.headers.get(header::USER_AGENT).and_then(|v| v.to_str().ok()).unwrap_or_default();
-        let sender = Sender { visitor, ip: asked.client, agent: agent.to_owned() };
+        let agent = parts.headers.get(header::USER_AGENT).and_then(|v| v.to_str().ok()).unwrap_or_default();
+        let sender = Sender { visitor, ip: parts.client, agent: agent.to_owned() };
         let stored = match submit(&site.site, given, sender).await {
             Ok(stored) => stored,
             Err(Refusal::Silent) => return Ok(LoginResponse::plain(StatusCode::OK, String::new())),
@@ -76,19 +81,19 @@ impl LoginPages {
             Err(Refusal::Failed(error)) => return Err(error),
         };
         let consents = form.has("wp-comment-cookies-consent");
-        let to = target(form, &settings, &stored, consents);
+        let to = redirect_url(form, &settings, &stored, consents);
         let answer = LoginResponse::redirect(&to);
         Ok(if is_guest {
-            answer.cookies(names(&settings, &hash, &stored, self.identities.now(), consents))
+            answer.cookies(guest_cookies(&settings, &hash, &stored, self.identities.now(), consents))
         } else {
             answer
         })
     }
 }
 
-/// Where the comment is, or the page that the form names. Guests whose browser keeps no name get a proof that the comment is
-/// theirs while it waits for approval.
-fn target(form: &Form, settings: &Settings, stored: &Submitted, consents: bool) -> String {
+/// The URL of the comment, or of the page that the form requests. Guests who refuse cookies get query parameters that let them
+/// see their comment while it awaits moderation.
+fn redirect_url(form: &Form, settings: &Settings, stored: &Submitted, consents: bool) -> String {
     let comment = &stored.comment;
     let sites = [settings.option("home"), settings.option("siteurl")];
     let wanted = form.get("redirect_to");
@@ -101,12 +106,12 @@ fn target(form: &Form, settings: &Settings, stored: &Submitted, consents: bool) 
     redirect::with_query(&to, &[("unapproved", &id), ("moderation-hash", &stored.moderation_hash)])
 }
 
-/// The cookies with a guest's name, address and site; without consent, their ends.
-fn names(settings: &Settings, hash: &str, stored: &Submitted, now: i64, consents: bool) -> Vec<String> {
+/// The cookies with a guest's name, email address and website. Without consent they are deleted.
+fn guest_cookies(settings: &Settings, hash: &str, stored: &Submitted, now: i64, consents: bool) -> Vec<String> {
     let comment = &stored.comment;
     let of = |name: &str, value: &str| match consents {
-        true => cookies::of_guest(&format!("{name}_{hash}"), value, settings, now, Some(LIFETIME)),
-        false => cookies::of_guest(&format!("{name}_{hash}"), " ", settings, now, None),
+        true => cookies::guest_cookie(&format!("{name}_{hash}"), value, settings, now, Some(LIFETIME)),
+        false => cookies::guest_cookie(&format!("{name}_{hash}"), " ", settings, now, None),
     };
     vec![
         of("comment_author", &comment.author),

@@ -1,29 +1,30 @@
-//! What a browser sends to the pages of sign-in: short forms and queries.
+//! Forms and query strings.
 
 use axum::extract::Request;
 use http::StatusCode;
+use validator::ValidationErrors;
 
-/// Largest form, in bytes.
-const LARGEST: usize = 64 << 10;
+/// Maximum size of a form, in bytes.
+const MAX_SIZE: usize = 64 << 10;
 
-/// Largest form with a text, in bytes: 65,525 bytes of a comment, each written with three characters, and what is around it.
-pub(crate) const LARGEST_TEXT: usize = 256 << 10;
+/// Maximum size of a comment form, in bytes: 65,525 bytes of percent-encoded text, and the other fields.
+pub(crate) const MAX_COMMENT_SIZE: usize = 256 << 10;
 
-/// Most fields that are looked at.
-const MOST_FIELDS: usize = 50;
+/// Maximum number of fields; further ones are ignored.
+const MAX_FIELDS: usize = 50;
 
-/// Fields by name; of several with one name the last counts, as in PHP. No `Debug`: it holds passwords.
+/// Fields by name. The last of several with the same name is used, as in PHP. No `Debug`, since it may contain passwords.
 #[derive(Clone, Default)]
 pub(crate) struct Form(Vec<(String, String)>);
 
 impl Form {
-    /// Reads what stands behind a `?`, or in a form's body.
+    /// Parses a query string or the body of a form.
     pub(crate) fn parse(text: &str) -> Self {
         let decode = |text: &str| {
             let spaced = text.replace('+', " ");
             percent_encoding::percent_decode_str(&spaced).decode_utf8_lossy().into_owned()
         };
-        let pairs = text.split('&').filter(|p| !p.is_empty()).take(MOST_FIELDS);
+        let pairs = text.split('&').filter(|p| !p.is_empty()).take(MAX_FIELDS);
         Form(
             pairs
                 .map(|p| p.split_once('=').map_or((decode(p), String::new()), |(k, v)| (decode(k), decode(v))))
@@ -31,31 +32,37 @@ impl Form {
         )
     }
 
-    /// The value of a field; empty without one.
+    /// The value of a field; empty if it is missing.
     pub(crate) fn get(&self, name: &str) -> &str {
         self.0.iter().rev().find(|(k, _)| k == name).map_or("", |(_, v)| v)
     }
 
-    /// Whether there is such a field.
+    /// Whether the field exists, even if it is empty.
     pub(crate) fn has(&self, name: &str) -> bool {
         self.0.iter().any(|(k, _)| k == name)
     }
 }
 
-/// The form in a request's body.
-///
-/// # Errors
-/// The status to answer with when it is too large, or broke off.
-pub(crate) async fn read(request: Request) -> Result<Form, StatusCode> {
-    read_up_to(request, LARGEST).await
+/// The message of the first invalid field, in this order of fields.
+pub(crate) fn first_message(errors: &ValidationErrors, fields: &[&str]) -> Option<String> {
+    let errors = errors.field_errors();
+    fields.iter().find_map(|field| Some(errors.get(*field)?.first()?.message.as_ref()?.to_string()))
 }
 
-/// [`read`] of a form with up to so many bytes.
+/// Reads the form in a request's body.
+///
+/// # Errors
+/// Returns the status of the response if the body is too large or incomplete.
+pub(crate) async fn read(request: Request) -> Result<Form, StatusCode> {
+    read_up_to(request, MAX_SIZE).await
+}
+
+/// Reads a form of up to `max_size` bytes.
 ///
 /// # Errors
 /// As [`read`].
-pub(crate) async fn read_up_to(request: Request, largest: usize) -> Result<Form, StatusCode> {
-    let body = axum::body::to_bytes(request.into_body(), largest).await.map_err(|_| StatusCode::PAYLOAD_TOO_LARGE)?;
+pub(crate) async fn read_up_to(request: Request, max_size: usize) -> Result<Form, StatusCode> {
+    let body = axum::body::to_bytes(request.into_body(), max_size).await.map_err(|_| StatusCode::PAYLOAD_TOO_LARGE)?;
     Ok(Form::parse(&String::from_utf8_lossy(&body)))
 }
 
@@ -64,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn fields_of_forms() {
+    fn parses_fields() {
         let form = Form::parse("log=a+b%2B&pwd=%C3%A9&empty=&flag&log=last");
         assert_eq!((form.get("log"), form.get("pwd"), form.get("empty"), form.get("none")), ("last", "é", "", ""));
         assert!(form.has("flag") && form.has("empty") && !form.has("none"));

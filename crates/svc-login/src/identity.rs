@@ -1,4 +1,4 @@
-//! Who a log-in cookie names: users are looked up with the stored values that sign-in asks for, in the caller's snapshot.
+//! Finds the user of a log-in cookie, with the stored values that authentication needs, in the caller's snapshot.
 
 use std::{
     collections::HashMap,
@@ -21,49 +21,49 @@ use svc_model::{User, UserId};
 use svc_site::{Settings, SiteResult};
 use svc_store::{Db, Family, Meta, MetaKind, StoreError, StoredText, meta, options, users};
 
-/// User meta that holds the sessions.
+/// Key of the user meta with the sessions.
 pub const SESSIONS: &str = "session_tokens";
 
-/// Users that are kept in memory.
-const MOST_SUBJECTS: usize = 1_000;
+/// Maximum number of cached users.
+const MAX_SUBJECTS: usize = 1_000;
 
-/// Kinds of stored capabilities whose meaning is kept: sites have hardly more of them than roles.
-const MOST_KINDS: usize = 64;
+/// Maximum number of cached capability sets. Most users have the set of a role.
+const MAX_CAPABILITY_SETS: usize = 64;
 
-/// The users of a site, as sign-in knows them.
+/// Finds the users of a site for authentication.
 pub struct Identities {
     /// The site.
     pub site: Arc<RestSite>,
     /// The keys that sign cookies and nonces.
     pub keys: Keys,
-    /// What was last understood of the options.
-    known: ArcSwapOption<AuthenticatedUser>,
-    /// Users that were found, with the state of all users ([`Family::Users`]) that they are of.
-    subjects: Cache<(By, String), (i64, Arc<Subject>)>,
+    /// Derived from the latest options.
+    current: ArcSwapOption<LoginSettings>,
+    /// Cached users with the data version ([`Family::Users`]) of the lookup.
+    subjects: Cache<(LookupBy, String), (i64, Arc<Subject>)>,
 }
 
-/// What a user is looked for by.
+/// The kind of a lookup.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-enum By {
-    /// The login alone.
+enum LookupBy {
+    /// By login name.
     Login,
-    /// The login, or else the address of e-mail.
-    Name,
+    /// By login name or email address.
+    LoginOrEmail,
 }
 
-/// What the options say, understood once per change of them.
-pub struct AuthenticatedUser {
+/// Values for authentication that depend on the site's options. Derived again when an option changes.
+pub struct LoginSettings {
     /// The settings that the rest follows from.
     pub settings: Arc<Settings>,
     /// Names of the cookies.
     pub cookies: CookieNames,
-    /// Users by their stored capabilities; most have those of a role.
+    /// Capabilities by their stored form.
     granted: Mutex<HashMap<StoredText, Caller>>,
-    /// Whether anybody ever made an application password: without it none is looked for.
+    /// Whether an application password was ever created. If not, none is looked up.
     passwords_in_use: OnceLock<bool>,
 }
 
-/// A user with the stored values that authentication asks for.
+/// A user with the stored values that authentication needs.
 pub struct Subject {
     /// The user.
     pub user: User,
@@ -72,14 +72,17 @@ pub struct Subject {
 }
 
 impl Subject {
-    /// The log-ins of the user, ended ones among them.
+    /// The user's sessions, including expired ones.
     pub fn sessions(&self) -> Sessions {
         self.meta.first(SESSIONS).map(|stored| Sessions::from_value(&stored.json())).unwrap_or_default()
     }
 }
 
-impl AuthenticatedUser {
-    /// Whether anybody ever made an application password.
+impl LoginSettings {
+    /// Whether an application password was ever created on the site.
+    ///
+    /// # Errors
+    /// Errors of the store.
     pub fn passwords_in_use(&self, db: &mut Db) -> Result<bool, StoreError> {
         if let Some(known) = self.passwords_in_use.get() {
             return Ok(*known);
@@ -88,7 +91,7 @@ impl AuthenticatedUser {
         Ok(*self.passwords_in_use.get_or_init(|| in_use))
     }
 
-    /// The user as the interface's permissions ask for him. What stored capabilities come to is worked out once.
+    /// The user as a caller of the REST API. Capabilities are cached by their stored form.
     pub fn caller(&self, subject: &Subject, prefix: &str) -> Caller {
         let stored = subject.meta.first(&format!("{prefix}capabilities")).cloned().unwrap_or_default();
         let mut granted = self.granted.lock().unwrap_or_else(PoisonError::into_inner);
@@ -97,7 +100,7 @@ impl AuthenticatedUser {
         }
         let caps = self.settings.roles(prefix).caps_of(&stored.json());
         let caller = Caller::new(subject.user.id, caps);
-        if granted.len() >= MOST_KINDS {
+        if granted.len() >= MAX_CAPABILITY_SETS {
             granted.clear();
         }
         granted.insert(stored, caller.clone());
@@ -108,7 +111,7 @@ impl AuthenticatedUser {
 impl Identities {
     /// The users of this site, with the keys that sign its cookies and nonces.
     pub fn new(site: Arc<RestSite>, keys: Keys) -> Self {
-        Identities { site, keys, known: ArcSwapOption::empty(), subjects: Cache::new(MOST_SUBJECTS) }
+        Identities { site, keys, current: ArcSwapOption::empty(), subjects: Cache::new(MAX_SUBJECTS) }
     }
 
     /// The site's time, in seconds since the epoch.
@@ -116,27 +119,32 @@ impl Identities {
         self.site.now().and_utc().timestamp()
     }
 
-    /// What the options say, as of this snapshot.
-    pub fn known(&self, db: &mut Db) -> SiteResult<Arc<AuthenticatedUser>> {
+    /// The values that depend on the options of this snapshot.
+    ///
+    /// # Errors
+    /// Errors of the store.
+    pub fn login_settings(&self, db: &mut Db) -> SiteResult<Arc<LoginSettings>> {
         let settings = self.site.settings_in(db)?;
-        if let Some(known) = &*self.known.load()
+        if let Some(known) = &*self.current.load()
             && Arc::ptr_eq(&known.settings, &settings)
         {
             return Ok(Arc::clone(known));
         }
-        let known = Arc::new(AuthenticatedUser {
+        let known = Arc::new(LoginSettings {
             cookies: CookieNames::new(&self.site.brand, settings.option("siteurl")),
             granted: Mutex::default(),
             passwords_in_use: OnceLock::new(),
             settings,
         });
-        self.known.store(Some(Arc::clone(&known)));
+        self.current.store(Some(Arc::clone(&known)));
         Ok(known)
     }
 
-    /// Checks a cookie's value: what is to be said of it, and whose it is when it is good. `grace` as in
-    /// [`AuthCookie::current`].
-    pub fn of_cookie(
+    /// Validates a cookie's value. Returns the user if it is valid. `grace` as in [`AuthCookie::current`].
+    ///
+    /// # Errors
+    /// Errors of the store.
+    pub fn by_cookie_value(
         &self,
         db: &mut Db,
         value: &str,
@@ -154,25 +162,28 @@ impl Identities {
         })
     }
 
-    /// The user of this login.
+    /// The user with this login name.
     fn by_login(&self, db: &mut Db, login: &str) -> Result<Option<Arc<Subject>>, StoreError> {
-        self.kept(db, (By::Login, login), |db| find(db, login))
+        self.cached(db, (LookupBy::Login, login), |db| find(db, login))
     }
 
-    /// The user of this login, or of this address of e-mail.
+    /// The user with this login name or email address.
+    ///
+    /// # Errors
+    /// Errors of the store.
     pub fn by_name(&self, db: &mut Db, name: &str) -> Result<Option<Arc<Subject>>, StoreError> {
-        self.kept(db, (By::Name, name), |db| match find(db, &svc_text::sanitize_user(name, false))? {
+        self.cached(db, (LookupBy::LoginOrEmail, name), |db| match find(db, &svc_text::sanitize_user(name, false))? {
             None if svc_text::is_email(name) => users::by_email(db, name)?.map(|user| with_meta(db, user)).transpose(),
             found => Ok(found),
         })
     }
 
-    /// Looks somebody up unless no user has changed since that was done before. Who is not found is not kept: strangers
-    /// can ask for any number of names.
-    fn kept(
+    /// Looks up a user, or returns the cached one if no user has changed since. Names without a user are not cached, since
+    /// clients can send any number of them.
+    fn cached(
         &self,
         db: &mut Db,
-        (by, name): (By, &str),
+        (by, name): (LookupBy, &str),
         look_up: impl FnOnce(&mut Db) -> Result<Option<Subject>, StoreError>,
     ) -> Result<Option<Arc<Subject>>, StoreError> {
         let version = db.version(Family::Users);
@@ -189,25 +200,25 @@ impl Identities {
         Ok(found)
     }
 
-    /// The nonce of an action for this bearer, at this moment.
-    pub fn nonce(&self, action: &str, bearer: NonceSubject<'_>) -> String {
+    /// The current nonce of an action for this user and session.
+    pub fn nonce(&self, action: &str, subject: NonceSubject<'_>) -> String {
         let tick = nonce::tick(self.now(), nonce::LIFETIME);
-        nonce::create(&self.keys, tick, action, bearer).expose().to_owned()
+        nonce::create(&self.keys, tick, action, subject).expose().to_owned()
     }
 
-    /// Whether this is a nonce of the action for this bearer.
-    pub fn is_nonce(&self, given: &str, action: &str, bearer: NonceSubject<'_>) -> bool {
+    /// Whether a nonce is valid for this action, user and session.
+    pub fn is_nonce(&self, nonce: &str, action: &str, subject: NonceSubject<'_>) -> bool {
         let tick = nonce::tick(self.now(), nonce::LIFETIME);
-        nonce::verify(&self.keys, tick, given, action, bearer).is_some()
+        nonce::verify(&self.keys, tick, nonce, action, subject).is_some()
     }
 }
 
-/// The session that a cookie's value names, good or not.
+/// The session token in a cookie's value, valid or not.
 pub fn token_of(value: &str) -> &str {
     AuthCookie::parse(value).map_or("", |cookie| cookie.token)
 }
 
-/// The user of this login, as stored.
+/// The stored user with this login name.
 fn find(db: &mut Db, login: &str) -> Result<Option<Subject>, StoreError> {
     users::by_login(db, login)?.map(|user| with_meta(db, user)).transpose()
 }
@@ -217,10 +228,10 @@ fn with_meta(db: &mut Db, user: User) -> Result<Subject, StoreError> {
     Ok(Subject { user, meta })
 }
 
-/// Nobody, who may have nonces too.
-pub const NOBODY: NonceSubject<'static> = NonceSubject { user: UserId(0), token: "" };
+/// The nonce subject of anonymous visitors.
+pub const ANONYMOUS: NonceSubject<'static> = NonceSubject { user: UserId(0), token: "" };
 
-/// The value of a cookie, decoded; of several with this name the first counts.
+/// The decoded value of a cookie. The first of several with the same name is used.
 pub fn cookie_value(headers: &HeaderMap, name: &str) -> Option<String> {
     let pairs = headers.get_all(header::COOKIE).iter().filter_map(|v| v.to_str().ok()).flat_map(|v| v.split(';'));
     let mut values = pairs.filter_map(|pair| pair.trim().split_once('=')).filter(|(n, _)| *n == name).map(|(_, v)| v);
@@ -234,7 +245,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cookies_are_found_by_name() {
+    fn finds_cookies_by_name() {
         let mut headers = HeaderMap::new();
         headers.append(header::COOKIE, "a=1; logged=x+y%7Cy; logged=z".parse().unwrap());
         headers.append(header::COOKIE, "other = 2".parse().unwrap());

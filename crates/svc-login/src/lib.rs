@@ -35,48 +35,51 @@ use svc_site::Settings;
 
 pub use authenticate::SiteAuthenticator;
 pub use client::{Client, FORWARDED_FOR, network_of};
-pub use identity::{AuthenticatedUser, Identities, NOBODY, SESSIONS, Subject, cookie_value, token_of};
+pub use identity::{ANONYMOUS, Identities, LoginSettings, SESSIONS, Subject, cookie_value, token_of};
 pub use rate_limit::Attempts;
 pub use view::language;
 
-/// What the pages are made from.
+use form::Form;
+use response::LoginResponse;
+
+/// State of the log-in pages.
 pub struct LoginPages {
     /// Finds the user of a cookie.
     pub identities: Arc<Identities>,
     /// Counts failed attempts.
     pub attempts: Arc<Attempts>,
-    /// The interface as it stands now.
+    /// Returns the current server of the REST API.
     pub server: Box<dyn Fn() -> Server + Send + Sync>,
-    /// Application passwords may be used on this site.
+    /// Whether application passwords are available.
     pub passwords_available: bool,
-    /// The site is one on a developer's machine.
+    /// Whether the site runs on a developer's machine. Applications may then use URLs without TLS.
     pub local: bool,
 }
 
-/// The pages under the path of the site's installation (empty, or `/folder`).
+/// A router for the pages. `path` is the path of WordPress's URL: empty, or `/folder`.
 pub fn router(pages: Arc<LoginPages>, path: &str) -> Router {
     let brand = &pages.identities.site.brand;
     let (login, admin) = (format!("{path}/{}", brand.login_path()), format!("{path}/{}", brand.admin_path()));
     Router::new()
-        .route(&format!("{path}/wp-comments-post.php"), any(comment::answer))
-        .route(&login, any(log_in_out::answer))
-        .route(&admin, any(front))
-        .route(&format!("{admin}/"), any(front))
-        .route(&format!("{admin}/profile.php"), any(profile::answer))
-        .route(&format!("{admin}/authorize-application.php"), any(authorize::answer))
+        .route(&format!("{path}/wp-comments-post.php"), any(comment::handle))
+        .route(&login, any(log_in_out::handle))
+        .route(&admin, any(admin_root))
+        .route(&format!("{admin}/"), any(admin_root))
+        .route(&format!("{admin}/profile.php"), any(profile::handle))
+        .route(&format!("{admin}/authorize-application.php"), any(authorize::handle))
         .route(&format!("{admin}/admin-ajax.php"), any(ajax))
         .route(&format!("{admin}/{{*rest}}"), any(missing))
         .with_state(pages)
 }
 
-/// A request as the pages see it.
+/// The parts of a request apart from its body.
 struct LoginRequest {
     headers: HeaderMap,
     query: Form,
-    /// Path and query as they came.
+    /// Path and query, as sent.
     address: String,
     client: IpAddr,
-    /// The browser reached the site over TLS.
+    /// Whether the browser reached the site over TLS.
     tls: bool,
 }
 
@@ -93,28 +96,29 @@ impl LoginRequest {
         }
     }
 
-    /// The scheme of the cookies that the administration area goes by.
+    /// The scheme of the cookie that the administration area uses.
     fn admin_scheme(&self) -> Scheme {
         if self.tls { Scheme::SecureAuth } else { Scheme::Auth }
     }
 
-    /// Whether another site's page made the browser send this. Only browsers tell; programs have no cookies to abuse.
-    fn comes_from_elsewhere(&self, settings: &Settings) -> bool {
+    /// Whether a page of another site made the browser send this request, by the headers that browsers add. Other clients have
+    /// no cookies that could be abused.
+    fn is_cross_site(&self, settings: &Settings) -> bool {
         let text = |name: &str| self.headers.get(name).and_then(|v| v.to_str().ok());
         if let Some(origin) = text("origin") {
             let authority = origin.split_once("://").map_or("", |(_, authority)| authority);
-            let own =
+            let is_own =
                 |site: &str| site == origin || site.strip_prefix(origin).is_some_and(|rest| rest.starts_with('/'));
-            return !own(settings.option("siteurl"))
-                && !own(settings.option("home"))
+            return !is_own(settings.option("siteurl"))
+                && !is_own(settings.option("home"))
                 && text("host").is_none_or(|host| host != authority);
         }
         text("sec-fetch-site").is_some_and(|site| matches!(site, "cross-site" | "same-site"))
     }
 }
 
-/// Somebody who is signed in.
-struct SignedIn {
+/// A user who is logged in, and the session.
+struct UserSession {
     user: User,
     caller: Caller,
     /// The session's token.
@@ -122,53 +126,53 @@ struct SignedIn {
     settings: Arc<Settings>,
 }
 
-impl SignedIn {
-    fn bearer(&self) -> NonceSubject<'_> {
+impl UserSession {
+    fn nonce_subject(&self) -> NonceSubject<'_> {
         NonceSubject { user: self.user.id, token: &self.token }
     }
 }
 
-/// A page, or why there is none.
+/// A page, or the error that is shown instead.
 type Page = Result<LoginResponse, svc_schema::Error>;
 
-/// What the interface answers.
+/// The data of a REST API response.
 type Data = Result<Value, svc_schema::Error>;
 
 impl LoginPages {
-    /// Who is signed in by the cookie of this scheme.
-    fn signed_in(&self, asked: &LoginRequest, scheme: Scheme) -> Result<Option<SignedIn>, svc_schema::Error> {
-        if !asked.headers.contains_key(header::COOKIE) {
+    /// The session of the cookie of this scheme, if it is valid.
+    fn session(&self, parts: &LoginRequest, scheme: Scheme) -> Result<Option<UserSession>, svc_schema::Error> {
+        if !parts.headers.contains_key(header::COOKIE) {
             return Ok(None);
         }
         self.identities.site.read(|db| {
-            let known = self.identities.known(db)?;
+            let config = self.identities.login_settings(db)?;
             let name = match scheme {
-                Scheme::Auth => &known.cookies.auth,
-                Scheme::SecureAuth => &known.cookies.secure_auth,
-                Scheme::LoggedIn | Scheme::Nonce => &known.cookies.logged_in,
+                Scheme::Auth => &config.cookies.auth,
+                Scheme::SecureAuth => &config.cookies.secure_auth,
+                Scheme::LoggedIn | Scheme::Nonce => &config.cookies.logged_in,
             };
-            let Some(value) = cookie_value(&asked.headers, name) else { return Ok(None) };
-            let (_, subject) = self.identities.of_cookie(db, &value, scheme, false)?;
-            Ok(subject.map(|subject| self.as_signed_in(&subject, &value, &known, db.prefix())))
+            let Some(value) = cookie_value(&parts.headers, name) else { return Ok(None) };
+            let (_, subject) = self.identities.by_cookie_value(db, &value, scheme, false)?;
+            Ok(subject.map(|subject| self.user_session(&subject, &value, &config, db.prefix())))
         })
     }
 
-    fn as_signed_in(
+    fn user_session(
         &self,
         subject: &identity::Subject,
         value: &str,
-        known: &AuthenticatedUser,
+        config: &LoginSettings,
         prefix: &str,
-    ) -> SignedIn {
-        SignedIn {
-            caller: known.caller(subject, prefix),
+    ) -> UserSession {
+        UserSession {
+            caller: config.caller(subject, prefix),
             token: token_of(value).to_owned(),
-            settings: Arc::clone(&known.settings),
+            settings: Arc::clone(&config.settings),
             user: subject.user.clone(),
         }
     }
 
-    /// An address in the administration area.
+    /// URL of a page in the administration area.
     fn admin_url(&self, settings: &Settings, page: &str) -> String {
         settings.urls.site.site_url(&format!("{}/{page}", self.identities.site.brand.admin_path()))
     }
@@ -177,29 +181,36 @@ impl LoginPages {
         settings.urls.site.site_url(self.identities.site.brand.login_path())
     }
 
-    /// The log-in page, which leads back to what was asked for.
-    fn to_login(&self, asked: &LoginRequest, settings: &Settings) -> LoginResponse {
+    /// A redirect to the log-in page, which then redirects back.
+    fn to_login(&self, parts: &LoginRequest, settings: &Settings) -> LoginResponse {
         let sites = [settings.option("siteurl")];
-        let back = redirect::on_site(&asked.address, &sites).unwrap_or_default();
+        let back = redirect::on_site(&parts.address, &sites).unwrap_or_default();
         let to = redirect::with_query(&self.login_url(settings), &[("redirect_to", &back), ("reauth", "1")]);
         LoginResponse::redirect(&to)
     }
 
-    /// Name of the field that carries a nonce.
+    /// Name of the form field with the nonce.
     fn nonce_field(&self) -> String {
         self.identities.site.brand.nonce_param()
     }
 
-    /// Whether the form brought a nonce of this action for this user.
-    fn has_nonce(&self, form: &Form, action: &str, who: &SignedIn) -> bool {
-        self.identities.is_nonce(form.get(&self.nonce_field()), action, who.bearer())
+    /// Whether the form contains a valid nonce for this action and session.
+    fn has_nonce(&self, form: &Form, action: &str, session: &UserSession) -> bool {
+        self.identities.is_nonce(form.get(&self.nonce_field()), action, session.nonce_subject())
     }
 
-    /// What the interface answers to this user; `body` goes as JSON.
-    async fn call(&self, who: &SignedIn, client: IpAddr, method: Method, route: &str, body: Option<&Value>) -> Data {
+    /// Sends a request to the REST API as this user. `body` is sent as JSON.
+    async fn call(
+        &self,
+        session: &UserSession,
+        client: IpAddr,
+        method: Method,
+        route: &str,
+        body: Option<&Value>,
+    ) -> Data {
         let route = format!("/{}/{route}", self.identities.site.brand.namespace());
         let mut request = svc_routing::Request::new(method, route)
-            .with_caller(who.caller.clone())
+            .with_caller(session.caller.clone())
             .with_authenticated(true)
             .with_extension(ClientAddress(client));
         if let Some(body) = body {
@@ -213,37 +224,37 @@ impl LoginPages {
     }
 }
 
-/// Makes a response of what a page gave.
+/// Converts a page to a response; shows errors as a page.
 fn respond(pages: &LoginPages, page: Page) -> Response {
     page.unwrap_or_else(|error| {
         let status = StatusCode::from_u16(error.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-        view::message(pages, status, "This did not work", error.message())
+        view::message(pages, status, "Error", error.message())
     })
     .into_response()
 }
 
-/// The front of the administration area: there is nothing but the profile.
-async fn front(State(pages): State<Arc<LoginPages>>) -> Response {
+/// The root of the administration area: redirects to the profile, its only page.
+async fn admin_root(State(pages): State<Arc<LoginPages>>) -> Response {
     let page = pages.identities.site.settings().map(|s| LoginResponse::redirect(&pages.admin_url(&s, "profile.php")));
     respond(&pages, page)
 }
 
 async fn missing(State(pages): State<Arc<LoginPages>>) -> Response {
-    let text = "The administration area of this site has no such page.";
+    let text = "This page does not exist in the administration area of this site.";
     respond(&pages, Ok(view::message(&pages, StatusCode::NOT_FOUND, "Not found", text)))
 }
 
-/// The one thing that clients ask of `admin-ajax.php`: a nonce of the interface for a session that lives on.
+/// `admin-ajax.php`, for its one supported action: a new REST API nonce for the current session.
 async fn ajax(State(pages): State<Arc<LoginPages>>, request: Request) -> Response {
-    let asked = LoginRequest::of(&request, &pages);
-    let mut action = asked.query.get("action").to_owned();
+    let parts = LoginRequest::of(&request, &pages);
+    let mut action = parts.query.get("action").to_owned();
     if action.is_empty() && *request.method() == Method::POST {
         action = form::read(request).await.map(|form| form.get("action").to_owned()).unwrap_or_default();
     }
-    let page = pages.signed_in(&asked, asked.admin_scheme()).map(|who| match who {
-        Some(who) if action == "rest-nonce" => {
+    let page = pages.session(&parts, parts.admin_scheme()).map(|session| match session {
+        Some(session) if action == "rest-nonce" => {
             let action = pages.identities.site.brand.nonce_action();
-            LoginResponse::plain(StatusCode::OK, pages.identities.nonce(&action, who.bearer()))
+            LoginResponse::plain(StatusCode::OK, pages.identities.nonce(&action, session.nonce_subject()))
         }
         _ => LoginResponse::plain(StatusCode::BAD_REQUEST, "0".to_owned()),
     });

@@ -1,4 +1,4 @@
-//! The page on which a user sees what has access to the account, and ends it.
+//! The account page: lists application passwords and sessions, and revokes them.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use http::{Method, StatusCode, header};
 use serde_json::Value;
 
 use crate::{
-    LoginPages, LoginRequest, Page, SESSIONS, SignedIn,
+    LoginPages, LoginRequest, Page, SESSIONS, UserSession,
     form::{self, Form},
     log_in_out::change_sessions,
     redirect, respond,
@@ -22,20 +22,20 @@ use crate::{
 use svc_auth::session::{Session, Sessions};
 use svc_store::{MetaKind, meta};
 
-/// What nonces of the forms are made for.
+/// Nonce action of the forms.
 const ACTION: &str = "account-access";
 
 const PASSWORDS: &str = "users/me/application-passwords";
 
-/// What was done, by the word in the address, and how it is told.
+/// Success messages by the value of the query parameter `done`.
 const DONE: &[(&str, &str)] = &[
-    ("revoked", "The application password no longer works."),
-    ("all-revoked", "None of your application passwords works any more."),
-    ("ended", "The session has ended."),
-    ("others-ended", "All other sessions have ended."),
+    ("revoked", "The application password has been revoked."),
+    ("all-revoked", "All application passwords have been revoked."),
+    ("ended", "The session has been logged out."),
+    ("others-ended", "All other sessions have been logged out."),
 ];
 
-/// An application password as the page shows it.
+/// An application password in the list.
 struct PasswordRow {
     uuid: String,
     name: String,
@@ -43,10 +43,10 @@ struct PasswordRow {
     used: String,
 }
 
-/// A session as the page shows it.
+/// A session in the list.
 struct SessionRow {
     verifier: String,
-    /// The one that shows the page.
+    /// Whether it is the session of this request.
     current: bool,
     browser: String,
     address: String,
@@ -62,7 +62,7 @@ struct ProfilePage {
     name: String,
     login: String,
     email: String,
-    /// Application passwords can be used.
+    /// Whether application passwords are available.
     available: bool,
     passwords: Vec<PasswordRow>,
     sessions: Vec<SessionRow>,
@@ -72,73 +72,78 @@ struct ProfilePage {
     nonce: String,
 }
 
-pub(crate) async fn answer(State(pages): State<Arc<LoginPages>>, request: Request) -> Response {
-    let asked = LoginRequest::of(&request, &pages);
-    let page = pages.profile(&asked, request).await;
+pub(crate) async fn handle(State(pages): State<Arc<LoginPages>>, request: Request) -> Response {
+    let parts = LoginRequest::of(&request, &pages);
+    let page = pages.profile(&parts, request).await;
     respond(&pages, page)
 }
 
 impl LoginPages {
-    async fn profile(&self, asked: &LoginRequest, request: Request) -> Page {
+    async fn profile(&self, parts: &LoginRequest, request: Request) -> Page {
         let settings = self.identities.site.settings()?;
-        let Some(who) = self.signed_in(asked, asked.admin_scheme())? else {
-            return Ok(self.to_login(asked, &settings));
+        let Some(session) = self.session(parts, parts.admin_scheme())? else {
+            return Ok(self.to_login(parts, &settings));
         };
         match *request.method() {
-            Method::GET | Method::HEAD => self.show_profile(asked, &who).await,
+            Method::GET | Method::HEAD => self.show_profile(parts, &session).await,
             Method::POST => match form::read(request).await {
-                Ok(form) if self.has_nonce(&form, ACTION, &who) && !asked.comes_from_elsewhere(&settings) => {
-                    self.change(asked, &who, &form).await
+                Ok(form) if self.has_nonce(&form, ACTION, &session) && !parts.is_cross_site(&settings) => {
+                    self.change(parts, &session, &form).await
                 }
                 Ok(_) => {
-                    let text = "This form is out of date. Go back, reload the page, and try again.";
-                    Ok(view::message(self, StatusCode::FORBIDDEN, "This did not work", text))
+                    let text = "This form has expired. Go back, reload the page and try again.";
+                    Ok(view::message(self, StatusCode::FORBIDDEN, "Error", text))
                 }
-                Err(status) => Ok(view::message(self, status, "This did not work", "The form is too large.")),
+                Err(status) => Ok(view::message(self, status, "Error", "The form is too large.")),
             },
-            _ => Ok(view::message(self, StatusCode::METHOD_NOT_ALLOWED, "This did not work", "Use the forms.")
-                .header(header::ALLOW, "GET, HEAD, POST")),
+            _ => Ok(view::message(
+                self,
+                StatusCode::METHOD_NOT_ALLOWED,
+                "Error",
+                "This method is not allowed. Submit a form.",
+            )
+            .header(header::ALLOW, "GET, HEAD, POST")),
         }
     }
 
-    async fn show_profile(&self, asked: &LoginRequest, who: &SignedIn) -> Page {
-        let done = asked.query.get("done");
+    async fn show_profile(&self, parts: &LoginRequest, session: &UserSession) -> Page {
+        let done = parts.query.get("done");
         let passwords = if self.passwords_available {
-            let list = self.call(who, asked.client, Method::GET, PASSWORDS, None).await?;
+            let list = self.call(session, parts.client, Method::GET, PASSWORDS, None).await?;
             list.as_array().into_iter().flatten().map(password_row).collect()
         } else {
             Vec::new()
         };
-        let mut page = Frame::new(&who.settings, "Your account");
-        page.account = Some((who.user.display_name.clone(), self.log_out_url(who)));
+        let mut page = Frame::new(&session.settings, "Profile");
+        page.account = Some((session.user.display_name.clone(), self.log_out_url(session)));
         let template = ProfilePage {
             page,
             notice: DONE.iter().find(|(word, _)| *word == done).map_or("", |(_, text)| text),
-            name: who.user.display_name.clone(),
-            login: who.user.login.clone(),
-            email: who.user.email.clone(),
+            name: session.user.display_name.clone(),
+            login: session.user.login.clone(),
+            email: session.user.email.clone(),
             available: self.passwords_available,
             passwords,
-            sessions: self.sessions(who)?,
-            action: self.admin_url(&who.settings, "profile.php"),
-            authorize: self.admin_url(&who.settings, "authorize-application.php"),
+            sessions: self.sessions(session)?,
+            action: self.admin_url(&session.settings, "profile.php"),
+            authorize: self.admin_url(&session.settings, "authorize-application.php"),
             nonce_field: self.nonce_field(),
-            nonce: self.identities.nonce(ACTION, who.bearer()),
+            nonce: self.identities.nonce(ACTION, session.nonce_subject()),
         };
         Ok(LoginResponse::html(StatusCode::OK, &template))
     }
 
-    fn sessions(&self, who: &SignedIn) -> Result<Vec<SessionRow>, svc_schema::Error> {
+    fn sessions(&self, session: &UserSession) -> Result<Vec<SessionRow>, svc_schema::Error> {
         let stored = self
             .identities
             .site
-            .read(|db| Ok(meta::get(db, MetaKind::User, who.user.id.0, SESSIONS)?))?
+            .read(|db| Ok(meta::get(db, MetaKind::User, session.user.id.0, SESSIONS)?))?
             .map(|s| Sessions::from_value(&s.json()))
             .unwrap_or_default();
-        let own = svc_auth::session::verifier(&who.token);
+        let own = svc_auth::session::verifier(&session.token);
         let row = |(verifier, session): (&str, &Session)| SessionRow {
             current: verifier == own,
-            browser: session.ua.as_deref().filter(|ua| !ua.is_empty()).unwrap_or("an unknown browser").to_owned(),
+            browser: session.ua.as_deref().filter(|ua| !ua.is_empty()).unwrap_or("Unknown browser").to_owned(),
             address: session.ip.clone().unwrap_or_default(),
             since: session.login.map(day).unwrap_or_default(),
             until: day(session.expiration),
@@ -147,20 +152,20 @@ impl LoginPages {
         Ok(stored.live(self.identities.now()).map(row).collect())
     }
 
-    async fn change(&self, asked: &LoginRequest, who: &SignedIn, form: &Form) -> Page {
+    async fn change(&self, parts: &LoginRequest, session: &UserSession, form: &Form) -> Page {
         let done = match form.get("action") {
             "revoke" => {
-                // What the route takes for a name is all that a UUID can be.
+                // The UUID becomes part of a route.
                 let uuid: String = form.get("uuid").chars().filter(|c| c.is_ascii_hexdigit() || *c == '-').collect();
-                self.call(who, asked.client, Method::DELETE, &format!("{PASSWORDS}/{uuid}"), None).await?;
+                self.call(session, parts.client, Method::DELETE, &format!("{PASSWORDS}/{uuid}"), None).await?;
                 "revoked"
             }
             "revoke-all" => {
-                self.call(who, asked.client, Method::DELETE, PASSWORDS, None).await?;
+                self.call(session, parts.client, Method::DELETE, PASSWORDS, None).await?;
                 "all-revoked"
             }
             "end-session" => {
-                let (id, verifier) = (who.user.id, form.get("session").to_owned());
+                let (id, verifier) = (session.user.id, form.get("session").to_owned());
                 let end = move |tx: &mut svc_store::Tx| {
                     Ok(change_sessions(tx, id, |sessions| {
                         sessions.remove_verifier(&verifier);
@@ -170,7 +175,7 @@ impl LoginPages {
                 "ended"
             }
             "end-others" => {
-                let (id, token, now) = (who.user.id, who.token.clone(), self.identities.now());
+                let (id, token, now) = (session.user.id, session.token.clone(), self.identities.now());
                 let end = move |tx: &mut svc_store::Tx| {
                     Ok(change_sessions(tx, id, |sessions| sessions.remove_others(&token, now))?)
                 };
@@ -178,15 +183,10 @@ impl LoginPages {
                 "others-ended"
             }
             _ => {
-                return Ok(view::message(
-                    self,
-                    StatusCode::BAD_REQUEST,
-                    "This did not work",
-                    "There is no such change.",
-                ));
+                return Ok(view::message(self, StatusCode::BAD_REQUEST, "Error", "The action is unknown."));
             }
         };
-        let profile = self.admin_url(&who.settings, "profile.php");
+        let profile = self.admin_url(&session.settings, "profile.php");
         Ok(LoginResponse::redirect(&redirect::with_query(&profile, &[("done", done)])))
     }
 }
@@ -202,7 +202,7 @@ fn password_row(record: &Value) -> PasswordRow {
     PasswordRow { uuid: text("uuid").to_owned(), name: text("name").to_owned(), created: date("created"), used }
 }
 
-/// A day, in UTC.
+/// A date in UTC.
 fn day(seconds: i64) -> String {
     DateTime::from_timestamp(seconds, 0).map(|d| d.format("%Y-%m-%d").to_string()).unwrap_or_default()
 }

@@ -1,11 +1,10 @@
-//! How often signing in may be tried.
+//! Limits on log-in attempts.
 //!
-//! At the log-in form every attempt counts before its password is checked, so that guessing costs this server nothing.
-//! The form counts attempts per account and network, so that a flood on one account shuts out neither other accounts nor
-//! the account's owner elsewhere.
+//! The log-in form counts every attempt before it checks the password, since password hashing is expensive. It counts per account
+//! and network, so that a flood on one account affects neither other accounts nor the account's owner on another network.
 //!
-//! Clients of the REST API send their password with each request, so only wrong ones count there. A network with too many
-//! of them is answered 429, but for passwords that are right: checking is cheap, and bounded.
+//! Clients of the REST API send their password with each request, so only wrong passwords count there. A network with too many
+//! of them gets 429, except for passwords that are right: checking them is cheap, and limited as well.
 
 use std::{
     collections::HashMap,
@@ -25,35 +24,35 @@ use svc_auth::basic;
 
 use crate::client::network_of;
 
-/// A number of attempts at once, and the time in which one more comes back.
-type Share = (u32, Duration);
+/// A limit: the number of attempts at once, and the time after which one more is allowed.
+type Rate = (u32, Duration);
 
-/// Attempts at the form on one account from one network.
-const FORM: Share = (10, Duration::from_secs(15));
+/// Attempts with the form on one account from one network.
+const FORM: Rate = (10, Duration::from_secs(15));
 
-/// Attempts at the form from one network. A flood on one account uses up half of it.
-const FORM_NETWORK: Share = (20, Duration::from_secs(6));
+/// Attempts with the form from one network. A flood on one account uses half of it.
+const FORM_NETWORK: Rate = (20, Duration::from_secs(6));
 
-/// Attempts at the form on one account from networks in which nobody has signed in to it.
-const FORM_ACCOUNT: Share = (60, Duration::from_secs(2));
+/// Attempts with the form on one account from all networks without a successful log-in to it.
+const FORM_ACCOUNT: Rate = (60, Duration::from_secs(2));
 
 /// Wrong passwords over the API from one network.
-const WRONG: Share = (60, Duration::from_secs(1));
+const WRONG: Rate = (60, Duration::from_secs(1));
 
-/// Passwords over the API that are checked for a network that has sent too many wrong ones: on one account, and in all.
-const CHECKS_ACCOUNT: Share = (60, Duration::from_millis(250));
-const CHECKS: Share = (200, Duration::from_millis(50));
+/// Passwords over the API that are still checked after too many wrong ones from a network: per account, and in total.
+const CHECKS_ACCOUNT: Rate = (60, Duration::from_millis(250));
+const CHECKS: Rate = (200, Duration::from_millis(50));
 
-/// Keys above which those that are back to a full share are forgotten.
+/// Number of keys above which idle ones are removed.
 const MAX_KEYS: usize = 10_000;
 
-/// Sign-ins that are remembered.
+/// Maximum number of remembered log-ins.
 const MAX_REMEMBERED: usize = 10_000;
 
-/// Longest part of an account's name that tells it from others, in bytes.
+/// Length to which account names are cut, in bytes.
 const NAME_LENGTH: usize = 100;
 
-/// The counts. One per server; a restart forgets them.
+/// Counters of log-in attempts. They are lost on restart.
 pub struct Attempts {
     clock: DefaultClock,
     form: Limiter<(IpAddr, String)>,
@@ -62,25 +61,30 @@ pub struct Attempts {
     wrong: Limiter<IpAddr>,
     checks_account: Limiter<(IpAddr, String)>,
     checks: Limiter<IpAddr>,
-    /// Networks with too many wrong passwords, and until when.
+    /// Networks with too many wrong passwords, with the end of the limit.
     limited: Mutex<HashMap<IpAddr, Instant>>,
-    /// Networks and accounts that have signed in at the form.
-    signed_in: Cache<(IpAddr, String), ()>,
-    /// Marks of credentials that were right.
-    right: Cache<u64, ()>,
-    /// A secret key, so that marks say nothing about passwords.
+    /// Networks and accounts with a successful log-in.
+    logged_in: Cache<(IpAddr, String), ()>,
+    /// Hashes of valid credentials.
+    valid: Cache<u64, ()>,
+    /// Secret key of these hashes.
     key: RandomState,
 }
 
 struct Limiter<K: std::hash::Hash + Eq + Clone>(DefaultKeyedRateLimiter<K>);
 
 impl<K: std::hash::Hash + Eq + Clone> Limiter<K> {
-    fn new((burst, every): Share) -> Self {
-        let burst = NonZeroU32::new(burst).expect("a share is at least one");
-        Limiter(RateLimiter::keyed(Quota::with_period(every).expect("a time that is not nothing").allow_burst(burst)))
+    fn new((burst, every): Rate) -> Self {
+        let burst = NonZeroU32::new(burst).expect("a limit allows at least one attempt");
+        Limiter(RateLimiter::keyed(
+            Quota::with_period(every).expect("the time of a limit is not zero").allow_burst(burst),
+        ))
     }
 
-    /// Counts one; how long to wait when there were too many.
+    /// Counts an attempt.
+    ///
+    /// # Errors
+    /// Returns the time to wait if the limit is exceeded.
     fn count(&self, key: &K, clock: &DefaultClock) -> Result<(), Duration> {
         if self.0.len() > MAX_KEYS {
             self.0.retain_recent();
@@ -100,44 +104,44 @@ impl Default for Attempts {
             checks_account: Limiter::new(CHECKS_ACCOUNT),
             checks: Limiter::new(CHECKS),
             limited: Mutex::default(),
-            signed_in: Cache::new(MAX_REMEMBERED),
-            right: Cache::new(MAX_REMEMBERED),
+            logged_in: Cache::new(MAX_REMEMBERED),
+            valid: Cache::new(MAX_REMEMBERED),
             key: RandomState::new(),
         }
     }
 }
 
-/// A network and an account, however its name is written.
+/// The key of a network and an account. Letter case is ignored.
 fn pair(address: IpAddr, account: &str) -> (IpAddr, String) {
     let end = account.floor_char_boundary(NAME_LENGTH);
     (network_of(address), account[..end].to_lowercase())
 }
 
 impl Attempts {
-    /// Counts an attempt at the form on an account.
+    /// Counts an attempt with the form.
     ///
     /// # Errors
-    /// How long to wait, when there were too many.
+    /// Returns the time to wait if a limit is exceeded.
     pub fn at_form(&self, address: IpAddr, account: &str) -> Result<(), Duration> {
         let pair = pair(address, account);
-        // What one account's share refuses does not count for the network.
+        // Attempts beyond the limit of one account do not count for the network.
         self.form.count(&pair, &self.clock)?;
         self.form_network.count(&pair.0, &self.clock)?;
-        match self.signed_in.get(&pair) {
+        match self.logged_in.get(&pair) {
             Some(()) => Ok(()),
             None => self.form_account.count(&pair.1, &self.clock),
         }
     }
 
-    /// Remembers that somebody has signed in to the account from this address.
+    /// Records a successful log-in with the form.
     pub fn form_succeeded(&self, address: IpAddr, account: &str) {
-        self.signed_in.insert(pair(address, account), ());
+        self.logged_in.insert(pair(address, account), ());
     }
 
-    /// How long credentials sent over the API are not checked; usually they are.
+    /// Whether credentials of the API must not be checked now. Returns the time to wait.
     pub fn refuses_check(&self, address: IpAddr, sent: &basic::Credentials) -> Option<Duration> {
         let wait = self.limited_for(network_of(address))?;
-        if self.right.get(&self.mark(sent)).is_some() {
+        if self.valid.get(&self.hash(sent)).is_some() {
             return None;
         }
         let pair = pair(address, &sent.login);
@@ -146,15 +150,15 @@ impl Attempts {
         checked.err().map(|until| until.max(wait))
     }
 
-    /// Remembers credentials of the API that were right.
+    /// Records valid credentials of the API.
     pub fn succeeded(&self, sent: &basic::Credentials) {
-        let mark = self.mark(sent);
-        if self.right.get(&mark).is_none() {
-            self.right.insert(mark, ());
+        let hash = self.hash(sent);
+        if self.valid.get(&hash).is_none() {
+            self.valid.insert(hash, ());
         }
     }
 
-    /// Counts wrong credentials of the API; how long to wait when there were too many.
+    /// Counts wrong credentials of the API. Returns the time to wait if a limit is exceeded.
     pub fn failed(&self, address: IpAddr) -> Option<Duration> {
         let network = network_of(address);
         if let Some(wait) = self.limited_for(network) {
@@ -175,7 +179,7 @@ impl Attempts {
         limited.get(&network)?.checked_duration_since(Instant::now())
     }
 
-    fn mark(&self, sent: &basic::Credentials) -> u64 {
+    fn hash(&self, sent: &basic::Credentials) -> u64 {
         self.key.hash_one((&sent.login, sent.password.expose()))
     }
 }
@@ -192,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flood_on_one_account_shuts_out_nobody_else() {
+    fn a_flood_on_one_account_blocks_no_other_account_or_network() {
         let attempts = Attempts::default();
         for _ in 0..FORM.0 {
             assert_eq!(attempts.at_form(HERE, "Admin"), Ok(()));
@@ -201,32 +205,32 @@ mod tests {
             let wait = attempts.at_form(HERE, "admin").unwrap_err();
             assert!(!wait.is_zero() && wait <= FORM.1);
         }
-        assert_eq!(attempts.at_form(HERE, "other"), Ok(()), "another account at the same address");
-        assert_eq!(attempts.at_form(THERE, "admin"), Ok(()), "the same account elsewhere");
+        assert_eq!(attempts.at_form(HERE, "other"), Ok(()), "another account, same network");
+        assert_eq!(attempts.at_form(THERE, "admin"), Ok(()), "same account, another network");
     }
 
     #[test]
-    fn an_account_has_its_share_wherever_the_attempts_come_from() {
+    fn an_account_is_limited_across_networks() {
         let attempts = Attempts::default();
         attempts.form_succeeded(HERE, "admin");
         let from = |n: u32| IpAddr::from([203, 0, 113, n as u8]);
         let accepted = (0..200).filter(|n| attempts.at_form(from(*n), "admin").is_ok()).count();
         assert!((60..=61).contains(&accepted), "{accepted}");
-        assert_eq!(attempts.at_form(HERE, "ADMIN"), Ok(()), "where its owner has signed in before");
+        assert_eq!(attempts.at_form(HERE, "ADMIN"), Ok(()), "a network with a successful log-in");
     }
 
     #[test]
-    fn a_network_has_its_share_whatever_the_account() {
+    fn a_network_is_limited_across_accounts() {
         let attempts = Attempts::default();
         for n in 0..FORM_NETWORK.0 {
             assert_eq!(attempts.at_form(format!("2001:db8::{n}").parse().unwrap(), &n.to_string()), Ok(()));
         }
-        assert!(attempts.at_form("2001:db8::ffff".parse().unwrap(), "x").is_err(), "of the same network");
+        assert!(attempts.at_form("2001:db8::ffff".parse().unwrap(), "x").is_err(), "same /64 network");
         assert_eq!(attempts.at_form("2001:db8:1::1".parse().unwrap(), "x"), Ok(()));
     }
 
     #[test]
-    fn right_passwords_are_checked_although_wrong_ones_are_limited() {
+    fn valid_passwords_are_accepted_while_wrong_ones_are_limited() {
         let attempts = Attempts::default();
         let (used, unused, wrong) = (credentials("a", "used"), credentials("a", "unused"), credentials("b", "wrong"));
         attempts.succeeded(&used);
@@ -236,12 +240,12 @@ mod tests {
         assert_eq!(attempts.refuses_check(HERE, &wrong), None);
         assert!(attempts.failed(HERE).is_some());
         assert_eq!(attempts.failed(THERE), None);
-        // The first password of an account is checked, unless a flood was on that very account.
+        // A password that was not used before is checked, unless the flood was on the same account.
         assert_eq!(attempts.refuses_check(HERE, &unused), None);
         let n_checked = (0..1_000).filter(|_| attempts.refuses_check(HERE, &wrong).is_none()).count();
         assert!((60..80).contains(&n_checked), "{n_checked}");
         assert_eq!(attempts.refuses_check(HERE, &unused), None);
-        // Whatever the flood is on, it is bounded, and a password that was right before is checked.
+        // A flood on many accounts is limited, too; passwords that were valid before are still checked.
         let many = |n: u32| credentials(&n.to_string(), "x");
         let n_checked = (0..1_000).filter(|n| attempts.refuses_check(HERE, &many(*n)).is_none()).count();
         assert!((100..200).contains(&n_checked), "{n_checked}");

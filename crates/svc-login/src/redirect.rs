@@ -1,20 +1,21 @@
-//! Addresses that a request asks to be sent to: which are safe, and how answers are put into them.
+//! Redirect targets from requests: checks whether they are safe, and adds query parameters.
 
 use svc_text::parse_url;
 
-/// Why an application's address is not accepted.
+/// Why the URL of an application is rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unsafe {
-    /// It has no scheme or no host, or a scheme that runs something.
+    /// No scheme, no host, or a scheme that browsers execute.
     Format,
-    /// It is not encrypted, and the site is not a local one.
+    /// No TLS, and the site does not run on a developer's machine.
     Unencrypted,
 }
 
-/// Schemes whose addresses a browser runs or shows as its own.
-const RUNNING: &[&str] = &["javascript", "data", "vbscript", "blob", "filesystem", "view-source", "about", "file"];
+/// Schemes that browsers execute, or show as their own pages.
+const UNSAFE_SCHEMES: &[&str] =
+    &["javascript", "data", "vbscript", "blob", "filesystem", "view-source", "about", "file"];
 
-/// Checks the address of an application. Applications on phones have schemes of their own.
+/// Checks the URL of an application. Mobile applications use custom schemes. `local` allows `http`.
 ///
 /// # Errors
 /// See [`Unsafe`].
@@ -26,15 +27,15 @@ pub(crate) fn check_application(url: &str, local: bool) -> Result<(), Unsafe> {
     let scheme = parts.scheme.unwrap_or_default().to_ascii_lowercase();
     let is_scheme = scheme.starts_with(|c: char| c.is_ascii_alphabetic())
         && scheme.bytes().all(|b| b.is_ascii_alphanumeric() || b"+-.".contains(&b));
-    // Nothing in it may end a header or a directive of a policy.
+    // The URL must not end a header or a directive of a content security policy.
     let clean = url.bytes().all(|b| b.is_ascii_graphic() && !b"\"'<>\\^`{|}".contains(&b));
-    if !is_scheme || RUNNING.contains(&scheme.as_str()) || !clean || parts.host.is_none_or(|h| h.is_empty()) {
+    if !is_scheme || UNSAFE_SCHEMES.contains(&scheme.as_str()) || !clean || parts.host.is_none_or(|h| h.is_empty()) {
         return Err(Unsafe::Format);
     }
     if scheme == "http" && !local { Err(Unsafe::Unencrypted) } else { Ok(()) }
 }
 
-/// Where a form that leads to this address may be sent: its origin, or its scheme for an application's own.
+/// The content security policy source for a URL: its origin, or a custom scheme. Empty if there is none.
 pub(crate) fn policy_source(url: &str) -> String {
     let Some(parts) = parse_url(url) else { return String::new() };
     let (Some(scheme), Some(host)) = (parts.scheme, parts.host) else { return String::new() };
@@ -47,26 +48,26 @@ pub(crate) fn policy_source(url: &str) -> String {
     }
 }
 
-/// The address with these values in its query; those of the same names that it had are gone.
+/// Sets query parameters of a URL and replaces those of the same names.
 pub(crate) fn with_query(url: &str, values: &[(&str, &str)]) -> String {
     let (rest, fragment) = url.split_once('#').map_or((url, None), |(rest, f)| (rest, Some(f)));
     let (base, query) = rest.split_once('?').unwrap_or((rest, ""));
     let name = |pair: &str| pair.split('=').next().unwrap_or_default().to_owned();
-    let kept = query.split('&').filter(|p| !p.is_empty() && !values.iter().any(|(n, _)| *n == name(p)));
+    let others = query.split('&').filter(|p| !p.is_empty() && !values.iter().any(|(n, _)| *n == name(p)));
     let pairs: Vec<String> =
-        kept.map(str::to_owned).chain(values.iter().map(|(n, v)| format!("{n}={}", encode(v)))).collect();
+        others.map(str::to_owned).chain(values.iter().map(|(n, v)| format!("{n}={}", encode(v)))).collect();
     let fragment = fragment.map(|f| format!("#{f}")).unwrap_or_default();
     format!("{base}?{}{fragment}", pairs.join("&"))
 }
 
-/// A text as a value of a query.
+/// Percent-encodes a value of a query.
 pub(crate) fn encode(text: &str) -> String {
-    const KEPT: &percent_encoding::AsciiSet =
+    const UNRESERVED: &percent_encoding::AsciiSet =
         &percent_encoding::NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
-    percent_encoding::utf8_percent_encode(text, KEPT).to_string()
+    percent_encoding::utf8_percent_encode(text, UNRESERVED).to_string()
 }
 
-/// The address, if it is on one of these sites; relative ones are taken as on the first. `None` for any other.
+/// The URL, if it is on one of these sites. Relative URLs are resolved against the first site.
 pub(crate) fn on_site(url: &str, sites: &[&str]) -> Option<String> {
     let clean = svc_text::sanitize_redirect(url.trim());
     if clean.is_empty() || clean.contains('\\') {
@@ -92,10 +93,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn addresses_of_applications() {
+    fn checks_urls_of_applications() {
         #[rustfmt::skip]
         let rows = [
-            // address, on a public site, on a local one
+            // URL, public site, local site
             ("", Ok(()), Ok(())),
             ("https://a.b/c?d=e", Ok(()), Ok(())),
             ("wordpress://app-login", Ok(()), Ok(())),
@@ -118,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn values_are_put_into_addresses() {
+    fn sets_query_parameters() {
         for (url, expected) in [
             ("https://a.b/c", "https://a.b/c?p=x%20y%26"),
             ("https://a.b/c?d=e&p=old#f", "https://a.b/c?d=e&p=x%20y%26#f"),
@@ -129,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn sources_for_the_policy() {
+    fn policy_sources() {
         for (url, expected) in [
             ("https://a.b:8/c", "https://a.b:8"),
             ("wordpress://app-login?x", "wordpress:"),
@@ -141,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn only_addresses_of_the_site_are_followed() {
+    fn accepts_only_urls_of_the_site() {
         let sites = ["http://a.b:8/folder", "http://home.b"];
         for (url, expected) in [
             ("http://a.b:8/x?y=1", Some("http://a.b:8/x?y=1")),

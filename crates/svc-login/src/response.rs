@@ -1,4 +1,4 @@
-//! LoginPages of sign-in as HTTP answers: never cached, never framed, nothing runs.
+//! HTTP responses of the log-in pages: never cached, never framed, without scripts.
 
 use axum::{
     body::Body,
@@ -6,11 +6,11 @@ use axum::{
 };
 use http::{HeaderName, HeaderValue, StatusCode, header};
 
-/// An answer in the making.
+/// A response of a log-in page.
 pub(crate) struct LoginResponse {
     status: StatusCode,
     body: String,
-    /// Where forms may lead, beside this site.
+    /// Policy sources of other sites to which forms may lead.
     form_targets: Vec<String>,
     headers: Vec<(HeaderName, String)>,
 }
@@ -20,41 +20,41 @@ impl LoginResponse {
         LoginResponse { status, body, form_targets: Vec::new(), headers: Vec::new() }
     }
 
-    /// A page.
+    /// An HTML page.
     pub(crate) fn html(status: StatusCode, template: &impl askama::Template) -> Self {
         match template.render() {
             Ok(body) => Self::new(status, body),
             Err(error) => {
-                tracing::error!("a page could not be rendered: {error}");
-                Self::new(StatusCode::INTERNAL_SERVER_ERROR, "This page cannot be shown at the moment.\n".to_owned())
+                tracing::error!("cannot render a page: {error}");
+                Self::new(StatusCode::INTERNAL_SERVER_ERROR, "This page is not available.\n".to_owned())
             }
         }
     }
 
-    /// A short text for programs.
+    /// A short text for scripts.
     pub(crate) fn plain(status: StatusCode, text: String) -> Self {
         Self::new(status, text).header(HeaderName::from_static("x-robots-tag"), "noindex")
     }
 
-    /// On to another address, by GET.
+    /// A redirect.
     pub(crate) fn redirect(to: &str) -> Self {
         Self::new(StatusCode::FOUND, String::new()).header(header::LOCATION, svc_text::sanitize_redirect(to))
     }
 
-    /// With one more header.
+    /// Adds a header.
     pub(crate) fn header(mut self, name: HeaderName, value: impl Into<String>) -> Self {
         self.headers.push((name, value.into()));
         self
     }
 
-    /// With a cookie set, changed or ended.
+    /// Adds `Set-Cookie` headers.
     pub(crate) fn cookies(mut self, cookies: Vec<String>) -> Self {
         self.headers.extend(cookies.into_iter().map(|c| (header::SET_COOKIE, c)));
         self
     }
 
-    /// With forms that may lead to this source too: browsers check the redirect that answers a form.
-    pub(crate) fn leads_to(mut self, source: String) -> Self {
+    /// Allows forms to lead to this policy source. Browsers apply the policy to the redirect after a form as well.
+    pub(crate) fn allow_form_target(mut self, source: String) -> Self {
         if !source.is_empty() {
             self.form_targets.push(source);
         }
@@ -75,14 +75,14 @@ impl LoginResponse {
             (header::CONTENT_SECURITY_POLICY, &policy),
             (header::X_FRAME_OPTIONS, "DENY"),
             (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
-            // With less, browsers would not tell the origin of a form, by which foreign ones are known.
+            // A stricter policy would omit the origin of forms, which is needed to detect forms of other sites.
             (header::REFERRER_POLICY, "same-origin"),
             (header::CACHE_CONTROL, "no-cache, must-revalidate, max-age=0, no-store, private"),
             (header::EXPIRES, "Wed, 11 Jan 1984 05:00:00 GMT"),
         ];
         let own = self.headers.iter().map(|(name, value)| (name.clone(), value.as_str()));
         for (name, value) in fixed.into_iter().chain(own) {
-            // What is no header value is left out.
+            // Invalid header values are left out.
             if let Ok(value) = HeaderValue::from_str(value) {
                 headers.append(name, value);
             }

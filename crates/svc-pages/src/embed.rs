@@ -1,4 +1,4 @@
-//! The page of a post as it is shown in frames of other sites.
+//! The page of a post for embedding in other sites.
 
 use http::StatusCode;
 use svc_discovery::Queried;
@@ -6,19 +6,19 @@ use svc_model::Post;
 use svc_site::SiteResult;
 
 use crate::{
-    build::{PROTECTED, PageBuilder, posts_author},
+    build::{PROTECTED, PageBuilder, author_of},
     respond::Page,
     view::EmbedPage,
 };
 
-/// Tells the page around the frame how high the post is, and which link was followed. The two know each other by the secret
-/// in the frame's address; the messages are those that such pages understand everywhere.
+/// Sends the height of the post, and the links that are followed, to the embedding page, in the message format of WordPress.
+/// The secret in the frame's URL identifies the frame.
 const SCRIPT: &str = r##"(function(w,d){var s=/[#&?]secret=([A-Za-z0-9]+)/.exec(w.location.hash);if(w.parent===w||!s)return;function say(m,v){w.parent.postMessage({message:m,value:v,secret:s[1]},"*")}function tell(){say("height",Math.ceil(d.body.getBoundingClientRect().height))}w.addEventListener("load",tell);w.addEventListener("resize",tell);d.addEventListener("click",function(e){var a=e.target.closest&&e.target.closest("a[href]");if(a){e.preventDefault();say("link",a.href)}});tell()})(window,document);"##;
 
-/// SHA-256 of [`SCRIPT`], for the policy that lets it run and nothing else.
+/// SHA-256 of [`SCRIPT`], for a content security policy that allows only this script.
 const SCRIPT_DIGEST: &str = "qSfPSo/rHRplCnMiOksqR94s7PlRvUb0UuxppMUsDHQ=";
 
-/// What the page may do: run its own script, be framed by anybody.
+/// The content security policy: allows the page's own script, and any site as the frame's parent.
 fn policy() -> String {
     format!(
         "default-src 'none'; script-src 'sha256-{SCRIPT_DIGEST}'; style-src 'unsafe-inline'; img-src * data:; base-uri 'none'; \
@@ -27,11 +27,11 @@ fn policy() -> String {
 }
 
 impl PageBuilder<'_> {
-    /// One post, for frames.
+    /// The page of one post for embedding.
     pub(crate) fn embed(&mut self, post: &Post, url: String) -> SiteResult<Page> {
         let (page, _) = self.frame("", Queried::Other, Some(&url))?;
         let body = if post.is_protected() { PROTECTED.to_owned() } else { self.texts.excerpt(post) };
-        let author = posts_author(self.db, post)?;
+        let author = author_of(self.db, post)?;
         let entry = self.entry(post, url, author.as_ref(), body);
         let template = EmbedPage { page, entry, script: SCRIPT };
         Ok(Page::html(StatusCode::OK, &template, Vec::new()).with_policy(policy()))
@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_digest_is_that_of_the_script() {
+    fn the_digest_matches_the_script() {
         let digest = base64::engine::general_purpose::STANDARD.encode(Sha256::digest(SCRIPT.as_bytes()));
         assert_eq!(digest, SCRIPT_DIGEST);
         assert!(!SCRIPT.contains("</"));

@@ -1,4 +1,4 @@
-//! How stored texts look on pages.
+//! Renders stored texts for pages.
 
 use std::sync::Arc;
 
@@ -7,24 +7,22 @@ use svc_model::{Comment, Post};
 use svc_render::{blocks, content as render};
 use svc_site::Settings;
 
-/// Turns stored texts into HTML for people. The site's own rendering stands behind it; a site of one's own may put
-/// another in its place.
+/// Renders stored texts as HTML. [`SiteTexts`] is the default implementation; a program may use its own.
 pub trait Texts: Send + Sync + 'static {
-    /// A title, or the name of a term: HTML without block elements.
+    /// A title, or a term's name, as HTML without block elements.
     fn title(&self, raw: &str) -> String;
     /// A post's content.
     fn content(&self, post: &Post) -> String;
-    /// A post's excerpt: its own, or the beginning of its content.
+    /// A post's excerpt, or the beginning of its content if it has none.
     fn excerpt(&self, post: &Post) -> String;
     /// A comment.
     fn comment(&self, comment: &Comment) -> String;
 }
 
-/// The rendering that every site has: that of the interface. Where the options cannot be read, texts stay as stored
-/// without their markup.
+/// The default rendering, which is that of the REST API. If the options cannot be read, texts are shown without markup.
 pub struct SiteTexts(pub Arc<RestSite>);
 
-/// Words in an excerpt made of the content.
+/// Number of words of a generated excerpt.
 const EXCERPT_WORDS: usize = 55;
 
 impl SiteTexts {
@@ -60,12 +58,12 @@ impl Texts for SiteTexts {
     }
 }
 
-/// HTML as plain text: tags left out, entities as characters.
+/// Converts HTML to plain text.
 pub(crate) fn plain(html: &str) -> String {
     decode(&svc_text::strip_all_tags(html, true))
 }
 
-/// A text that is stored with entities for what HTML reserves, as names and titles are.
+/// Decodes the HTML entities with which names and titles are stored.
 pub(crate) fn decode(stored: &str) -> String {
     svc_text::specialchars_decode(stored, svc_text::Quotes::Both)
 }

@@ -32,10 +32,13 @@ use svc_store::{Db, posts};
 
 pub use format::{SiteTexts, Texts};
 
-/// Longest query that is looked at, in pairs.
-const MOST_PAIRS: usize = 100;
+use resolve::{PageResolver, PageTarget};
+use respond::Page;
 
-/// What pages are made from.
+/// Maximum number of query parameters; further ones are ignored.
+const MAX_PAIRS: usize = 100;
+
+/// State of the pages.
 struct Pages {
     site: Arc<RestSite>,
     format: Arc<dyn Texts>,
@@ -44,16 +47,16 @@ struct Pages {
     identities: Arc<Identities>,
 }
 
-/// Answers every request with a page.
+/// A router that responds to every request with a page.
 pub fn router(site: Arc<RestSite>, format: Arc<dyn Texts>, identities: Arc<Identities>) -> Router {
     let pages = Pages { site, format, sheet: theme::Sheet::default(), identities };
-    Router::new().fallback(answer).with_state(Arc::new(pages))
+    Router::new().fallback(handle).with_state(Arc::new(pages))
 }
 
-/// A request for a page, taken apart.
+/// The parts of a request for a page.
 struct PageRequest {
     path: String,
-    /// Path and query as they were sent.
+    /// Path and query, as sent.
     whole: String,
     query: Vec<(String, String)>,
     headers: HeaderMap,
@@ -61,7 +64,7 @@ struct PageRequest {
 
 impl PageRequest {
     fn of(request: &Request) -> Self {
-        let pairs = request.uri().query().unwrap_or_default().split('&').filter(|p| !p.is_empty()).take(MOST_PAIRS);
+        let pairs = request.uri().query().unwrap_or_default().split('&').filter(|p| !p.is_empty()).take(MAX_PAIRS);
         let decode = |text: &str| {
             let spaced = text.replace('+', " ");
             percent_encoding::percent_decode_str(&spaced).decode_utf8_lossy().into_owned()
@@ -75,7 +78,7 @@ impl PageRequest {
         }
     }
 
-    /// The last value of this name, as PHP takes it.
+    /// The last value of a parameter, as in PHP.
     fn value(&self, name: &str) -> Option<&str> {
         self.query.iter().rev().find(|(k, _)| k == name).map(|(_, v)| v.as_str())
     }
@@ -85,12 +88,12 @@ impl PageRequest {
     }
 }
 
-async fn answer(State(pages): State<Arc<Pages>>, request: Request) -> Response {
+async fn handle(State(pages): State<Arc<Pages>>, request: Request) -> Response {
     if !matches!(*request.method(), Method::GET | Method::HEAD) {
         return respond::not_allowed();
     }
-    let asked = PageRequest::of(&request);
-    let page = with_feeds(&pages.site.renderer, |missing| pages.page(&asked, missing)).await.unwrap_or_else(|error| {
+    let parts = PageRequest::of(&request);
+    let page = with_feeds(&pages.site.renderer, |missing| pages.page(&parts, missing)).await.unwrap_or_else(|error| {
         let status = StatusCode::from_u16(error.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         Page::failure(status)
     });
@@ -98,72 +101,75 @@ async fn answer(State(pages): State<Arc<Pages>>, request: Request) -> Response {
 }
 
 impl Pages {
-    fn page(&self, asked: &PageRequest, missing: &Missing) -> Result<Page, svc_schema::Error> {
+    fn page(&self, parts: &PageRequest, missing: &Missing) -> Result<Page, svc_schema::Error> {
         self.site.read(|db| {
             let settings = self.site.settings_in(db)?;
-            if asked.path.ends_with("/xmlrpc.php") {
-                return Ok(Page::rsd(&settings, asked.has("rsd")));
+            if parts.path.ends_with("/xmlrpc.php") {
+                return Ok(Page::rsd(&settings, parts.has("rsd")));
             }
-            let lookups = settings.urls.site.lookups(&asked.path, &asked.query);
-            if let Some(page) = special(&settings, &lookups) {
+            let lookups = settings.urls.site.lookups(&parts.path, &parts.query);
+            if let Some(page) = fixed_path(&settings, &lookups) {
                 return Ok(page);
             }
-            let viewer = visitor::Viewer::of(&self.identities, db, &asked.headers)?;
-            let shows_autosave = match self.preview_of(asked, &viewer) {
+            let viewer = visitor::Viewer::of(&self.identities, db, &parts.headers)?;
+            let has_preview_nonce = match self.preview_of(parts, &viewer) {
                 Ok(post) => post.is_some(),
                 Err(refused) => return Ok(refused),
             };
-            let mut finder = PageResolver { site: &self.site, settings: &settings, db, viewer: &viewer.visitor.caller };
-            let (lookup, found) = finder.find(&lookups)?;
-            let (found, private) = self.for_viewer(db, &viewer, &lookup, found, shows_autosave)?;
-            let mut build = build::PageBuilder {
+            let mut resolver =
+                PageResolver { site: &self.site, settings: &settings, db, viewer: &viewer.visitor.caller };
+            let (lookup, found) = resolver.resolve(&lookups)?;
+            let (found, private) = self.for_viewer(db, &viewer, &lookup, found, has_preview_nonce)?;
+            let mut builder = build::PageBuilder {
                 site: &self.site,
                 settings: &settings,
                 texts: &*self.format,
                 db,
-                address: format!("{}{}", origin(&settings.urls.site.home_url("")), asked.whole),
+                url: format!("{}{}", origin(&settings.urls.site.home_url("")), parts.whole),
                 sheet: &self.sheet,
                 missing: missing.clone(),
                 visitor: viewer.visitor.clone(),
             };
-            let page = self.found(&mut build, asked, &lookup, found)?;
-            // Lists and blocks show the texts of posts that the visitor has opened.
+            let page = self.render(&mut builder, parts, &lookup, found)?;
+            // Lists and blocks show the content of posts whose password the visitor has entered.
             Ok(if private || viewer.visitor.opened.is_any() { page.private() } else { page })
         })
     }
 
-    /// The post whose autosave the request wants to see; a page that refuses when its nonce is not valid.
-    fn preview_of(&self, asked: &PageRequest, viewer: &visitor::Viewer) -> Result<Option<i64>, Page> {
-        let (Some(id), Some(nonce)) = (asked.value("preview_id"), asked.value("preview_nonce")) else {
+    /// The id of the post whose autosave is requested.
+    ///
+    /// # Errors
+    /// A page with status 403 if the nonce is not valid.
+    fn preview_of(&self, parts: &PageRequest, viewer: &visitor::Viewer) -> Result<Option<i64>, Page> {
+        let (Some(id), Some(nonce)) = (parts.value("preview_id"), parts.value("preview_nonce")) else {
             return Ok(None);
         };
         let id = svc_php::numeric::text_to_int(id);
         let action = format!("post_preview_{id}");
-        if self.identities.is_nonce(nonce, &action, viewer.bearer()) {
+        if self.identities.is_nonce(nonce, &action, viewer.nonce_subject()) {
             Ok(Some(id))
         } else {
             Err(Page::failure(StatusCode::FORBIDDEN).private())
         }
     }
 
-    /// What was found, as this viewer sees it: in a preview the newest autosave over the post. And whether the page is for
-    /// them alone.
+    /// The target as this viewer sees it, with the latest autosave in previews, and whether the page is private to the viewer.
     fn for_viewer(
         &self,
         db: &mut Db,
         viewer: &visitor::Viewer,
         lookup: &Lookup,
-        found: Found,
-        shows_autosave: bool,
-    ) -> SiteResult<(Found, bool)> {
+        found: PageTarget,
+        has_preview_nonce: bool,
+    ) -> SiteResult<(PageTarget, bool)> {
         let is_user = viewer.visitor.caller.is_logged_in();
         let (mut post, is_front) = match found {
-            Found::Single(post) => (post, false),
-            Found::Front(post) => (post, true),
+            PageTarget::Single(post) => (post, false),
+            PageTarget::Front(post) => (post, true),
             other => return Ok((other, is_user)),
         };
         let has_password = post.is_protected();
-        if lookup.preview && shows_autosave && is_user {
+        if lookup.preview && has_preview_nonce && is_user {
             let settings = self.site.settings_in(db)?;
             let access = Access::of_posts(&self.site, &settings, db, std::slice::from_ref(&*post))?;
             let may_edit = viewer.visitor.caller.can_post(PostCap::Edit, &post, &access);
@@ -174,60 +180,60 @@ impl Pages {
                 post.excerpt = autosave.excerpt;
             }
         }
-        Ok((if is_front { Found::Front(post) } else { Found::Single(post) }, is_user || has_password))
+        Ok((if is_front { PageTarget::Front(post) } else { PageTarget::Single(post) }, is_user || has_password))
     }
 
-    fn found(
+    fn render(
         &self,
-        build: &mut build::PageBuilder<'_>,
-        asked: &PageRequest,
+        builder: &mut build::PageBuilder<'_>,
+        parts: &PageRequest,
         lookup: &Lookup,
-        found: Found,
+        found: PageTarget,
     ) -> SiteResult<Page> {
-        // Further pages of a text or of its comments, and previews, have addresses that are not made here.
+        // Later pages of a post or its comments, and previews, have no canonical URL here.
         let plain =
             lookup.page == 0 && lookup.comment_page == 0 && lookup.feed.is_none() && !lookup.embed && !lookup.preview;
         match found {
-            Found::Nothing => build.nothing(),
-            Found::Single(post) | Found::Front(post) if lookup.embed => {
-                let address = build.address(&post)?;
-                build.embed(&post, address)
+            PageTarget::NotFound => builder.not_found(),
+            PageTarget::Single(post) | PageTarget::Front(post) if lookup.embed => {
+                let url = builder.url_of(&post)?;
+                builder.embed(&post, url)
             }
-            Found::Single(post) if post.post_type == "attachment" => build.attachment(&post),
-            Found::Single(post) => {
-                let address = build.address(&post)?;
-                // The proper URL of a post that is not public is for its viewers alone to know.
+            PageTarget::Single(post) if post.post_type == "attachment" => builder.attachment(&post),
+            PageTarget::Single(post) => {
+                let url = builder.url_of(&post)?;
+                // The permalink of a post that is not public must not be revealed.
                 let is_public = self.site.statuses.get(&post.status).is_some_and(|s| s.public);
-                match urls::redirect(&address, &asked.path).filter(|_| plain && is_public) {
+                match urls::redirect_to(&url, &parts.path).filter(|_| plain && is_public) {
                     Some(to) => Ok(Page::redirect(&to)),
-                    None => build.single(*post, address, false),
+                    None => builder.single(*post, url, false),
                 }
             }
-            Found::Front(post) => {
-                let address = build.address(&post)?;
-                build.single(*post, address, true)
+            PageTarget::Front(post) => {
+                let url = builder.url_of(&post)?;
+                builder.single(*post, url, true)
             }
-            Found::List(list) if list.feed => build.feed(&list),
-            Found::List(list) => {
-                let first = urls::of_list(build.db, build.site, build.settings, &list.subject)?;
-                let canonical = first.as_ref().map(|f| urls::page_of(&build.settings.urls.site, f, list.number));
-                match canonical.as_deref().and_then(|c| urls::redirect(c, &asked.path)).filter(|_| plain) {
+            PageTarget::List(list) if list.feed => builder.feed(&list),
+            PageTarget::List(list) => {
+                let first = urls::list_url(builder.db, builder.site, builder.settings, &list.subject)?;
+                let canonical = first.as_ref().map(|f| urls::page_url(&builder.settings.urls.site, f, list.number));
+                match canonical.as_deref().and_then(|c| urls::redirect_to(c, &parts.path)).filter(|_| plain) {
                     Some(to) => Ok(Page::redirect(&to)),
-                    None => build.list(&list, first),
+                    None => builder.list(&list, first),
                 }
             }
         }
     }
 }
 
-/// Scheme and host of an address.
-fn origin(address: &str) -> &str {
-    let host = address.find("://").map_or(0, |at| at + 3);
-    address[host..].find('/').map_or(address, |at| &address[..host + at])
+/// Scheme and host of a URL.
+fn origin(url: &str) -> &str {
+    let host = url.find("://").map_or(0, |at| at + 3);
+    url[host..].find('/').map_or(url, |at| &url[..host + at])
 }
 
-/// Addresses that every site has and that are no pages.
-fn special(settings: &Settings, lookups: &[Lookup]) -> Option<Page> {
+/// Responses of fixed paths: `robots.txt` and the favicon.
+fn fixed_path(settings: &Settings, lookups: &[Lookup]) -> Option<Page> {
     match lookups.first().map(|l| &l.what) {
         Some(What::Robots) => Some(Page::robots(settings.option("blog_public") != "0")),
         Some(What::Favicon) => Some(Page::empty()),

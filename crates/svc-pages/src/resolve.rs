@@ -1,4 +1,4 @@
-//! Finds what a URL names, among what the viewer may see.
+//! Resolves a URL to a post or a list, among those that the viewer may read.
 
 use chrono::{NaiveDate, NaiveDateTime, TimeDelta};
 use svc_auth::Caller;
@@ -12,32 +12,32 @@ use svc_store::{
     terms, users,
 };
 
-/// Most taxonomies' terms that one address can combine.
-const MOST_TERMS: usize = 8;
+/// Maximum number of terms that a URL can combine.
+const MAX_TERMS: usize = 8;
 
-/// What an address leads to.
-pub(crate) enum Found {
-    /// One post of any type.
+/// The target of a URL.
+pub(crate) enum PageTarget {
+    /// A single post of any type.
     Single(Box<Post>),
     /// A page of a list.
     List(Box<List>),
-    /// The page of the front of the site, when that is a stored page.
+    /// The static front page.
     Front(Box<Post>),
-    /// Nothing.
-    Nothing,
+    /// There is no such page, or the visitor may not read it.
+    NotFound,
 }
 
-/// What a list is of.
-pub(crate) enum Subject {
-    /// Newest posts.
+/// The subject of a list.
+pub(crate) enum ListSubject {
+    /// The latest posts.
     Home,
     /// Posts with a term.
     Term(Box<Term>, Box<Taxonomy>),
-    /// Posts of an author.
+    /// Posts by an author.
     Author(Box<User>),
-    /// Posts of a time.
+    /// Posts from a date.
     Date(DateKey),
-    /// Posts that hold words.
+    /// Search results.
     Search(String),
     /// Posts of a type.
     Type(Box<PostType>),
@@ -45,47 +45,49 @@ pub(crate) enum Subject {
 
 /// A page of a list.
 pub(crate) struct List {
-    pub(crate) subject: Subject,
+    pub(crate) subject: ListSubject,
     pub(crate) posts: Vec<Post>,
-    /// Number of the page, from 1.
+    /// Page number, from 1.
     pub(crate) number: u64,
-    /// How many pages there are.
+    /// Number of pages.
     pub(crate) pages: u64,
-    /// Posts on a page.
+    /// Posts per page.
     pub(crate) per_page: u64,
-    /// How many posts there are on all pages.
+    /// Number of posts on all pages.
     pub(crate) total: u64,
-    /// As a feed.
+    /// Whether a feed is requested.
     pub(crate) feed: bool,
 }
 
-/// Looks things up in one snapshot.
+/// Resolves URLs in one snapshot.
 pub(crate) struct PageResolver<'a> {
     pub(crate) site: &'a RestSite,
     pub(crate) settings: &'a Settings,
     pub(crate) db: &'a mut Db,
-    /// Who views the page.
+    /// The viewer of the page.
     pub(crate) viewer: &'a Caller,
 }
 
 impl PageResolver<'_> {
-    /// The first of the lookups that leads to something, with what it leads to.
-    pub(crate) fn find(&mut self, lookups: &[Lookup]) -> SiteResult<(Lookup, Found)> {
+    /// Returns the first lookup with a target, and the target.
+    pub(crate) fn resolve(&mut self, lookups: &[Lookup]) -> SiteResult<(Lookup, PageTarget)> {
         for lookup in lookups {
-            match self.look(lookup)? {
-                Found::Nothing => {}
+            match self.resolve_one(lookup)? {
+                PageTarget::NotFound => {}
                 found => return Ok((lookup.clone(), found)),
             }
         }
-        Ok((Lookup::default(), Found::Nothing))
+        Ok((Lookup::default(), PageTarget::NotFound))
     }
 
-    fn look(&mut self, lookup: &Lookup) -> SiteResult<Found> {
+    fn resolve_one(&mut self, lookup: &Lookup) -> SiteResult<PageTarget> {
         match &lookup.what {
             What::Front => self.front(lookup),
             What::Post(_) | What::Page(_) | What::Attachment(_) => self.singles().find(lookup).map(single),
             What::Archive(archive) => self.archive(archive, lookup),
-            What::Rest(_) | What::Robots | What::Favicon | What::Sitemap(_) | What::NotFound => Ok(Found::Nothing),
+            What::Rest(_) | What::Robots | What::Favicon | What::Sitemap(_) | What::NotFound => {
+                Ok(PageTarget::NotFound)
+            }
         }
     }
 
@@ -93,24 +95,24 @@ impl PageResolver<'_> {
         UrlResolver { site: self.site, settings: self.settings, db: self.db, viewer: self.viewer }
     }
 
-    fn front(&mut self, lookup: &Lookup) -> SiteResult<Found> {
+    fn front(&mut self, lookup: &Lookup) -> SiteResult<PageTarget> {
         if self.has_front_page() && lookup.feed.is_none() {
-            return Ok(self.singles().front()?.map_or(Found::Nothing, |p| Found::Front(Box::new(p))));
+            return Ok(self.singles().front()?.map_or(PageTarget::NotFound, |p| PageTarget::Front(Box::new(p))));
         }
         let query = PostQuery { post_types: vec!["post".to_owned()], ..self.newest(lookup) };
-        let mut list = self.list(Subject::Home, query, lookup)?;
+        let mut list = self.list(ListSubject::Home, query, lookup)?;
         if list.number == 1 && !list.feed {
-            self.put_sticky_first(&mut list)?;
+            self.prepend_sticky(&mut list)?;
         }
-        Ok(self.or_nothing(list, true))
+        Ok(self.or_not_found(list, true))
     }
 
     fn has_front_page(&self) -> bool {
         self.settings.option("show_on_front") == "page" && self.settings.number("page_on_front") > 0
     }
 
-    /// Posts that stay on top come first on the first page, whether or not they are new enough for it.
-    fn put_sticky_first(&mut self, list: &mut List) -> SiteResult<()> {
+    /// Moves sticky posts to the top of the first page, and adds those that are on later pages.
+    fn prepend_sticky(&mut self, list: &mut List) -> SiteResult<()> {
         let mut top = posts::get_many(self.db, &self.settings.sticky_list)?;
         let public = self.site.statuses.public_names();
         top.retain(|p| p.post_type == "post" && public.contains(&p.status.as_str()));
@@ -119,7 +121,7 @@ impl PageResolver<'_> {
         Ok(())
     }
 
-    /// What every list has in common.
+    /// The query that all lists have in common.
     fn newest(&self, lookup: &Lookup) -> PostQuery {
         let limit = self.page_size(lookup);
         PostQuery {
@@ -137,7 +139,7 @@ impl PageResolver<'_> {
         self.settings.number(option).clamp(1, 100).unsigned_abs()
     }
 
-    fn list(&mut self, subject: Subject, query: PostQuery, lookup: &Lookup) -> SiteResult<List> {
+    fn list(&mut self, subject: ListSubject, query: PostQuery, lookup: &Lookup) -> SiteResult<List> {
         let page = posts::query(self.db, &query)?;
         let posts = posts::get_many(self.db, &page.ids)?;
         let total = page.total.unwrap_or_default();
@@ -147,37 +149,41 @@ impl PageResolver<'_> {
         Ok(List { subject, posts, number, pages, per_page, total, feed })
     }
 
-    /// A page past the end is nothing; an empty first page is something where `empty_is_something`.
-    fn or_nothing(&self, list: List, empty_is_something: bool) -> Found {
+    /// A page past the end is not found; so is an empty first page unless `allow_empty`.
+    fn or_not_found(&self, list: List, allow_empty: bool) -> PageTarget {
         let past = list.number > 1 && list.number > list.pages;
-        if past || list.posts.is_empty() && !empty_is_something { Found::Nothing } else { Found::List(Box::new(list)) }
+        if past || list.posts.is_empty() && !allow_empty {
+            PageTarget::NotFound
+        } else {
+            PageTarget::List(Box::new(list))
+        }
     }
 
-    fn archive(&mut self, archive: &Archive, lookup: &Lookup) -> SiteResult<Found> {
+    fn archive(&mut self, archive: &Archive, lookup: &Lookup) -> SiteResult<PageTarget> {
         let mut query = self.newest(lookup);
         let mut subject = None;
-        let mut empty_is_something = false;
+        let mut allow_empty = false;
         query.post_types = vec!["post".to_owned()];
         if let Some(name) = &archive.post_type {
-            let Some(kind) = self.site.types.get(name).filter(|t| t.has_archive.is_some()) else {
-                return Ok(Found::Nothing);
+            let Some(post_type) = self.site.types.get(name).filter(|t| t.has_archive.is_some()) else {
+                return Ok(PageTarget::NotFound);
             };
-            query.post_types = vec![kind.name.clone()];
-            subject = Some(Subject::Type(Box::new(PostType::clone(kind))));
-            empty_is_something = true;
+            query.post_types = vec![post_type.name.clone()];
+            subject = Some(ListSubject::Type(Box::new(PostType::clone(post_type))));
+            allow_empty = true;
         }
         if !archive.date.is_empty() {
-            let Some((from, to)) = span(archive.date) else { return Ok(Found::Nothing) };
+            let Some((from, to)) = span(archive.date) else { return Ok(PageTarget::NotFound) };
             (query.after, query.before) = (Some(from - TimeDelta::seconds(1)), Some(to));
-            subject = Some(Subject::Date(archive.date));
+            subject = Some(ListSubject::Date(archive.date));
         }
         if let Some(key) = &archive.author {
-            let Some(user) = self.author(key)? else { return Ok(Found::Nothing) };
+            let Some(user) = self.author(key)? else { return Ok(PageTarget::NotFound) };
             query.author_in = vec![user.id];
-            subject = Some(Subject::Author(Box::new(user)));
+            subject = Some(ListSubject::Author(Box::new(user)));
         }
-        for key in archive.terms.iter().take(MOST_TERMS) {
-            let Some((term, taxonomy)) = self.term(key)? else { return Ok(Found::Nothing) };
+        for key in archive.terms.iter().take(MAX_TERMS) {
+            let Some((term, taxonomy)) = self.term(key)? else { return Ok(PageTarget::NotFound) };
             if subject.is_none() {
                 query.post_types = self.types_with(&taxonomy);
             }
@@ -187,20 +193,20 @@ impl PageResolver<'_> {
                 include_children: taxonomy.hierarchical,
                 ..TaxClause::default()
             });
-            subject = Some(Subject::Term(Box::new(term), Box::new(taxonomy)));
-            empty_is_something = true;
+            subject = Some(ListSubject::Term(Box::new(term), Box::new(taxonomy)));
+            allow_empty = true;
         }
-        if let Some(words) = &archive.search {
+        if let Some(text) = &archive.search {
             query.post_types = self.searched_types();
-            query.search = Some(words.clone());
+            query.search = Some(text.clone());
             query.without_password = true;
             query.order_by = vec![(PostOrderBy::Relevance, Order::Desc)];
-            subject = Some(Subject::Search(words.clone()));
-            empty_is_something = true;
+            subject = Some(ListSubject::Search(text.clone()));
+            allow_empty = true;
         }
-        let Some(subject) = subject else { return Ok(Found::Nothing) };
+        let Some(subject) = subject else { return Ok(PageTarget::NotFound) };
         let list = self.list(subject, query, lookup)?;
-        Ok(self.or_nothing(list, empty_is_something))
+        Ok(self.or_not_found(list, allow_empty))
     }
 
     fn author(&mut self, key: &AuthorKey) -> SiteResult<Option<User>> {
@@ -246,12 +252,11 @@ impl PageResolver<'_> {
     }
 }
 
-fn single(post: Option<Post>) -> Found {
-    post.map_or(Found::Nothing, |p| Found::Single(Box::new(p)))
+fn single(post: Option<Post>) -> PageTarget {
+    post.map_or(PageTarget::NotFound, |p| PageTarget::Single(Box::new(p)))
 }
 
-/// The time that a date stands for: from its beginning, up to and without its end. A month without a year, or the like,
-/// is no span.
+/// The time span of a date: the start, and the exclusive end. `None` for incomplete dates, such as a month without a year.
 fn span(key: DateKey) -> Option<(NaiveDateTime, NaiveDateTime)> {
     let year = i32::try_from(key.year?).ok().filter(|y| (1..=9998).contains(y))?;
     let day = |y, m, d| NaiveDate::from_ymd_opt(y, m, d)?.and_hms_opt(0, 0, 0);
@@ -288,7 +293,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn spans_of_dates() {
+    fn time_spans_of_dates() {
         let key = |year, month, day, hour| DateKey { year, month, day, hour, ..DateKey::default() };
         #[rustfmt::skip]
         let rows = [

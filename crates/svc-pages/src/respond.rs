@@ -1,4 +1,4 @@
-//! Pages as HTTP answers: headers, not-modified answers, redirects.
+//! HTTP responses of pages: headers, conditional requests, redirects.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -10,73 +10,73 @@ use axum::{
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use svc_site::Settings;
 
-/// Nothing on a page runs; pictures, sounds and frames may come from anywhere, as authors place them.
+/// Pages run no script. Images, media and frames may come from any origin, since authors embed them.
 const POLICY: HeaderValue = HeaderValue::from_static(
     "default-src 'self'; script-src 'none'; style-src 'self' 'unsafe-inline'; img-src * data:; media-src * data:; \
      frame-src *; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'self'",
 );
 
-/// For pages that depend on the visitor, as WordPress sends it.
+/// `Cache-Control` of pages that depend on the visitor, as WordPress sends it.
 const UNCACHED: HeaderValue = HeaderValue::from_static("no-cache, must-revalidate, max-age=0, no-store, private");
 
 const HTML: &str = "text/html; charset=UTF-8";
 
-/// An answer before it meets the request's conditions.
+/// A response, before conditional headers of the request are applied.
 pub(crate) struct Page {
     status: StatusCode,
-    kind: &'static str,
+    content_type: &'static str,
     body: String,
     headers: Vec<(header::HeaderName, String)>,
-    /// What the page may do, where it is not what pages may do.
+    /// Content security policy, if it is not the default one.
     policy: Option<String>,
-    /// The page is for one visitor: nobody stores it.
+    /// Whether the page depends on the visitor and must not be cached.
     private: bool,
 }
 
 impl Page {
-    fn new(status: StatusCode, kind: &'static str, body: String) -> Self {
-        Page { status, kind, body, headers: Vec::new(), policy: None, private: false }
+    fn new(status: StatusCode, content_type: &'static str, body: String) -> Self {
+        Page { status, content_type, body, headers: Vec::new(), policy: None, private: false }
     }
 
-    /// The page for one visitor alone, who must ask for it each time.
+    /// Marks the page as private to the visitor: it is never cached.
     pub(crate) fn private(mut self) -> Self {
         self.private = true;
         self
     }
 
-    /// The page under another policy.
+    /// Sets the content security policy.
     pub(crate) fn with_policy(mut self, policy: String) -> Self {
         self.policy = Some(policy);
         self
     }
 
-    /// A template as a page, with the values of its `Link` headers.
+    /// Renders an HTML page with these `Link` headers.
     pub(crate) fn html(status: StatusCode, template: &impl Template, links: Vec<String>) -> Self {
         Self::template(status, HTML, template, links)
     }
 
-    /// The feed, with the values of its `Link` headers.
+    /// Renders an RSS feed with these `Link` headers.
     pub(crate) fn feed(template: &impl Template, links: Vec<String>) -> Self {
         Self::template(StatusCode::OK, "application/rss+xml; charset=UTF-8", template, links)
     }
 
-    fn template(status: StatusCode, kind: &'static str, template: &impl Template, links: Vec<String>) -> Self {
+    fn template(status: StatusCode, content_type: &'static str, template: &impl Template, links: Vec<String>) -> Self {
         match template.render() {
             Ok(body) => {
                 let headers = links.into_iter().map(|l| (header::LINK, l)).collect();
-                Page { headers, ..Self::new(status, kind, body) }
+                Page { headers, ..Self::new(status, content_type, body) }
             }
             Err(error) => {
-                tracing::error!("a page could not be rendered: {error}");
+                tracing::error!("cannot render a page: {error}");
                 Self::failure(StatusCode::INTERNAL_SERVER_ERROR)
             }
         }
     }
 
-    /// For when nothing about the site can be told.
+    /// A plain error page that needs no data of the site.
     pub(crate) fn failure(status: StatusCode) -> Self {
         let text = "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>Not available</title></head>\
-                    <body><h1>Not available</h1><p>This page cannot be shown at the moment.</p></body></html>\n";
+                    <body><h1>Not available</h1><p>This page is not available.</p></body></html>\n";
         Self::new(status, HTML, text.to_owned())
     }
 
@@ -99,37 +99,38 @@ impl Page {
         Self::new(StatusCode::OK, "text/plain; charset=UTF-8", format!("User-agent: *\n{rule}\n"))
     }
 
-    /// The discovery document; other uses of its address are not served.
-    pub(crate) fn rsd(settings: &Settings, asked_for: bool) -> Self {
-        if !asked_for {
-            let text = "XML-RPC is not served here.\n".to_owned();
+    /// The discovery document (RSD). XML-RPC itself is not supported.
+    pub(crate) fn rsd(settings: &Settings, is_rsd: bool) -> Self {
+        if !is_rsd {
+            let text = "XML-RPC is not supported.\n".to_owned();
             return Self::new(StatusCode::FORBIDDEN, "text/plain; charset=UTF-8", text);
         }
         let document = svc_discovery::rsd_document(&settings.urls.site, ENGINE, ENGINE_URL);
         Self::new(StatusCode::OK, "text/xml; charset=UTF-8", document)
     }
 
-    /// The answer to a request with these headers.
-    pub(crate) fn into_response(self, asked: &HeaderMap) -> Response {
-        let tag = self.tag();
-        let known = tag.as_deref().is_some_and(|t| knows(asked, t));
-        let (status, body) = if known { (StatusCode::NOT_MODIFIED, String::new()) } else { (self.status, self.body) };
+    /// The response to a request with these headers.
+    pub(crate) fn into_response(self, request: &HeaderMap) -> Response {
+        let tag = self.etag();
+        let is_unchanged = tag.as_deref().is_some_and(|t| has_tag(request, t));
+        let (status, body) =
+            if is_unchanged { (StatusCode::NOT_MODIFIED, String::new()) } else { (self.status, self.body) };
         let mut response = Response::new(Body::from(body));
         *response.status_mut() = status;
         let headers = response.headers_mut();
-        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(self.kind));
-        protect(headers);
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(self.content_type));
+        add_security_headers(headers);
         if self.private {
             headers.insert(header::CACHE_CONTROL, UNCACHED);
             headers.insert(header::EXPIRES, HeaderValue::from_static("Wed, 11 Jan 1984 05:00:00 GMT"));
         }
-        if self.kind == HTML {
+        if self.content_type == HTML {
             let own = self.policy.and_then(|policy| HeaderValue::from_str(&policy).ok());
             headers.insert(header::CONTENT_SECURITY_POLICY, own.unwrap_or(POLICY));
         }
         let tag = tag.map(|t| (header::ETAG, t));
         for (name, value) in self.headers.into_iter().chain(tag) {
-            // Addresses were escaped where they were made; what still is no header value is left out.
+            // URLs are escaped already. Invalid header values are left out.
             if let Ok(value) = HeaderValue::from_str(&value) {
                 headers.append(name, value);
             }
@@ -137,8 +138,8 @@ impl Page {
         response
     }
 
-    /// What tells one state of the page from another: the same text has the same tag.
-    fn tag(&self) -> Option<String> {
+    /// The `ETag`: a hash of the body.
+    fn etag(&self) -> Option<String> {
         if self.status != StatusCode::OK || self.private {
             return None;
         }
@@ -148,26 +149,26 @@ impl Page {
     }
 }
 
-/// The program's name in the discovery document.
+/// Name of the program in the discovery document.
 const ENGINE: &str = "svc-server";
 const ENGINE_URL: &str = "";
 
-fn knows(asked: &HeaderMap, tag: &str) -> bool {
+fn has_tag(request: &HeaderMap, tag: &str) -> bool {
     let strong = |t: &str| t.trim().trim_start_matches("W/").to_owned();
-    let values = asked.get_all(header::IF_NONE_MATCH).iter().filter_map(|v| v.to_str().ok());
+    let values = request.get_all(header::IF_NONE_MATCH).iter().filter_map(|v| v.to_str().ok());
     values.flat_map(|v| v.split(',')).any(|t| t.trim() == "*" || strong(t) == strong(tag))
 }
 
 pub(crate) fn not_allowed() -> Response {
     let allow = [(header::ALLOW, "GET, HEAD")];
-    let mut response = (StatusCode::METHOD_NOT_ALLOWED, allow, "Pages can only be read.\n").into_response();
-    protect(response.headers_mut());
+    let mut response = (StatusCode::METHOD_NOT_ALLOWED, allow, "Method not allowed.\n").into_response();
+    add_security_headers(response.headers_mut());
     response
 }
 
 /// The headers that every response outside of the API carries: browsers take the content type as given, and other sites
 /// receive only the origin of a link.
-pub(crate) fn protect(headers: &mut HeaderMap) {
+pub(crate) fn add_security_headers(headers: &mut HeaderMap) {
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("strict-origin-when-cross-origin"));
 }
@@ -177,22 +178,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_page_that_is_known_is_not_sent_again() {
+    fn unchanged_pages_get_304() {
         let page = || Page::new(StatusCode::OK, HTML, "text".to_owned());
-        let mut asked = HeaderMap::new();
-        let first = page().into_response(&asked);
+        let mut request = HeaderMap::new();
+        let first = page().into_response(&request);
         let tag = first.headers()[header::ETAG].clone();
         assert_eq!(first.status(), 200);
-        asked.insert(header::IF_NONE_MATCH, tag);
-        assert_eq!(page().into_response(&asked).status(), 304);
+        request.insert(header::IF_NONE_MATCH, tag);
+        assert_eq!(page().into_response(&request).status(), 304);
         let other = Page::new(StatusCode::OK, HTML, "other".to_owned());
-        assert_eq!(other.into_response(&asked).status(), 200);
+        assert_eq!(other.into_response(&request).status(), 200);
         let missing = Page::new(StatusCode::NOT_FOUND, HTML, "text".to_owned());
-        assert_eq!(missing.into_response(&asked).status(), 404);
+        assert_eq!(missing.into_response(&request).status(), 404);
     }
 
     #[test]
-    fn every_page_is_protected_and_private_ones_are_never_stored() {
+    fn sets_security_headers_and_never_caches_private_pages() {
         let page = || Page::new(StatusCode::OK, HTML, "text".to_owned());
         let robots = Page::robots(true);
         for (page, is_private) in [(page(), false), (page().private(), true), (robots, false)] {
@@ -207,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn a_redirect_cannot_split_headers() {
+    fn redirects_cannot_split_headers() {
         let response = Page::redirect("http://a.b/\r\nX-Evil: 1").into_response(&HeaderMap::new());
         assert!(!response.headers().contains_key("x-evil"));
         assert_eq!(response.status(), 301);

@@ -1,4 +1,4 @@
-//! Pages drawn by the site's theme: its template's blocks in the body, its styles in the head.
+//! Pages rendered with the site's theme: the blocks of a template as body, the theme's styles in the head.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -13,7 +13,7 @@ use crate::{
     view::{Frame, ThemedPage},
 };
 
-/// The style sheet of one theme with one choice of styles: pages share it.
+/// Cached style sheet of a theme with the user's styles.
 #[derive(Debug, Default)]
 pub(crate) struct Sheet(Mutex<Option<CachedSheet>>);
 
@@ -39,8 +39,8 @@ impl Sheet {
 }
 
 impl PageBuilder<'_> {
-    /// The page as the theme draws it; `None` when it has no template for it.
-    pub(crate) fn rendered(
+    /// Renders a page with the theme. `None` if the theme has no template for it.
+    pub(crate) fn render_with_theme(
         &mut self,
         status: StatusCode,
         frame: &Frame,
@@ -49,7 +49,7 @@ impl PageBuilder<'_> {
         slugs: &[String],
         context: TemplateContext,
     ) -> SiteResult<Option<Page>> {
-        let (address, missing, visitor) = (self.address.clone(), self.missing.clone(), self.visitor.clone());
+        let (address, missing, visitor) = (self.url.clone(), self.missing.clone(), self.visitor.clone());
         let context = TemplateContext { address, missing, visitor, ..context };
         let Some(RenderedPage { html, css, theme, styles }) =
             page_template::render_template(self.site, self.settings, self.db, slugs, context)?
@@ -69,7 +69,7 @@ impl PageBuilder<'_> {
     }
 }
 
-/// Marks the main part of a page, so that the link over it leads there; whether there is one.
+/// Adds an id to the `main` element for the skip link. Returns whether there is one.
 fn with_target(html: String) -> (String, bool) {
     let Some(at) = html.find("<main").map(|at| at + "<main".len()) else { return (html, false) };
     let tag = &html[at..at + html[at..].find('>').unwrap_or_default()];
@@ -84,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_main_part_is_marked_once() {
+    fn adds_an_id_to_the_main_element() {
         for (html, marked) in [
             (
                 "<p>x</p><main class=\"a\">y</main>",
@@ -94,8 +94,8 @@ mod tests {
             ("<main id=\"own\">y</main>", None),
             ("<p>x</p>", None),
         ] {
-            let (made, is_marked) = with_target(html.to_owned());
-            assert_eq!((made.as_str(), is_marked), (marked.unwrap_or(html), marked.is_some()));
+            let (result, is_marked) = with_target(html.to_owned());
+            assert_eq!((result.as_str(), is_marked), (marked.unwrap_or(html), marked.is_some()));
         }
     }
 }

@@ -1,5 +1,5 @@
-//! Uploaded files, wherever they are stored, and the files of themes: with ranges, conditions and modification times, never
-//! as something that a browser would run in the site's name.
+//! Serves uploads and theme files: with ranges and conditional requests, and never in a form that a browser would execute on
+//! the site's origin.
 
 use std::{
     path::{Path, PathBuf},
@@ -21,40 +21,40 @@ use percent_encoding::percent_decode_str;
 use svc_media::{Part, Storage, Stored};
 use tower_http::services::ServeDir;
 
-/// Address of the uploads under the site's. Stored content links to it, so it is the same under every brand.
+/// Path of uploads below the site's URL. It does not depend on the brand, since stored content links to it.
 pub const ADDRESS: &str = "/wp-content/uploads";
 
-/// Address of the themes' files, and their folder in the content folder.
+/// Path of theme files below the site's URL, and their folder in the content folder.
 const THEMES: (&str, &str) = ("/wp-content/themes", "themes");
 
-/// Folder of the uploads in the content folder.
+/// Folder of uploads in the content folder.
 const UPLOADS: &str = "uploads";
 
-/// Endings of the files of themes that browsers load. Nothing else in a theme is served: sources, archives, editors'
-/// copies and configuration may hold secrets.
+/// Extensions of theme files that browsers load. Other files of a theme are not served: sources, archives, backup copies and
+/// configuration may contain secrets.
 #[rustfmt::skip]
-const OF_THEMES: &[&str] = &[
+const THEME_EXTENSIONS: &[&str] = &[
     "3gp", "aac", "avif", "bmp", "css", "cur", "eot", "flac", "gif", "heic", "ico", "jpe", "jpeg", "jpg", "js", "json", "m4a", "m4v", "map",
     "mjs", "mov", "mp3", "mp4", "oga", "ogg", "ogv", "otf", "pdf", "png", "svg", "tif", "tiff", "ttf", "txt", "vtt", "wav", "webm",
     "webmanifest", "webp", "woff", "woff2",
 ];
 
-/// Endings of programs and of server configuration. They are not served from uploads: their source may hold secrets.
+/// Extensions of programs and configuration. They are not served from uploads, since they may contain secrets.
 #[rustfmt::skip]
-const REFUSED: &[&str] = &[
+const REFUSED_EXTENSIONS: &[&str] = &[
     "asp", "aspx", "bash", "bat", "cfg", "cgi", "cmd", "com", "conf", "db", "dll", "exe", "ini", "jsp", "log", "msi", "phar", "php",
     "phps", "pht", "phtml", "pl", "ps1", "py", "pyc", "rb", "sh", "so", "sql", "sqlite", "toml",
 ];
 
-/// Endings that a browser shows without running anything. All others are offered for download.
+/// Extensions of files that a browser can show safely. All others are downloaded.
 #[rustfmt::skip]
-const SHOWN: &[&str] = &[
+const INLINE_EXTENSIONS: &[&str] = &[
     "3gp", "aac", "avif", "bmp", "css", "flac", "gif", "heic", "ico", "jpe", "jpeg", "jpg", "m4a", "m4v", "mov", "mp3", "mp4", "ogg", "ogv",
     "pdf", "png", "tif", "tiff", "txt", "vtt", "wav", "webm", "webp", "woff", "woff2",
 ];
 
-/// Media types of files that are not uploaded as media, but by other ways.
-const FURTHER: &[(&str, &str)] = &[
+/// Media types of files that are not in the table of uploads.
+const EXTRA_TYPES: &[(&str, &str)] = &[
     ("otf", "font/otf"),
     ("svg", "image/svg+xml"),
     ("ttf", "font/ttf"),
@@ -62,30 +62,30 @@ const FURTHER: &[(&str, &str)] = &[
     ("woff2", "font/woff2"),
 ];
 
-/// Longest name of a file or folder, in bytes, as file systems have it.
-const LONGEST_NAME: usize = 255;
+/// Maximum length of a file name in bytes, as in most file systems.
+const MAX_NAME_LENGTH: usize = 255;
 
-/// What a browser may do with a file that it shows as a page: nothing.
+/// Content security policy of files that a browser might show as a page.
 const SANDBOX: HeaderValue = HeaderValue::from_static("sandbox; default-src 'none'");
 
-/// Serves the files of this storage at [`ADDRESS`], and the files of this content folder's themes beside, under the path
-/// of the site (empty, or `/blog`).
+/// A router for the files of this storage at [`ADDRESS`], and for theme files. `site_path` is the path of the site's URL: empty,
+/// or `/blog`.
 pub fn router(site_path: &str, storage: Storage, content_dir: &Path) -> Router {
     let (address, folder) = THEMES;
     let themes = ServeDir::new(content_dir.join(folder)).append_index_html_on_directories(false);
-    let of_uploads = Folder::new(content_dir.join(UPLOADS), format!("{site_path}{ADDRESS}"), |name| {
-        // Every ending counts: some servers run `a.php.jpg`, and a file made for those may be here.
-        !name.split('.').skip(1).any(|ending| REFUSED.contains(&ending))
+    let upload_guard = Folder::new(content_dir.join(UPLOADS), format!("{site_path}{ADDRESS}"), |name| {
+        // All extensions are checked: some web servers execute `a.php.jpg`, and the file may have been made for those.
+        !name.split('.').skip(1).any(|extension| REFUSED_EXTENSIONS.contains(&extension))
     });
-    let of_themes = Folder::new(content_dir.join(folder), format!("{site_path}{address}"), |name| {
-        name.rsplit_once('.').is_some_and(|(_, ending)| OF_THEMES.contains(&ending))
+    let theme_guard = Folder::new(content_dir.join(folder), format!("{site_path}{address}"), |name| {
+        name.rsplit_once('.').is_some_and(|(_, extension)| THEME_EXTENSIONS.contains(&extension))
     });
     let uploads = Router::new()
         .route(&format!("{site_path}{ADDRESS}/{{*path}}"), get(serve).with_state(storage))
-        .layer(from_fn_with_state(of_uploads, guard));
+        .layer(from_fn_with_state(upload_guard, guard));
     let themes = Router::new()
         .nest_service(&format!("{site_path}{address}"), themes)
-        .layer(from_fn_with_state(of_themes, guard));
+        .layer(from_fn_with_state(theme_guard, guard));
     uploads.merge(themes)
 }
 
@@ -95,7 +95,7 @@ struct Folder(Arc<FolderParts>);
 
 struct FolderParts {
     path: PathBuf,
-    /// Path of its URL.
+    /// Path of the folder's URL.
     url: String,
     /// Whether a file of this name, in lower case, is served.
     is_served: fn(&str) -> bool,
@@ -106,20 +106,21 @@ impl Folder {
         Folder(Arc::new(FolderParts { path, url, is_served }))
     }
 
-    /// Whether the file of this URL is served, by its name. What is below depends on every segment being a name: the
-    /// storage leaves out empty ones, so that `a.php/` would be `a.php` to it.
+    /// Whether the file at this path is served, according to its name. Empty segments are rejected, since the storage ignores
+    /// them: `a.php/` would be `a.php`.
     fn serves(&self, path: &str) -> bool {
         let Some(below) = path.strip_prefix(&self.0.url).and_then(|below| below.strip_prefix('/')) else {
             return false;
         };
-        let is_name = |segment: &str| !segment.is_empty() && !segment.starts_with('.') && segment.len() <= LONGEST_NAME;
+        let is_name =
+            |segment: &str| !segment.is_empty() && !segment.starts_with('.') && segment.len() <= MAX_NAME_LENGTH;
         let name = below.rsplit('/').next().unwrap_or_default().to_ascii_lowercase();
         below.split('/').all(is_name) && !name.contains(".php") && (self.0.is_served)(&name)
     }
 
-    /// Whether the URL leads to something else than a file inside the folder: through symbolic links, or to a pipe. Where
-    /// nothing exists there is nothing to refuse: the storage may be elsewhere.
-    async fn leaves(&self, path: &str) -> bool {
+    /// Whether the path leads to anything but a file inside the folder: through a symbolic link, or to a pipe. False if there is no
+    /// such file, since the storage may be elsewhere.
+    async fn leads_outside(&self, path: &str) -> bool {
         let Some(below) = path.strip_prefix(&self.0.url) else { return true };
         let file = match tokio::fs::canonicalize(self.0.path.join(below.trim_start_matches('/'))).await {
             Ok(file) => file,
@@ -133,15 +134,15 @@ impl Folder {
 
 async fn guard(State(folder): State<Folder>, request: Request, next: Next) -> Response {
     let path = percent_decode_str(request.uri().path()).decode_utf8_lossy().into_owned();
-    if !folder.serves(&path) || folder.leaves(&path).await {
+    if !folder.serves(&path) || folder.leads_outside(&path).await {
         return StatusCode::NOT_FOUND.into_response();
     }
     let name = path.rsplit('/').next().unwrap_or_default().to_ascii_lowercase();
-    let shown = name.rsplit_once('.').is_some_and(|(_, ending)| SHOWN.contains(&ending));
+    let is_inline = name.rsplit_once('.').is_some_and(|(_, extension)| INLINE_EXTENSIONS.contains(&extension));
     let mut response = next.run(request).await;
     let headers = response.headers_mut();
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-    if !shown {
+    if !is_inline {
         headers.insert(header::CONTENT_SECURITY_POLICY, SANDBOX);
         headers.insert(header::CONTENT_DISPOSITION, HeaderValue::from_static("attachment"));
     }
@@ -154,42 +155,42 @@ async fn serve(
     request: Request,
 ) -> Response {
     let (method, headers) = (request.method(), request.headers());
-    match answer(&storage, &path, method, headers).await {
+    match respond(&storage, &path, method, headers).await {
         Ok(response) => response,
         Err(error) if error.is_missing() => StatusCode::NOT_FOUND.into_response(),
         Err(error) => {
-            tracing::error!(%error, "an upload could not be read");
+            tracing::error!(%error, "cannot read an upload");
             StatusCode::INTERNAL_SERVER_ERROR.into_response()
         }
     }
 }
 
-async fn answer(
+async fn respond(
     storage: &Storage,
     path: &str,
     method: &Method,
     request: &HeaderMap,
 ) -> Result<Response, svc_media::StorageError> {
-    let asked = request.get(header::RANGE).and_then(|v| v.to_str().ok()).and_then(Range::parse);
-    // A part can only be asked for when the size is known; everything else is one question.
-    let part = if *method == Method::HEAD || asked.is_some() { Part::Nothing } else { Part::Whole };
+    let range = request.get(header::RANGE).and_then(|v| v.to_str().ok()).and_then(Range::parse);
+    // The size is needed to resolve a range, so ranges take two requests to the storage.
+    let part = if *method == Method::HEAD || range.is_some() { Part::Nothing } else { Part::Whole };
     let mut found = storage.get(path, part).await?;
     let mut headers = HeaderMap::new();
-    describe(path, &found, &mut headers);
+    add_file_headers(path, &found, &mut headers);
     if is_unchanged(request, &headers, found.modified) {
         return Ok((StatusCode::NOT_MODIFIED, headers).into_response());
     }
     let mut status = StatusCode::OK;
     let mut length = found.size;
-    if let Some(asked) = asked.filter(|_| *method != Method::HEAD && may_be_part(request, &headers, found.modified)) {
-        let Some((first, last)) = asked.within(found.size) else {
+    if let Some(range) = range.filter(|_| *method != Method::HEAD && allows_range(request, &headers, found.modified)) {
+        let Some((first, last)) = range.within(found.size) else {
             headers.insert(header::CONTENT_RANGE, text(&format!("bytes */{}", found.size)));
             return Ok((StatusCode::RANGE_NOT_SATISFIABLE, headers).into_response());
         };
         headers.insert(header::CONTENT_RANGE, text(&format!("bytes {first}-{last}/{}", found.size)));
         (status, length) = (StatusCode::PARTIAL_CONTENT, last - first + 1);
         found = storage.get(path, Part::Bytes(first..last + 1)).await?;
-    } else if asked.is_some() && *method != Method::HEAD {
+    } else if range.is_some() && *method != Method::HEAD {
         found = storage.get(path, Part::Whole).await?;
     }
     headers.insert(header::CONTENT_LENGTH, length.into());
@@ -198,12 +199,12 @@ async fn answer(
     Ok((status, headers, body).into_response())
 }
 
-/// The headers that tell what a file is.
-fn describe(path: &str, found: &Stored, headers: &mut HeaderMap) {
-    let ending = path.rsplit('.').next().unwrap_or_default().to_ascii_lowercase();
+/// Adds the headers that describe a file.
+fn add_file_headers(path: &str, found: &Stored, headers: &mut HeaderMap) {
+    let extension = path.rsplit('.').next().unwrap_or_default().to_ascii_lowercase();
     let known = svc_text::MimeTypes::known();
-    let further = || FURTHER.iter().find(|(e, _)| *e == ending).map(|(_, mime)| *mime);
-    let mime = known.of_extension(&ending).or_else(further).unwrap_or("application/octet-stream");
+    let extra = || EXTRA_TYPES.iter().find(|(e, _)| *e == extension).map(|(_, mime)| *mime);
+    let mime = known.of_extension(&extension).or_else(extra).unwrap_or("application/octet-stream");
     let charset = if mime.starts_with("text/") { "; charset=utf-8" } else { "" };
     headers.insert(header::CONTENT_TYPE, text(&format!("{mime}{charset}")));
     headers.insert(header::ACCEPT_RANGES, HeaderValue::from_static("bytes"));
@@ -213,21 +214,21 @@ fn describe(path: &str, found: &Stored, headers: &mut HeaderMap) {
     }
 }
 
-/// A header's value; what cannot stand in one is left out.
+/// A header value; empty if the text is not a valid one.
 fn text(value: &str) -> HeaderValue {
     HeaderValue::from_str(value).unwrap_or_else(|_| HeaderValue::from_static(""))
 }
 
-fn http_date(moment: DateTime<Utc>) -> String {
-    moment.format("%a, %d %b %Y %H:%M:%S GMT").to_string()
+fn http_date(date: DateTime<Utc>) -> String {
+    date.format("%a, %d %b %Y %H:%M:%S GMT").to_string()
 }
 
-fn moment(header: Option<&HeaderValue>) -> Option<DateTime<Utc>> {
+fn date(header: Option<&HeaderValue>) -> Option<DateTime<Utc>> {
     let text = header?.to_str().ok()?;
-    DateTime::parse_from_rfc2822(text).ok().map(|moment| moment.to_utc())
+    DateTime::parse_from_rfc2822(text).ok().map(|date| date.to_utc())
 }
 
-/// Whether the client has the file as it is: by its tag, else by its date.
+/// Whether the client has the current file, by `ETag` or else by date.
 fn is_unchanged(request: &HeaderMap, file: &HeaderMap, modified: DateTime<Utc>) -> bool {
     if let Some(tags) = request.get(header::IF_NONE_MATCH) {
         let plain = |tag: &str| tag.trim().trim_start_matches("W/").to_owned();
@@ -235,27 +236,27 @@ fn is_unchanged(request: &HeaderMap, file: &HeaderMap, modified: DateTime<Utc>) 
         let tags = tags.to_str().unwrap_or_default();
         return tags.trim() == "*" || tags.split(',').any(|tag| Some(plain(tag)) == own);
     }
-    moment(request.get(header::IF_MODIFIED_SINCE)).is_some_and(|since| modified.timestamp() <= since.timestamp())
+    date(request.get(header::IF_MODIFIED_SINCE)).is_some_and(|since| modified.timestamp() <= since.timestamp())
 }
 
-/// Whether a part of the file fits what the client has: `If-Range` names its tag or its very date.
-fn may_be_part(request: &HeaderMap, file: &HeaderMap, modified: DateTime<Utc>) -> bool {
+/// Whether a range is allowed: `If-Range` is absent, or matches the tag or the date.
+fn allows_range(request: &HeaderMap, file: &HeaderMap, modified: DateTime<Utc>) -> bool {
     let Some(condition) = request.get(header::IF_RANGE) else { return true };
     file.get(header::ETAG) == Some(condition)
-        || moment(Some(condition)).is_some_and(|date| date.timestamp() == modified.timestamp())
+        || date(Some(condition)).is_some_and(|date| date.timestamp() == modified.timestamp())
 }
 
-/// One part of a file as a client asks for it.
+/// A requested byte range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Range {
-    /// From here, to there or to the end; both count.
+    /// From the first byte to the last one (inclusive) or to the end.
     From(u64, Option<u64>),
-    /// The last bytes.
+    /// The last so many bytes.
     Last(u64),
 }
 
 impl Range {
-    /// Several parts at once, and what is not understood, count as not asked for.
+    /// Parses a `Range` header. Multiple ranges and invalid ones are ignored.
     fn parse(header: &str) -> Option<Self> {
         let (first, last) = header.strip_prefix("bytes=")?.split_once('-')?;
         let number = |text: &str| text.trim().parse::<u64>().ok();
@@ -269,7 +270,7 @@ impl Range {
         }
     }
 
-    /// The first and the last byte in a file of this size; `None` when nothing of it is asked for.
+    /// The first and the last byte in a file of this size; `None` if the range is outside of the file.
     fn within(self, size: u64) -> Option<(u64, u64)> {
         let end = size.checked_sub(1)?;
         match self {
@@ -288,7 +289,7 @@ mod tests {
     use http_body_util::BodyExt;
     use tower::ServiceExt;
 
-    async fn ask(dir: &Path, path: &str, headers: &[(&str, &str)]) -> (http::response::Parts, Vec<u8>) {
+    async fn send(dir: &Path, path: &str, headers: &[(&str, &str)]) -> (http::response::Parts, Vec<u8>) {
         let mut request = Request::builder().uri(path);
         for (name, value) in headers {
             request = request.header(*name, *value);
@@ -322,7 +323,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_served_and_how() {
+    async fn serves_uploads() {
         let dir = content();
         #[rustfmt::skip]
         let rows = [
@@ -335,7 +336,7 @@ mod tests {
             ("/2024%2f..%2f..%2fsecret.png", 404, false), ("/2024/%C3%BC%20b.png", 200, false),
         ];
         for (path, status, download) in rows {
-            let (parts, body) = ask(dir.path(), &format!("{ADDRESS}{path}"), &[]).await;
+            let (parts, body) = send(dir.path(), &format!("{ADDRESS}{path}"), &[]).await;
             assert_eq!(parts.status, status, "{path}");
             assert_eq!(parts.headers.contains_key(header::CONTENT_DISPOSITION), download, "{path}");
             if status == 200 {
@@ -346,7 +347,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn files_of_themes_are_served_by_a_list() {
+    async fn serves_theme_files_by_extension() {
         let dir = content();
         let theme = dir.path().join("themes/paper");
         std::fs::create_dir_all(theme.join("assets")).unwrap();
@@ -363,7 +364,7 @@ mod tests {
         for (name, status, download) in rows {
             std::fs::write(theme.join(name), "x").unwrap();
             let url = format!("/wp-content/themes/paper/{}", name.replace(' ', "%20"));
-            let (parts, _) = ask(dir.path(), &url, &[]).await;
+            let (parts, _) = send(dir.path(), &url, &[]).await;
             assert_eq!(parts.status, status, "{name}");
             assert_eq!(parts.headers.contains_key(header::CONTENT_DISPOSITION), download, "{name}");
         }
@@ -371,7 +372,7 @@ mod tests {
 
     #[cfg(unix)]
     #[tokio::test]
-    async fn symbolic_links_do_not_lead_out_of_the_folders() {
+    async fn symbolic_links_do_not_lead_outside() {
         use std::os::unix::fs::symlink;
         let dir = content();
         std::fs::create_dir_all(dir.path().join("themes/paper")).unwrap();
@@ -386,7 +387,7 @@ mod tests {
             let rows = [("file.png", 404), ("outside/secret.png", 404), ("inside.png", 200), ("dangling.png", 404)];
             for (name, status) in rows {
                 for (end, status) in [("", status), ("/", 404), ("%2f", 404), ("/x", 404), ("//", 404)] {
-                    let (parts, _) = ask(dir.path(), &format!("/wp-content/{folder}/{name}{end}"), &[]).await;
+                    let (parts, _) = send(dir.path(), &format!("/wp-content/{folder}/{name}{end}"), &[]).await;
                     assert_eq!(parts.status, status, "{folder}/{name}{end}");
                 }
             }
@@ -394,7 +395,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn parts() {
+    async fn ranges() {
         let dir = content();
         #[rustfmt::skip]
         let rows: [(&str, u16, &str, Option<&str>); 7] = [
@@ -404,18 +405,18 @@ mod tests {
             ("bytes=4-2", 200, "0123456789", None),
         ];
         for (range, status, expected, content_range) in rows {
-            let (parts, body) = ask(dir.path(), &format!("{ADDRESS}/2024/a.png"), &[("range", range)]).await;
+            let (parts, body) = send(dir.path(), &format!("{ADDRESS}/2024/a.png"), &[("range", range)]).await;
             assert_eq!((parts.status.as_u16(), body.as_slice()), (status, expected.as_bytes()), "{range}");
-            let told = parts.headers.get(header::CONTENT_RANGE).map(|v| v.to_str().unwrap());
-            assert_eq!(told, content_range, "{range}");
+            let header = parts.headers.get(header::CONTENT_RANGE).map(|v| v.to_str().unwrap());
+            assert_eq!(header, content_range, "{range}");
         }
     }
 
     #[tokio::test]
-    async fn conditions() {
+    async fn conditional_requests() {
         let dir = content();
         let path = format!("{ADDRESS}/2024/a.png");
-        let (first, _) = ask(dir.path(), &path, &[]).await;
+        let (first, _) = send(dir.path(), &path, &[]).await;
         let header = |name| first.headers[name].to_str().unwrap().to_owned();
         let (tag, date) = (header(header::ETAG), header(header::LAST_MODIFIED));
         assert_eq!((header(header::CONTENT_TYPE), header(header::CONTENT_LENGTH)), ("image/png".into(), "10".into()));
@@ -428,7 +429,7 @@ mod tests {
             (&[("range", "bytes=0-1"), ("if-range", &tag)], 206), (&[("range", "bytes=0-1"), ("if-range", "\"x\"")], 200),
         ];
         for (headers, status) in rows {
-            let (parts, _) = ask(dir.path(), &path, headers).await;
+            let (parts, _) = send(dir.path(), &path, headers).await;
             assert_eq!(parts.status, status, "{headers:?}");
         }
     }

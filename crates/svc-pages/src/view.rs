@@ -1,31 +1,30 @@
-//! What the templates show: plain values, ready to print. Members that end in `_html` are HTML already, made by the
-//! rendering of the site's content; all others are texts that the templates escape.
+//! Values of the templates. Fields that end in `_html` contain rendered HTML; the templates escape all others.
 
 use askama::Template;
 
-/// What every page has around its content.
+/// Values that every page has.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Frame {
     /// Language tag, as in `lang="en-US"`.
     pub(crate) lang: String,
-    /// Text of the window's title.
+    /// Text of the `title` element.
     pub(crate) title: String,
     pub(crate) site_name: String,
     pub(crate) tagline: String,
-    /// For people who see the page in a list of search results.
+    /// Description for search engines.
     pub(crate) description: String,
-    /// Address of the site, without a slash at the end.
+    /// The site's URL without a trailing slash.
     pub(crate) home: String,
     pub(crate) feed: String,
-    /// The address that this page should be linked by.
+    /// Canonical URL.
     pub(crate) canonical: Option<String>,
-    /// Not to be listed by search engines.
+    /// Whether search engines must not index the page.
     pub(crate) hidden: bool,
-    /// The interface's links for the head of the page.
+    /// Links to the REST API, for the head of the page.
     pub(crate) head_links_html: String,
-    /// The site's pages.
+    /// The site's top-level pages.
     pub(crate) menu: Vec<Link>,
-    /// What was searched for.
+    /// The search query.
     pub(crate) searched: String,
 }
 
@@ -34,32 +33,32 @@ pub(crate) struct Frame {
 pub(crate) struct Link {
     pub(crate) title_html: String,
     pub(crate) url: String,
-    /// Leads to the page that it is on.
+    /// Whether it links to the current page.
     pub(crate) current: bool,
 }
 
-/// A post as a page or a list shows it.
+/// A post on a page or in a list.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Entry {
     pub(crate) title_html: String,
     pub(crate) url: String,
-    /// In the site's own format.
+    /// In the site's date format.
     pub(crate) date: String,
     /// RFC 3339.
     pub(crate) machine_date: String,
     pub(crate) author: Option<Link>,
-    /// The content, or the excerpt in lists.
+    /// The content; in lists the excerpt.
     pub(crate) body_html: String,
 }
 
-/// Terms of one taxonomy under a post.
+/// Terms of a post in one taxonomy.
 #[derive(Clone, Debug)]
 pub(crate) struct TermGroup {
     pub(crate) label: String,
     pub(crate) terms: Vec<Link>,
 }
 
-/// A comment under a post.
+/// A comment.
 #[derive(Clone, Debug)]
 pub(crate) struct CommentView {
     pub(crate) id: i64,
@@ -69,51 +68,51 @@ pub(crate) struct CommentView {
     pub(crate) body_html: String,
 }
 
-/// Posts, newest first, a page at a time.
+/// A page of a list of posts.
 #[derive(Template)]
 #[template(path = "list.html")]
 pub(crate) struct ListPage {
     pub(crate) page: Frame,
     /// Empty on the front page.
     pub(crate) heading_html: String,
-    /// A description of what is listed.
+    /// Description of the list.
     pub(crate) note_html: String,
     pub(crate) entries: Vec<Entry>,
-    /// What to say when there are none.
-    pub(crate) nothing: &'static str,
+    /// Shown if there are no posts.
+    pub(crate) empty_message: &'static str,
     pub(crate) newer: Option<String>,
     pub(crate) older: Option<String>,
 }
 
-/// One post of any type.
+/// The page of a post.
 #[derive(Template)]
 #[template(path = "single.html")]
 pub(crate) struct SinglePage {
     pub(crate) page: Frame,
     pub(crate) entry: Entry,
-    /// Shows date and author.
+    /// Whether date and author are shown.
     pub(crate) dated: bool,
     pub(crate) groups: Vec<TermGroup>,
     pub(crate) comments_heading: String,
     pub(crate) comments: Vec<CommentView>,
 }
 
-/// A page that the theme has drawn.
+/// A page rendered with the theme.
 #[derive(Template)]
 #[template(path = "themed.html")]
 pub(crate) struct ThemedPage<'a> {
     pub(crate) page: &'a Frame,
     pub(crate) css: &'a str,
-    /// The rules of its blocks.
+    /// CSS of the blocks on the page.
     pub(crate) block_css: &'a str,
-    /// Class names of the body.
+    /// CSS classes of the body.
     pub(crate) classes: String,
-    /// There is an element to skip to.
+    /// Whether there is a target for the skip link.
     pub(crate) has_main: bool,
     pub(crate) body_html: String,
 }
 
-/// One post, for frames of other sites.
+/// The page of a post for embedding.
 #[derive(Template)]
 #[template(path = "embed.html")]
 pub(crate) struct EmbedPage {
@@ -122,7 +121,7 @@ pub(crate) struct EmbedPage {
     pub(crate) script: &'static str,
 }
 
-/// A message.
+/// A page with a message.
 #[derive(Template)]
 #[template(path = "plain.html")]
 pub(crate) struct PlainPage {
@@ -131,22 +130,22 @@ pub(crate) struct PlainPage {
     pub(crate) text: &'static str,
 }
 
-/// The feed of newest posts.
+/// The RSS feed.
 #[derive(Template)]
 #[template(path = "feed.xml")]
 pub(crate) struct Feed {
     pub(crate) title: String,
     pub(crate) tagline: String,
     pub(crate) home: String,
-    /// The feed's own address.
+    /// URL of the feed.
     pub(crate) own: String,
     pub(crate) lang: String,
-    /// RFC 2822, empty when nothing was ever published.
+    /// RFC 2822; empty if nothing has been published.
     pub(crate) built: String,
     pub(crate) items: Vec<FeedItem>,
 }
 
-/// A post in the feed.
+/// A post in a feed.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FeedItem {
     pub(crate) title: String,
@@ -158,7 +157,7 @@ pub(crate) struct FeedItem {
     pub(crate) guid: String,
     /// Plain text.
     pub(crate) summary: String,
-    /// HTML, which the feed carries escaped.
+    /// HTML.
     pub(crate) content: String,
 }
 
@@ -196,15 +195,14 @@ mod tests {
         }
     }
 
-    /// Templates escape what is text: nothing of it can begin a tag or end an attribute.
     #[test]
-    fn texts_are_escaped_on_every_page() {
+    fn pages_escape_texts() {
         let list = ListPage {
             page: frame(),
             heading_html: "H".to_owned(),
             note_html: String::new(),
             entries: vec![entry()],
-            nothing: "",
+            empty_message: "",
             newer: Some(HOSTILE.to_owned()),
             older: Some(HOSTILE.to_owned()),
         };
@@ -232,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn the_feed_is_escaped_as_xml() {
+    fn the_feed_escapes_xml() {
         let item = FeedItem { content: "<p>a & b</p>]]>".to_owned(), title: HOSTILE.to_owned(), ..FeedItem::default() };
         let feed = Feed {
             title: HOSTILE.to_owned(),

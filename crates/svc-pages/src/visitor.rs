@@ -1,48 +1,48 @@
-//! Who views a page: the user of the log-in cookie, and the cookie that opens posts with a password.
+//! The visitor of a page: the user of the log-in cookie, and the cookie with a post password.
 
 use http::{HeaderMap, header};
 use svc_auth::{Caller, Scheme, cookie::site_hash, nonce::NonceSubject};
-use svc_login::{Identities, NOBODY, cookie_value, token_of};
 use svc_site::{OpenedPosts, SiteResult, Visitor};
+use svc_login::{ANONYMOUS, Identities, cookie_value, token_of};
 use svc_store::Db;
 
-/// What nonces of the log-out link are made for.
+/// Nonce action of the log-out link.
 const LOG_OUT: &str = "log-out";
 
-/// Who views a page, and their session.
+/// The visitor of a page, and their session.
 pub(crate) struct Viewer {
     pub(crate) visitor: Visitor,
-    /// The session's token; empty without one.
+    /// The session's token; empty without a session.
     token: String,
 }
 
 impl Viewer {
-    /// By the cookies of a request, in the snapshot that the page is made of.
+    /// The visitor who sent these cookies, in the snapshot of the page.
     pub(crate) fn of(identities: &Identities, db: &mut Db, headers: &HeaderMap) -> SiteResult<Self> {
         let mut viewer = Viewer { visitor: Visitor::default(), token: String::new() };
         if !headers.contains_key(header::COOKIE) {
             return Ok(viewer);
         }
-        let known = identities.known(db)?;
-        let opener = identities.site.brand.post_password_cookie() + &site_hash(known.settings.option("siteurl"));
-        if let Some(value) = cookie_value(headers, &opener) {
+        let config = identities.login_settings(db)?;
+        let cookie_name = identities.site.brand.post_password_cookie() + &site_hash(config.settings.option("siteurl"));
+        if let Some(value) = cookie_value(headers, &cookie_name) {
             viewer.visitor.opened = OpenedPosts::by_cookie(&value);
         }
-        let Some(value) = cookie_value(headers, &known.cookies.logged_in) else { return Ok(viewer) };
-        let (_, subject) = identities.of_cookie(db, &value, Scheme::LoggedIn, false)?;
+        let Some(value) = cookie_value(headers, &config.cookies.logged_in) else { return Ok(viewer) };
+        let (_, subject) = identities.by_cookie_value(db, &value, Scheme::LoggedIn, false)?;
         if let Some(subject) = subject {
-            viewer.visitor.caller = known.caller(&subject, db.prefix());
+            viewer.visitor.caller = config.caller(&subject, db.prefix());
             token_of(&value).clone_into(&mut viewer.token);
-            viewer.visitor.logout_nonce = identities.nonce(LOG_OUT, viewer.bearer());
+            viewer.visitor.logout_nonce = identities.nonce(LOG_OUT, viewer.nonce_subject());
         }
         Ok(viewer)
     }
 
-    /// The subject of the viewer's nonces.
-    pub(crate) fn bearer(&self) -> NonceSubject<'_> {
+    /// The subject of the visitor's nonces.
+    pub(crate) fn nonce_subject(&self) -> NonceSubject<'_> {
         match &self.visitor.caller {
             Caller { id, .. } if self.visitor.caller.is_logged_in() => NonceSubject { user: *id, token: &self.token },
-            _ => NOBODY,
+            _ => ANONYMOUS,
         }
     }
 }

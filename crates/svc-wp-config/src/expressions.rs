@@ -1,38 +1,38 @@
-//! Expressions of a configuration: their values, and what they define on the way.
+//! Evaluates the expressions of a configuration.
 
 use std::path::Path;
 
-use crate::reader::{Defined, LAST, Lost, MAX_DEPTH, MAX_FILES, Mode, Read, Reader};
+use crate::statements::{Certainty, Definition, MAX_DEPTH, MAX_FILES, Parsed, Parser, Unsupported, WP_SETTINGS};
 use crate::tokens::{Part, Token};
 use crate::value::{self, Value};
 
-impl Reader<'_, '_> {
-    /// Reads a further file of configuration, as long as there are not too many.
+impl Parser<'_, '_> {
+    /// Evaluates an included file, within the bounds.
     fn include(&mut self, path: &Value) -> Value {
-        let Some(path) = path.text().filter(|_| self.mode == Mode::Surely) else { return Value::Unknown };
+        let Some(path) = path.text().filter(|_| self.certainty == Certainty::Always) else { return Value::Unknown };
         let path = self.path.parent().unwrap_or(Path::new("")).join(path);
         match path.file_name().and_then(|n| n.to_str()) {
-            Some(LAST) => self.world.finished = true,
-            // Loads code by name and configures nothing.
+            Some(WP_SETTINGS) => self.evaluation.finished = true,
+            // Autoloaders configure nothing.
             Some("autoload.php") => {}
-            _ if self.world.n_files < MAX_FILES && self.world.depth < MAX_DEPTH && path.is_file() => {
-                self.world.depth += 1;
-                if let Err(error) = self.world.file(&path) {
-                    tracing::warn!(file = %path.display(), %error, "a file of the configuration is left out");
+            _ if self.evaluation.n_files < MAX_FILES && self.evaluation.depth < MAX_DEPTH && path.is_file() => {
+                self.evaluation.depth += 1;
+                if let Err(error) = self.evaluation.file(&path) {
+                    tracing::warn!(file = %path.display(), %error, "cannot read an included configuration file");
                 }
-                self.world.depth -= 1;
+                self.evaluation.depth -= 1;
             }
             _ => {}
         }
         Value::Unknown
     }
 
-    pub(crate) fn expression(&mut self) -> Read<Value> {
-        self.deeper(|r| r.binary(0))
+    pub(crate) fn expression(&mut self) -> Parsed<Value> {
+        self.nested(|r| r.binary(0))
     }
 
-    /// An expression of operators that bind at least this much.
-    fn binary(&mut self, least: u8) -> Read<Value> {
+    /// An expression with operators of at least this precedence.
+    fn binary(&mut self, least: u8) -> Parsed<Value> {
         let mut left = self.unary()?;
         loop {
             let Some((sign, level)) = self.operator().filter(|(_, level)| *level >= least) else { return Ok(left) };
@@ -40,24 +40,24 @@ impl Reader<'_, '_> {
             left = match sign {
                 "?" => self.choice(&left)?,
                 "??" => {
-                    let mode = match &left {
-                        Value::Null => Mode::Surely,
-                        Value::Unknown => Mode::Perhaps,
-                        _ => Mode::Never,
+                    let certainty = match &left {
+                        Value::Null => Certainty::Always,
+                        Value::Unknown => Certainty::Maybe,
+                        _ => Certainty::Never,
                     };
-                    let right = self.within(mode, |r| r.binary(level))?;
+                    let right = self.within(certainty, |r| r.binary(level))?;
                     if left == Value::Null { right } else { left }
                 }
                 "&&" | "||" => {
-                    // The side that decides alone: `false &&`, `true ||`.
+                    // The left value that decides alone: `false &&`, `true ||`.
                     let decides = sign == "||";
-                    let mode = match left.truth() {
-                        Some(truth) if truth == decides => Mode::Never,
-                        Some(_) => Mode::Surely,
-                        None => Mode::Perhaps,
+                    let certainty = match left.to_bool() {
+                        Some(truth) if truth == decides => Certainty::Never,
+                        Some(_) => Certainty::Always,
+                        None => Certainty::Maybe,
                     };
-                    let right = self.within(mode, |r| r.binary(level + 1))?;
-                    Value::from_truth(match (left.truth(), right.truth()) {
+                    let right = self.within(certainty, |r| r.binary(level + 1))?;
+                    Value::from_bool(match (left.to_bool(), right.to_bool()) {
                         (Some(truth), _) | (_, Some(truth)) if truth == decides => Some(decides),
                         (Some(_), Some(truth)) => Some(truth),
                         _ => None,
@@ -71,7 +71,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// The operator that stands here, and how much it binds.
+    /// The current operator and its precedence.
     fn operator(&self) -> Option<(&'static str, u8)> {
         Some(match self.peek()? {
             Token::Name(name) if name.eq_ignore_ascii_case("or") => ("||", 0),
@@ -95,16 +95,16 @@ impl Reader<'_, '_> {
     }
 
     /// `a ? b : c` and `a ?: c`, after the question mark.
-    fn choice(&mut self, condition: &Value) -> Read<Value> {
-        let truth = condition.truth();
-        let mode = |wanted: bool| match truth {
-            Some(truth) if truth == wanted => Mode::Surely,
-            Some(_) => Mode::Never,
-            None => Mode::Perhaps,
+    fn choice(&mut self, condition: &Value) -> Parsed<Value> {
+        let truth = condition.to_bool();
+        let certainty = |wanted: bool| match truth {
+            Some(truth) if truth == wanted => Certainty::Always,
+            Some(_) => Certainty::Never,
+            None => Certainty::Maybe,
         };
-        let yes = if self.is(":") { condition.clone() } else { self.within(mode(true), |r| r.binary(3))? };
+        let yes = if self.is(":") { condition.clone() } else { self.within(certainty(true), |r| r.binary(3))? };
         self.expect(":")?;
-        let no = self.within(mode(false), |r| r.binary(5))?;
+        let no = self.within(certainty(false), |r| r.binary(5))?;
         Ok(match truth {
             Some(true) => yes,
             Some(false) => no,
@@ -113,13 +113,13 @@ impl Reader<'_, '_> {
         })
     }
 
-    fn unary(&mut self) -> Read<Value> {
-        self.deeper(Self::unary_within)
+    fn unary(&mut self) -> Parsed<Value> {
+        self.nested(Self::unary_inner)
     }
 
-    fn unary_within(&mut self) -> Read<Value> {
+    fn unary_inner(&mut self) -> Parsed<Value> {
         if self.take("!") {
-            return Ok(Value::from_truth(self.unary()?.truth().map(|t| !t)));
+            return Ok(Value::from_bool(self.unary()?.to_bool().map(|t| !t)));
         }
         if self.take("@") || self.take("&") {
             return self.unary();
@@ -135,7 +135,7 @@ impl Reader<'_, '_> {
                 let value = self.unary()?;
                 return Ok(match kind.as_str() {
                     "string" => value.text().map_or(Value::Unknown, Value::Text),
-                    "bool" | "boolean" => Value::from_truth(value.truth()),
+                    "bool" | "boolean" => Value::from_bool(value.to_bool()),
                     "int" | "integer" => value::call("intval", &[value]).unwrap_or(Value::Unknown),
                     _ => value,
                 });
@@ -146,19 +146,19 @@ impl Reader<'_, '_> {
             return self.variable(&name);
         }
         let value = self.primary()?;
-        self.members(value).map(|(value, _)| value)
+        self.accessors(value).map(|(value, _)| value)
     }
 
-    /// A variable, its members, or an assignment to it.
-    fn variable(&mut self, name: &str) -> Read<Value> {
+    /// A variable, its elements, or an assignment.
+    fn variable(&mut self, name: &str) -> Parsed<Value> {
         let line = self.line();
         self.at += 1;
         let value = match name {
-            "_ENV" | "_SERVER" => return self.environment_member(name),
-            _ => self.world.variables.get(name).map_or(Value::Unknown, |d| d.value.clone()),
+            "_ENV" | "_SERVER" => return self.environment_element(name),
+            _ => self.evaluation.variables.get(name).map_or(Value::Unknown, |d| d.value.clone()),
         };
-        let (value, n_members) = self.members(value)?;
-        let plain = n_members == 0;
+        let (value, n_accessors) = self.accessors(value)?;
+        let plain = n_accessors == 0;
         let Some(Token::Sign(sign)) = self.peek() else { return Ok(value) };
         let assigned = match *sign {
             "=" => {
@@ -190,14 +190,14 @@ impl Reader<'_, '_> {
         Ok(assigned)
     }
 
-    /// `$_ENV['NAME']`; `$_SERVER` holds the environment as well, and what each request tells, which is not known here.
-    fn environment_member(&mut self, name: &str) -> Read<Value> {
+    /// `$_ENV['NAME']` and `$_SERVER['NAME']`. Values of `$_SERVER` that depend on the request are unknown.
+    fn environment_element(&mut self, name: &str) -> Parsed<Value> {
         if !self.take("[") {
             return Ok(Value::Unknown);
         }
         let key = self.expression()?;
         self.expect("]")?;
-        let found = key.text().and_then(|key| self.world.variable_of_environment(&key));
+        let found = key.text().and_then(|key| self.evaluation.environment_variable(&key));
         let value = match found {
             Some(text) => Value::Text(text),
             None if name == "_ENV" && key != Value::Unknown => Value::Null,
@@ -209,19 +209,19 @@ impl Reader<'_, '_> {
         Ok(value)
     }
 
-    /// What follows a value: `[key]`, `->name`, calls. How many of them there were.
-    fn members(&mut self, mut value: Value) -> Read<(Value, usize)> {
+    /// Accessors after a value: `[key]`, `->name`, calls. Returns the value and the number of accessors.
+    fn accessors(&mut self, mut value: Value) -> Parsed<(Value, usize)> {
         let mut n = 0;
         loop {
             if self.take("[") {
                 let key = if self.is("]") { Value::Unknown } else { self.expression()? };
                 self.expect("]")?;
-                value = value.member(&key);
+                value = value.element(&key);
             } else if self.take("->") || self.take("?->") {
-                let Some(Token::Name(name)) = self.peek() else { return Err(Lost) };
+                let Some(Token::Name(name)) = self.peek() else { return Err(Unsupported) };
                 let key = Value::Text(name.clone());
                 self.at += 1;
-                value = value.member(&key);
+                value = value.element(&key);
             } else if self.is("(") {
                 self.arguments()?;
                 value = Value::Unknown;
@@ -232,7 +232,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    fn arguments(&mut self) -> Read<Vec<Value>> {
+    fn arguments(&mut self) -> Parsed<Vec<Value>> {
         self.expect("(")?;
         let mut arguments = Vec::new();
         while !self.take(")") {
@@ -244,9 +244,9 @@ impl Reader<'_, '_> {
         Ok(arguments)
     }
 
-    fn primary(&mut self) -> Read<Value> {
+    fn primary(&mut self) -> Parsed<Value> {
         let line = self.line();
-        let token = self.peek().cloned().ok_or(Lost)?;
+        let token = self.peek().cloned().ok_or(Unsupported)?;
         self.at += 1;
         match token {
             Token::Text(text) => Ok(Value::Text(text)),
@@ -260,21 +260,21 @@ impl Reader<'_, '_> {
             }
             Token::Sign("[") => self.list("]"),
             Token::Name(name) => self.named(&name, line),
-            Token::Sign(_) | Token::Variable(_) => Err(Lost),
+            Token::Sign(_) | Token::Variable(_) => Err(Unsupported),
         }
     }
 
     fn template(&self, parts: &[Part]) -> Value {
         let text = parts.iter().map(|part| match part {
             Part::Text(text) => Some(text.clone()),
-            Part::Variable(name) => self.world.variables.get(name)?.value.text(),
+            Part::Variable(name) => self.evaluation.variables.get(name)?.value.text(),
             Part::Other => None,
         });
         text.collect::<Option<String>>().map_or(Value::Unknown, Value::Text)
     }
 
-    /// The items of a list, after its opening.
-    fn list(&mut self, end: &str) -> Read<Value> {
+    /// The items of an array, after the opening bracket.
+    fn list(&mut self, end: &str) -> Parsed<Value> {
         let mut items = Vec::new();
         let mut known = true;
         while !self.take(end) {
@@ -292,8 +292,8 @@ impl Reader<'_, '_> {
         Ok(if known { Value::List(items) } else { Value::Unknown })
     }
 
-    /// What begins with a name: a keyword, a call, a constant.
-    fn named(&mut self, name: &str, line: usize) -> Read<Value> {
+    /// An expression that begins with a name: a keyword, a call or a constant.
+    fn named(&mut self, name: &str, line: usize) -> Parsed<Value> {
         let lower = name.to_ascii_lowercase();
         match lower.as_str() {
             "true" => return Ok(Value::Bool(true)),
@@ -311,21 +311,21 @@ impl Reader<'_, '_> {
                 if self.is("(") {
                     self.arguments()?;
                 }
-                self.world.finished |= self.mode == Mode::Surely;
+                self.evaluation.finished |= self.certainty == Certainty::Always;
                 return Ok(Value::Unknown);
             }
             "new" => {
                 let class = matches!(self.peek(), Some(Token::Name(name)) if !name.eq_ignore_ascii_case("class"));
                 self.at += usize::from(class);
-                return if class { Ok(Value::Unknown) } else { Err(Lost) };
+                return if class { Ok(Value::Unknown) } else { Err(Unsupported) };
             }
             "function" | "fn" | "static" | "match" | "list" | "clone" | "print" | "throw" | "yield" => {
-                return Err(Lost);
+                return Err(Unsupported);
             }
             _ => {}
         }
         if self.take("::") {
-            return self.of_class(name, line);
+            return self.static_call(name, line);
         }
         if !self.is("(") {
             return Ok(self.constant(name));
@@ -342,14 +342,13 @@ impl Reader<'_, '_> {
             "MYSQLI_CLIENT_SSL" => Value::Int(crate::database::CLIENT_SSL),
             "MYSQLI_CLIENT_SSL_DONT_VERIFY_SERVER_CERT" => Value::Int(crate::database::CLIENT_SSL_UNVERIFIED),
             "MYSQLI_CLIENT_COMPRESS" => Value::Int(32),
-            _ => self.world.constants.get(name).map_or(Value::Unknown, |d| d.value.clone()),
+            _ => self.evaluation.constants.get(name).map_or(Value::Unknown, |d| d.value.clone()),
         }
     }
 
-    /// `Class::member`, after the colons. Frameworks of sites define their constants through a class `Config`, and load
-    /// files of variables through `Dotenv`.
-    fn of_class(&mut self, class: &str, line: usize) -> Read<Value> {
-        let Some(Token::Name(member)) = self.peek() else { return Err(Lost) };
+    /// `Class::member`, after the colons. Bedrock defines constants with the class `Config` and loads `.env` files with `Dotenv`.
+    fn static_call(&mut self, class: &str, line: usize) -> Parsed<Value> {
+        let Some(Token::Name(member)) = self.peek() else { return Err(Unsupported) };
         let member = member.clone();
         self.at += 1;
         if !self.is("(") {
@@ -360,16 +359,16 @@ impl Reader<'_, '_> {
             ("Config", "define", [Value::Text(_), ..]) => Ok(self.call("define", &arguments, line)),
             ("Config", "get", [Value::Text(name)]) => Ok(self.constant(name)),
             ("Dotenv", _, _) => {
-                self.load_variables(&arguments);
+                self.load_dotenv(&arguments);
                 Ok(Value::Unknown)
             }
             _ => Ok(Value::Unknown),
         }
     }
 
-    /// Loads the files of variables in the folder that the first text names: `.env`, or those of the first list.
-    fn load_variables(&mut self, arguments: &[Value]) {
-        if self.mode != Mode::Surely {
+    /// Loads `.env` files from the folder in the first text argument: `.env`, or the files in the first array argument.
+    fn load_dotenv(&mut self, arguments: &[Value]) {
+        if self.certainty != Certainty::Always {
             return;
         }
         let folder = arguments.iter().find_map(|a| if let Value::Text(t) = a { Some(Path::new(t)) } else { None });
@@ -381,7 +380,7 @@ impl Reader<'_, '_> {
         for name in names.unwrap_or_else(|| vec![".env".to_owned()]) {
             let text = value::call("file_get_contents", &[Value::Text(folder.join(name).display().to_string())]);
             if let Some(Value::Text(text)) = text {
-                self.world.dotenv.extend(value::dotenv(&text));
+                self.evaluation.dotenv.extend(value::dotenv(&text));
             }
         }
     }
@@ -393,14 +392,14 @@ impl Reader<'_, '_> {
                 self.define(&constant, arguments.get(1).cloned().unwrap_or(Value::Null), line);
                 Value::Bool(true)
             }
-            ("defined", Some(constant)) => match self.world.constants.get(&constant) {
-                // Perhaps defined: what could not be followed would have defined it.
-                Some(Defined { value: Value::Unknown, .. }) => Value::Unknown,
+            ("defined", Some(constant)) => match self.evaluation.constants.get(&constant) {
+                // Code that was skipped might have defined it.
+                Some(Definition { value: Value::Unknown, .. }) => Value::Unknown,
                 found => Value::Bool(found.is_some()),
             },
             ("constant", Some(constant)) => self.constant(&constant),
-            ("getenv", Some(variable)) => self.world.variable_of_environment(&variable).into(),
-            ("env", Some(variable)) => match self.world.variable_of_environment(&variable) {
+            ("getenv", Some(variable)) => self.evaluation.environment_variable(&variable).into(),
+            ("env", Some(variable)) => match self.evaluation.environment_variable(&variable) {
                 Some(text) => match text.as_str() {
                     "true" => Value::Bool(true),
                     "false" => Value::Bool(false),
@@ -409,12 +408,12 @@ impl Reader<'_, '_> {
                 },
                 None => arguments.get(1).cloned().unwrap_or(Value::Null),
             },
-            // What the official container image defines for itself.
+            // A function of the official container image.
             ("getenv_docker", Some(variable)) => {
-                let file = self.world.variable_of_environment(&format!("{variable}_FILE"));
+                let file = self.evaluation.environment_variable(&format!("{variable}_FILE"));
                 let content =
                     file.map(|f| value::call("file_get_contents", &[Value::Text(f)]).unwrap_or(Value::Unknown));
-                match (content, self.world.variable_of_environment(&variable)) {
+                match (content, self.evaluation.environment_variable(&variable)) {
                     (Some(content), _) => value::call("rtrim", &[content]).unwrap_or(Value::Unknown),
                     (None, Some(text)) => Value::Text(text),
                     (None, None) => arguments.get(1).cloned().unwrap_or(Value::Null),
@@ -425,7 +424,7 @@ impl Reader<'_, '_> {
                 [value, ..] => Value::Bool(*value != Value::Null),
                 [] => Value::Unknown,
             },
-            ("empty", _) => Value::from_truth(arguments.first().and_then(Value::truth).map(|t| !t)),
+            ("empty", _) => Value::from_bool(arguments.first().and_then(Value::to_bool).map(|t| !t)),
             _ => value::call(name, arguments).unwrap_or(Value::Unknown),
         }
     }
@@ -434,10 +433,10 @@ impl Reader<'_, '_> {
 fn operate(sign: &str, left: &Value, right: &Value) -> Value {
     match (sign, left, right) {
         (".", _, _) => left.text().zip(right.text()).map_or(Value::Unknown, |(l, r)| Value::Text(l + &r)),
-        ("==", _, _) => Value::from_truth(left.equals(right, false)),
-        ("===", _, _) => Value::from_truth(left.equals(right, true)),
-        ("!=" | "<>", _, _) => Value::from_truth(left.equals(right, false).map(|e| !e)),
-        ("!==", _, _) => Value::from_truth(left.equals(right, true).map(|e| !e)),
+        ("==", _, _) => Value::from_bool(left.equals(right, false)),
+        ("===", _, _) => Value::from_bool(left.equals(right, true)),
+        ("!=" | "<>", _, _) => Value::from_bool(left.equals(right, false).map(|e| !e)),
+        ("!==", _, _) => Value::from_bool(left.equals(right, true).map(|e| !e)),
         ("|", Value::Int(l), Value::Int(r)) => Value::Int(l | r),
         ("&", Value::Int(l), Value::Int(r)) => Value::Int(l & r),
         ("+", Value::Int(l), Value::Int(r)) => l.checked_add(*r).map_or(Value::Unknown, Value::Int),

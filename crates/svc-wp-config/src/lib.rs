@@ -3,7 +3,7 @@
 mod database;
 mod error;
 mod expressions;
-mod reader;
+mod statements;
 mod tokens;
 mod value;
 
@@ -17,7 +17,7 @@ pub use database::{Database, Tls};
 pub use error::{Error, ErrorKind, Result};
 
 use database::Server;
-use reader::{Defined, World};
+use statements::{Definition, Evaluation};
 use value::Value;
 
 /// Looks up an environment variable.
@@ -44,8 +44,8 @@ impl fmt::Debug for Located {
 /// An evaluated `wp-config.php`.
 pub struct WpConfig {
     path: PathBuf,
-    constants: HashMap<String, Defined>,
-    variables: HashMap<String, Defined>,
+    constants: HashMap<String, Definition>,
+    variables: HashMap<String, Definition>,
 }
 
 impl WpConfig {
@@ -55,12 +55,12 @@ impl WpConfig {
     /// If the file cannot be read. Included files that cannot be read are logged and left out.
     pub fn read(path: &Path, environment: &Environment<'_>) -> Result<Self> {
         let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-        let mut world = World::new(environment);
+        let mut evaluation = Evaluation::new(environment);
         // WordPress defines this constant before it reads its configuration.
         let root = Value::Text(format!("{}/", wordpress_root(&path).display()));
-        world.constants.insert("ABSPATH".to_owned(), Defined { value: root, file: path.clone(), line: 1 });
-        world.file(&path).map_err(|e| Error::new(&path, 1, ErrorKind::Io(e)))?;
-        Ok(WpConfig { constants: world.constants, variables: world.variables, path })
+        evaluation.constants.insert("ABSPATH".to_owned(), Definition { value: root, file: path.clone(), line: 1 });
+        evaluation.file(&path).map_err(|e| Error::new(&path, 1, ErrorKind::Io(e)))?;
+        Ok(WpConfig { constants: evaluation.constants, variables: evaluation.variables, path })
     }
 
     /// Path of the configuration, absolute.
@@ -122,8 +122,8 @@ impl WpConfig {
 }
 
 /// The text of a definition. `name` is for the error.
-fn located(defined: Option<&Defined>, name: &str) -> Result<Option<Located>> {
-    let Some(Defined { value, file, line }) = defined else { return Ok(None) };
+fn located(defined: Option<&Definition>, name: &str) -> Result<Option<Located>> {
+    let Some(Definition { value, file, line }) = defined else { return Ok(None) };
     match value.text() {
         Some(text) => Ok(Some(Located { text, file: file.clone(), line: *line })),
         None => Err(Error::new(file, *line, ErrorKind::Unknown(name.to_owned()))),

@@ -54,7 +54,7 @@ fn check(php: &str, environment: &[(&str, &str)], name: &str, expected: Option<&
 }
 
 #[test]
-fn the_sample_file() {
+fn reads_a_typical_file() {
     let php = r#"<?php
 /**
  * The base configuration; define( 'DB_NAME', 'not this' );
@@ -99,7 +99,7 @@ define( 'WP_HOME', 'http://too.late' );
 }
 
 #[test]
-fn values_are_followed() {
+fn evaluates_values() {
     #[rustfmt::skip]
     let rows: &[(&str, &[(&str, &str)], &str, Option<&str>)] = &[
         ("const AUTH_KEY = 'a' . 'b', X = 1;", &[], "AUTH_KEY", Some("ab")),
@@ -156,7 +156,7 @@ fn unknown_values_name_their_line() {
 }
 
 #[test]
-fn further_files_are_followed() {
+fn evaluates_included_files() {
     let found = read(
         &[
             (
@@ -173,7 +173,7 @@ fn further_files_are_followed() {
 }
 
 #[test]
-fn a_site_of_a_framework_with_a_file_of_variables() {
+fn evaluates_bedrock_with_a_dotenv_file() {
     let application = r"<?php
 use Roots\WPConfig\Config;
 use function Env\env;

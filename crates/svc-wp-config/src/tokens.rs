@@ -1,34 +1,34 @@
-//! The words of a PHP file, each with its line. What is no PHP (the text outside `<?php … ?>`) is left out.
+//! The tokens of a PHP file with their lines. Text outside `<?php … ?>` is left out.
 
-/// A word of PHP.
+/// A PHP token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Token {
-    /// `$name`, without the sign.
+    /// `$name`, without the dollar sign.
     Variable(String),
-    /// A name or keyword as written, with its backslashes but not a leading one.
+    /// A name or keyword, without a leading backslash.
     Name(String),
-    /// A text without variables in it.
+    /// A string without variables.
     Text(String),
-    /// A text between double quotes with variables in it.
+    /// A double-quoted string with variables.
     Template(Vec<Part>),
-    /// A whole number.
+    /// An integer.
     Number(i64),
-    /// A sign, the longest that fits.
+    /// An operator or punctuation.
     Sign(&'static str),
-    /// Something that no configuration needs: a heredoc, a number with a fraction, a command.
+    /// An unsupported token: heredoc, float, shell command.
     Other,
 }
 
-/// A piece of a text between double quotes.
+/// A part of a double-quoted string.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Part {
     Text(String),
     Variable(String),
-    /// More than a plain variable.
+    /// An expression other than a plain variable.
     Other,
 }
 
-/// Every sign, longer ones before those that they begin with.
+/// All operators and punctuation; longer ones precede their prefixes.
 #[rustfmt::skip]
 const SIGNS: &[&str] = &[
     "===", "!==", "<=>", "**=", "...", "<<=", ">>=", "??=", "?->",
@@ -37,13 +37,12 @@ const SIGNS: &[&str] = &[
     ";", ",", "(", ")", "[", "]", "{", "}", "=", ".", "?", ":", "!", "&", "|", "^", "~", "@", "<", ">", "+", "-", "*", "/", "%", "$", "\\",
 ];
 
-/// The words of a file with their lines, from one. A text or comment that never ends goes on to the file's end, as does
-/// everything that cannot be taken apart: what it hides is then missing, which the reader of the words tells.
+/// Splits a file into tokens with their lines, from 1. A string or comment that is not terminated extends to the end of the file.
 pub(crate) fn tokens(source: &str) -> Vec<(Token, usize)> {
     let mut lexer = Lexer { source, at: 0, line: 1, found: Vec::new() };
-    lexer.outside();
+    lexer.skip_html();
     while lexer.at < source.len() {
-        lexer.one();
+        lexer.token();
     }
     lexer.found
 }
@@ -55,12 +54,12 @@ struct Lexer<'a> {
     found: Vec<(Token, usize)>,
 }
 
-fn begins_name(c: char) -> bool {
+fn is_name_start(c: char) -> bool {
     c.is_ascii_alphabetic() || c == '_' || !c.is_ascii()
 }
 
-fn in_name(c: char) -> bool {
-    begins_name(c) || c.is_ascii_digit()
+fn is_name_char(c: char) -> bool {
+    is_name_start(c) || c.is_ascii_digit()
 }
 
 impl<'a> Lexer<'a> {
@@ -68,7 +67,7 @@ impl<'a> Lexer<'a> {
         &self.source[self.at..]
     }
 
-    /// Takes so many bytes, counting lines.
+    /// Takes `n` bytes and counts lines.
     fn take(&mut self, n: usize) -> &'a str {
         let taken = &self.source[self.at..self.at + n];
         self.at += n;
@@ -81,8 +80,8 @@ impl<'a> Lexer<'a> {
         self.take(rest.find(|c| !fits(c)).unwrap_or(rest.len()))
     }
 
-    /// Takes all up to and with `end`.
-    fn take_past(&mut self, end: &str) -> &'a str {
+    /// Takes everything up to and including `end`.
+    fn take_through(&mut self, end: &str) -> &'a str {
         let rest = self.rest();
         self.take(rest.find(end).map_or(rest.len(), |i| i + end.len()))
     }
@@ -91,9 +90,9 @@ impl<'a> Lexer<'a> {
         self.found.push((token, line));
     }
 
-    /// Skips to where PHP begins.
-    fn outside(&mut self) {
-        self.take_past("<?");
+    /// Skips text up to the next opening tag.
+    fn skip_html(&mut self) {
+        self.take_through("<?");
         for open in ["php", "="] {
             if self.rest().get(..open.len()).is_some_and(|o| o.eq_ignore_ascii_case(open)) {
                 self.take(open.len());
@@ -102,7 +101,7 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    fn one(&mut self) {
+    fn token(&mut self) {
         let line = self.line;
         let rest = self.rest();
         let Some(first) = rest.chars().next() else { return };
@@ -110,16 +109,16 @@ impl<'a> Lexer<'a> {
             self.take_while(char::is_whitespace);
         } else if rest.starts_with("?>") {
             self.push(Token::Sign(";"), line);
-            self.outside();
+            self.skip_html();
         } else if rest.starts_with("#[") {
             self.take(2);
             self.push(Token::Sign("["), line);
         } else if rest.starts_with("//") || first == '#' {
-            // A comment of one line also ends where PHP does.
+            // A closing tag ends a line comment.
             let end = rest.find('\n').unwrap_or(rest.len());
             self.take(rest[..end].find("?>").unwrap_or(end));
         } else if rest.starts_with("/*") {
-            self.take_past("*/");
+            self.take_through("*/");
         } else if rest.starts_with("<<<") {
             self.heredoc(line);
         } else if first == '\'' {
@@ -134,12 +133,12 @@ impl<'a> Lexer<'a> {
             self.take(1);
             self.quoted('`');
             self.push(Token::Other, line);
-        } else if first == '$' && rest[1..].starts_with(begins_name) {
+        } else if first == '$' && rest[1..].starts_with(is_name_start) {
             self.take(1);
-            let name = self.take_while(in_name).to_owned();
+            let name = self.take_while(is_name_char).to_owned();
             self.push(Token::Variable(name), line);
-        } else if begins_name(first) || first == '\\' && rest[1..].starts_with(begins_name) {
-            let name = self.take_while(|c| in_name(c) || c == '\\').trim_start_matches('\\').to_owned();
+        } else if is_name_start(first) || first == '\\' && rest[1..].starts_with(is_name_start) {
+            let name = self.take_while(|c| is_name_char(c) || c == '\\').trim_start_matches('\\').to_owned();
             self.push(Token::Name(name), line);
         } else if first.is_ascii_digit() {
             let text = self.take_while(|c| c.is_ascii_alphanumeric() || c == '_').replace('_', "");
@@ -152,7 +151,7 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// What stands before the closing quote, which is taken too.
+    /// The text up to the closing quote, which is consumed.
     fn quoted(&mut self, quote: char) -> &'a str {
         let rest = self.rest();
         let mut escaped = false;
@@ -167,25 +166,25 @@ impl<'a> Lexer<'a> {
         self.take(rest.len())
     }
 
-    /// `<<<NAME … NAME`: its value is not told.
+    /// `<<<NAME … NAME`, whose value is not evaluated.
     fn heredoc(&mut self, line: usize) {
         self.take(3);
         self.take_while(|c| matches!(c, ' ' | '\t' | '\'' | '"'));
-        let name = self.take_while(in_name);
-        self.take_past("\n");
+        let name = self.take_while(is_name_char);
+        self.take_through("\n");
         while !self.rest().is_empty() && !name.is_empty() {
             let after = self.rest().trim_start_matches([' ', '\t']);
-            if after.strip_prefix(name).is_some_and(|a| !a.starts_with(in_name)) {
+            if after.strip_prefix(name).is_some_and(|a| !a.starts_with(is_name_char)) {
                 self.take(self.rest().len() - after.len() + name.len());
                 break;
             }
-            self.take_past("\n");
+            self.take_through("\n");
         }
         self.push(Token::Other, line);
     }
 }
 
-/// A text between single quotes, where only the quote and the backslash are escaped.
+/// Unescapes a single-quoted string.
 fn single(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut chars = text.chars().peekable();
@@ -198,7 +197,7 @@ fn single(text: &str) -> String {
     out
 }
 
-/// A text between double quotes.
+/// Unescapes a double-quoted string.
 fn double(text: &str) -> Token {
     let mut parts = Vec::new();
     let mut out = String::new();
@@ -216,7 +215,7 @@ fn double(text: &str) -> Token {
                 't' => out.push('\t'),
                 'r' => out.push('\r'),
                 '\\' | '$' | '"' => out.push(next),
-                // By number; no configuration writes its texts so.
+                // Numeric escapes are not evaluated.
                 'x' | 'u' | 'e' | 'f' | 'v' | '0'..='7' => parts.push(Part::Other),
                 _ => out.extend([c, next]),
             }
@@ -224,15 +223,15 @@ fn double(text: &str) -> Token {
         }
         let braced = c == '{' && rest.starts_with('$');
         let name = if braced { rest.get(1..) } else { (c == '$').then_some(rest) };
-        let Some(name) = name.filter(|n| n.starts_with(begins_name)) else {
-            // `${name}` is not read.
+        let Some(name) = name.filter(|n| n.starts_with(is_name_start)) else {
+            // `${name}` is not evaluated.
             if c == '$' && rest.starts_with('{') {
                 parts.push(Part::Other);
             }
             out.push(c);
             continue;
         };
-        let end = name.find(|c| !in_name(c)).unwrap_or(name.len());
+        let end = name.find(|c| !is_name_char(c)).unwrap_or(name.len());
         let after = &name[end..];
         if !out.is_empty() {
             parts.push(Part::Text(std::mem::take(&mut out)));
@@ -265,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn words() {
+    fn splits_tokens() {
         let name = |n: &str| Token::Name(n.to_owned());
         check(r"'it\'s \\ \n'", &[text(r"it's \ \n")]);
         check(r#""a\n\"\$x""#, &[text("a\n\"$x")]);
@@ -277,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn variables_in_texts() {
+    fn variables_in_strings() {
         let variable = |n: &str| Part::Variable(n.to_owned());
         let part = |t: &str| Part::Text(t.to_owned());
         check(
@@ -289,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_those_of_the_file() {
+    fn lines_of_tokens() {
         let found = tokens("text\n<?php\n/*\n*/ 'a\nb'\n;");
         assert_eq!(found, [(text("a\nb"), 4), (Token::Sign(";"), 6)]);
     }

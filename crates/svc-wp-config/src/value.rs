@@ -1,20 +1,20 @@
-//! Values of a PHP configuration, as far as they can be told, and the functions that such files call.
+//! Values of a configuration, and the PHP functions that it may call.
 
 use std::path::Path;
 
-/// Largest file whose content is taken as a value: a secret that an orchestrator has put there.
+/// Maximum size of a file that is read as a value, such as a secret of an orchestrator.
 const SECRET_LIMIT: u64 = 64 << 10;
 
-/// A value that was told, or not.
+/// A PHP value.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Value {
     Null,
     Bool(bool),
     Int(i64),
     Text(String),
-    /// Keys as texts; the properties of an object as well.
+    /// An array with its keys as text, or the properties of an object.
     List(Vec<(String, Value)>),
-    /// What only running the file would tell.
+    /// Only running the file would give the value.
     Unknown,
 }
 
@@ -29,7 +29,7 @@ impl Value {
         }
     }
 
-    pub(crate) fn truth(&self) -> Option<bool> {
+    pub(crate) fn to_bool(&self) -> Option<bool> {
         match self {
             Value::Null => Some(false),
             Value::Bool(b) => Some(*b),
@@ -40,12 +40,12 @@ impl Value {
         }
     }
 
-    pub(crate) fn from_truth(truth: Option<bool>) -> Self {
+    pub(crate) fn from_bool(truth: Option<bool>) -> Self {
         truth.map_or(Value::Unknown, Value::Bool)
     }
 
-    /// The member of this key; what is not there is nothing.
-    pub(crate) fn member(&self, key: &Value) -> Value {
+    /// The element with this key; `Null` if there is none.
+    pub(crate) fn element(&self, key: &Value) -> Value {
         match (self, key.text()) {
             (Value::List(items), Some(key)) => {
                 items.iter().find(|(k, _)| *k == key).map_or(Value::Null, |(_, value)| value.clone())
@@ -55,13 +55,13 @@ impl Value {
         }
     }
 
-    /// `==` as far as configurations use it: of values of one kind, or of texts and what prints as them.
+    /// `==`, or `===` if `strictly`. Covers values of one type, and the comparisons of text with numbers that configurations use.
     pub(crate) fn equals(&self, other: &Value, strictly: bool) -> Option<bool> {
         match (self, other) {
             (Value::Unknown, _) | (_, Value::Unknown) => None,
             _ if strictly || std::mem::discriminant(self) == std::mem::discriminant(other) => Some(self == other),
             (Value::Bool(_) | Value::Null, _) | (_, Value::Bool(_) | Value::Null) => {
-                Some(self.truth()? == other.truth()?)
+                Some(self.to_bool()? == other.to_bool()?)
             }
             _ => Some(self.text()? == other.text()?),
         }
@@ -69,13 +69,13 @@ impl Value {
 }
 
 impl From<Option<String>> for Value {
-    /// A text, or the `false` that PHP's functions give when there is none.
+    /// A text, or `false`, as PHP functions return.
     fn from(text: Option<String>) -> Self {
         text.map_or(Value::Bool(false), Value::Text)
     }
 }
 
-/// The value of a function that depends on its arguments and on files only; `None` for one that is not known.
+/// Calls a function that depends only on its arguments and on files. `None` if the function is not supported.
 pub(crate) fn call(name: &str, args: &[Value]) -> Option<Value> {
     let text = |i: usize| args.get(i).and_then(Value::text);
     let int = |i: usize| text(i).and_then(|t| t.trim().parse::<i64>().ok());
@@ -83,11 +83,11 @@ pub(crate) fn call(name: &str, args: &[Value]) -> Option<Value> {
     let value = match name {
         "strtolower" => text(0).map(|t| t.to_ascii_lowercase()).map(Value::Text),
         "strtoupper" => text(0).map(|t| t.to_ascii_uppercase()).map(Value::Text),
-        "trim" => trimmed(text(0), args, true, true),
-        "ltrim" => trimmed(text(0), args, true, false),
-        "rtrim" => trimmed(text(0), args, false, true),
+        "trim" => trim(text(0), args, true, true),
+        "ltrim" => trim(text(0), args, true, false),
+        "rtrim" => trim(text(0), args, false, true),
         "strval" => text(0).map(Value::Text),
-        "boolval" => args.first().and_then(Value::truth).map(Value::Bool),
+        "boolval" => args.first().and_then(Value::to_bool).map(Value::Bool),
         "intval" => int(0).map(Value::Int),
         "substr" => text(0).zip(int(1)).and_then(|(t, from)| {
             let from = usize::try_from(from).ok()?;
@@ -103,16 +103,16 @@ pub(crate) fn call(name: &str, args: &[Value]) -> Option<Value> {
         "file_exists" | "is_readable" => path().map(|p| Value::Bool(p.exists())),
         "is_file" => path().map(|p| Value::Bool(p.is_file())),
         "is_dir" => path().map(|p| Value::Bool(p.is_dir())),
-        "file_get_contents" => path().map(|p| content(&p).into()),
-        "parse_url" if args.len() == 1 => text(0).map(|t| address(&t)),
+        "file_get_contents" => path().map(|p| file_content(&p).into()),
+        "parse_url" if args.len() == 1 => text(0).map(|t| parse_url(&t)),
         _ => None,
     };
-    // A function that is known, of something that is not.
+    // Supported functions of unknown arguments are unknown, too.
     value.or_else(|| args.contains(&Value::Unknown).then_some(Value::Unknown))
 }
 
-/// A text without spaces, or without the signs of a second argument, at its ends.
-fn trimmed(text: Option<String>, args: &[Value], start: bool, end: bool) -> Option<Value> {
+/// Trims whitespace, or the characters of a second argument.
+fn trim(text: Option<String>, args: &[Value], start: bool, end: bool) -> Option<Value> {
     let signs = args.get(1).map_or(Some(" \t\n\r\0\u{b}".to_owned()), Value::text)?;
     let mut text = text?;
     if start {
@@ -133,7 +133,7 @@ fn dirname(path: &str, levels: i64) -> String {
     if text.is_empty() { ".".to_owned() } else { text }
 }
 
-fn content(path: &Path) -> Option<String> {
+fn file_content(path: &Path) -> Option<String> {
     let metadata = std::fs::metadata(path).ok()?;
     if !metadata.is_file() || metadata.len() > SECRET_LIMIT {
         return None;
@@ -141,8 +141,8 @@ fn content(path: &Path) -> Option<String> {
     std::fs::read_to_string(path).ok()
 }
 
-/// The parts of `scheme://user:password@host:port/path?query`, as written.
-fn address(text: &str) -> Value {
+/// Splits `scheme://user:password@host:port/path?query`.
+fn parse_url(text: &str) -> Value {
     let mut parts = Vec::new();
     let mut put = |name: &str, value: &str| parts.push((name.to_owned(), Value::Text(value.to_owned())));
     let Some((scheme, rest)) = text.split_once("://") else { return Value::Bool(false) };
@@ -172,7 +172,7 @@ fn address(text: &str) -> Value {
     Value::List(parts)
 }
 
-/// The variables of a `.env` file: `NAME=value`, the value bare or quoted, after an optional `export`.
+/// Parses a `.env` file: lines `NAME=value` with an optional `export`; values may be quoted.
 pub(crate) fn dotenv(text: &str) -> Vec<(String, String)> {
     let one = |line: &str| {
         let line = line.trim();
@@ -210,15 +210,15 @@ mod tests {
     }
 
     #[test]
-    fn addresses_are_taken_apart() {
-        let url = address("mysql://me:p@ss@db.example:3307/name?ssl=1");
-        let part = |name: &str| url.member(&Value::Text(name.to_owned())).text().unwrap();
+    fn splits_urls() {
+        let url = parse_url("mysql://me:p@ss@db.example:3307/name?ssl=1");
+        let part = |name: &str| url.element(&Value::Text(name.to_owned())).text().unwrap();
         let parts = ["scheme", "user", "pass", "host", "port", "path", "query", "none"].map(part);
         assert_eq!(parts, ["mysql", "me", "p@ss", "db.example", "3307", "/name", "ssl=1", ""]);
     }
 
     #[test]
-    fn variables_of_a_file() {
+    fn parses_dotenv_files() {
         let found = dotenv("# x\nexport A='b c' # d\nB=\"#\"\nC = d # e\nno line\nD=");
         let found: Vec<(&str, &str)> = found.iter().map(|(a, b)| (a.as_str(), b.as_str())).collect();
         assert_eq!(found, [("A", "b c"), ("B", "#"), ("C", "d"), ("D", "")]);

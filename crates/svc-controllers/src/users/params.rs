@@ -240,12 +240,13 @@ mod tests {
     use super::*;
     use crate::SiteSetup;
 
-    fn site() -> SiteSetup {
+    fn site() -> std::sync::Arc<crate::RestSite> {
         SiteSetup::new(
             Store::open(&StoreConfig::new(DatabaseUrl::Temporary)).unwrap(),
             Brand::default(),
             Path::new("none"),
         )
+        .finish()
     }
 
     fn caller(role: &str) -> Caller {

@@ -1,8 +1,8 @@
-//! Follows a PHP configuration from its first line to where it hands over to WordPress, noting what it defines.
+//! Evaluates the statements of a configuration, up to the point where it loads WordPress, and records its definitions.
 //!
-//! Nothing is executed: definitions, assignments, conditions, loops over lists, and further files of configuration are
-//! followed as far as their values can be told; everything else is skipped. What is defined within something that could
-//! not be followed is noted as unknown, so that it is never taken for missing.
+//! Definitions, assignments, conditions, loops over lists and included files are evaluated as far as their values are known;
+//! everything else is skipped. Definitions in code that is skipped are recorded as unknown, so that they never count as
+//! missing.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -10,59 +10,59 @@ use std::path::{Path, PathBuf};
 use crate::tokens::{Token, tokens};
 use crate::value::Value;
 
-/// Largest file that is read, in bytes.
+/// Maximum size of a file in bytes.
 const FILE_LIMIT: u64 = 1 << 20;
 
-/// The most files that are read.
+/// Maximum number of files.
 pub(crate) const MAX_FILES: usize = 64;
 
-/// How deep statements and expressions may stand in one another, files in files included.
+/// Maximum nesting of statements, expressions and included files.
 pub(crate) const MAX_DEPTH: usize = 100;
 
-/// The most statements that are followed; loops count each time.
+/// Maximum number of statements, counting each iteration of a loop.
 const MAX_STATEMENTS: usize = 100_000;
 
-/// The file that takes over from a configuration: what comes after it configures nothing.
-pub(crate) const LAST: &str = "wp-settings.php";
+/// The file that loads WordPress. Evaluation ends there.
+pub(crate) const WP_SETTINGS: &str = "wp-settings.php";
 
-/// A value with the place that gave it.
+/// A value with the place of its definition.
 #[derive(Clone, Debug)]
-pub(crate) struct Defined {
+pub(crate) struct Definition {
     pub(crate) value: Value,
     pub(crate) file: PathBuf,
     pub(crate) line: usize,
 }
 
-/// What a configuration has defined so far.
-pub(crate) struct World<'a> {
+/// State of an evaluation: all definitions so far, and the bounds.
+pub(crate) struct Evaluation<'a> {
     environment: &'a dyn Fn(&str) -> Option<String>,
-    /// Of files of variables that the configuration loads.
+    /// Variables of `.env` files.
     pub(crate) dotenv: HashMap<String, String>,
-    pub(crate) constants: HashMap<String, Defined>,
-    pub(crate) variables: HashMap<String, Defined>,
+    pub(crate) constants: HashMap<String, Definition>,
+    pub(crate) variables: HashMap<String, Definition>,
     pub(crate) n_files: usize,
     n_statements: usize,
     pub(crate) depth: usize,
-    /// The configuration has handed over.
+    /// Whether the configuration has ended.
     pub(crate) finished: bool,
 }
 
-/// Whether what is read happens.
+/// Whether the current code runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Mode {
+pub(crate) enum Certainty {
     Never,
-    Perhaps,
-    Surely,
+    Maybe,
+    Always,
 }
 
-/// The words make no sense to this reader from here.
-pub(crate) struct Lost;
+/// The code from here on is not supported.
+pub(crate) struct Unsupported;
 
-pub(crate) type Read<T> = Result<T, Lost>;
+pub(crate) type Parsed<T> = Result<T, Unsupported>;
 
-impl<'a> World<'a> {
+impl<'a> Evaluation<'a> {
     pub(crate) fn new(environment: &'a dyn Fn(&str) -> Option<String>) -> Self {
-        World {
+        Evaluation {
             environment,
             dotenv: HashMap::new(),
             constants: HashMap::new(),
@@ -74,51 +74,57 @@ impl<'a> World<'a> {
         }
     }
 
-    /// Reads a file and those that it includes.
+    /// Evaluates a file and those that it includes.
     pub(crate) fn file(&mut self, path: &Path) -> std::io::Result<()> {
         if std::fs::metadata(path)?.len() > FILE_LIMIT {
-            return Err(std::io::Error::other("it is larger than a megabyte"));
+            return Err(std::io::Error::other("the file is larger than 1 MiB"));
         }
         let source = String::from_utf8_lossy(&std::fs::read(path)?).into_owned();
         self.n_files += 1;
         let path = path.to_owned();
-        let mut reader =
-            Reader { world: self, words: tokens(&source), at: 0, path, mode: Mode::Surely, returned: false };
-        while reader.peek().is_some() && !reader.over() {
+        let mut reader = Parser {
+            evaluation: self,
+            tokens: tokens(&source),
+            at: 0,
+            path,
+            certainty: Certainty::Always,
+            returned: false,
+        };
+        while reader.peek().is_some() && !reader.is_done() {
             reader.statements(&[]);
-            // A closing brace without an opening one.
+            // Skip a closing brace without an opening one.
             reader.at += 1;
         }
         Ok(())
     }
 
-    pub(crate) fn variable_of_environment(&self, name: &str) -> Option<String> {
+    pub(crate) fn environment_variable(&self, name: &str) -> Option<String> {
         (self.environment)(name).or_else(|| self.dotenv.get(name).cloned())
     }
 }
 
-/// A file that is being read.
-pub(crate) struct Reader<'w, 'a> {
-    pub(crate) world: &'w mut World<'a>,
-    words: Vec<(Token, usize)>,
+/// A file under evaluation.
+pub(crate) struct Parser<'w, 'a> {
+    pub(crate) evaluation: &'w mut Evaluation<'a>,
+    tokens: Vec<(Token, usize)>,
     pub(crate) at: usize,
     pub(crate) path: PathBuf,
-    pub(crate) mode: Mode,
-    /// The file has ended itself.
+    pub(crate) certainty: Certainty,
+    /// Whether the file has executed `return`.
     returned: bool,
 }
 
-impl Reader<'_, '_> {
+impl Parser<'_, '_> {
     pub(crate) fn peek(&self) -> Option<&Token> {
-        self.words.get(self.at).map(|(token, _)| token)
+        self.tokens.get(self.at).map(|(token, _)| token)
     }
 
     pub(crate) fn after(&self, n: usize) -> Option<&Token> {
-        self.words.get(self.at + n).map(|(token, _)| token)
+        self.tokens.get(self.at + n).map(|(token, _)| token)
     }
 
     pub(crate) fn line(&self) -> usize {
-        self.words.get(self.at).or(self.words.last()).map_or(1, |(_, line)| *line)
+        self.tokens.get(self.at).or(self.tokens.last()).map_or(1, |(_, line)| *line)
     }
 
     pub(crate) fn is(&self, sign: &str) -> bool {
@@ -131,11 +137,11 @@ impl Reader<'_, '_> {
         there
     }
 
-    pub(crate) fn expect(&mut self, sign: &str) -> Read<()> {
-        if self.take(sign) { Ok(()) } else { Err(Lost) }
+    pub(crate) fn expect(&mut self, sign: &str) -> Parsed<()> {
+        if self.take(sign) { Ok(()) } else { Err(Unsupported) }
     }
 
-    /// The keyword that stands here, in lower case; empty when none does.
+    /// The current keyword in lower case; empty if there is none.
     pub(crate) fn keyword(&self) -> String {
         match self.peek() {
             Some(Token::Name(name)) => name.to_ascii_lowercase(),
@@ -143,43 +149,43 @@ impl Reader<'_, '_> {
         }
     }
 
-    fn over(&self) -> bool {
-        self.world.finished || self.returned
+    fn is_done(&self) -> bool {
+        self.evaluation.finished || self.returned
     }
 
-    /// Runs `f` at most as surely as now.
-    pub(crate) fn within<T>(&mut self, mode: Mode, f: impl FnOnce(&mut Self) -> T) -> T {
-        let outer = self.mode;
-        self.mode = outer.min(mode);
+    /// Runs `f` with this certainty, or the current one if that is lower.
+    pub(crate) fn within<T>(&mut self, certainty: Certainty, f: impl FnOnce(&mut Self) -> T) -> T {
+        let outer = self.certainty;
+        self.certainty = outer.min(certainty);
         let done = f(self);
-        self.mode = outer;
+        self.certainty = outer;
         done
     }
 
-    fn defined_here(&self, value: Value, line: usize) -> Defined {
-        Defined { value, file: self.path.clone(), line }
+    fn definition(&self, value: Value, line: usize) -> Definition {
+        Definition { value, file: self.path.clone(), line }
     }
 
-    /// Defines a constant; the first definition counts.
+    /// Defines a constant. The first definition takes precedence.
     pub(crate) fn define(&mut self, name: &str, value: Value, line: usize) {
-        let value = if self.mode == Mode::Surely { value } else { Value::Unknown };
-        if self.mode != Mode::Never && !self.world.constants.contains_key(name) {
-            let defined = self.defined_here(value, line);
-            self.world.constants.insert(name.to_owned(), defined);
+        let value = if self.certainty == Certainty::Always { value } else { Value::Unknown };
+        if self.certainty != Certainty::Never && !self.evaluation.constants.contains_key(name) {
+            let defined = self.definition(value, line);
+            self.evaluation.constants.insert(name.to_owned(), defined);
         }
     }
 
     pub(crate) fn assign(&mut self, name: &str, value: Value, line: usize) {
-        let value = if self.mode == Mode::Surely { value } else { Value::Unknown };
-        if self.mode != Mode::Never {
-            let defined = self.defined_here(value, line);
-            self.world.variables.insert(name.to_owned(), defined);
+        let value = if self.certainty == Certainty::Always { value } else { Value::Unknown };
+        if self.certainty != Certainty::Never {
+            let defined = self.definition(value, line);
+            self.evaluation.variables.insert(name.to_owned(), defined);
         }
     }
 
-    /// Statements up to a closing brace, one of these keywords, or the end of the file.
+    /// Evaluates statements up to a closing brace, one of these keywords, or the end of the file.
     fn statements(&mut self, ends: &[&str]) {
-        while self.peek().is_some() && !self.over() {
+        while self.peek().is_some() && !self.is_done() {
             if self.is("}") || ends.contains(&self.keyword().as_str()) {
                 return;
             }
@@ -188,13 +194,13 @@ impl Reader<'_, '_> {
                 self.at = start;
                 self.skip();
             }
-            if self.at == start && !self.over() {
+            if self.at == start && !self.is_done() {
                 self.at += 1;
             }
         }
     }
 
-    /// Skips a statement that is not understood, noting what it would define.
+    /// Skips a statement that is not supported, and records its definitions as unknown.
     fn skip(&mut self) {
         let mut depth = 0_usize;
         while let Some(token) = self.peek() {
@@ -214,58 +220,58 @@ impl Reader<'_, '_> {
                 }
                 _ => {}
             }
-            self.note_skipped();
+            self.record_skipped();
             self.at += 1;
         }
     }
 
-    /// Notes a definition that is skipped over.
-    fn note_skipped(&mut self) {
+    /// Records the definition at the current token, if any, as unknown.
+    fn record_skipped(&mut self) {
         let line = self.line();
         match (self.peek(), self.after(1), self.after(2)) {
             (Some(Token::Name(name)), Some(Token::Sign("(")), Some(Token::Text(constant)))
                 if name.eq_ignore_ascii_case("define") =>
             {
                 let constant = constant.clone();
-                self.within(Mode::Perhaps, |r| r.define(&constant, Value::Unknown, line));
+                self.within(Certainty::Maybe, |r| r.define(&constant, Value::Unknown, line));
             }
             (Some(Token::Variable(name)), Some(Token::Sign("=")), _) => {
                 let name = name.clone();
-                self.within(Mode::Perhaps, |r| r.assign(&name, Value::Unknown, line));
+                self.within(Certainty::Maybe, |r| r.assign(&name, Value::Unknown, line));
             }
             _ => {}
         }
     }
 
-    pub(crate) fn deeper<T>(&mut self, f: impl FnOnce(&mut Self) -> Read<T>) -> Read<T> {
-        if self.world.depth >= MAX_DEPTH {
-            return Err(Lost);
+    pub(crate) fn nested<T>(&mut self, f: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
+        if self.evaluation.depth >= MAX_DEPTH {
+            return Err(Unsupported);
         }
-        self.world.depth += 1;
+        self.evaluation.depth += 1;
         let done = f(self);
-        self.world.depth -= 1;
+        self.evaluation.depth -= 1;
         done
     }
 
-    fn statement(&mut self) -> Read<()> {
-        self.world.n_statements += 1;
-        if self.world.n_statements > MAX_STATEMENTS {
-            return Err(Lost);
+    fn statement(&mut self) -> Parsed<()> {
+        self.evaluation.n_statements += 1;
+        if self.evaluation.n_statements > MAX_STATEMENTS {
+            return Err(Unsupported);
         }
         if self.take("{") {
-            self.deeper(|r| {
+            self.nested(|r| {
                 r.statements(&[]);
                 Ok(())
             })?;
-            return if self.over() { Ok(()) } else { self.expect("}") };
+            return if self.is_done() { Ok(()) } else { self.expect("}") };
         }
         if self.take(";") {
             return Ok(());
         }
         let keyword = self.keyword();
         match keyword.as_str() {
-            "if" => self.deeper(Self::conditions),
-            "foreach" => self.deeper(Self::each),
+            "if" => self.nested(Self::conditions),
+            "foreach" => self.nested(Self::foreach),
             "const" => self.constants(),
             "try" => {
                 self.at += 1;
@@ -273,7 +279,7 @@ impl Reader<'_, '_> {
                 while self.keyword() == "catch" {
                     self.at += 1;
                     self.parenthesis()?;
-                    self.within(Mode::Never, Self::statement)?;
+                    self.within(Certainty::Never, Self::statement)?;
                 }
                 Ok(())
             }
@@ -286,38 +292,38 @@ impl Reader<'_, '_> {
                 if !self.is(";") {
                     self.expression()?;
                 }
-                self.returned |= self.mode == Mode::Surely;
+                self.returned |= self.certainty == Certainty::Always;
                 Ok(())
             }
-            // What is within is defined when it is called, if ever.
+            // The body runs later, if at all.
             "function" | "class" | "abstract" | "final" | "interface" | "trait" | "namespace" | "use" | "declare" => {
-                self.within(Mode::Never, Self::skip);
+                self.within(Certainty::Never, Self::skip);
                 Ok(())
             }
             "switch" | "while" | "for" => {
                 self.at += 1;
                 self.parenthesis()?;
                 if !self.take(":") {
-                    return Err(Lost);
+                    return Err(Unsupported);
                 }
-                self.within(Mode::Perhaps, |r| r.statements(&["endswitch", "endwhile", "endfor"]));
+                self.within(Certainty::Maybe, |r| r.statements(&["endswitch", "endwhile", "endfor"]));
                 self.at += 1;
                 Ok(())
             }
-            "do" | "global" | "static" | "echo" | "unset" => Err(Lost),
+            "do" | "global" | "static" | "echo" | "unset" => Err(Unsupported),
             _ => {
                 self.expression()?;
-                if self.over() || self.peek().is_none() { Ok(()) } else { self.expect(";") }
+                if self.is_done() || self.peek().is_none() { Ok(()) } else { self.expect(";") }
             }
         }
     }
 
     /// Skips `( … )`.
-    fn parenthesis(&mut self) -> Read<()> {
+    fn parenthesis(&mut self) -> Parsed<()> {
         self.expect("(")?;
         let mut depth = 1;
         while depth > 0 {
-            match self.peek().ok_or(Lost)? {
+            match self.peek().ok_or(Unsupported)? {
                 Token::Sign("(") => depth += 1,
                 Token::Sign(")") => depth -= 1,
                 _ => {}
@@ -327,9 +333,9 @@ impl Reader<'_, '_> {
         Ok(())
     }
 
-    /// A body in braces or alone, or between a colon and one of these keywords, which stays.
-    fn body(&mut self, mode: Mode, ends: &[&str]) -> Read<()> {
-        self.within(mode, |r| {
+    /// A body: a block, a single statement, or statements between a colon and one of these keywords, which is not consumed.
+    fn body(&mut self, certainty: Certainty, ends: &[&str]) -> Parsed<()> {
+        self.within(certainty, |r| {
             if !r.take(":") {
                 return r.statement();
             }
@@ -338,25 +344,25 @@ impl Reader<'_, '_> {
         })
     }
 
-    fn conditions(&mut self) -> Read<()> {
+    fn conditions(&mut self) -> Parsed<()> {
         const ENDS: [&str; 3] = ["elseif", "else", "endif"];
         self.at += 1;
-        // Whether one of the bodies so far was run; `None` when that cannot be told.
+        // Whether a previous branch was taken; `None` if that is unknown.
         let mut ran = Some(false);
         let mut condition = self.condition()?;
         loop {
-            let mode = match (ran, condition) {
-                (Some(true), _) | (_, Some(false)) => Mode::Never,
-                (Some(false), Some(true)) => Mode::Surely,
-                _ => Mode::Perhaps,
+            let certainty = match (ran, condition) {
+                (Some(true), _) | (_, Some(false)) => Certainty::Never,
+                (Some(false), Some(true)) => Certainty::Always,
+                _ => Certainty::Maybe,
             };
             ran = match (ran, condition) {
                 (Some(true), _) | (_, Some(true)) => Some(true),
                 (ran, Some(false)) => ran,
                 _ => None,
             };
-            self.body(mode, &ENDS)?;
-            if self.over() {
+            self.body(certainty, &ENDS)?;
+            if self.is_done() {
                 return Ok(());
             }
             match self.keyword().as_str() {
@@ -379,19 +385,19 @@ impl Reader<'_, '_> {
         }
     }
 
-    fn condition(&mut self) -> Read<Option<bool>> {
+    fn condition(&mut self) -> Parsed<Option<bool>> {
         self.expect("(")?;
         let value = self.expression()?;
         self.expect(")")?;
-        Ok(value.truth())
+        Ok(value.to_bool())
     }
 
-    fn each(&mut self) -> Read<()> {
+    fn foreach(&mut self) -> Parsed<()> {
         self.at += 1;
         self.expect("(")?;
         let list = self.expression()?;
         if self.keyword() != "as" {
-            return Err(Lost);
+            return Err(Unsupported);
         }
         self.at += 1;
         let mut key = None;
@@ -402,12 +408,12 @@ impl Reader<'_, '_> {
         self.expect(")")?;
         let (body, line) = (self.at, self.line());
         let items = match list {
-            Value::List(items) if self.mode == Mode::Surely && !items.is_empty() => items,
-            // Once, to get past it.
+            Value::List(items) if self.certainty == Certainty::Always && !items.is_empty() => items,
+            // Evaluate the body once, to skip it.
             list => {
-                let mode = if list == Value::List(Vec::new()) { Mode::Never } else { Mode::Perhaps };
-                self.within(mode, |r| key.iter().chain([&name]).for_each(|n| r.assign(n, Value::Unknown, line)));
-                return self.loop_body(mode);
+                let certainty = if list == Value::List(Vec::new()) { Certainty::Never } else { Certainty::Maybe };
+                self.within(certainty, |r| key.iter().chain([&name]).for_each(|n| r.assign(n, Value::Unknown, line)));
+                return self.loop_body(certainty);
             }
         };
         for (item_key, item) in items {
@@ -416,34 +422,34 @@ impl Reader<'_, '_> {
                 self.assign(key, Value::Text(item_key), line);
             }
             self.assign(&name, item, line);
-            self.loop_body(Mode::Surely)?;
-            if self.over() {
+            self.loop_body(Certainty::Always)?;
+            if self.is_done() {
                 break;
             }
         }
         Ok(())
     }
 
-    fn loop_body(&mut self, mode: Mode) -> Read<()> {
-        self.body(mode, &["endforeach"])?;
+    fn loop_body(&mut self, certainty: Certainty) -> Parsed<()> {
+        self.body(certainty, &["endforeach"])?;
         self.at += usize::from(self.keyword() == "endforeach");
         Ok(())
     }
 
-    fn loop_variable(&mut self) -> Read<String> {
+    fn loop_variable(&mut self) -> Parsed<String> {
         self.take("&");
-        let Some(Token::Variable(name)) = self.peek() else { return Err(Lost) };
+        let Some(Token::Variable(name)) = self.peek() else { return Err(Unsupported) };
         let name = name.clone();
         self.at += 1;
         Ok(name)
     }
 
     /// `const A = 1, B = 2;`
-    fn constants(&mut self) -> Read<()> {
+    fn constants(&mut self) -> Parsed<()> {
         self.at += 1;
         loop {
             let line = self.line();
-            let Some(Token::Name(name)) = self.peek() else { return Err(Lost) };
+            let Some(Token::Name(name)) = self.peek() else { return Err(Unsupported) };
             let name = name.clone();
             self.at += 1;
             self.expect("=")?;
