@@ -39,8 +39,6 @@ pub use identity::{ANONYMOUS, Identities, LoginSettings, SESSIONS, Subject, cook
 pub use rate_limit::Attempts;
 pub use view::language;
 
-use form::Form;
-use response::LoginResponse;
 
 /// State of the log-in pages.
 pub struct LoginPages {

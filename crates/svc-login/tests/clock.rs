@@ -15,7 +15,7 @@ use chrono::{DateTime, NaiveDateTime};
 use http::{Request, Response, StatusCode, header};
 use svc_auth::{Keys, password, roles::Roles};
 use svc_brand::Brand;
-use svc_controllers::Site;
+use svc_controllers::SiteSetup;
 use svc_login::{Attempts, Identities, LoginPages};
 use svc_model::User;
 use svc_routing::Registry;
@@ -52,7 +52,7 @@ fn pages() -> Router {
         .unwrap();
     let keys = Keys::resolve(|name| Some(format!("the secret {name}")), |_| None).unwrap();
     let site =
-        Site::new(store, Brand::default(), Path::new("no-such-folder")).with_keys(keys.clone()).with_clock(clock);
+        SiteSetup::new(store, Brand::default(), Path::new("no-such-folder")).with_keys(keys.clone()).with_clock(clock);
     let server = Registry::new().build();
     let pages = LoginPages {
         identities: Arc::new(Identities::new(site.finish(), keys)),

@@ -20,8 +20,6 @@ use axum::{
     response::Response,
 };
 use http::{HeaderMap, Method, StatusCode};
-use resolve::{Found, PageResolver};
-use respond::Page;
 use svc_auth::caps::PostCap;
 use svc_controllers::RestSite;
 use svc_discovery::{Lookup, What};

@@ -2,8 +2,8 @@
 
 use http::{HeaderMap, header};
 use svc_auth::{Caller, Scheme, cookie::site_hash, nonce::NonceSubject};
-use svc_site::{OpenedPosts, SiteResult, Visitor};
 use svc_login::{ANONYMOUS, Identities, cookie_value, token_of};
+use svc_site::{OpenedPosts, SiteResult, Visitor};
 use svc_store::Db;
 
 /// Nonce action of the log-out link.
