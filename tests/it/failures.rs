@@ -8,7 +8,7 @@ use svc_server::{
     SiteBuilder,
     config::{Config, SETTINGS, Sources},
 };
-use svc_testkit::mariadb::{MariaDb, QUICK};
+use svc_testkit::mariadb::{DISPOSABLE_OPTIONS, MariaDb};
 use tempfile::TempDir;
 
 use crate::client::HttpResponse;
@@ -207,7 +207,7 @@ async fn a_full_database_loses_nothing_and_accepts_writes_when_there_is_space() 
     }
     // All tables are in one file of limited size.
     let options = ["--innodb-file-per-table=0", "--innodb-data-file-path=ibdata1:12M:autoextend:max:24M"];
-    let server = MariaDb::start(&[QUICK, &options[..]].concat()).unwrap().expect("MariaDB is installed");
+    let server = MariaDb::start(&[DISPOSABLE_OPTIONS, &options[..]].concat()).unwrap().expect("MariaDB is installed");
     let url = server.create("small").unwrap();
     let run = |sql: &str| server.client(&format!("USE small; {sql}")).unwrap();
     run("CREATE TABLE ballast (b LONGBLOB); INSERT INTO ballast VALUES (REPEAT('b', 3000000)), (REPEAT('b', 3000000))");

@@ -15,7 +15,7 @@ use svc_server::{
     http_server::{Running, bind},
 };
 use svc_store::{MetaKind, Store, StoreConfig, StoredText, meta, options, users};
-use svc_testkit::mariadb::{MariaDb, QUICK};
+use svc_testkit::mariadb::{DISPOSABLE_OPTIONS, MariaDb};
 use tempfile::TempDir;
 
 use crate::client::{HttpResponse, send};
@@ -40,7 +40,7 @@ fn server() -> Option<&'static MariaDb> {
     static SERVER: OnceLock<Option<MariaDb>> = OnceLock::new();
     let start = || {
         let is_requested = std::env::var_os(ENGINE).is_some_and(|engine| engine == "mysql");
-        is_requested.then(|| MariaDb::start(QUICK).unwrap().expect("MariaDB is installed"))
+        is_requested.then(|| MariaDb::start(DISPOSABLE_OPTIONS).unwrap().expect("MariaDB is installed"))
     };
     SERVER.get_or_init(start).as_ref()
 }

@@ -43,11 +43,11 @@ impl CookieStatus {
 #[derive(Clone, Copy)]
 pub struct NonceCheck<'a> {
     /// Whether another authentication mechanism has succeeded or failed already.
-    pub answered: bool,
+    pub authenticated_otherwise: bool,
     /// Status of the login cookie.
     pub cookie: CookieStatus,
     /// The current user, with their session token if they were authenticated by a cookie.
-    pub bearer: NonceSubject<'a>,
+    pub nonce_subject: NonceSubject<'a>,
     /// The request parameter [`Brand::nonce_param`].
     pub param: Option<&'a str>,
     /// The request header [`Brand::header`]`("Nonce")`.
@@ -71,14 +71,14 @@ pub enum Decision {
 
 /// Applies rules 1 to 7.
 pub fn check(keys: &Keys, brand: &Brand, request: &NonceCheck<'_>) -> Decision {
-    let NonceCheck { answered, cookie, bearer, param, header, tick } = *request;
-    if answered || (cookie != CookieStatus::Valid && bearer.user != UserId(0)) {
+    let NonceCheck { authenticated_otherwise, cookie, nonce_subject, param, header, tick } = *request;
+    if authenticated_otherwise || (cookie != CookieStatus::Valid && nonce_subject.user != UserId(0)) {
         return Decision::Unchanged;
     }
     let Some(sent) = param.or(header) else { return Decision::Anonymous };
     let action = brand.nonce_action();
-    match nonce::verify(keys, tick, sent, &action, bearer) {
-        Some(_) => Decision::Verified(nonce::create(keys, tick, &action, bearer)),
+    match nonce::verify(keys, tick, sent, &action, nonce_subject) {
+        Some(_) => Decision::Verified(nonce::create(keys, tick, &action, nonce_subject)),
         None => Decision::Refused(INVALID_NONCE),
     }
 }
@@ -93,7 +93,7 @@ mod tests {
         let brand = Brand::default();
         let me = NonceSubject { user: UserId(3), token: "tok" };
         let anonymous = NonceSubject { user: UserId(0), token: "" };
-        let nonce = |tick, bearer| nonce::create(&keys, tick, "svc_rest", bearer).expose().to_owned();
+        let nonce = |tick, nonce_subject| nonce::create(&keys, tick, "svc_rest", nonce_subject).expose().to_owned();
         let (current, old, older, other_nonce) = (nonce(9, me), nonce(8, me), nonce(7, me), nonce(9, anonymous));
         let verified = || Decision::Verified(Secret::new(current.clone()));
         let rejected = || Decision::Refused(INVALID_NONCE);
@@ -120,8 +120,10 @@ mod tests {
             (false, failed, anonymous, None, Some(&*current), rejected()),
             (false, Absent, anonymous, Some(&*other_nonce), None, Decision::Verified(Secret::new(other_nonce.clone()))),
         ];
-        for (i, (answered, cookie, bearer, param, header, expected)) in rows.into_iter().enumerate() {
-            let request = NonceCheck { answered, cookie, bearer, param, header, tick: 9 };
+        for (i, (authenticated_otherwise, cookie, nonce_subject, param, header, expected)) in
+            rows.into_iter().enumerate()
+        {
+            let request = NonceCheck { authenticated_otherwise, cookie, nonce_subject, param, header, tick: 9 };
             assert_eq!(check(&keys, &brand, &request), expected, "row {i}");
         }
     }
@@ -129,10 +131,17 @@ mod tests {
     #[test]
     fn nonces_of_another_brand_are_rejected() {
         let keys = Keys::new([("k", "s"); 4]);
-        let bearer = NonceSubject { user: UserId(3), token: "tok" };
-        let sent = nonce::create(&keys, 9, "wp_rest", bearer);
+        let nonce_subject = NonceSubject { user: UserId(3), token: "tok" };
+        let sent = nonce::create(&keys, 9, "wp_rest", nonce_subject);
         let cookie = CookieStatus::Valid;
-        let request = NonceCheck { answered: false, cookie, bearer, param: None, header: Some(sent.expose()), tick: 9 };
+        let request = NonceCheck {
+            authenticated_otherwise: false,
+            cookie,
+            nonce_subject,
+            param: None,
+            header: Some(sent.expose()),
+            tick: 9,
+        };
         assert_eq!(check(&keys, &Brand::default(), &request), Decision::Refused(INVALID_NONCE));
         assert!(matches!(check(&keys, &Brand::new("wp").unwrap(), &request), Decision::Verified(_)));
     }

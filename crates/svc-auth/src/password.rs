@@ -192,7 +192,7 @@ pub fn post_password_cookie(password: &[u8]) -> Result<String, NoRandomness> {
 }
 
 /// Returns whether a cookie value unlocks posts with this password.
-pub fn opens_post(cookie: &str, password: &[u8]) -> bool {
+pub fn unlocks_post(cookie: &str, password: &[u8]) -> bool {
     cookie.starts_with(POST_PASSWORD) && verify_phpass(cookie, password)
 }
 
@@ -257,7 +257,7 @@ mod tests {
             ("$H$Bjtx9eiKCPqIU.5JD/jShkTMycJqi71", "secret", false),
         ];
         for (cookie, password, opens) in rows {
-            assert_eq!(opens_post(cookie, password.as_bytes()), opens, "{cookie} {password}");
+            assert_eq!(unlocks_post(cookie, password.as_bytes()), opens, "{cookie} {password}");
         }
     }
 

@@ -218,7 +218,7 @@ impl CommentList<'_> {
         let mut classes =
             vec![if row.comment_type.is_empty() { "comment".to_owned() } else { row.comment_type.clone() }];
         if !row.user.is_none()
-            && let Some(user) = self.call.data().person(row.user)
+            && let Some(user) = self.call.data().author_view(row.user)
         {
             classes.push("byuser".to_owned());
             let slug = user.link.trim_end_matches('/').rsplit('/').next().unwrap_or_default().to_owned();

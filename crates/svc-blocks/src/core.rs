@@ -9,14 +9,14 @@ use std::{
 use serde_json::{Map, Value};
 use svc_content::{
     RenderContext,
-    blocks::{Block, BlockType, BlockTypes, DynamicBlocks, Renderer, Root},
+    blocks::{Block, BlockType, BlockTypes, ContentRoot, DynamicBlocks, Renderer},
     display::{self, TextBlocks, standard_shortcodes},
 };
 use svc_model::{CommentId, PostId, TermId};
 
 use crate::{
     attributes,
-    data::{BlockData, ImageRequest, Loading, PostView},
+    data::{BlockData, ImageLoading, ImageRequest, PostView},
     supports,
 };
 
@@ -68,7 +68,7 @@ impl<'d> CoreBlocks<'d> {
     }
 
     /// Whether blocks were omitted because the response exceeded the size limit.
-    pub fn is_cut(&self) -> bool {
+    pub fn is_truncated(&self) -> bool {
         self.bytes_left.get() == 0
     }
 
@@ -322,7 +322,7 @@ impl<'c> BlockCall<'c> {
 
     /// The `img` tag of an attachment. In post content, its `loading` attribute is added later.
     pub(crate) fn image(&self, id: PostId, request: ImageRequest) -> Option<String> {
-        let loading = if self.renderer.is_content() { Loading::Content } else { request.loading };
+        let loading = if self.renderer.is_content() { ImageLoading::Content } else { request.loading };
         self.data().image(id, &ImageRequest { loading, ..request })
     }
 
@@ -372,14 +372,14 @@ impl<'c> BlockCall<'c> {
     }
 
     /// Renders blocks from another place, without the filters of post content.
-    pub(crate) fn blocks_of(&self, name: String, content: &str, root: Option<&Root>) -> String {
+    pub(crate) fn blocks_of(&self, name: String, content: &str, root: Option<&ContentRoot>) -> String {
         self.content_of(name, |context| context.renderer.render(&context.renderer.parse(content, root)))
     }
 }
 
 /// The root of a post's content, for block hooks.
-pub(crate) fn root_of(post: &PostView) -> Root {
-    Root::of(&post.post.post_type, &post.ignored_hooks)
+pub(crate) fn root_of(post: &PostView) -> ContentRoot {
+    ContentRoot::of(&post.post.post_type, &post.ignored_hooks)
 }
 
 /// Adds the blocks that need no site data, such as shortcodes, to the renderer.

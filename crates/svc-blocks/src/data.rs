@@ -10,7 +10,7 @@ use svc_model::{Comment, CommentId, Post, PostId, Term, TermId, UserId};
 
 /// Site settings and request data that do not change while a response is rendered.
 #[derive(Clone, Debug, Default)]
-pub struct Facts {
+pub struct SiteFacts {
     /// The site's title, as stored.
     pub name: String,
     /// The site's tagline, as stored.
@@ -94,7 +94,7 @@ pub struct Posts {
 }
 
 /// The main query of an HTML page.
-pub struct MainList {
+pub struct MainQuery {
     /// The posts on this page.
     pub posts: Rc<Posts>,
     /// Number of posts per page.
@@ -238,7 +238,7 @@ pub struct TaxonomyView {
 
 /// A user who has written posts.
 #[derive(Clone, Debug, Default)]
-pub struct Person {
+pub struct AuthorView {
     /// User id.
     pub id: UserId,
     /// Display name.
@@ -279,7 +279,7 @@ pub struct CommentsQuery {
 
 /// How an image is loaded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Loading {
+pub enum ImageLoading {
     /// When it becomes visible.
     #[default]
     Late,
@@ -303,12 +303,12 @@ pub struct ImageRequest {
     /// Value of the `style` attribute; `None` to omit it.
     pub style: Option<String>,
     /// How the image is loaded.
-    pub loading: Loading,
+    pub loading: ImageLoading,
 }
 
 /// A template part.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct PartView {
+pub struct TemplatePartView {
     /// Its blocks.
     pub content: String,
     /// Its area: `header`, `footer`, `uncategorized`.
@@ -335,20 +335,20 @@ pub struct FeedItem {
 /// Access to the data of a site.
 pub trait BlockData {
     /// Settings and request data that do not change while a response is rendered.
-    fn facts(&self) -> &Facts;
+    fn facts(&self) -> &SiteFacts;
     /// Offset of the site's time zone from UTC at a local time, in seconds.
     fn offset(&self, local: NaiveDateTime) -> i64;
     /// A post that the current user may see.
     fn post(&self, id: PostId) -> Option<Rc<PostView>>;
     /// The main query of the HTML page; `None` if no page is rendered.
-    fn main(&self) -> Option<Rc<MainList>> {
+    fn main(&self) -> Option<Rc<MainQuery>> {
         None
     }
     /// A page of published posts.
     fn posts(&self, query: &PostsQuery) -> Rc<Posts>;
     /// The published post after (`next`) or before this one; if `taxonomy` is not empty, among the posts with the
     /// same terms.
-    fn neighbour(&self, of: &Post, next: bool, taxonomy: &str) -> Option<Rc<PostView>>;
+    fn adjacent_post(&self, of: &Post, next: bool, taxonomy: &str) -> Option<Rc<PostView>>;
     /// All published pages, sorted by `menu_order` and title.
     fn pages(&self) -> Rc<Vec<Rc<PostView>>>;
     /// The days on which posts were published and the number of posts, newest first.
@@ -375,7 +375,7 @@ pub trait BlockData {
     /// The terms of a taxonomy.
     fn terms(&self, query: &TermsQuery) -> Rc<Vec<Rc<TermView>>>;
     /// A user with published posts.
-    fn person(&self, id: UserId) -> Option<Rc<Person>>;
+    fn author_view(&self, id: UserId) -> Option<Rc<AuthorView>>;
     /// URL of the avatar for an e-mail address.
     fn avatar(&self, email: &str, pixels: u32) -> String;
     /// Comments that anonymous users may read.
@@ -393,7 +393,7 @@ pub trait BlockData {
         None
     }
     /// A template part of a theme, including the site's changes.
-    fn template_part(&self, slug: &str, theme: &str) -> Option<PartView>;
+    fn template_part(&self, slug: &str, theme: &str) -> Option<TemplatePartView>;
     /// The blocks of a registered pattern.
     fn pattern(&self, name: &str) -> Option<String>;
     /// The menu with this id, or the fallback menu if `chosen` is `None`.

@@ -6,7 +6,7 @@ use svc_text::esc_attr;
 
 use crate::{
     core::BlockCall,
-    data::{ImageRequest, Loading},
+    data::{ImageLoading, ImageRequest},
 };
 
 /// The block's focal point as a CSS position in percent.
@@ -72,7 +72,7 @@ fn image_element(call: &BlockCall<'_>) -> Option<String> {
         alt: None,
         more,
         style: focal_point.map(|focal_point| format!("object-position:{focal_point};")),
-        loading: Loading::Late,
+        loading: ImageLoading::Late,
     };
     call.image(post.thumbnail, request)
 }

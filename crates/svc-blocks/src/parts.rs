@@ -1,7 +1,7 @@
 //! Blocks with content from another place: synced patterns, patterns, template parts, feeds, footnotes.
 
 use serde_json::Value;
-use svc_content::{blocks::Root, kses};
+use svc_content::{blocks::ContentRoot, kses};
 use svc_model::PostId;
 use svc_text::{esc_attr, esc_html, esc_url};
 
@@ -42,7 +42,7 @@ pub(crate) fn template_part(call: &BlockCall<'_>) -> String {
     let Some(part) = (!slug.is_empty()).then(|| call.data().template_part(slug, theme)).flatten() else {
         return String::new();
     };
-    let root = Root::of("wp_template_part", &part.ignored_hooks);
+    let root = ContentRoot::of("wp_template_part", &part.ignored_hooks);
     let inside = call.blocks_of(format!("part {theme}//{slug}"), &part.content, Some(&root));
     let tag = match (call.text("tagName"), part.area.as_str()) {
         ("", "header") => "header",

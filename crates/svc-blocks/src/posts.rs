@@ -8,7 +8,7 @@ use svc_text::{esc_attr, esc_html, esc_url, strip_all_tags};
 
 use crate::{
     core::BlockCall,
-    data::{ImageRequest, Loading, PostView},
+    data::{ImageLoading, ImageRequest, PostView},
     date,
     site::heading,
     supports,
@@ -198,7 +198,7 @@ pub(crate) fn featured_image(call: &BlockCall<'_>) -> String {
         alt: is_link.then(|| strip_all_tags(&post.title, false)),
         more: Vec::new(),
         style: Some(css),
-        loading: Loading::Late,
+        loading: ImageLoading::Late,
     };
     let Some(image) = call.image(post.thumbnail, request) else { return String::new() };
     let overlay = overlay(call);
@@ -352,7 +352,7 @@ pub(crate) fn navigation_link(call: &BlockCall<'_>) -> String {
     if call.context_value("singular") != true {
         return String::new();
     }
-    let Some(other) = call.data().neighbour(&post.post, next, call.text("taxonomy")) else { return String::new() };
+    let Some(other) = call.data().adjacent_post(&post.post, next, call.text("taxonomy")) else { return String::new() };
     let direction = if next { "next" } else { "previous" };
     let standard = if next { "Next" } else { "Previous" };
     let label = match call.text("label") {
@@ -470,7 +470,7 @@ mod latest {
             esc_url(&post.link)
         ));
         if call.is("displayAuthor")
-            && let Some(author) = call.data().person(post.post.author)
+            && let Some(author) = call.data().author_view(post.post.author)
         {
             let name = svc_text::esc_html(&author.name).replace("&#039;", "'");
             out.push_str(&format!("<div class=\"wp-block-latest-posts__post-author\">by {name}</div>"));
@@ -508,7 +508,7 @@ mod latest {
             alt: None,
             more: Vec::new(),
             style: Some(css),
-            loading: Loading::Late,
+            loading: ImageLoading::Late,
         };
         let Some(mut image) = call.image(post.thumbnail, request) else { return String::new() };
         if call.is("addLinkToFeaturedImage") {

@@ -9,7 +9,7 @@ use svc_text::{esc_attr, esc_html, esc_url};
 
 use crate::{
     core::BlockCall,
-    data::{MainList, Posts, PostsOrder, PostsQuery, Sticky, TermFilter, TermsOrder, TermsQuery},
+    data::{MainQuery, Posts, PostsOrder, PostsQuery, Sticky, TermFilter, TermsOrder, TermsQuery},
     site::heading,
 };
 
@@ -42,7 +42,7 @@ fn uses_main_query(call: &BlockCall<'_>) -> bool {
 }
 
 /// The main query of the page, if the block uses it. `None` outside of HTML pages.
-fn main_query(call: &BlockCall<'_>) -> Option<Rc<MainList>> {
+fn main_query(call: &BlockCall<'_>) -> Option<Rc<MainQuery>> {
     if uses_main_query(call) { call.data().main() } else { None }
 }
 

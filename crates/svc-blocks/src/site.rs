@@ -4,7 +4,7 @@ use svc_text::{esc_attr, esc_html, esc_url};
 
 use crate::{
     core::BlockCall,
-    data::{ImageRequest, Loading},
+    data::{ImageLoading, ImageRequest},
     urls,
 };
 
@@ -56,7 +56,7 @@ pub(crate) fn logo(call: &BlockCall<'_>) -> String {
         alt: None,
         more: Vec::new(),
         style: None,
-        loading: Loading::First,
+        loading: ImageLoading::First,
     };
     let Some(mut image) = (!facts.logo.is_none()).then(|| call.image(facts.logo, request)).flatten() else {
         return String::new();

@@ -3,7 +3,7 @@
 use svc_model::UserId;
 use svc_text::{esc_attr, esc_html, esc_url};
 
-use crate::{core::BlockCall, data::Person, supports};
+use crate::{core::BlockCall, data::AuthorView, supports};
 
 /// The avatar of an e-mail address; empty if the site has avatars disabled.
 pub(crate) fn avatar_image(call: &BlockCall<'_>, email: &str, alt: &str, size: i64, class: &str, css: &str) -> String {
@@ -33,8 +33,8 @@ pub(crate) fn avatar_image(call: &BlockCall<'_>, email: &str, alt: &str, size: i
 }
 
 /// The author of the post in the block context.
-fn author(call: &BlockCall<'_>) -> Option<std::rc::Rc<Person>> {
-    call.data().person(call.post()?.post.author)
+fn author(call: &BlockCall<'_>) -> Option<std::rc::Rc<AuthorView>> {
+    call.data().author_view(call.post()?.post.author)
 }
 
 pub(crate) fn avatar(call: &BlockCall<'_>) -> String {
@@ -67,15 +67,17 @@ pub(crate) fn avatar(call: &BlockCall<'_>) -> String {
         link_to(avatar, &comment.author_link, &comment.author)
     } else {
         let chosen = call.number("userId").filter(|id| *id > 0);
-        let person = match chosen {
-            Some(id) => call.data().person(UserId(id)),
+        let author_view = match chosen {
+            Some(id) => call.data().author_view(UserId(id)),
             None => match author(call) {
                 Some(author) => Some(author),
                 None => return String::new(),
             },
         };
-        match person {
-            Some(person) => link_to(avatar(&person.email, &person.name), &person.link, &person.name),
+        match author_view {
+            Some(author_view) => {
+                link_to(avatar(&author_view.email, &author_view.name), &author_view.link, &author_view.name)
+            }
             None => String::new(),
         }
     };

@@ -17,7 +17,7 @@ pub struct Part {
 }
 
 /// Variations of `core/navigation-link`: one for each post type and taxonomy that is available in menus.
-pub fn of_navigation_link(types: &PostTypes, taxonomies: &Taxonomies) -> Vec<Value> {
+pub fn navigation_link_variations(types: &PostTypes, taxonomies: &Taxonomies) -> Vec<Value> {
     let title = |name: &str, singular: &str| match name {
         "post_format" => "Post Format Link".to_owned(),
         _ => format!("{singular} link"),
@@ -48,7 +48,7 @@ pub fn of_navigation_link(types: &PostTypes, taxonomies: &Taxonomies) -> Vec<Val
 const CORE: [&str; 5] = ["post", "page", "category", "post_tag", "post_format"];
 
 /// Variations of `core/post-terms`: one for each public taxonomy in the REST API.
-pub fn of_post_terms(taxonomies: &Taxonomies) -> Vec<Value> {
+pub fn post_terms_variations(taxonomies: &Taxonomies) -> Vec<Value> {
     let public = taxonomies.iter().filter(|t| t.publicly_queryable && t.show_in_rest);
     let variation = |t: &Taxonomy| {
         let mut variation = json!({
@@ -70,7 +70,7 @@ pub fn of_post_terms(taxonomies: &Taxonomies) -> Vec<Value> {
 }
 
 /// Variations of `core/template-part`: one for header and footer, and one for each template part of the theme.
-pub fn of_template_part(parts: &[Part]) -> Vec<Value> {
+pub fn template_part_variations(parts: &[Part]) -> Vec<Value> {
     let areas = [("header", "Header"), ("footer", "Footer")].map(|(area, title)| {
         json!({
             "name": format!("area_{area}"),

@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 use svc_blocks::{
     BlockData, CoreBlocks,
     data::{
-        CommentView, CommentsQuery, Facts, FeedItem, ImageRequest, PartView, Person, PostView, Posts, PostsQuery,
-        TaxonomyView, TermView, TermsQuery,
+        AuthorView, CommentView, CommentsQuery, FeedItem, ImageRequest, PostView, Posts, PostsQuery, SiteFacts,
+        TaxonomyView, TemplatePartView, TermView, TermsQuery,
     },
     with_text,
 };
@@ -23,10 +23,10 @@ use svc_content::{
 };
 use svc_model::{Comment, CommentId, Post, PostId, Term, TermId, UserId};
 
-struct SmallSite(Facts);
+struct SmallSite(SiteFacts);
 
 fn small_site() -> SmallSite {
-    SmallSite(Facts {
+    SmallSite(SiteFacts {
         name: "Site &amp; Co".to_owned(),
         home: "http://s".to_owned(),
         login_url: "http://s/wp-login.php".to_owned(),
@@ -37,7 +37,7 @@ fn small_site() -> SmallSite {
         posts_per_page: 10,
         show_avatars: true,
         thread_depth: Some(3),
-        ..Facts::default()
+        ..SiteFacts::default()
     })
 }
 
@@ -100,7 +100,7 @@ fn comment(id: i64, parent: i64) -> Rc<CommentView> {
 }
 
 impl BlockData for SmallSite {
-    fn facts(&self) -> &Facts {
+    fn facts(&self) -> &SiteFacts {
         &self.0
     }
     fn offset(&self, _: NaiveDateTime) -> i64 {
@@ -114,7 +114,7 @@ impl BlockData for SmallSite {
         let items = ids.filter_map(post).take(usize::try_from(query.limit).unwrap()).collect();
         Rc::new(if query.search.is_empty() { Posts { items, total: 3 } } else { Posts::default() })
     }
-    fn neighbour(&self, _: &Post, _: bool, _: &str) -> Option<Rc<PostView>> {
+    fn adjacent_post(&self, _: &Post, _: bool, _: &str) -> Option<Rc<PostView>> {
         None
     }
     fn pages(&self) -> Rc<Vec<Rc<PostView>>> {
@@ -135,10 +135,10 @@ impl BlockData for SmallSite {
     fn terms(&self, _: &TermsQuery) -> Rc<Vec<Rc<TermView>>> {
         Rc::new(vec![term(1, 0, "News", 3), term(2, 1, "World", 2)])
     }
-    fn person(&self, id: UserId) -> Option<Rc<Person>> {
-        let person =
-            Person { id, name: "Ann".to_owned(), link: "http://s/author/ann/".to_owned(), ..Person::default() };
-        (id.0 == 1).then(|| Rc::new(person))
+    fn author_view(&self, id: UserId) -> Option<Rc<AuthorView>> {
+        let author_view =
+            AuthorView { id, name: "Ann".to_owned(), link: "http://s/author/ann/".to_owned(), ..AuthorView::default() };
+        (id.0 == 1).then(|| Rc::new(author_view))
     }
     fn avatar(&self, _: &str, pixels: u32) -> String {
         format!("http://a/?s={pixels}")
@@ -152,9 +152,9 @@ impl BlockData for SmallSite {
     fn image(&self, _: PostId, _: &ImageRequest) -> Option<String> {
         None
     }
-    fn template_part(&self, slug: &str, _: &str) -> Option<PartView> {
+    fn template_part(&self, slug: &str, _: &str) -> Option<TemplatePartView> {
         let content = "<p>part</p><!-- wp:template-part {\"slug\":\"head\"} /-->".to_owned();
-        (slug == "head").then(|| PartView { content, area: "header".to_owned(), ..PartView::default() })
+        (slug == "head").then(|| TemplatePartView { content, area: "header".to_owned(), ..TemplatePartView::default() })
     }
     fn pattern(&self, name: &str) -> Option<String> {
         (name == "a/b").then(|| "<!-- wp:pattern {\"slug\":\"a/b\"} /-->x".to_owned())
@@ -298,7 +298,7 @@ fn size_of_dynamic_blocks_is_limited() {
         let theme = Theme::default();
         let html = blocks
             .within_post(PostId(1), "post", || Renderer::new(&theme, &with_text(&blocks)).render(&parse(&content)));
-        assert!(blocks.is_cut() && html.len() <= LIMIT + fixed, "{} bytes of {content:.100}", html.len());
+        assert!(blocks.is_truncated() && html.len() <= LIMIT + fixed, "{} bytes of {content:.100}", html.len());
         assert!(html.len() > LIMIT / 4, "{} bytes of {content:.100}", html.len());
     }
     let site = small_site();
@@ -307,7 +307,7 @@ fn size_of_dynamic_blocks_is_limited() {
     let html = blocks.within_post(PostId(1), "post", || {
         Renderer::new(&theme, &with_text(&blocks)).render(&parse("<!-- wp:site-title /-->"))
     });
-    assert!(!blocks.is_cut() && html.contains("Site"), "{html}");
+    assert!(!blocks.is_truncated() && html.contains("Site"), "{html}");
 }
 
 /// A style value may contain further declarations, which are all filtered.
@@ -393,7 +393,11 @@ fn features_render_as_recorded() {
     let badge =
         BlockType::new("fixture/badge", "Badge").rendered_by(|_, _| "<span class=\"badge calm\">New</span>".to_owned());
     types.register(badge);
-    let site = SmallSite(Facts { name: "Peer &amp; Site".to_owned(), home: "http://s".to_owned(), ..Facts::default() });
+    let site = SmallSite(SiteFacts {
+        name: "Peer &amp; Site".to_owned(),
+        home: "http://s".to_owned(),
+        ..SiteFacts::default()
+    });
     let theme = recorded_theme();
     let mut failed = Vec::new();
     let rows: Vec<Value> = include_str!("grid.jsonl").lines().map(|line| serde_json::from_str(line).unwrap()).collect();

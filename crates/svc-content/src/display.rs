@@ -5,7 +5,7 @@ use std::{cell::Cell, fmt, sync::LazyLock};
 use crate::{
     autop::autop,
     balance::balance_tags,
-    blocks::{self, Block, BlockTypes, DynamicBlocks, Renderer, Root, StaticOnly, Theme, has_blocks},
+    blocks::{self, Block, BlockTypes, ContentRoot, DynamicBlocks, Renderer, StaticOnly, Theme, has_blocks},
     clickable::{LinkRel, make_clickable},
     embeds::{Known, autoembed, embed_shortcodes},
     excerpt::trim_excerpt,
@@ -36,7 +36,7 @@ pub struct RenderContext<'r> {
     /// HTML before the content, such as an attachment's player. It may have shortcodes.
     pub before: Option<&'r str>,
     /// The root of the content, for block hooks.
-    pub root: Option<Root>,
+    pub root: Option<ContentRoot>,
     /// Returns the cached embed HTML of a URL.
     pub embeds: Known<'r>,
     depth: Cell<usize>,

@@ -24,7 +24,7 @@ pub(crate) fn add_sizes<I: 'static, D: 'static>(
     for &size in sizes {
         let what = format!("Address of a picture {size} pixels wide.");
         let schema = string().describe(&what).format("uri").context(contexts);
-        field.member(&size.to_string(), schema).get(move |item| {
+        field.subfield(&size.to_string(), schema).get(move |item| {
             let (email, settings) = email(item);
             url(settings, email, size)
         });

@@ -23,13 +23,13 @@ pub(crate) fn add_member<'f, I: 'static, D: 'static>(
         // No members are PHP's empty map.
         schema = schema.keyword("properties", json!([]));
     }
-    let member = fields.add("meta", schema);
+    let subfield = fields.add("meta", schema);
     for field in registry.fields(kind, subtype) {
         let read = Arc::clone(field);
-        member.member(&field.name, field.source()).get(move |item| read.read(stored(item)));
+        subfield.subfield(&field.name, field.source()).get(move |item| read.read(stored(item)));
     }
     // Without registered meta the member is there all the same, as an empty map prints.
-    member.validate_raw(is_map).get(|_| Value::Array(Vec::new()))
+    subfield.validate_raw(is_map).get(|_| Value::Array(Vec::new()))
 }
 
 /// Meta is a map; the registrations check what is in it.

@@ -53,21 +53,21 @@ pub fn site_info(site: &Arc<RestSite>) -> Result<SiteInfo, Error> {
     // As clients of the peer expect. Parameters are parsed once, so that permission and callback see the same value
     // whichever source it comes from.
     info.param_order = ParamOrder::UrlLast;
-    let facts_of = Arc::clone(site);
-    Ok(info.facts(move |_| {
-        let facts = facts_of.settings().map(|settings| facts(&facts_of, &settings)).unwrap_or_default();
-        Box::pin(std::future::ready(facts))
+    let site_of = Arc::clone(site);
+    Ok(info.index_fields(move |_| {
+        let index_fields = site_of.settings().map(|settings| index_fields(&site_of, &settings)).unwrap_or_default();
+        Box::pin(std::future::ready(index_fields))
     }))
 }
 
-fn facts(site: &RestSite, settings: &Settings) -> Map {
+fn index_fields(site: &RestSite, settings: &Settings) -> Map {
     // An option that is not there is told as such.
     let text = |name: &str| settings.stored(name).map_or(Value::Bool(false), |stored| stored.text().into());
     let offset = match settings.option("timezone_string") {
         "" | "0" => text("gmt_offset"),
         _ => svc_php::cast::float_value(settings.zone.hours_at(site.now())),
     };
-    let facts = json!({
+    let index_fields = json!({
         "name": text("blogname"),
         "description": text("blogdescription"),
         "url": settings.option("siteurl").trim_end_matches('/'),
@@ -78,8 +78,8 @@ fn facts(site: &RestSite, settings: &Settings) -> Map {
         "page_on_front": settings.number("page_on_front"),
         "show_on_front": text("show_on_front"),
     });
-    match facts {
-        Value::Object(facts) => facts,
+    match index_fields {
+        Value::Object(index_fields) => index_fields,
         _ => Map::new(),
     }
 }
@@ -88,7 +88,7 @@ fn facts(site: &RestSite, settings: &Settings) -> Map {
 /// application passwords are available, and the index then tells where they are authorized.
 pub fn mount(registry: &mut Registry, site: &Arc<RestSite>, app_passwords: bool) {
     let own = ["site-health", "block-editor", "abilities"].map(|name| site.brand.side_namespace(name));
-    registry.list_last(std::iter::once(site.brand.namespace()).chain(own));
+    registry.list_namespaces_last(std::iter::once(site.brand.namespace()).chain(own));
     let embeds = Arc::clone(site);
     registry.mount(oembed::NAMESPACE, move |_| OEmbed::new(&embeds));
     let namespace = site.brand.namespace();

@@ -53,8 +53,8 @@ pub(crate) async fn add_extra(
     if extra.is_empty_for(object) {
         return Ok(());
     }
-    let shown = |field: &ExtraField| field.schema().is_none_or(|schema| view.shows(schema.source()));
-    extra.add_shown_to(object, item, req, &shown).await
+    let shown = |field: &ExtraField| field.schema().is_none_or(|schema| view.is_visible(schema.source()));
+    extra.add_where(object, item, req, &shown).await
 }
 
 /// [`add_extra`] to an item with a number, which the fields find under `id` whether or not `id` is shown.

@@ -74,12 +74,12 @@ fn fields() -> Fields<TaxonomyItem, ()> {
     f.add("rest_namespace", string().describe("Namespace of the taxonomy's route.").context(ALL).readonly()).get(|t| t.site.brand.namespace());
     let seen = f.add("visibility", object([("", Value::Null); 0]).describe("Where visitors and editors meet the taxonomy.").context(EDIT).readonly());
     seen.exact_field();
-    seen.member("public", boolean().describe("Whether it is meant for visitors and editors at all.")).get(|t| t.taxonomy.public);
-    seen.member("publicly_queryable", boolean().describe("Whether visitors can ask for its terms.")).get(|t| t.taxonomy.publicly_queryable);
-    seen.member("show_admin_column", boolean().describe("Whether lists of posts have a column of its terms.")).get(|t| t.taxonomy.show_admin_column);
-    seen.member("show_in_nav_menus", boolean().describe("Whether its terms can be put into menus.")).get(|t| t.taxonomy.show_in_nav_menus);
-    seen.member("show_in_quick_edit", boolean().describe("Whether it stands in the quick edit form.")).get(|t| t.taxonomy.show_in_quick_edit);
-    seen.member("show_ui", boolean().describe("Whether it is managed in the administration area.")).get(|t| t.taxonomy.show_ui);
+    seen.subfield("public", boolean().describe("Whether it is meant for visitors and editors at all.")).get(|t| t.taxonomy.public);
+    seen.subfield("publicly_queryable", boolean().describe("Whether visitors can ask for its terms.")).get(|t| t.taxonomy.publicly_queryable);
+    seen.subfield("show_admin_column", boolean().describe("Whether lists of posts have a column of its terms.")).get(|t| t.taxonomy.show_admin_column);
+    seen.subfield("show_in_nav_menus", boolean().describe("Whether its terms can be put into menus.")).get(|t| t.taxonomy.show_in_nav_menus);
+    seen.subfield("show_in_quick_edit", boolean().describe("Whether it stands in the quick edit form.")).get(|t| t.taxonomy.show_in_quick_edit);
+    seen.subfield("show_ui", boolean().describe("Whether it is managed in the administration area.")).get(|t| t.taxonomy.show_ui);
     f
 }
 

@@ -83,8 +83,8 @@ fn fields() -> Fields<TypeItem, ()> {
     f.add("hierarchical", boolean().describe("Whether posts of the type can stand below one another.").context(VIEW_EDIT).readonly()).get(|t| t.kind.hierarchical);
     f.add("has_archive", types(["string", "boolean"]).describe("Where the type's archive is, or false without one.").context(VIEW_EDIT).readonly()).get(TypeItem::has_archive);
     let seen = f.add("visibility", object([("", Value::Null); 0]).describe("Where editors meet the type.").context(EDIT).readonly());
-    seen.member("show_in_nav_menus", boolean().describe("Whether its posts can be put into menus.")).get(|t| t.kind.show_in_nav_menus);
-    seen.member("show_ui", boolean().describe("Whether it is managed in the administration area.")).get(|t| t.kind.show_ui);
+    seen.subfield("show_in_nav_menus", boolean().describe("Whether its posts can be put into menus.")).get(|t| t.kind.show_in_nav_menus);
+    seen.subfield("show_ui", boolean().describe("Whether it is managed in the administration area.")).get(|t| t.kind.show_ui);
     f.add("viewable", boolean().describe("Whether posts of the type have pages of their own.").context(EDIT).readonly()).get(|t| t.kind.is_viewable());
     f.add("labels", map().describe("Texts for people.").context(EDIT).readonly()).get(|t| labels::of_type(&t.kind));
     f.add("name", string().describe("What people call the type.").context(ALL).readonly()).get(|t| t.kind.label.clone());

@@ -17,7 +17,7 @@ pub use links::{
     AttachmentLink, AttachmentParent, InvalidTerm, PageLink, PostLink, PostTypeLinks, TaxonomyLinks, TermLink,
     needs_plain,
 };
-pub use lookup::{Archive, AttachmentKey, AuthorKey, DateKey, Feed, Lookup, PageKey, PostKey, TermKey, What};
+pub use lookup::{Archive, AttachmentKey, AuthorKey, DateKey, Feed, Lookup, LookupTarget, PageKey, PostKey, TermKey};
 pub use permalinks::Permalinks;
 pub use routes::{Queried, RestBase};
-pub use site::{Scheme, SiteUrls};
+pub use site::{SiteUrls, UrlScheme};

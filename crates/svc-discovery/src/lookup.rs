@@ -4,7 +4,7 @@
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Lookup {
     /// The resource to look up.
-    pub what: What,
+    pub target: LookupTarget,
     /// Page of an archive, from 1; 0 if not specified.
     pub paged: u64,
     /// Page of a post's content, from 1; 0 if not specified.
@@ -21,7 +21,7 @@ pub struct Lookup {
 
 /// Kinds of resources that URLs refer to.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub enum What {
+pub enum LookupTarget {
     /// The front page, or the posts page.
     Front,
     /// A REST API route.

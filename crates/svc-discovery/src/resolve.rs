@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use svc_text::{absint, sanitize_title_with_dashes};
 
 use crate::{
-    Archive, AttachmentKey, AuthorKey, DateKey, Feed, Lookup, PageKey, PostKey, SiteUrls, TermKey, What,
+    Archive, AttachmentKey, AuthorKey, DateKey, Feed, Lookup, LookupTarget, PageKey, PostKey, SiteUrls, TermKey,
     links::DEFAULT_FEED, pattern::Pattern, site::decode,
 };
 
@@ -39,7 +39,7 @@ impl SiteUrls {
     pub fn lookups(&self, path: &str, query: &[(String, String)]) -> Vec<Lookup> {
         let parameter = |name: &str| query.iter().rev().find(|(k, _)| k == name).map(|(_, v)| &**v);
         if let Some(route) = self.rest_route(path, parameter("rest_route")) {
-            return vec![Lookup { what: What::Rest(route), ..Lookup::default() }];
+            return vec![Lookup { target: LookupTarget::Rest(route), ..Lookup::default() }];
         }
         let mut found: Vec<Lookup> = Vec::new();
         for mut vars in self.read_path(path) {
@@ -190,15 +190,15 @@ impl SiteUrls {
     fn classify(&self, vars: &Vars) -> Lookup {
         let get = |name: &str| vars.get(name).map(String::as_str).filter(|v| !v.is_empty());
         let number = |name: &str| get(name).map_or(0, absint);
-        let what = self.what(vars);
-        let singular = matches!(what, What::Post(_) | What::Page(_) | What::Attachment(_));
+        let target = self.target(vars);
+        let singular = matches!(target, LookupTarget::Post(_) | LookupTarget::Page(_) | LookupTarget::Attachment(_));
         let feed = get("feed").map(|feed| {
             let (comments, format) = feed.strip_prefix("comments-").map_or((false, feed), |format| (true, format));
             let format = if format == "feed" { DEFAULT_FEED } else { format };
             Feed { format: format.to_owned(), comments: comments || singular || get("withcomments").is_some() }
         });
         Lookup {
-            what,
+            target,
             paged: number("paged"),
             page: number("page"),
             comment_page: number("cpage"),
@@ -208,32 +208,32 @@ impl SiteUrls {
         }
     }
 
-    fn what(&self, vars: &Vars) -> What {
+    fn target(&self, vars: &Vars) -> LookupTarget {
         let get = |name: &str| vars.get(name).map(String::as_str).filter(|v| !v.is_empty());
         let id = |name: &str| get(name).map(absint).filter(|id| *id > 0);
-        for (name, what) in [("robots", What::Robots), ("favicon", What::Favicon)] {
+        for (name, target) in [("robots", LookupTarget::Robots), ("favicon", LookupTarget::Favicon)] {
             if get(name).is_some() {
-                return what;
+                return target;
             }
         }
         if let Some(file) = get("sitemap") {
-            return What::Sitemap(file.to_owned());
+            return LookupTarget::Sitemap(file.to_owned());
         }
         let date = date_of(vars);
         if !date.exists() {
-            return What::NotFound;
+            return LookupTarget::NotFound;
         }
         if let Some(slug) = get("attachment") {
-            return What::Attachment(AttachmentKey::Slug(slug_of(slug)));
+            return LookupTarget::Attachment(AttachmentKey::Slug(slug_of(slug)));
         }
         if let Some(id) = id("attachment_id") {
-            return What::Attachment(AttachmentKey::Id(id));
+            return LookupTarget::Attachment(AttachmentKey::Id(id));
         }
         let custom = self.post_types.iter().find_map(|t| Some((t, get(t.query_var.as_deref()?)?)));
         let slug = custom.map(|(_, slug)| path_of(slug)).or_else(|| get("name").map(slug_of));
         if slug.is_some() || id("p").is_some() {
             let post_type = custom.map(|(t, _)| t.name.as_str()).or_else(|| get("post_type"));
-            return What::Post(PostKey {
+            return LookupTarget::Post(PostKey {
                 id: id("p"),
                 slug,
                 post_type: post_type.map(str::to_owned),
@@ -243,10 +243,10 @@ impl SiteUrls {
             });
         }
         if let Some(path) = get("pagename") {
-            return What::Page(PageKey::Path(path_of(path)));
+            return LookupTarget::Page(PageKey::Path(path_of(path)));
         }
         if let Some(id) = id("page_id") {
-            return What::Page(PageKey::Id(id));
+            return LookupTarget::Page(PageKey::Id(id));
         }
         let archive = Archive {
             terms: self.terms(vars),
@@ -255,7 +255,7 @@ impl SiteUrls {
             search: vars.get("s").cloned(),
             post_type: get("post_type").map(str::to_owned),
         };
-        if archive == Archive::default() { What::Front } else { What::Archive(archive) }
+        if archive == Archive::default() { LookupTarget::Front } else { LookupTarget::Archive(archive) }
     }
 
     fn terms(&self, vars: &Vars) -> Vec<TermKey> {
@@ -377,9 +377,9 @@ mod tests {
     /// A compact form of lookups: the kind, then all fields that are set.
     fn summary(lookups: &[Lookup]) -> String {
         let one = |l: &Lookup| {
-            let mut out: Vec<String> = match &l.what {
-                What::Rest(route) => vec![format!("rest {route}")],
-                What::Post(p) => {
+            let mut out: Vec<String> = match &l.target {
+                LookupTarget::Rest(route) => vec![format!("rest {route}")],
+                LookupTarget::Post(p) => {
                     let mut out = vec!["post".to_owned()];
                     out.extend(p.id.map(|id| format!("id={id}")));
                     for (name, v) in
@@ -390,10 +390,10 @@ mod tests {
                     out.extend(date(&p.date));
                     out
                 }
-                What::Page(PageKey::Id(id)) => vec![format!("page id={id}")],
-                What::Page(PageKey::Path(path)) => vec![format!("page {path}")],
-                What::Attachment(key) => vec![format!("attachment {key:?}")],
-                What::Archive(a) => {
+                LookupTarget::Page(PageKey::Id(id)) => vec![format!("page id={id}")],
+                LookupTarget::Page(PageKey::Path(path)) => vec![format!("page {path}")],
+                LookupTarget::Attachment(key) => vec![format!("attachment {key:?}")],
+                LookupTarget::Archive(a) => {
                     let mut out = vec!["archive".to_owned()];
                     out.extend(a.terms.iter().map(|t| match t {
                         TermKey::Id(taxonomy, id) => format!("{taxonomy}={id}"),
@@ -408,7 +408,7 @@ mod tests {
                     out.extend(a.post_type.as_ref().map(|t| format!("type={t}")));
                     out
                 }
-                What::Sitemap(file) => vec![format!("sitemap {file}")],
+                LookupTarget::Sitemap(file) => vec![format!("sitemap {file}")],
                 plain => vec![format!("{plain:?}").to_lowercase()],
             };
             for (name, n) in [("paged", l.paged), ("page", l.page), ("cpage", l.comment_page)] {

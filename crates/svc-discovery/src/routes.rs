@@ -12,7 +12,7 @@ pub struct RestBase<'a> {
     /// Its base; empty for none.
     pub base: &'a str,
     /// Whether it is available over the REST API.
-    pub shown: bool,
+    pub show_in_rest: bool,
     /// Whether its controller is one of the standard ones for posts, attachments and terms.
     pub standard: bool,
 }
@@ -22,7 +22,7 @@ impl RestBase<'_> {
     ///
     /// Source: `rest_get_route_for_post_type_items`, `rest_get_route_for_taxonomy_items`.
     pub fn items_route(&self) -> String {
-        if !self.shown {
+        if !self.show_in_rest {
             return String::new();
         }
         format!("/{}/{}", self.namespace, if self.base.is_empty() { self.name } else { self.base })
@@ -87,7 +87,7 @@ mod tests {
     use crate::Permalinks;
 
     const POSTS: RestBase<'static> =
-        RestBase { name: "post", namespace: "svc/v2", base: "posts", shown: true, standard: true };
+        RestBase { name: "post", namespace: "svc/v2", base: "posts", show_in_rest: true, standard: true };
 
     #[test]
     fn routes_of_resources() {
@@ -95,7 +95,7 @@ mod tests {
         for (post_type, expected) in [
             (POSTS, "/svc/v2/posts/4"),
             (RestBase { base: "", ..POSTS }, "/svc/v2/post/4"),
-            (RestBase { shown: false, ..POSTS }, ""),
+            (RestBase { show_in_rest: false, ..POSTS }, ""),
             (RestBase { standard: false, ..POSTS }, ""),
         ] {
             assert_eq!(site.route_for_post(Some((4, post_type))), expected);

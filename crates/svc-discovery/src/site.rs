@@ -4,7 +4,7 @@ use crate::{Hooks, Permalinks, PostTypeLinks, TaxonomyLinks};
 
 /// The scheme of a generated URL.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Scheme {
+pub enum UrlScheme {
     /// The scheme of the site's configured URL.
     #[default]
     Site,
@@ -59,18 +59,18 @@ impl SiteUrls {
     /// depends only on whether the request uses TLS, not on its host name.
     #[must_use]
     pub fn over_tls(&self) -> Self {
-        let (home, site) = (with_scheme(&self.home, Scheme::Https), with_scheme(&self.site, Scheme::Https));
+        let (home, site) = (with_scheme(&self.home, UrlScheme::Https), with_scheme(&self.site, UrlScheme::Https));
         SiteUrls { home, site, ..self.clone() }
     }
 
     /// A URL below the front page. An empty path returns the front page's URL without trailing slash. Source:
     /// `home_url`.
     pub fn home_url(&self, path: &str) -> String {
-        self.home_url_with(path, Scheme::Site)
+        self.home_url_with(path, UrlScheme::Site)
     }
 
     /// As [`Self::home_url`], with an explicit scheme.
-    pub fn home_url_with(&self, path: &str, scheme: Scheme) -> String {
+    pub fn home_url_with(&self, path: &str, scheme: UrlScheme) -> String {
         join(&with_scheme(&self.home, scheme), path)
     }
 
@@ -92,14 +92,14 @@ impl SiteUrls {
 
     /// The URL of an API path, in the site's scheme. Source: `rest_url`.
     pub fn rest_url(&self, path: &str) -> String {
-        self.rest_url_with(path, Scheme::Site)
+        self.rest_url_with(path, UrlScheme::Site)
     }
 
     /// The URL of an API path: a pretty path, one behind `index.php`, or a `rest_route` parameter (specification,
     /// "Addressing").
     ///
     /// The path may contain a query. It is not encoded. Source: `get_rest_url`.
-    pub fn rest_url_with(&self, path: &str, scheme: Scheme) -> String {
+    pub fn rest_url_with(&self, path: &str, scheme: UrlScheme) -> String {
         let path = format!("/{}", path.trim_start_matches('/'));
         let url = if self.permalinks.is_pretty() {
             let root = self.permalinks.root();
@@ -163,13 +163,13 @@ fn join(base: &str, path: &str) -> String {
     if path.is_empty() { base.to_owned() } else { format!("{base}/{}", path.trim_start_matches('/')) }
 }
 
-fn with_scheme(url: &str, scheme: Scheme) -> String {
+fn with_scheme(url: &str, scheme: UrlScheme) -> String {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     match scheme {
-        Scheme::Site => url.to_owned(),
-        Scheme::Http => format!("http://{rest}"),
-        Scheme::Https => format!("https://{rest}"),
-        Scheme::Relative => rest.find('/').map_or_else(String::new, |i| rest[i..].to_owned()),
+        UrlScheme::Site => url.to_owned(),
+        UrlScheme::Http => format!("http://{rest}"),
+        UrlScheme::Https => format!("https://{rest}"),
+        UrlScheme::Relative => rest.find('/').map_or_else(String::new, |i| rest[i..].to_owned()),
     }
 }
 
@@ -186,12 +186,12 @@ mod tests {
     #[test]
     fn api_urls() {
         for (home, structure, path, scheme, expected) in [
-            ("http://a.b", "/%postname%/", "", Scheme::Site, "http://a.b/svc-json/"),
-            ("http://a.b", "/%postname%/", "//x/v1", Scheme::Https, "https://a.b/svc-json/x/v1"),
-            ("http://a.b/sub/", "/%postname%/", "x?y", Scheme::Relative, "/sub/svc-json/x?y"),
-            ("http://a.b", "/index.php/%postname%", "/x", Scheme::Site, "http://a.b/index.php/svc-json/x"),
-            ("http://a.b", "", "x", Scheme::Site, "http://a.b/index.php?rest_route=/x"),
-            ("http://a.b", "", "", Scheme::Relative, "/index.php?rest_route=/"),
+            ("http://a.b", "/%postname%/", "", UrlScheme::Site, "http://a.b/svc-json/"),
+            ("http://a.b", "/%postname%/", "//x/v1", UrlScheme::Https, "https://a.b/svc-json/x/v1"),
+            ("http://a.b/sub/", "/%postname%/", "x?y", UrlScheme::Relative, "/sub/svc-json/x?y"),
+            ("http://a.b", "/index.php/%postname%", "/x", UrlScheme::Site, "http://a.b/index.php/svc-json/x"),
+            ("http://a.b", "", "x", UrlScheme::Site, "http://a.b/index.php?rest_route=/x"),
+            ("http://a.b", "", "", UrlScheme::Relative, "/index.php?rest_route=/"),
         ] {
             assert_eq!(site(home, structure).rest_url_with(path, scheme), expected);
         }

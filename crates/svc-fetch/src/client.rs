@@ -87,7 +87,7 @@ impl Get {
 
     /// Sets the maximum size of the decoded body. A larger body fails with [`FetchError::TooLarge`].
     #[must_use]
-    pub fn at_most(mut self, bytes: u64) -> Self {
+    pub fn max_bytes(mut self, bytes: u64) -> Self {
         (self.limit, self.truncate) = (bytes, false);
         self
     }
@@ -149,7 +149,7 @@ impl Client {
     }
 
     /// Returns whether the URL is valid and permitted, without looking up its host.
-    pub fn is_address(&self, get: &Get) -> bool {
+    pub fn is_permitted_url(&self, get: &Get) -> bool {
         let guard = self.guard.clone().with(get.allowed.iter().cloned());
         get.url.parse().is_ok_and(|uri| guard.check_uri(&uri).is_ok())
     }

@@ -37,7 +37,7 @@ pub enum FetchError {
 
 impl FetchError {
     /// Returns whether the URL itself is the cause, rather than the network. Retrying does not help.
-    pub fn is_refusal(&self) -> bool {
+    pub fn is_invalid_url(&self) -> bool {
         matches!(
             self,
             FetchError::InvalidUrl

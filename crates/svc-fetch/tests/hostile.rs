@@ -89,8 +89,8 @@ fn rejects_names_that_resolve_to_loopback() {
         for port in [80, server.port()] {
             let get = Get::new(format!("http://{host}:{port}/"));
             let error = client.send(&get).unwrap_err();
-            assert!(error.is_refusal(), "{host}:{port}: {error}");
-            assert!(client.check(&get).unwrap_err().is_refusal(), "{host}:{port}");
+            assert!(error.is_invalid_url(), "{host}:{port}: {error}");
+            assert!(client.check(&get).unwrap_err().is_invalid_url(), "{host}:{port}");
         }
     }
 }
@@ -122,7 +122,7 @@ fn endless_responses_are_rejected_or_truncated() {
         drop(stream.write_all(b"HTTP/1.1 200 OK\r\n"));
         while stream.write_all(b"X-More: of the same\r\n").is_ok() {}
     };
-    assert!(matches!(send(serve(endless), |get| get.at_most(10_000)).unwrap_err(), FetchError::TooLarge(10_000)));
+    assert!(matches!(send(serve(endless), |get| get.max_bytes(10_000)).unwrap_err(), FetchError::TooLarge(10_000)));
     assert_eq!(send(serve(endless), |get| get.first(10_000)).unwrap().body.len(), 10_000);
     assert!(send(serve(endless_headers), |get| get).is_err());
 }
@@ -136,7 +136,7 @@ fn limits_apply_to_the_decompressed_size() {
         drop(stream.write_all(head.as_bytes()));
         drop(stream.write_all(compressed));
     });
-    let result = send(server, |get| get.at_most(100_000)).map(|response| response.body.len());
+    let result = send(server, |get| get.max_bytes(100_000)).map(|response| response.body.len());
     assert!(matches!(result, Err(FetchError::TooLarge(100_000))), "{result:?}");
-    assert_eq!(send(server, |get| get.at_most(1 << 20)).unwrap().body.len(), 1 << 20);
+    assert_eq!(send(server, |get| get.max_bytes(1 << 20)).unwrap().body.len(), 1 << 20);
 }

@@ -21,14 +21,14 @@ pub struct Credentials {
 
 /// The result of authentication. The default is an anonymous caller.
 #[derive(Default)]
-pub struct Outcome {
+pub struct AuthOutcome {
     attach: Option<Box<dyn FnOnce(Request) -> Request + Send>>,
     logged_in: bool,
     headers: Vec<(String, String)>,
     error: Option<Error>,
 }
 
-impl Outcome {
+impl AuthOutcome {
     /// An anonymous caller.
     pub fn anonymous() -> Self {
         Self::default()
@@ -41,7 +41,7 @@ impl Outcome {
 
     /// Rejects the request with this error, on every route. `logged_in` reports whether the session is valid
     /// nevertheless (a valid cookie with an invalid nonce): such responses must not be cached.
-    pub fn refused(error: Error, logged_in: bool) -> Self {
+    pub fn rejected(error: Error, logged_in: bool) -> Self {
         Self { error: Some(error), logged_in, ..Self::default() }
     }
 
@@ -81,7 +81,7 @@ impl Outcome {
 /// Identifies the caller of a request.
 pub trait Authenticator: Send + Sync + 'static {
     /// Authenticates a request. Called once for each HTTP request, not for nested ones such as batch items.
-    fn authenticate(&self, credentials: Credentials) -> BoxFuture<Outcome>;
+    fn authenticate(&self, credentials: Credentials) -> BoxFuture<AuthOutcome>;
 }
 
 /// Treats every caller as anonymous.
@@ -89,7 +89,7 @@ pub trait Authenticator: Send + Sync + 'static {
 pub struct Anonymous;
 
 impl Authenticator for Anonymous {
-    fn authenticate(&self, _: Credentials) -> BoxFuture<Outcome> {
-        Box::pin(std::future::ready(Outcome::anonymous()))
+    fn authenticate(&self, _: Credentials) -> BoxFuture<AuthOutcome> {
+        Box::pin(std::future::ready(AuthOutcome::anonymous()))
     }
 }

@@ -13,9 +13,9 @@ mod route_url;
 mod service;
 mod spool;
 
-pub use auth::{Anonymous, Authenticator, Credentials, Outcome};
+pub use auth::{Anonymous, AuthOutcome, Authenticator, Credentials};
 pub use layer::{RestLayer, WithRest};
-pub use limits::Limits;
+pub use limits::RequestLimits;
 pub use response_cache::Uncached;
 pub use route_url::RouteUrls;
 pub use service::{ResponseBody, RestService};

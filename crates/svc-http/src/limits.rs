@@ -2,7 +2,7 @@
 
 /// Limits on requests. A request that exceeds one is rejected with 413.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
+pub struct RequestLimits {
     /// Bytes of a JSON or form body.
     pub text_body: usize,
     /// Bytes of any other body, including uploads.
@@ -19,7 +19,7 @@ pub struct Limits {
     pub memory: usize,
 }
 
-impl Default for Limits {
+impl Default for RequestLimits {
     fn default() -> Self {
         Self {
             text_body: 8 << 20,

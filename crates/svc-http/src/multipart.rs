@@ -6,7 +6,7 @@ use multer::{Constraints, Field, Multipart, SizeLimit};
 use svc_routing::{Error, File, Map};
 
 use crate::large::Reservation;
-use crate::limits::Limits;
+use crate::limits::RequestLimits;
 use crate::request::too_large;
 use crate::spool::{self, StreamError};
 
@@ -20,7 +20,7 @@ const MAX_NAME: usize = 1024;
 pub(crate) async fn read<S, E>(
     stream: S,
     boundary: &str,
-    limits: &Limits,
+    limits: &RequestLimits,
     reserved: &mut Reservation,
 ) -> Result<(Map, Vec<File>), Error>
 where
@@ -57,7 +57,7 @@ where
 async fn read_text(
     mut field: Field<'_>,
     size: &mut usize,
-    limits: &Limits,
+    limits: &RequestLimits,
     reserved: &mut Reservation,
 ) -> Result<String, Error> {
     let mut text = Vec::new();
@@ -77,7 +77,7 @@ fn base_name(name: &str) -> String {
     name.split('[').next().unwrap_or_default().to_owned()
 }
 
-async fn read_file(field: Field<'_>, name: String, file_name: String, limits: &Limits) -> Result<File, Error> {
+async fn read_file(field: Field<'_>, name: String, file_name: String, limits: &RequestLimits) -> Result<File, Error> {
     let content_type = field.content_type().map_or_else(String::new, |t| t.to_string());
     let (data, size) = spool::read(field, limits.body as u64, limits.file_in_memory).await?;
     Ok(File { field: base_name(&name), name: file_name, content_type, size, data })

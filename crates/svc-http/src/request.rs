@@ -10,7 +10,7 @@ use serde_json::Value;
 use svc_routing::{Error, Request};
 
 use crate::large::{LargeBodies, Reservation, SMALL};
-use crate::limits::Limits;
+use crate::limits::RequestLimits;
 use crate::{multipart, spool};
 
 /// Header for clients that cannot send other methods than GET and POST.
@@ -59,7 +59,7 @@ fn override_method(req: &Request) -> Option<Method> {
 pub(crate) async fn body<B>(
     req: Request,
     body: B,
-    limits: &Limits,
+    limits: &RequestLimits,
     large: &LargeBodies,
 ) -> Result<(Request, Reservation), Error>
 where

@@ -17,7 +17,7 @@ use svc_routing::{Error, Request, Server};
 use crate::auth::{Anonymous, Authenticator, Credentials};
 use crate::cors;
 use crate::large::LargeBodies;
-use crate::limits::Limits;
+use crate::limits::RequestLimits;
 use crate::request::{self, Jsonp};
 use crate::response::{self, JsonFormat};
 use crate::response_cache::{CacheKey, ResponseCache};
@@ -44,7 +44,7 @@ struct ServiceInner {
     /// Returns the current server, which may be replaced while requests are in progress.
     source: Box<dyn Fn() -> Server + Send + Sync>,
     authenticator: Arc<dyn Authenticator>,
-    limits: Limits,
+    limits: RequestLimits,
     large: LargeBodies,
     response_cache: Option<Arc<ResponseCache>>,
 }
@@ -57,7 +57,7 @@ impl RestService {
 
     /// A service that calls `source` for the server of each request.
     pub fn from_source(source: impl Fn() -> Server + Send + Sync + 'static) -> Self {
-        let (authenticator, limits) = (Arc::new(Anonymous), Limits::default());
+        let (authenticator, limits) = (Arc::new(Anonymous), RequestLimits::default());
         let large = LargeBodies::new(limits.memory);
         Self(Arc::new(ServiceInner { source: Box::new(source), authenticator, limits, large, response_cache: None }))
     }
@@ -70,7 +70,7 @@ impl RestService {
 
     /// Sets the limits on requests.
     #[must_use]
-    pub fn limits(self, limits: Limits) -> Self {
+    pub fn limits(self, limits: RequestLimits) -> Self {
         self.configure(|inner| {
             inner.limits = limits;
             inner.large = LargeBodies::new(limits.memory);

@@ -9,7 +9,7 @@ use http_body::Frame;
 use http_body_util::{BodyExt, StreamBody};
 use peak_alloc::PeakAlloc;
 use serde_json::json;
-use svc_http::{Limits, RestService};
+use svc_http::{RequestLimits, RestService};
 use svc_routing::{Registry, Request, Result, Route, on, public};
 use svc_schema::Args;
 use svc_schema::build::{string, types};
@@ -130,7 +130,7 @@ async fn bodies_use_at_most_eight_times_their_size() {
     assert_eq!(status, StatusCode::PAYLOAD_TOO_LARGE);
 
     // The service reads as many values as the limit allows, and no more.
-    let limits = Limits { values: 5, ..Limits::default() };
+    let limits = RequestLimits { values: 5, ..RequestLimits::default() };
     let service = service.limits(limits);
     for (body, status) in [("[1,2,3,4]", 200), ("[1,2,3,4,5]", 413), (r#"{"a":[[],{}],"b":1}"#, 200)] {
         let (got, _) = send(&service, "/a/v1/known", JSON, &Bytes::from(body)).await;

@@ -15,7 +15,7 @@ use bytes::Bytes;
 use http::{Request as HttpRequest, Response};
 use http_body_util::{BodyExt, Full};
 use serde_json::{Map, Value, json};
-use svc_http::{Authenticator, Credentials, Outcome, RestService, RouteUrls};
+use svc_http::{AuthOutcome, Authenticator, Credentials, RestService, RouteUrls};
 use svc_routing::{BoxFuture, ParamOrder};
 
 /// The URL that recordings abbreviate to `{base}`.
@@ -33,9 +33,9 @@ const KNOWN_DIFFERENCES: &[(&str, &str)] = &[
 struct TestUserAuthenticator;
 
 impl Authenticator for TestUserAuthenticator {
-    fn authenticate(&self, credentials: Credentials) -> BoxFuture<Outcome> {
+    fn authenticate(&self, credentials: Credentials) -> BoxFuture<AuthOutcome> {
         let name = credentials.headers.get("x-test-user").and_then(|v| v.to_str().ok()).unwrap_or_default();
-        let outcome = demo::User::named(name).map_or_else(Outcome::anonymous, Outcome::caller);
+        let outcome = demo::User::named(name).map_or_else(AuthOutcome::anonymous, AuthOutcome::caller);
         Box::pin(std::future::ready(outcome))
     }
 }

@@ -15,7 +15,7 @@ use http::{HeaderMap, Method, Request as HttpRequest, Response};
 use http_body_util::{BodyExt, Full};
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use svc_http::{Authenticator, Credentials, Limits, Outcome, RestLayer, RestService, RouteUrls};
+use svc_http::{AuthOutcome, Authenticator, Credentials, RequestLimits, RestLayer, RestService, RouteUrls};
 use svc_routing::request::FileData;
 use svc_routing::{
     BoxFuture, Error, ExtraField, Link, ParamOrder, Registry, Request, Response as ApiResponse, Result, Route,
@@ -98,14 +98,16 @@ async fn effective_method_selects_the_endpoint() {
 struct HeaderAuthenticator;
 
 impl Authenticator for HeaderAuthenticator {
-    fn authenticate(&self, credentials: Credentials) -> BoxFuture<Outcome> {
+    fn authenticate(&self, credentials: Credentials) -> BoxFuture<AuthOutcome> {
         let user = credentials.headers.get("x-user").is_some();
         Box::pin(std::future::ready(match (credentials.nonce.as_deref(), user) {
             (None | Some("good"), true) => {
-                Outcome::caller(7_u64).with_extension("extra").with_header("X-SVC-Nonce", "fresh")
+                AuthOutcome::caller(7_u64).with_extension("extra").with_header("X-SVC-Nonce", "fresh")
             }
-            (None, false) => Outcome::anonymous(),
-            (Some(_), user) => Outcome::refused(Error::new("rest_cookie_invalid_nonce", "No.").with_status(403), user),
+            (None, false) => AuthOutcome::anonymous(),
+            (Some(_), user) => {
+                AuthOutcome::rejected(Error::new("rest_cookie_invalid_nonce", "No.").with_status(403), user)
+            }
         }))
     }
 }
@@ -205,7 +207,7 @@ async fn list_files(req: Request) -> Result {
     Ok(json!({ "files": rows.collect::<Vec<_>>(), "body": req.params().body, "raw": req.body().len() }).into())
 }
 
-fn files_service(limits: Limits) -> RestService {
+fn files_service(limits: RequestLimits) -> RestService {
     let mut registry = Registry::new();
     registry.route("a/v1", Route::new("/up").endpoint(on("POST, PUT", list_files, public))).unwrap();
     RestService::new(registry.build()).limits(limits)
@@ -224,7 +226,7 @@ const MULTIPART: (&str, &str) = ("content-type", "multipart/form-data; boundary=
 
 #[tokio::test]
 async fn large_uploads_are_written_to_disk() {
-    let service = files_service(Limits { file_in_memory: 100, ..Limits::default() });
+    let service = files_service(RequestLimits { file_in_memory: 100, ..RequestLimits::default() });
     let body = multipart(&[
         ("a[x]", None, "1 & 2".to_owned()),
         ("a[y]", None, "é".to_owned()),
@@ -248,7 +250,7 @@ async fn large_uploads_are_written_to_disk() {
 #[tokio::test]
 async fn oversized_bodies_are_413_and_malformed_bodies_400() {
     let limits =
-        Limits { text_body: 50, body: 400, file_in_memory: 10, files: 2, fields: 2, values: 3, memory: 1 << 20 };
+        RequestLimits { text_body: 50, body: 400, file_in_memory: 10, files: 2, fields: 2, values: 3, memory: 1 << 20 };
     let service = files_service(limits);
     let file = |n: usize| vec![("f", Some("f"), String::new()); n];
     let field = |n: usize| vec![("f", None, String::new()); n];

@@ -15,7 +15,7 @@ use svc_auth::{
     nonce_check::{self, CookieStatus, Decision, NonceCheck},
 };
 use svc_controllers::{AppPassword, ClientAddress, SessionToken};
-use svc_http::{Authenticator, Credentials, Outcome};
+use svc_http::{AuthOutcome, Authenticator, Credentials};
 use svc_model::UserId;
 use svc_routing::BoxFuture;
 use svc_schema::Error;
@@ -43,11 +43,11 @@ impl SiteAuthenticator {
         SiteAuthenticator { identities, attempts, passwords_available }
     }
 
-    fn decide(&self, credentials: &Credentials, recording: &mut Option<JoinHandle<()>>) -> Result<Outcome, Error> {
+    fn decide(&self, credentials: &Credentials, recording: &mut Option<JoinHandle<()>>) -> Result<AuthOutcome, Error> {
         // Requests without credentials need no query.
         let has = |name| credentials.headers.contains_key(name);
         if !has(header::AUTHORIZATION) && !has(header::COOKIE) && credentials.nonce.is_none() {
-            return Ok(Outcome::anonymous());
+            return Ok(AuthOutcome::anonymous());
         }
         self.identities.site.read(|db| {
             let config = self.identities.login_settings(db)?;
@@ -87,14 +87,14 @@ impl SiteAuthenticator {
         sent: &basic::Credentials,
         headers: &HeaderMap,
         recording: &mut Option<JoinHandle<()>>,
-    ) -> SiteResult<Option<Outcome>> {
+    ) -> SiteResult<Option<AuthOutcome>> {
         let is_email = svc_text::is_email(&sent.login);
         let subject = self.identities.by_name(db, &sent.login)?;
         let passwords = subject.as_ref().map(|s| passwords_of(&s.meta)).unwrap_or_default();
         let account = subject.as_ref().map(|s| Account { id: s.user.id, passwords: &passwords, allowed: true });
         let outcome = AppPasswordOutcome::authenticate(account, sent.password.expose(), is_email);
         let (AppPasswordOutcome::User(_, uuid), Some(subject)) = (&outcome, &subject) else { return Ok(None) };
-        let outcome = Outcome::caller(config.caller(subject, db.prefix()));
+        let outcome = AuthOutcome::caller(config.caller(subject, db.prefix()));
         Ok(Some(match uuid {
             Some(uuid) => {
                 *recording = self.record_use(subject.user.id, uuid, &passwords, headers);
@@ -141,50 +141,51 @@ impl SiteAuthenticator {
         config: &LoginSettings,
         value: &str,
         credentials: &Credentials,
-    ) -> SiteResult<Outcome> {
+    ) -> SiteResult<AuthOutcome> {
         let grace = credentials.wire_method == Method::POST;
         let (status, subject) = self.identities.by_cookie_value(db, value, Scheme::LoggedIn, grace)?;
-        let bearer = match &subject {
+        let nonce_subject = match &subject {
             Some(subject) => NonceSubject { user: subject.user.id, token: token_of(value) },
             None => ANONYMOUS,
         };
-        let session = SessionToken(Secret::new(bearer.token));
-        let decision = self.nonce(credentials, status, bearer);
+        let session = SessionToken(Secret::new(nonce_subject.token));
+        let decision = self.nonce(credentials, status, nonce_subject);
         let outcome = self.outcome(decision, subject.map(|s| config.caller(&s, db.prefix())));
         Ok(outcome.with_extension(session))
     }
 
     /// A request without a readable cookie. Its nonce is checked as an anonymous one.
-    fn without_cookie(&self, credentials: &Credentials) -> Outcome {
+    fn without_cookie(&self, credentials: &Credentials) -> AuthOutcome {
         self.outcome(self.nonce(credentials, CookieStatus::Absent, ANONYMOUS), None)
     }
 
-    fn nonce(&self, credentials: &Credentials, cookie: CookieStatus, bearer: NonceSubject<'_>) -> Decision {
+    fn nonce(&self, credentials: &Credentials, cookie: CookieStatus, nonce_subject: NonceSubject<'_>) -> Decision {
         let tick = nonce::tick(self.identities.now(), nonce::LIFETIME);
         // `Credentials::nonce` is already the parameter or the header, in their order of precedence.
         let param = credentials.nonce.as_deref();
-        let check = NonceCheck { answered: false, cookie, bearer, param, header: None, tick };
+        let check = NonceCheck { authenticated_otherwise: false, cookie, nonce_subject, param, header: None, tick };
         nonce_check::check(&self.identities.keys, &self.identities.site.brand, &check)
     }
 
-    fn outcome(&self, decision: Decision, caller: Option<Caller>) -> Outcome {
+    fn outcome(&self, decision: Decision, caller: Option<Caller>) -> AuthOutcome {
         match (decision, caller) {
-            (Decision::Refused(refusal), caller) => Outcome::refused(api_error(refusal), caller.is_some()),
+            (Decision::Refused(refusal), caller) => AuthOutcome::rejected(api_error(refusal), caller.is_some()),
             (Decision::Verified(fresh), caller) => {
-                let outcome = caller.map_or_else(Outcome::anonymous, Outcome::caller);
+                let outcome = caller.map_or_else(AuthOutcome::anonymous, AuthOutcome::caller);
                 outcome.with_header(self.identities.site.brand.header("Nonce"), fresh.expose())
             }
-            (Decision::Unchanged | Decision::Anonymous, _) => Outcome::anonymous(),
+            (Decision::Unchanged | Decision::Anonymous, _) => AuthOutcome::anonymous(),
         }
     }
 }
 
 impl Authenticator for SiteAuthenticator {
-    fn authenticate(&self, credentials: Credentials) -> BoxFuture<Outcome> {
+    fn authenticate(&self, credentials: Credentials) -> BoxFuture<AuthOutcome> {
         // The lookup runs on this thread, as all reads of the store do. Errors of the store have been logged where they became
         // API errors.
         let mut recording = None;
-        let outcome = self.decide(&credentials, &mut recording).unwrap_or_else(|error| Outcome::refused(error, false));
+        let outcome =
+            self.decide(&credentials, &mut recording).unwrap_or_else(|error| AuthOutcome::rejected(error, false));
         let outcome = match client_address(&credentials.headers) {
             Some(address) => outcome.with_extension(address),
             None => outcome,
@@ -201,11 +202,11 @@ impl Authenticator for SiteAuthenticator {
 }
 
 /// The response to a client that has sent too many wrong passwords.
-fn too_many(wait: Duration) -> Outcome {
+fn too_many(wait: Duration) -> AuthOutcome {
     let error =
         Error::new("rest_too_many_attempts", "Too many failed login attempts from this IP address. Try again later.");
     let seconds = wait.as_secs().saturating_add(1).to_string();
-    Outcome::refused(error.with_status(429), false).with_header("Retry-After", seconds)
+    AuthOutcome::rejected(error.with_status(429), false).with_header("Retry-After", seconds)
 }
 
 /// The client's IP address, which the server puts into this header.

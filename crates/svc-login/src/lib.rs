@@ -39,7 +39,6 @@ pub use identity::{ANONYMOUS, Identities, LoginSettings, SESSIONS, Subject, cook
 pub use rate_limit::Attempts;
 pub use view::language;
 
-
 /// State of the log-in pages.
 pub struct LoginPages {
     /// Finds the user of a cookie.

@@ -55,7 +55,7 @@ impl Format {
 /// An error of image processing.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum Failure {
+pub enum ImageError {
     /// The image has more than [`MAX_PIXELS`] pixels.
     #[error("the image has too many pixels")]
     TooLarge,
@@ -91,10 +91,10 @@ impl DecodedImage {
     ///
     /// # Errors
     /// If the image is too large, or the file is not an image of this format.
-    pub fn decode(file: &Blob, format: Format) -> Result<Self, Failure> {
+    pub fn decode(file: &Blob, format: Format) -> Result<Self, ImageError> {
         let pixels = dimensions(file).map_or(0, |(w, h)| u64::from(w) * u64::from(h));
         if pixels > MAX_PIXELS {
-            return Err(Failure::TooLarge);
+            return Err(ImageError::TooLarge);
         }
         let mut reader = ImageReader::with_format(file.open()?, format.codec());
         let mut limits = Limits::no_limits();
@@ -116,7 +116,7 @@ impl DecodedImage {
 
     /// Applies an EXIF orientation (1 to 8). Other values change nothing.
     #[must_use]
-    pub fn upright(mut self, orientation: u32) -> Self {
+    pub fn oriented(mut self, orientation: u32) -> Self {
         if let Some(orientation) = u8::try_from(orientation).ok().and_then(Orientation::from_exif) {
             self.0.apply_orientation(orientation);
         }
@@ -134,7 +134,7 @@ impl DecodedImage {
     ///
     /// # Errors
     /// If the rotated image would be too large.
-    pub fn rotated(self, degrees: f64) -> Result<Self, Failure> {
+    pub fn rotated(self, degrees: f64) -> Result<Self, ImageError> {
         let degrees = degrees.rem_euclid(360.0);
         let quarter = [0.0, 90.0, 180.0, 270.0].iter().position(|q| *q == degrees);
         Ok(DecodedImage(match quarter {
@@ -150,11 +150,11 @@ impl DecodedImage {
     ///
     /// # Errors
     /// If the rectangle does not overlap the image.
-    pub fn part(&self, x: u32, y: u32, width: u32, height: u32) -> Result<Self, Failure> {
+    pub fn part(&self, x: u32, y: u32, width: u32, height: u32) -> Result<Self, ImageError> {
         let (w, h) = self.size();
         let (width, height) = (width.min(w.saturating_sub(x)), height.min(h.saturating_sub(y)));
         if width == 0 || height == 0 {
-            return Err(Failure::EmptyCrop);
+            return Err(ImageError::EmptyCrop);
         }
         Ok(DecodedImage(self.0.crop_imm(x, y, width, height)))
     }
@@ -163,8 +163,8 @@ impl DecodedImage {
     ///
     /// # Errors
     /// If the area to crop is outside the image.
-    pub fn scaled(&self, fit: &Fit) -> Result<Self, Failure> {
-        let scale_error = |error: &dyn std::fmt::Display| Failure::Scale(error.to_string());
+    pub fn scaled(&self, fit: &Fit) -> Result<Self, ImageError> {
+        let scale_error = |error: &dyn std::fmt::Display| ImageError::Scale(error.to_string());
         let kind = match self.0 {
             DynamicImage::ImageLuma8(_) => fir::PixelType::U8,
             DynamicImage::ImageRgb8(_) => fir::PixelType::U8x3,
@@ -193,7 +193,7 @@ impl DecodedImage {
     ///
     /// # Errors
     /// If the format cannot represent the image.
-    pub fn encode(&self, format: Format, quality: u8) -> Result<Vec<u8>, Failure> {
+    pub fn encode(&self, format: Format, quality: u8) -> Result<Vec<u8>, ImageError> {
         let mut out = Cursor::new(Vec::new());
         let (w, h) = self.size();
         match format {
@@ -203,12 +203,12 @@ impl DecodedImage {
                     DynamicImage::ImageRgb8(_) => ColorType::Rgb,
                     _ => ColorType::Rgba,
                 };
-                let side = |n: u32| u16::try_from(n).map_err(|_| Failure::TooLarge);
+                let side = |n: u32| u16::try_from(n).map_err(|_| ImageError::TooLarge);
                 let mut encoder = Encoder::new(&mut out, quality);
                 // 4:2:0 subsampling is usual for photographs on the web. Optimized tables give wrong colours with it.
                 encoder.set_sampling_factor(SamplingFactor::F_2_2);
                 let done = encoder.encode(self.0.as_bytes(), side(w)?, side(h)?, kind);
-                done.map_err(|error| Failure::Encoder(error.to_string()))?;
+                done.map_err(|error| ImageError::Encoder(error.to_string()))?;
             }
             Format::Png => self.0.write_with_encoder(PngEncoder::new(&mut out))?,
             Format::Gif => {
@@ -226,7 +226,7 @@ impl DecodedImage {
                     }
                 };
                 let done = encoder.encode_simple(false, f32::from(quality));
-                return Ok(done.map_err(|error| Failure::Encoder(format!("{error:?}")))?.to_vec());
+                return Ok(done.map_err(|error| ImageError::Encoder(format!("{error:?}")))?.to_vec());
             }
         }
         Ok(out.into_inner())
@@ -234,13 +234,13 @@ impl DecodedImage {
 }
 
 /// Returns a copy rotated clockwise, on a canvas that fits all of it.
-fn rotate_by_angle(image: &RgbaImage, degrees: f64) -> Result<RgbaImage, Failure> {
+fn rotate_by_angle(image: &RgbaImage, degrees: f64) -> Result<RgbaImage, ImageError> {
     let (sin, cos) = degrees.to_radians().sin_cos();
     let (w, h) = (f64::from(image.width()), f64::from(image.height()));
     let side = |a: f64, b: f64| (a.abs() + b.abs()).ceil().max(1.0);
     let (width, height) = (side(w * cos, h * sin), side(w * sin, h * cos));
     if width * height > MAX_PIXELS as f64 {
-        return Err(Failure::TooLarge);
+        return Err(ImageError::TooLarge);
     }
     Ok(RgbaImage::from_fn(width as u32, height as u32, |x, y| {
         let (dx, dy) = (f64::from(x) + 0.5 - width / 2.0, f64::from(y) + 0.5 - height / 2.0);
@@ -275,7 +275,7 @@ fn interpolate(image: &RgbaImage, x: f64, y: f64) -> image::Rgba<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Size, fit};
+    use crate::{RegisteredSize, fit};
 
     fn test_image(width: u32, height: u32) -> DecodedImage {
         let image = RgbaImage::from_fn(width, height, |x, _| {
@@ -309,13 +309,13 @@ mod tests {
         assert_eq!(left(&test_image(40, 20).rotated(-180.0).unwrap()), blue);
         assert_eq!(left(&test_image(40, 20).flipped(true, false)), blue);
         assert_eq!(left(&test_image(40, 20).flipped(false, true)), red);
-        assert_eq!(test_image(40, 20).upright(6).size(), (20, 40));
-        assert_eq!(test_image(40, 20).upright(9).size(), (40, 20));
+        assert_eq!(test_image(40, 20).oriented(6).size(), (20, 40));
+        assert_eq!(test_image(40, 20).oriented(9).size(), (40, 20));
         let rotated = test_image(400, 260).rotated(45.0).unwrap();
         assert_eq!((rotated.size(), rotated.0.to_rgba8().get_pixel(0, 0).0[3]), ((467, 467), 0));
         assert_eq!(test_image(400, 260).part(320, 208, 200, 130).unwrap().size(), (80, 52));
-        assert!(matches!(test_image(4, 2).part(4, 0, 2, 2), Err(Failure::EmptyCrop)));
-        let size = Size { name: String::new(), width: 10, height: 10, crop: true };
+        assert!(matches!(test_image(4, 2).part(4, 0, 2, 2), Err(ImageError::EmptyCrop)));
+        let size = RegisteredSize { name: String::new(), width: 10, height: 10, crop: true };
         let small = test_image(40, 20).scaled(&fit((40, 20), &size).unwrap()).unwrap();
         assert_eq!((small.size(), left(&small)), ((10, 10), red));
     }
@@ -325,7 +325,7 @@ mod tests {
         // A PNG that declares impossible dimensions.
         let mut file = test_image(2, 2).encode(Format::Png, 0).unwrap();
         file[16..24].copy_from_slice(&[0, 0, 0xff, 0xff, 0, 0, 0xff, 0xff]);
-        assert!(matches!(DecodedImage::decode(&Blob::Memory(file.into()), Format::Png), Err(Failure::TooLarge)));
+        assert!(matches!(DecodedImage::decode(&Blob::Memory(file.into()), Format::Png), Err(ImageError::TooLarge)));
         assert!(DecodedImage::decode(&Blob::Memory(b"GIF89a"[..].into()), Format::Gif).is_err());
     }
 }

@@ -40,11 +40,11 @@ impl PathKind {
     }
 }
 
-/// An upload in progress. If it is dropped without [`Pending::done`], its entry remains.
+/// An upload in progress. If it is dropped without [`PendingUpload::done`], its entry remains.
 #[derive(Debug, Default)]
-pub struct Pending(Option<(PathBuf, File)>);
+pub struct PendingUpload(Option<(PathBuf, File)>);
 
-impl Pending {
+impl PendingUpload {
     /// Records a name that the upload takes if it is free.
     pub(crate) fn reserve(&mut self, path: &str) -> std::io::Result<()> {
         self.note(PathKind::Reserved, path)
@@ -106,7 +106,7 @@ impl Journal {
     }
 
     /// Begins an upload.
-    pub(crate) fn begin(&self) -> std::io::Result<Pending> {
+    pub(crate) fn begin(&self) -> std::io::Result<PendingUpload> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         std::fs::create_dir_all(&self.0)?;
         let mut attempts = 0;
@@ -119,7 +119,7 @@ impl Journal {
             let file = OpenOptions::new().write(true).create_new(true).open(&unfinished)?;
             // The entry gets its final name once it is locked, so that no process mistakes it for an interrupted one.
             match file.lock().and_then(|()| std::fs::rename(&unfinished, &entry)) {
-                Ok(()) => return Ok(Pending(Some((entry, file)))),
+                Ok(()) => return Ok(PendingUpload(Some((entry, file)))),
                 Err(error) if attempts == MAX_ATTEMPTS => return Err(error),
                 Err(_) => {}
             }

@@ -4,7 +4,7 @@ use svc_text::{MimeTypes, check_filetype};
 
 /// The name and type to store a file under.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Kind {
+pub struct FileType {
     /// File name. The extension of an image is corrected to match its content.
     pub name: String,
     /// Media type.
@@ -60,11 +60,11 @@ fn is_text(head: &[u8]) -> bool {
 
 /// Returns the name and type to store a file under. `None` if the type is not allowed or the content does not match it.
 /// Source: `wp_check_filetype_and_ext`.
-pub fn check(name: &str, head: &[u8], allowed: &MimeTypes) -> Option<Kind> {
+pub fn check(name: &str, head: &[u8], allowed: &MimeTypes) -> Option<FileType> {
     let (_, mime) = check_filetype(name, allowed)?;
     let real = media_type(head);
     if real == mime || is_same(real, mime) {
-        return Some(Kind { name: name.to_owned(), mime: mime.to_owned() });
+        return Some(FileType { name: name.to_owned(), mime: mime.to_owned() });
     }
     let (group, real_group) = (group(mime), group(real));
     let fits = match real_group {
@@ -74,7 +74,7 @@ pub fn check(name: &str, head: &[u8], allowed: &MimeTypes) -> Option<Kind> {
             let (stem, _) = name.rsplit_once('.')?;
             let name = format!("{stem}.{ending}");
             let (_, mime) = check_filetype(&name, allowed)?;
-            return Some(Kind { mime: mime.to_owned(), name });
+            return Some(FileType { mime: mime.to_owned(), name });
         }
         // The beginning of an Ogg file does not show whether it contains video.
         "audio" | "video" => group == real_group || (group == "video" && real == "audio/ogg"),
@@ -82,7 +82,7 @@ pub fn check(name: &str, head: &[u8], allowed: &MimeTypes) -> Option<Kind> {
         _ if CONTAINERS.contains(&real) || is_office(real) => matches!(group, "application" | "audio" | "video"),
         _ => false,
     };
-    fits.then(|| Kind { name: name.to_owned(), mime: mime.to_owned() })
+    fits.then(|| FileType { name: name.to_owned(), mime: mime.to_owned() })
 }
 
 fn group(mime: &str) -> &str {

@@ -15,13 +15,13 @@ mod xmp;
 
 pub use av_metadata::{AudioTrack, AvMetadata, Cover, VideoTrack, av_metadata};
 pub use blob::Blob;
-pub use decoded_image::{DecodedImage, Failure, Format, MAX_PIXELS, dimensions};
+pub use decoded_image::{DecodedImage, Format, ImageError, MAX_PIXELS, dimensions};
 pub use exif::{ImageMeta, image_meta};
-pub use journal::Pending;
-pub use kind::{Kind, check};
+pub use journal::PendingUpload;
+pub use kind::{FileType, check};
 pub use names::{edited_name, split_extension};
-pub use sizes::{Fit, Size, constrain, fit};
+pub use sizes::{Fit, RegisteredSize, constrain, fit};
 #[cfg(feature = "s3")]
 pub use storage::Bucket;
-pub use storage::{Part, Storage, StorageError, Stored};
+pub use storage::{ReadPart, Storage, StorageError, StoredFile};
 pub use xmp::alt_texts;

@@ -2,7 +2,7 @@
 
 /// A registered image size.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Size {
+pub struct RegisteredSize {
     /// `thumbnail`, `medium` …
     pub name: String,
     /// Maximum width in pixels; 0 is unlimited.
@@ -66,7 +66,7 @@ pub fn constrain((width, height): (u32, u32), (max_width, max_height): (u32, u32
 
 /// Returns how to bring an image of these dimensions to a size. `None` if the image is not larger. Source:
 /// `image_resize_dimensions`.
-pub fn fit((width, height): (u32, u32), size: &Size) -> Option<Fit> {
+pub fn fit((width, height): (u32, u32), size: &RegisteredSize) -> Option<Fit> {
     if width == 0 || height == 0 || (size.width == 0 && size.height == 0) {
         return None;
     }
@@ -79,12 +79,12 @@ pub fn fit((width, height): (u32, u32), size: &Size) -> Option<Fit> {
     (is_smaller && !(same(fit.width, width) && same(fit.height, height))).then_some(fit)
 }
 
-fn scale_to_fit((width, height): (u32, u32), size: &Size) -> Fit {
+fn scale_to_fit((width, height): (u32, u32), size: &RegisteredSize) -> Fit {
     let (w, h) = constrain((width, height), (size.width, size.height));
     Fit { x: 0, y: 0, part_width: width, part_height: height, width: w, height: h }
 }
 
-fn crop_to_fill((width, height): (u32, u32), size: &Size) -> Fit {
+fn crop_to_fill((width, height): (u32, u32), size: &RegisteredSize) -> Fit {
     let aspect = f64::from(width) / f64::from(height);
     let (mut w, mut h) = (size.width.min(width), size.height.min(height));
     if w == 0 {
@@ -119,7 +119,7 @@ mod tests {
 
     #[test]
     fn fits_sizes() {
-        let size = |width, height, crop| Size { name: String::new(), width, height, crop };
+        let size = |width, height, crop| RegisteredSize { name: String::new(), width, height, crop };
         let dims = |f: Fit| (f.width, f.height);
         #[rustfmt::skip]
         let rows = [

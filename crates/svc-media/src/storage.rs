@@ -16,7 +16,7 @@ use object_store::{
     path::Path, prefix::PrefixStore,
 };
 
-use crate::{Blob, Pending, journal::Journal, names::Candidates};
+use crate::{Blob, PendingUpload, journal::Journal, names::Candidates};
 
 /// Larger files are uploaded in parts of this size, in bytes.
 const PART_BYTES: usize = 8 * 1024 * 1024;
@@ -45,7 +45,7 @@ impl StorageError {
 
 /// Which part of a file to read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Part {
+pub enum ReadPart {
     /// Metadata only.
     Nothing,
     /// This byte range, which must be within the file.
@@ -55,7 +55,7 @@ pub enum Part {
 }
 
 /// A file in the storage.
-pub struct Stored {
+pub struct StoredFile {
     /// Size of the whole file in bytes.
     pub size: u64,
     /// Time of the last modification.
@@ -126,8 +126,8 @@ impl Storage {
     ///
     /// # Errors
     /// If the journal entry cannot be written.
-    pub fn begin(&self) -> Result<Pending, StorageError> {
-        Ok(self.journal.as_ref().map_or_else(|| Ok(Pending::default()), Journal::begin)?)
+    pub fn begin(&self) -> Result<PendingUpload, StorageError> {
+        Ok(self.journal.as_ref().map_or_else(|| Ok(PendingUpload::default()), Journal::begin)?)
     }
 
     /// Removes the files of interrupted uploads and returns the number of these uploads. `is_used` receives the paths
@@ -216,7 +216,12 @@ impl Storage {
     ///
     /// # Errors
     /// If the storage fails.
-    pub async fn reserve(&self, folder: &str, name_hint: &str, pending: &mut Pending) -> Result<String, StorageError> {
+    pub async fn reserve(
+        &self,
+        folder: &str,
+        name_hint: &str,
+        pending: &mut PendingUpload,
+    ) -> Result<String, StorageError> {
         let prefix = if folder.is_empty() { None } else { Some(key(folder)?) };
         let listed = self.store.list_with_delimiter(prefix.as_ref()).await?;
         let names = listed.objects.iter().filter_map(|o| o.location.filename()).map(str::to_owned);
@@ -269,12 +274,12 @@ impl Storage {
     ///
     /// # Errors
     /// If the storage fails. [`StorageError::is_missing`] is true if the file does not exist.
-    pub async fn get(&self, path: &str, part: Part) -> Result<Stored, StorageError> {
+    pub async fn get(&self, path: &str, part: ReadPart) -> Result<StoredFile, StorageError> {
         let mut options = GetOptions::default();
         match part {
-            Part::Nothing => options.head = true,
-            Part::Bytes(range) => options.range = Some(range.into()),
-            Part::Whole => {}
+            ReadPart::Nothing => options.head = true,
+            ReadPart::Bytes(range) => options.range = Some(range.into()),
+            ReadPart::Whole => {}
         }
         let object = self.store.get_opts(&key(path)?, options).await?;
         let file = match &object.payload {
@@ -283,7 +288,7 @@ impl Storage {
         };
         let (size, modified, tag) = (object.meta.size, object.meta.last_modified, object.meta.e_tag.clone());
         let bytes = object.into_stream().map_err(StorageError::from).boxed();
-        Ok(Stored { size, modified, tag, bytes, file })
+        Ok(StoredFile { size, modified, tag, bytes, file })
     }
 
     /// The size of a file in bytes; `None` if it does not exist.
@@ -304,7 +309,7 @@ impl Storage {
     /// # Errors
     /// If the storage fails. [`StorageError::is_missing`] is true if the file does not exist.
     pub async fn fetch(&self, path: &str) -> Result<Blob, StorageError> {
-        let mut object = self.get(path, Part::Whole).await?;
+        let mut object = self.get(path, ReadPart::Whole).await?;
         if let Some(path) = object.file {
             return Ok(Blob::Disk(Arc::new(path)));
         }

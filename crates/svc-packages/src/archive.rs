@@ -64,7 +64,7 @@ pub enum ArchiveError {
 
 /// An extracted file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unpacked {
+pub struct UnpackedFile {
     /// Path in the archive, with slashes.
     pub name: String,
     /// SHA-256 of the content in hexadecimal digits.
@@ -75,7 +75,7 @@ pub struct Unpacked {
 ///
 /// # Errors
 /// If any part of the archive is invalid. The folder may then contain some of its files.
-pub fn unpack(archive: &[u8], folder: &Path, limits: Limits) -> Result<Vec<Unpacked>, ArchiveError> {
+pub fn unpack(archive: &[u8], folder: &Path, limits: Limits) -> Result<Vec<UnpackedFile>, ArchiveError> {
     check_count(archive, limits)?;
     let mut archive = ZipArchive::new(Cursor::new(archive)).map_err(|_| ArchiveError::Unreadable)?;
     if archive.len() > limits.entries {
@@ -110,7 +110,7 @@ pub fn unpack(archive: &[u8], folder: &Path, limits: Limits) -> Result<Vec<Unpac
             _ => error.into(),
         })?;
         let sha256 = copy(entry, &mut file, &mut remaining, limits)?;
-        files.push(Unpacked { name: name, sha256 });
+        files.push(UnpackedFile { name: name, sha256 });
     }
     Ok(files)
 }
@@ -196,7 +196,7 @@ mod tests {
         writer.finish().expect("failed to finish").into_inner()
     }
 
-    fn try_unpack(archive: &[u8], limits: Limits) -> Result<Vec<Unpacked>, ArchiveError> {
+    fn try_unpack(archive: &[u8], limits: Limits) -> Result<Vec<UnpackedFile>, ArchiveError> {
         // Use a nested folder, so that the test detects files written outside it.
         let outer = tempfile::tempdir().expect("failed to create a folder");
         let folder = outer.path().join("inner");

@@ -102,7 +102,7 @@ impl Plugin {
     }
 
     /// The header texts, sanitized for display.
-    pub fn shown(&self) -> Shown {
+    pub fn display_texts(&self) -> DisplayTexts {
         let (short, long) = (allowed(), allowed().clone().allow("a", ["href", "title"]));
         let author = kses::filter(&self.author, short);
         let author_uri = svc_text::esc_url(&self.author_uri);
@@ -113,7 +113,7 @@ impl Plugin {
                 if author_uri.is_empty() { author.clone() } else { format!("<a href=\"{author_uri}\">{author}</a>") };
             rendered.push_str(&format!(" <cite>By {by}.</cite>"));
         }
-        Shown {
+        DisplayTexts {
             name: kses::filter(&self.name, short),
             uri: svc_text::esc_url(&self.uri),
             version: kses::filter(&self.version, &long),
@@ -127,7 +127,7 @@ impl Plugin {
 
 /// The header texts of a plugin, sanitized for display.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Shown {
+pub struct DisplayTexts {
     /// Display name.
     pub name: String,
     /// URL of the plugin's home page.
@@ -280,13 +280,13 @@ mod tests {
     #[test]
     fn sanitizes_texts_for_display() {
         let plugin = Plugin::from_header("tool/tool.php", HEADER).unwrap();
-        let shown = plugin.shown();
-        assert_eq!(shown.name, "Fine <em>Tool</em>x");
-        assert_eq!(shown.uri, "https://example.org/a?b&#038;c");
-        assert_eq!(shown.author_uri, "");
-        assert_eq!(shown.description, "Does \"it\" with bold &amp; <a href=\"x\">links</a>.");
+        let display_texts = plugin.display_texts();
+        assert_eq!(display_texts.name, "Fine <em>Tool</em>x");
+        assert_eq!(display_texts.uri, "https://example.org/a?b&#038;c");
+        assert_eq!(display_texts.author_uri, "");
+        assert_eq!(display_texts.description, "Does \"it\" with bold &amp; <a href=\"x\">links</a>.");
         assert_eq!(
-            shown.rendered,
+            display_texts.rendered,
             "Does &#8220;it&#8221; with bold &amp; <a href=\"x\">links</a>. <cite>By Ann.</cite>"
         );
         assert!(plugin.network);

@@ -22,7 +22,7 @@ use axum::{
 use http::{HeaderMap, Method, StatusCode};
 use svc_auth::caps::PostCap;
 use svc_controllers::RestSite;
-use svc_discovery::{Lookup, What};
+use svc_discovery::{Lookup, LookupTarget};
 use svc_login::Identities;
 use svc_render::feeds::{Missing, with_feeds};
 use svc_site::{Access, Settings, SiteResult};
@@ -232,9 +232,9 @@ fn origin(url: &str) -> &str {
 
 /// Responses of fixed paths: `robots.txt` and the favicon.
 fn fixed_path(settings: &Settings, lookups: &[Lookup]) -> Option<Page> {
-    match lookups.first().map(|l| &l.what) {
-        Some(What::Robots) => Some(Page::robots(settings.option("blog_public") != "0")),
-        Some(What::Favicon) => Some(Page::empty()),
+    match lookups.first().map(|l| &l.target) {
+        Some(LookupTarget::Robots) => Some(Page::robots(settings.option("blog_public") != "0")),
+        Some(LookupTarget::Favicon) => Some(Page::empty()),
         _ => None,
     }
 }

@@ -3,7 +3,7 @@
 use chrono::{NaiveDate, NaiveDateTime, TimeDelta};
 use svc_auth::Caller;
 use svc_controllers::RestSite;
-use svc_discovery::{Archive, AuthorKey, DateKey, Lookup, TermKey, What};
+use svc_discovery::{Archive, AuthorKey, DateKey, Lookup, LookupTarget, TermKey};
 use svc_model::{Post, PostType, Taxonomy, Term, TermId, User, UserId};
 use svc_site::{Settings, SiteResult, url_resolver::UrlResolver};
 use svc_store::{
@@ -81,13 +81,17 @@ impl PageResolver<'_> {
     }
 
     fn resolve_one(&mut self, lookup: &Lookup) -> SiteResult<PageTarget> {
-        match &lookup.what {
-            What::Front => self.front(lookup),
-            What::Post(_) | What::Page(_) | What::Attachment(_) => self.singles().find(lookup).map(single),
-            What::Archive(archive) => self.archive(archive, lookup),
-            What::Rest(_) | What::Robots | What::Favicon | What::Sitemap(_) | What::NotFound => {
-                Ok(PageTarget::NotFound)
+        match &lookup.target {
+            LookupTarget::Front => self.front(lookup),
+            LookupTarget::Post(_) | LookupTarget::Page(_) | LookupTarget::Attachment(_) => {
+                self.singles().find(lookup).map(single)
             }
+            LookupTarget::Archive(archive) => self.archive(archive, lookup),
+            LookupTarget::Rest(_)
+            | LookupTarget::Robots
+            | LookupTarget::Favicon
+            | LookupTarget::Sitemap(_)
+            | LookupTarget::NotFound => Ok(PageTarget::NotFound),
         }
     }
 

@@ -18,7 +18,7 @@ use chrono::{DateTime, Utc};
 use futures_util::TryStreamExt;
 use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use percent_encoding::percent_decode_str;
-use svc_media::{Part, Storage, Stored};
+use svc_media::{ReadPart, Storage, StoredFile};
 use tower_http::services::ServeDir;
 
 /// Path of uploads below the site's URL. It does not depend on the brand, since stored content links to it.
@@ -173,7 +173,7 @@ async fn respond(
 ) -> Result<Response, svc_media::StorageError> {
     let range = request.get(header::RANGE).and_then(|v| v.to_str().ok()).and_then(Range::parse);
     // The size is needed to resolve a range, so ranges take two requests to the storage.
-    let part = if *method == Method::HEAD || range.is_some() { Part::Nothing } else { Part::Whole };
+    let part = if *method == Method::HEAD || range.is_some() { ReadPart::Nothing } else { ReadPart::Whole };
     let mut found = storage.get(path, part).await?;
     let mut headers = HeaderMap::new();
     add_file_headers(path, &found, &mut headers);
@@ -189,9 +189,9 @@ async fn respond(
         };
         headers.insert(header::CONTENT_RANGE, text(&format!("bytes {first}-{last}/{}", found.size)));
         (status, length) = (StatusCode::PARTIAL_CONTENT, last - first + 1);
-        found = storage.get(path, Part::Bytes(first..last + 1)).await?;
+        found = storage.get(path, ReadPart::Bytes(first..last + 1)).await?;
     } else if range.is_some() && *method != Method::HEAD {
-        found = storage.get(path, Part::Whole).await?;
+        found = storage.get(path, ReadPart::Whole).await?;
     }
     headers.insert(header::CONTENT_LENGTH, length.into());
     let body =
@@ -200,7 +200,7 @@ async fn respond(
 }
 
 /// Adds the headers that describe a file.
-fn add_file_headers(path: &str, found: &Stored, headers: &mut HeaderMap) {
+fn add_file_headers(path: &str, found: &StoredFile, headers: &mut HeaderMap) {
     let extension = path.rsplit('.').next().unwrap_or_default().to_ascii_lowercase();
     let known = svc_text::MimeTypes::known();
     let extra = || EXTRA_TYPES.iter().find(|(e, _)| *e == extension).map(|(_, mime)| *mime);

@@ -64,14 +64,17 @@ pub(crate) fn post_urls(db: &mut Db, site: &RestSite, settings: &Settings, rows:
 /// The path of each post's category with the lowest id.
 fn first_categories(db: &mut Db, rows: &[Post]) -> SiteResult<HashMap<PostId, String>> {
     let ids: Vec<PostId> = rows.iter().map(|p| p.id).collect();
-    let mut firsts: Vec<(PostId, Term)> = Vec::new();
+    let mut unique_with_index: Vec<(PostId, Term)> = Vec::new();
     for (post, all) in terms::of_objects(db, &ids)? {
         let first = all.into_iter().filter(|t| t.taxonomy == "category").min_by_key(|t| t.id);
-        firsts.extend(first.map(|t| (post, t)));
+        unique_with_index.extend(first.map(|t| (post, t)));
     }
-    let all: Vec<Term> = firsts.iter().map(|(_, t)| t.clone()).collect();
+    let all: Vec<Term> = unique_with_index.iter().map(|(_, t)| t.clone()).collect();
     let paths = term_paths(db, &all)?;
-    Ok(firsts.into_iter().map(|(p, t)| (p, paths.get(&t.id).map(|s| s.join("/")).unwrap_or(t.slug))).collect())
+    Ok(unique_with_index
+        .into_iter()
+        .map(|(p, t)| (p, paths.get(&t.id).map(|s| s.join("/")).unwrap_or(t.slug)))
+        .collect())
 }
 
 /// Maximum depth of terms in paths.

@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 
 use svc_content::{
     RenderContext,
-    blocks::{DynamicBlocks, Renderer, Root, StaticOnly},
+    blocks::{ContentRoot, DynamicBlocks, Renderer, StaticOnly},
     display::{self, TextBlocks, standard_shortcodes},
     images::Images,
     shortcodes::Page,
@@ -32,7 +32,7 @@ pub struct RenderOptions<'a> {
     /// The blocks that ask the store, where there are such; texts without them are rendered once and kept.
     pub dynamic: Option<&'a dyn DynamicBlocks>,
     /// What the content stands in, where blocks want to stand in it.
-    pub root: Option<Root>,
+    pub root: Option<ContentRoot>,
 }
 
 impl<'a> RenderOptions<'a> {

@@ -188,7 +188,7 @@ async fn fetch(site: &Arc<SiteRenderer>, permalinks: BTreeSet<String>) {
 
 async fn read(site: &SiteRenderer, address: &str) -> Read {
     let allowed = site.settings().map(|settings| own(&settings)).unwrap_or_default();
-    let get = Get::new(address).allow(allowed).within(TIME).at_most(BYTES).header("Accept", ACCEPTED);
+    let get = Get::new(address).allow(allowed).within(TIME).max_bytes(BYTES).header("Accept", ACCEPTED);
     let get = get.header(FETCH_HEADER, site.feeds.token.as_str());
     let answer = match site.http_client.send(get).await {
         Ok(answer) if answer.status == 200 => answer,

@@ -9,7 +9,7 @@ use svc_content::{
     Shortcodes,
     shortcodes::{Attributes, Call},
 };
-use svc_media::Size;
+use svc_media::RegisteredSize;
 use svc_model::{Post, PostId};
 use svc_site::{
     Settings, SiteResult,
@@ -44,7 +44,7 @@ pub struct Galleries {
     images: HashMap<PostId, Shown>,
     /// Images by the post that they are attached to, in the order of menus.
     children: HashMap<PostId, Vec<PostId>>,
-    sizes: Vec<Size>,
+    sizes: Vec<RegisteredSize>,
     settings: Arc<Settings>,
 }
 
@@ -191,7 +191,7 @@ impl Galleries {
         let mut out = format!(
             "<div id='{selector}' class='gallery galleryid-{id} gallery-columns-{columns} gallery-size-{class}'>"
         );
-        let exact_field = || Size { name: class.clone(), width: 0, height: 0, crop: false };
+        let exact_field = || RegisteredSize { name: class.clone(), width: 0, height: 0, crop: false };
         let size = self.sizes.iter().find(|s| s.name == size_name).cloned().unwrap_or_else(exact_field);
         for shown in chosen {
             out.push_str(&self.item(shown, &selector, &size, attributes.get("link"), [&item, &icon, &caption]));
@@ -200,7 +200,14 @@ impl Galleries {
         out
     }
 
-    fn item(&self, shown: &Shown, selector: &str, size: &Size, link: Option<&str>, tags: [&str; 3]) -> String {
+    fn item(
+        &self,
+        shown: &Shown,
+        selector: &str,
+        size: &RegisteredSize,
+        link: Option<&str>,
+        tags: [&str; 3],
+    ) -> String {
         let [item, icon, caption] = tags;
         let text = svc_text::trim(&shown.post.excerpt);
         let url = shown.attached.url(&self.settings, &shown.post.guid);

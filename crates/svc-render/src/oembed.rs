@@ -47,7 +47,7 @@ pub fn post_at(db: &mut Db, site: &SiteRenderer, settings: &Settings, url: &str)
     let path = parts.path.unwrap_or_else(|| "/".to_owned());
     let lookups = settings.urls.site.lookups(&path, &[]);
     for url_resolver in &lookups {
-        let is_front = matches!(url_resolver.what, svc_discovery::What::Front);
+        let is_front = matches!(url_resolver.target, svc_discovery::LookupTarget::Front);
         if let Some(post) = if is_front { singles.front()? } else { singles.find(url_resolver)? } {
             return Ok(Some(post));
         }

@@ -96,7 +96,7 @@ pub fn render_template(
     let shown = (context.list, context.post.clone());
     let (html, css) = with_page(site, settings, &reader, db, shown, |core| {
         let dynamic = svc_blocks::with_text(core);
-        let renderer = Renderer::new(&theme.blocks, &dynamic).collecting_styles();
+        let renderer = Renderer::new(&theme.blocks, &dynamic).with_style_collection();
         let template = || renderer.render(&renderer.parse(&content, None));
         let of_term = || match &context.term {
             Some((term, taxonomy)) => core.within_term(*term, taxonomy, template),

@@ -131,7 +131,7 @@ impl<I, D> Field<I, D> {
     }
 
     /// Adds a nested field. The field's value is then an object of its nested fields.
-    pub fn member(&mut self, name: &str, schema: impl Into<Value>) -> &mut Field<I, D> {
+    pub fn subfield(&mut self, name: &str, schema: impl Into<Value>) -> &mut Field<I, D> {
         self.nested.push(Field::new(name, schema.into()));
         self.nested.last_mut().expect("just pushed")
     }
@@ -157,7 +157,7 @@ impl<I, D> Field<I, D> {
     }
 
     /// Removes a nested field.
-    pub fn drop_member(&mut self, name: &str) -> &mut Self {
+    pub fn drop_subfield(&mut self, name: &str) -> &mut Self {
         self.nested.retain(|f| f.name != name);
         self
     }

@@ -20,7 +20,7 @@ pub struct View {
 
 impl View {
     /// All fields of this context.
-    pub fn whole(context: &str) -> Self {
+    pub fn all_of(context: &str) -> Self {
         View { context: context.to_owned(), fields: None, embed: false, links: true }
     }
 
@@ -37,7 +37,7 @@ impl View {
     }
 
     /// Whether a field with this schema is visible in the view's context.
-    pub fn shows(&self, schema: &Value) -> bool {
+    pub fn is_visible(&self, schema: &Value) -> bool {
         visible(schema, &self.context)
     }
 
@@ -89,7 +89,7 @@ fn planned_fields<'f, I, D>(rows: &'f [Field<I, D>], view: &View, parent: &str) 
             continue;
         }
         let path = if parent.is_empty() { field.name.clone() } else { format!("{parent}.{}", field.name) };
-        if view.shows(&field.schema) && view.includes(&path) && (!field.exact_field || view.names(&path)) {
+        if view.is_visible(&field.schema) && view.includes(&path) && (!field.exact_field || view.names(&path)) {
             out.push(PlannedField { field, nested: planned_fields(&field.nested, view, &path) });
         }
     }

@@ -32,8 +32,8 @@ fn book_fields() -> Fields<Book, Draft> {
     fields.add("id", build::integer().context(ALL).readonly()).get(|b: &Book| b.id);
     let title = fields.add("title", build::object([] as [(&str, Value); 0]).context(ALL));
     title.set(|d: &mut Draft, title: String| d.title = Some(title)).raw();
-    title.member("raw", build::string().context(&["edit"])).get(|b: &Book| b.title);
-    title.member("rendered", build::string().context(ALL)).get(|b: &Book| format!("<b>{}</b>", b.title));
+    title.subfield("raw", build::string().context(&["edit"])).get(|b: &Book| b.title);
+    title.subfield("rendered", build::string().context(ALL)).get(|b: &Book| format!("<b>{}</b>", b.title));
     fields.add("isbn", build::string().context(VIEW).readonly()).get(|b: &Book| b.isbn).when(|b| b.isbn.is_some());
     fields.add("shelf", build::types(["integer", "null"]).context(VIEW)).get(|b: &Book| b.id / 4).set_nullable(|d: &mut Draft, v| d.shelf = Some(v));
     fields.add("secret", build::string().context(&["edit"])).set(|d: &mut Draft, v| d.secret = Some(v)).write_only();
@@ -47,7 +47,7 @@ fn item(book: &Book, view: &View) -> Value {
 }
 
 fn selection(fields: &str) -> View {
-    View { fields: Some(FieldSet::parse(&json!(fields))), ..View::whole("edit") }
+    View { fields: Some(FieldSet::parse(&json!(fields))), ..View::all_of("edit") }
 }
 
 fn arg_names(args: &Args) -> Vec<&str> {
@@ -104,7 +104,7 @@ fn context_selects_fields() {
             }),
         ),
     ] {
-        assert_eq!(item(&DUNE, &View::whole(context)), expected, "{context}");
+        assert_eq!(item(&DUNE, &View::all_of(context)), expected, "{context}");
     }
 }
 
@@ -132,7 +132,7 @@ fn conditional_field_is_missing_from_other_items() {
 #[test]
 fn plan_reports_computed_fields() {
     let fields = book_fields();
-    let plan = fields.plan(&View::whole("view"));
+    let plan = fields.plan(&View::all_of("view"));
     for (path, computed) in [
         ("title", true),
         ("title.rendered", true),
@@ -198,7 +198,7 @@ fn tables_are_derived_from_tables() {
     assert_eq!(names(book_fields().without(&["title", "secret"])), ["id", "isbn", "shelf", "pages"]);
     assert_eq!(names(book_fields().only(&["id"]).join(book_fields().only(&["isbn"]))), ["id", "isbn"]);
     let mut fields = book_fields();
-    fields.at("title").unwrap().drop_member("raw");
+    fields.at("title").unwrap().drop_subfield("raw");
     assert!(fields.at("title.raw").is_none() && fields.at("title.rendered").is_some());
     fields.set_schema("id", build::string());
     assert_eq!(fields.properties()["id"], json!({"type": "string"}));

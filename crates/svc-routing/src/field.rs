@@ -14,14 +14,14 @@ use crate::{Map, Request, Result};
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum ObjectId {
     /// An object with a numeric id.
-    Number(u64),
+    Id(u64),
     /// An object with a string id.
     Name(String),
 }
 
 impl From<u64> for ObjectId {
     fn from(id: u64) -> Self {
-        Self::Number(id)
+        Self::Id(id)
     }
 }
 
@@ -117,11 +117,11 @@ impl ExtraFields {
 
     /// Adds the readable fields that the request selects to a prepared object.
     pub async fn add_to(&self, object: &str, item: &mut Map, req: &Request) -> Result<()> {
-        self.add_shown_to(object, item, req, &|_| true).await
+        self.add_where(object, item, req, &|_| true).await
     }
 
     /// As [`Self::add_to`], for fields that match the predicate (those that are visible in the context, for example).
-    pub async fn add_shown_to(
+    pub async fn add_where(
         &self,
         object: &str,
         item: &mut Map,

@@ -111,7 +111,7 @@ pub fn allow_if(
 /// A permission result with more detail than success or failure. Return it from the permission callback, and take it as
 /// last argument of the callback.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Decision {
+pub enum PermissionResult {
     /// True: the request is allowed, and `Allow` lists the methods.
     True,
     /// Another truthy value: the request is allowed, but `Allow` does not list the methods.
@@ -129,12 +129,12 @@ pub(crate) struct AuthorizedValue {
 
 impl AuthorizedValue {
     /// # Errors
-    /// `rest_forbidden` for [`Decision::Denied`].
+    /// `rest_forbidden` for [`PermissionResult::Denied`].
     fn new<P: Send + 'static>(value: P, req: &Request) -> Result<Self> {
-        let decision = (&value as &dyn Any).downcast_ref::<Decision>().copied();
+        let decision = (&value as &dyn Any).downcast_ref::<PermissionResult>().copied();
         match decision {
-            Some(Decision::Denied) => Err(crate::error::rest_forbidden(req)),
-            other => Ok(Self { value: Box::new(value), exact: other != Some(Decision::Truthy) }),
+            Some(PermissionResult::Denied) => Err(crate::error::rest_forbidden(req)),
+            other => Ok(Self { value: Box::new(value), exact: other != Some(PermissionResult::Truthy) }),
         }
     }
 

@@ -27,7 +27,7 @@ mod validate;
 pub use endpoint::{Endpoint, get, on, without_permission};
 pub use error::{ObjectRef, forbidden};
 pub use field::{ExtraField, ExtraFields, ObjectId};
-pub use handler::{BoxFuture, Decision, Handler, allow_if, public};
+pub use handler::{BoxFuture, Handler, PermissionResult, allow_if, public};
 pub use hooks::{Hooks, UrlContext};
 pub use links::{Curie, Link, Links};
 pub use method::{ALL, CREATABLE, DELETABLE, EDITABLE, IntoMethods, READABLE};

@@ -126,7 +126,7 @@ impl Registry {
     }
 
     /// Lists these namespaces after all others in the index, in this order.
-    pub fn list_last(&mut self, namespaces: impl IntoIterator<Item = String>) {
+    pub fn list_namespaces_last(&mut self, namespaces: impl IntoIterator<Item = String>) {
         self.last_namespaces.extend(namespaces);
     }
 

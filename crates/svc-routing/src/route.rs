@@ -70,7 +70,7 @@ impl<C> Route<C> {
 
     /// Disallows requests for this route in batches, and states so in descriptions.
     #[must_use]
-    pub fn refuse_batch(mut self) -> Self {
+    pub fn disallow_batch(mut self) -> Self {
         self.allow_batch = Some(false);
         self
     }

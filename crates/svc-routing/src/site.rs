@@ -26,7 +26,7 @@ pub struct SiteInfo {
     pub jsonp: bool,
     /// The precedence of parameter sources.
     pub param_order: ParamOrder,
-    facts: IndexFields,
+    index_fields: IndexFields,
 }
 
 impl SiteInfo {
@@ -39,26 +39,26 @@ impl SiteInfo {
             debug: false,
             jsonp: true,
             param_order: ParamOrder::default(),
-            facts: Arc::new(|_| Box::pin(std::future::ready(Map::new()))),
+            index_fields: Arc::new(|_| Box::pin(std::future::ready(Map::new()))),
         }
     }
 
     /// Sets the first fields of the index (`name`, `description`, `url`, `home` …), which are computed for each
     /// request.
     #[must_use]
-    pub fn facts(mut self, facts: impl Fn(Request) -> BoxFuture<Map> + Send + Sync + 'static) -> Self {
-        self.facts = Arc::new(facts);
+    pub fn index_fields(mut self, index_fields: impl Fn(Request) -> BoxFuture<Map> + Send + Sync + 'static) -> Self {
+        self.index_fields = Arc::new(index_fields);
         self
     }
 
     /// Sets the first fields of the index to fixed values.
     #[must_use]
-    pub fn fixed_index_fields(self, facts: Map) -> Self {
-        self.facts(move |_| Box::pin(std::future::ready(facts.clone())))
+    pub fn fixed_index_fields(self, index_fields: Map) -> Self {
+        self.index_fields(move |_| Box::pin(std::future::ready(index_fields.clone())))
     }
 
     pub(crate) fn compute_index_fields(&self, req: Request) -> BoxFuture<Map> {
-        (self.facts)(req)
+        (self.index_fields)(req)
     }
 
     /// The CURIEs of responses.
@@ -72,8 +72,8 @@ impl Default for SiteInfo {
     fn default() -> Self {
         let brand = Brand::default();
         let home = "http://localhost";
-        let facts = json!({ "name": "", "description": "", "url": home, "home": home });
+        let index_fields = json!({ "name": "", "description": "", "url": home, "home": home });
         let url = format!("{home}/{}/", brand.prefix());
-        Self::new(brand, url).fixed_index_fields(facts.as_object().cloned().unwrap_or_default())
+        Self::new(brand, url).fixed_index_fields(index_fields.as_object().cloned().unwrap_or_default())
     }
 }

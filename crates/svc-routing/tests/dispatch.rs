@@ -356,7 +356,7 @@ async fn additional_fields_are_added_to_prepared_objects() {
     let field = ExtraField::new(string().compile())
         .get(|item, _| async move { Ok(format!("{}!", item["name"].as_str().unwrap_or_default()).into()) })
         .update(|value, id, req| async move {
-            assert_eq!((value, id, req.route()), (json!("new"), ObjectId::Number(3), "/x"));
+            assert_eq!((value, id, req.route()), (json!("new"), ObjectId::Id(3), "/x"));
             Ok(())
         });
     registry.field(&["post", "term"], "loud", field);

@@ -14,7 +14,7 @@ use std::{
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde_json::{Value, json};
-use svc_testkit::mariadb::{MariaDb, QUICK};
+use svc_testkit::mariadb::{DISPOSABLE_OPTIONS, MariaDb};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_svc-server");
 const POSTS: &str = "/svc-json/svc/v2/posts";
@@ -24,7 +24,7 @@ const PNG: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+
 
 fn mariadb() -> Option<&'static MariaDb> {
     static SERVER: OnceLock<Option<MariaDb>> = OnceLock::new();
-    SERVER.get_or_init(|| MariaDb::start(QUICK).unwrap()).as_ref()
+    SERVER.get_or_init(|| MariaDb::start(DISPOSABLE_OPTIONS).unwrap()).as_ref()
 }
 
 /// Runs a test on SQLite, and on a MariaDB when one is installed: the second argument is the database's URL.
@@ -406,7 +406,7 @@ fn a_database_file_that_disappears_is_noticed_before_a_write_is_acknowledged() {
 
 #[test]
 fn a_stop_with_requests_in_progress_does_not_panic() {
-    let Some(database) = MariaDb::start(QUICK).unwrap() else {
+    let Some(database) = MariaDb::start(DISPOSABLE_OPTIONS).unwrap() else {
         eprintln!("SKIPPED: no mariadbd is installed, whose pause holds requests up");
         return;
     };
@@ -439,7 +439,7 @@ fn a_stop_with_requests_in_progress_does_not_panic() {
 
 #[test]
 fn a_stop_while_scheduled_posts_are_looked_for_does_not_panic() {
-    let Some(database) = MariaDb::start(QUICK).unwrap() else {
+    let Some(database) = MariaDb::start(DISPOSABLE_OPTIONS).unwrap() else {
         eprintln!("SKIPPED: no mariadbd is installed, whose pause holds the schedule up");
         return;
     };

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use svc_content::blocks::{BlockTypes, Kept, Root};
+use svc_content::blocks::{BlockTypes, ContentRoot, StoredContent};
 use svc_model::PostId;
 use svc_packages::blocks::find;
 use svc_store::{
@@ -35,7 +35,9 @@ impl Site {
         let mut add = |kind: &str, name: &str| {
             // Options name folders, never paths.
             if !name.is_empty() && !name.contains(['/', '\\', '\0']) && !name.starts_with('.') {
-                find(&self.content_dir.join(kind).join(name)).into_iter().for_each(|found| types.add_found(found));
+                find(&self.content_dir.join(kind).join(name))
+                    .into_iter()
+                    .for_each(|found| types.register_from_file(found));
             }
         };
         for plugin in plugin_folders(Some(&active[0])) {
@@ -68,8 +70,8 @@ pub fn is_edited(post_type: &str) -> bool {
 }
 
 /// Content as a change of a post stores it, and the blocks that its post is to remember ([`remember`]).
-pub fn kept(site: &Site, settings: &Settings, post_type: &str, content: &str) -> Kept {
-    site.block_types(settings).hooks().kept(content, Some(&Root::of(post_type, "")))
+pub fn kept(site: &Site, settings: &Settings, post_type: &str, content: &str) -> StoredContent {
+    site.block_types(settings).hooks().kept(content, Some(&ContentRoot::of(post_type, "")))
 }
 
 /// Remembers blocks that a post's content need not be shown with again, beside those it remembers already.

@@ -146,7 +146,7 @@ pub async fn of_theme(site: &Arc<Site>, stylesheet: &str, by: UserId) -> Result<
         posts::update(tx, &row)?;
         let theme = term(tx, THEME, &stylesheet)?;
         terms::set_object_terms(tx, row.id, THEME, &[theme])?;
-        terms::recount_of_post(tx, row.id)?;
+        terms::recount_for_post(tx, row.id)?;
         Ok(row.id)
     })
     .await

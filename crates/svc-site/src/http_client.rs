@@ -40,8 +40,8 @@ impl HttpClient {
     }
 
     /// Whether an address is one that could be asked, as far as can be said without looking its host up.
-    pub fn is_address(&self, get: &Get) -> bool {
-        self.client.is_address(get)
+    pub fn is_permitted_url(&self, get: &Get) -> bool {
+        self.client.is_permitted_url(get)
     }
 
     /// Sends a request.

@@ -73,10 +73,10 @@ fn places(db: &mut Db, site: &Site, settings: &Settings, rows: &[Post]) -> SiteR
     if settings.urls.names_category() && !plain.is_empty() {
         let ids: Vec<PostId> = plain.iter().map(|p| p.id).collect();
         let of_posts = terms::of_objects(db, &ids)?;
-        let firsts: Vec<(PostId, &Term)> =
+        let unique_with_index: Vec<(PostId, &Term)> =
             ids.iter().filter_map(|id| Some((*id, first_category(of_posts.get(id)?)?))).collect();
-        let paths = slug_paths(db, "category", firsts.iter().map(|(_, term)| *term))?;
-        for (id, term) in firsts {
+        let paths = slug_paths(db, "category", unique_with_index.iter().map(|(_, term)| *term))?;
+        for (id, term) in unique_with_index {
             places.entry(id).or_default().category = paths.get(&term.id).cloned().unwrap_or_default();
         }
     }

@@ -64,7 +64,7 @@ pub async fn ask(site: &Site, action: &str, request: Map<String, Value>) -> Resu
     let mut query = Map::from_iter([("action".to_owned(), Value::from(action))]);
     query.insert("request".to_owned(), Value::Object(request));
     let url = format!("{address}/plugins/info/1.2/?{}", svc_php::query::build(&query));
-    let get = to_directory(site, &url).within(ANSWER_TIME).at_most(ANSWER_BYTES);
+    let get = to_directory(site, &url).within(ANSWER_TIME).max_bytes(ANSWER_BYTES);
     let answer = site.http_client.send(get).await.map_err(|e| unreachable(e.to_string()))?;
     let body = serde_json::from_slice::<Value>(&answer.body);
     let body = body.ok().filter(Value::is_object).ok_or_else(|| unreachable("The answer is not understood."))?;
@@ -86,7 +86,7 @@ pub async fn package(site: &Site, about: &Value) -> Result<DirectoryPackage, Err
     };
     let text = |name: &str| about.get(name).and_then(Value::as_str).unwrap_or_default();
     let link = text("download_link");
-    let get = to_directory(site, link).within(PACKAGE_TIME).at_most(PACKAGE_BYTES);
+    let get = to_directory(site, link).within(PACKAGE_TIME).max_bytes(PACKAGE_BYTES);
     let answer = site.http_client.send(get).await.map_err(|e| failed(e.to_string()))?;
     if answer.status != 200 {
         return Err(failed(format!("the answer has the status {}", answer.status)));
@@ -97,7 +97,7 @@ pub async fn package(site: &Site, about: &Value) -> Result<DirectoryPackage, Err
     let files = match origin(link).filter(|_| is_version) {
         Some(origin) => {
             let url = format!("{origin}/plugin-checksums/{slug}/{version}.json");
-            let get = to_directory(site, &url).within(ANSWER_TIME).at_most(ANSWER_BYTES);
+            let get = to_directory(site, &url).within(ANSWER_TIME).max_bytes(ANSWER_BYTES);
             let sums = site.http_client.send(get).await.map_err(|e| failed(e.to_string()))?;
             let body = if sums.status == 200 { serde_json::from_slice::<Value>(&sums.body).ok() } else { None };
             body.and_then(|body| body.get("files")?.as_object().cloned())

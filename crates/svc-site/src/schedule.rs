@@ -50,7 +50,7 @@ async fn publish(site: &Arc<Site>, id: PostId, now: NaiveDateTime) -> Result<boo
         if !posts::publish_due(tx, id, now)? {
             return Ok(false);
         }
-        terms::recount_of_post(tx, id)?;
+        terms::recount_for_post(tx, id)?;
         if let Some(post) = posts::get(tx, id)?
             && let Some(post_type) = shared.types.get(&post.post_type)
         {

@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 use svc_auth::{Keys, Scheme, keys::Algorithm, nonce};
 use svc_brand::Brand;
 use svc_content::blocks::BlockTypes;
-use svc_media::{Size, Storage};
+use svc_media::{RegisteredSize, Storage};
 use svc_model::{PostStatuses, PostType, PostTypes, Taxonomies, Taxonomy, UserId};
 use svc_schema::Error;
 use svc_store::{Db, Store, StoredText, Tx, options, request_cache};
@@ -66,7 +66,7 @@ pub struct Site {
     /// Where uploaded files are kept: the folder `uploads` of the content folder, unless set to another store.
     pub uploads: Storage,
     /// Further sizes in which images are kept, or others in place of the usual ones.
-    pub image_sizes: Vec<Size>,
+    pub image_sizes: Vec<RegisteredSize>,
     /// Bounds the images that are worked on at a time.
     pub image_work: Arc<Semaphore>,
     /// How many revisions of a post are kept; `None` keeps all, zero none.

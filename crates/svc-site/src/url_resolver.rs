@@ -1,7 +1,7 @@
 //! The post that an address of the site leads to, among what the viewer may see.
 
 use svc_auth::{Caller, caps::PostCap};
-use svc_discovery::{AttachmentKey, DateKey, Lookup, PageKey, PostKey, What};
+use svc_discovery::{AttachmentKey, DateKey, Lookup, LookupTarget, PageKey, PostKey};
 use svc_model::{Post, PostId, PostType};
 use svc_store::{Db, posts, users};
 
@@ -27,14 +27,14 @@ impl UrlResolver<'_> {
     /// # Errors
     /// Those of the store.
     pub fn find(&mut self, lookup: &Lookup) -> SiteResult<Option<Post>> {
-        match &lookup.what {
-            What::Post(key) => self.post(key),
-            What::Page(PageKey::Id(id)) | What::Attachment(AttachmentKey::Id(id)) => self.by_id(*id),
-            What::Page(PageKey::Path(path)) => {
+        match &lookup.target {
+            LookupTarget::Post(key) => self.post(key),
+            LookupTarget::Page(PageKey::Id(id)) | LookupTarget::Attachment(AttachmentKey::Id(id)) => self.by_id(*id),
+            LookupTarget::Page(PageKey::Path(path)) => {
                 let found = posts::by_path(self.db, path, "page")?;
                 self.seen(found)
             }
-            What::Attachment(AttachmentKey::Slug(slug)) => {
+            LookupTarget::Attachment(AttachmentKey::Slug(slug)) => {
                 let found = posts::by_slug(self.db, slug, &["attachment"])?.into_iter().next();
                 self.seen(found)
             }

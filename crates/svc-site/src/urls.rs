@@ -126,7 +126,7 @@ pub fn rest_base<'a>(kind: &'a PostType, namespace: &'a str) -> RestBase<'a> {
         name: &kind.name,
         namespace,
         base: &kind.rest_base,
-        shown: kind.show_in_rest,
+        show_in_rest: kind.show_in_rest,
         standard: kind.rest_controller.is_standard(),
     }
 }
@@ -137,7 +137,7 @@ pub fn taxonomy_rest_base<'a>(taxonomy: &'a Taxonomy, namespace: &'a str) -> Res
         name: &taxonomy.name,
         namespace,
         base: &taxonomy.rest_base,
-        shown: taxonomy.show_in_rest,
+        show_in_rest: taxonomy.show_in_rest,
         standard: taxonomy.standard_controller,
     }
 }

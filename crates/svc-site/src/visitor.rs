@@ -56,7 +56,7 @@ impl OpenedPosts {
         if let Some(known) = tried.get(needed) {
             return *known;
         }
-        let opens = password::opens_post(&self.cookie, needed.as_bytes());
+        let opens = password::unlocks_post(&self.cookie, needed.as_bytes());
         if tried.len() < MOST_TRIED {
             tried.insert(needed.to_owned(), opens);
         }

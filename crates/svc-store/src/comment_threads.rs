@@ -52,7 +52,7 @@ fn first_id(db: &Db) -> SelectStatement {
 }
 
 /// Returns whether the same author has already posted the same text on the post, ignoring trashed comments.
-pub fn is_said_already(db: &mut Db, comment: &Comment) -> Result<bool> {
+pub fn is_duplicate(db: &mut Db, comment: &Comment) -> Result<bool> {
     let mut s = first_id(db);
     s.and_where(Expr::col("comment_post_ID").eq(comment.post.0));
     s.and_where(Expr::col("comment_parent").eq(comment.parent.0));
@@ -68,7 +68,7 @@ pub fn is_said_already(db: &mut Db, comment: &Comment) -> Result<bool> {
 
 /// The author whose comment frequency is limited.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Writer {
+pub enum CommentAuthor {
     /// A user.
     User(UserId),
     /// A guest, by IP address.
@@ -77,10 +77,15 @@ pub enum Writer {
 
 /// The time of the last comment by this author or with this e-mail address, in UTC. Comments before `since` are
 /// ignored.
-pub fn last_by(db: &mut Db, writer: &Writer, email: &str, since: NaiveDateTime) -> Result<Option<NaiveDateTime>> {
+pub fn last_comment_time(
+    db: &mut Db,
+    writer: &CommentAuthor,
+    email: &str,
+    since: NaiveDateTime,
+) -> Result<Option<NaiveDateTime>> {
     let is_author = match writer {
-        Writer::User(id) => Expr::col("user_id").eq(id.0),
-        Writer::Guest(ip) => Expr::col("comment_author_IP").eq(ip.as_str()),
+        CommentAuthor::User(id) => Expr::col("user_id").eq(id.0),
+        CommentAuthor::Guest(ip) => Expr::col("comment_author_IP").eq(ip.as_str()),
     };
     let mut s = Query::select();
     s.column("comment_date_gmt").from(db.table("comments"));
@@ -91,7 +96,7 @@ pub fn last_by(db: &mut Db, writer: &Writer, email: &str, since: NaiveDateTime) 
 }
 
 /// Returns whether the user, or the guest with this name and e-mail address, has an approved comment.
-pub fn was_approved(db: &mut Db, user: Option<UserId>, name: &str, email: &str) -> Result<bool> {
+pub fn has_approved_comment(db: &mut Db, user: Option<UserId>, name: &str, email: &str) -> Result<bool> {
     let mut s = first_id(db);
     s.and_where(Expr::col("comment_approved").eq("1"));
     match user {
@@ -149,7 +154,7 @@ mod tests {
                 (thrown, false),
             ];
             for (comment, expected) in rows {
-                assert_eq!(store.read(|db| is_said_already(db, &comment)).unwrap(), expected, "{comment:?}");
+                assert_eq!(store.read(|db| is_duplicate(db, &comment)).unwrap(), expected, "{comment:?}");
             }
         });
     }
@@ -160,13 +165,13 @@ mod tests {
             let at = |text: &str| stamp::parse(text);
             let since = at("2024-02-06 00:00:00").unwrap();
             let rows = [
-                (Writer::User(UserId(4)), "", at("2024-02-06 14:30:00")),
-                (Writer::User(UserId(6)), "", None),
-                (Writer::Guest("203.0.113.1".to_owned()), "g11@example.org", at("2024-02-06 16:30:00")),
-                (Writer::Guest("203.0.113.1".to_owned()), "nobody@example.org", None),
+                (CommentAuthor::User(UserId(4)), "", at("2024-02-06 14:30:00")),
+                (CommentAuthor::User(UserId(6)), "", None),
+                (CommentAuthor::Guest("203.0.113.1".to_owned()), "g11@example.org", at("2024-02-06 16:30:00")),
+                (CommentAuthor::Guest("203.0.113.1".to_owned()), "nobody@example.org", None),
             ];
             for (writer, email, expected) in rows {
-                let last = store.read(|db| last_by(db, &writer, email, since)).unwrap();
+                let last = store.read(|db| last_comment_time(db, &writer, email, since)).unwrap();
                 assert_eq!(last, expected, "{writer:?} {email}");
             }
         });
@@ -183,7 +188,7 @@ mod tests {
                 (None, "Waiter", "wait@example.org", false),
             ];
             for (user, name, email, expected) in rows {
-                let approved = store.read(|db| was_approved(db, user, name, email)).unwrap();
+                let approved = store.read(|db| has_approved_comment(db, user, name, email)).unwrap();
                 assert_eq!(approved, expected, "{user:?} {name} {email}");
             }
         });

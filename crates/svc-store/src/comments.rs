@@ -117,7 +117,7 @@ pub struct CommentQuery {
     /// Only these stored types. `comment` also matches the empty text.
     pub types: Vec<String>,
     /// Excluded types.
-    pub types_not: Vec<String>,
+    pub types_exclude: Vec<String>,
     /// Text to search for in author name, e-mail, URL, IP address and content.
     pub search: Option<String>,
     /// Only comments after this time, in the site's time zone.
@@ -219,8 +219,8 @@ fn conditions(db: &Db, q: &CommentQuery, s: &mut SelectStatement) {
         let empty = q.types.iter().any(|t| t == "comment").then_some("");
         s.and_where(col("comment_type").is_in(q.types.iter().map(String::as_str).chain(empty)));
     }
-    if !q.types_not.is_empty() {
-        s.and_where(col("comment_type").is_not_in(q.types_not.iter().map(String::as_str)));
+    if !q.types_exclude.is_empty() {
+        s.and_where(col("comment_type").is_not_in(q.types_exclude.iter().map(String::as_str)));
     }
     if let Some(text) = &q.search {
         let columns =
@@ -356,7 +356,7 @@ mod tests {
         use CommentOrderBy as By;
         let texts = |list: &[&str]| list.iter().map(|t| (*t).to_owned()).collect::<Vec<String>>();
         let base = || CommentQuery {
-            approved: texts(&["1"]), types: texts(&["comment"]), types_not: texts(&["note"]), limit: Some(5), total: true,
+            approved: texts(&["1"]), types: texts(&["comment"]), types_exclude: texts(&["note"]), limit: Some(5), total: true,
             ..CommentQuery::default()
         };
         let by = |order_by, order| CommentQuery { order_by, order, ..base() };
@@ -373,7 +373,7 @@ mod tests {
             ("parent", by(By::Parent, Order::Desc), &[531, 530, 529, 527, 526], 23),
             ("type", by(By::Type, Order::Asc), &[531, 530, 529, 528, 527], 23),
             ("not this parent", CommentQuery { parent_not_in: ids(&[500]), ..base() }, &[514, 511, 510, 509, 531], 22),
-            ("all types", CommentQuery { types: vec![], types_not: vec![], ..base() }, &[516, 515, 514, 511, 510], 26),
+            ("all types", CommentQuery { types: vec![], types_exclude: vec![], ..base() }, &[516, 515, 514, 511, 510], 26),
             ("of posts that are published", CommentQuery { post_statuses: texts(&["publish"]), posts: vec![PostId(1014), PostId(1000)], ..base() }, &[502, 501, 500], 3),
         ];
         for (name, q, expected, total) in rows {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use svc_testkit::mariadb::{MariaDb, QUICK};
+use svc_testkit::mariadb::{DISPOSABLE_OPTIONS, MariaDb};
 
 use crate::import::ImportOptions;
 use crate::{DatabaseUrl, Store, StoreConfig};
@@ -59,7 +59,7 @@ pub(crate) fn on_each_with(connections: usize, test: impl Fn(Store)) {
 pub(crate) fn server() -> Option<&'static MariaDb> {
     static SERVER: OnceLock<Option<MariaDb>> = OnceLock::new();
     let start = || {
-        let server = MariaDb::start(QUICK).unwrap();
+        let server = MariaDb::start(DISPOSABLE_OPTIONS).unwrap();
         if server.is_none() {
             eprintln!("SKIPPED: mariadbd is not installed; the tests run on SQLite only");
         }

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
-use svc_testkit::mariadb::{MariaDb, QUICK};
+use svc_testkit::mariadb::{DISPOSABLE_OPTIONS, MariaDb};
 
 use crate::engine::Conn as _;
 use crate::engine::mysql::{MySql, ServerOptions};
@@ -209,7 +209,7 @@ fn uses_tls_and_verifies_certificates() {
 fn quiet_site() -> Option<(MutexGuard<'static, ()>, Store, StoreConfig)> {
     static SERVER: OnceLock<Option<MariaDb>> = OnceLock::new();
     static QUIET_SERVER: Mutex<()> = Mutex::new(());
-    let server = SERVER.get_or_init(|| MariaDb::start(QUICK).unwrap()).as_ref()?;
+    let server = SERVER.get_or_init(|| MariaDb::start(DISPOSABLE_OPTIONS).unwrap()).as_ref()?;
     let guard = QUIET_SERVER.lock().unwrap_or_else(PoisonError::into_inner);
     let config = fixture::database(server);
     let store = Store::open(&config).unwrap();

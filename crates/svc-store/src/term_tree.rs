@@ -9,7 +9,7 @@ use crate::db::Db;
 use crate::error::Result;
 
 /// Terms of a taxonomy that have no posts but have descendants with posts, in ascending order of id. Runs one query.
-pub fn empty_above_others(db: &mut Db, taxonomy: &str) -> Result<Vec<TermId>> {
+pub fn empty_with_nonempty_descendants(db: &mut Db, taxonomy: &str) -> Result<Vec<TermId>> {
     let mut s = Query::select();
     s.columns(["term_id", "parent", "count"]).from(db.table("term_taxonomy"));
     s.and_where(Expr::col("taxonomy").eq(taxonomy)).order_by("term_id", sea_query::Order::Asc);
@@ -58,7 +58,7 @@ mod tests {
     fn reads_a_taxonomy_in_one_query() {
         let (store, _folder) = fixture::store();
         // 8 is empty and has no children; 7 has posts and is moved below it.
-        let empty_terms = || store.read(|db| empty_above_others(db, "category")).unwrap();
+        let empty_terms = || store.read(|db| empty_with_nonempty_descendants(db, "category")).unwrap();
         assert_eq!(empty_terms(), []);
         store
             .write_blocking(|tx| {

@@ -186,8 +186,8 @@ pub struct TermQuery {
     pub exclude: Vec<TermId>,
     /// Only terms with posts.
     pub hide_empty: bool,
-    /// Terms that are listed despite `hide_empty` ([`crate::term_tree::empty_above_others`]).
-    pub keep_empty: Vec<TermId>,
+    /// Terms that are listed despite `hide_empty` ([`crate::term_tree::empty_with_nonempty_descendants`]).
+    pub include_empty: Vec<TermId>,
     /// Only direct children of this term; 0 is top-level terms.
     pub parent: Option<TermId>,
     /// Only terms of these posts.
@@ -257,8 +257,8 @@ fn conditions(db: &Db, q: &TermQuery, s: &mut SelectStatement) {
     }
     if q.hide_empty {
         let mut counted = Cond::any().add(Expr::col(("tt", "count")).gt(0));
-        if !q.keep_empty.is_empty() {
-            counted = counted.add(Expr::col(("t", "term_id")).is_in(q.keep_empty.iter().map(|id| id.0)));
+        if !q.include_empty.is_empty() {
+            counted = counted.add(Expr::col(("t", "term_id")).is_in(q.include_empty.iter().map(|id| id.0)));
         }
         s.cond_where(counted);
     }
@@ -418,7 +418,7 @@ pub fn set_object_terms(tx: &mut Tx, post: PostId, taxonomy: &str, terms: &[Term
 }
 
 /// Recounts the terms of a post, for example after a change of its status.
-pub fn recount_of_post(tx: &mut Tx, post: PostId) -> Result<()> {
+pub fn recount_for_post(tx: &mut Tx, post: PostId) -> Result<()> {
     let terms = of_objects(tx, &[post])?.remove(&post).unwrap_or_default();
     recount(tx, &terms.iter().map(|t| t.taxonomy_id).collect::<Vec<_>>())
 }

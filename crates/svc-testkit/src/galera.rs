@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 
-use crate::mariadb::{MariaDb, QUICK};
+use crate::mariadb::{DISPOSABLE_OPTIONS, MariaDb};
 
 /// Where packages install the replication library.
 const PROVIDERS: [&str; 3] =
@@ -37,7 +37,7 @@ impl Galera {
             let (group_port, increments_port, snapshot_port) = (next()?, next()?, next()?);
             let cluster = first.map(|port| format!("127.0.0.1:{port}")).unwrap_or_default();
             first.get_or_insert(group_port);
-            let mut options: Vec<String> = QUICK.iter().map(|o| (*o).to_owned()).collect();
+            let mut options: Vec<String> = DISPOSABLE_OPTIONS.iter().map(|o| (*o).to_owned()).collect();
             options.extend([
                 "--wsrep-on=ON".to_owned(),
                 format!("--wsrep-provider={provider}"),

@@ -16,7 +16,7 @@ const PROGRAMS: [&str; 3] = ["/usr/sbin/mariadbd", "/usr/bin/mariadbd", "/usr/lo
 const START_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Server options for disposable databases: no network, and no waiting for the disk.
-pub const QUICK: &[&str] =
+pub const DISPOSABLE_OPTIONS: &[&str] =
     &["--skip-networking", "--innodb-flush-log-at-trx-commit=0", "--innodb-buffer-pool-size=64M"];
 
 /// A private MariaDB server.

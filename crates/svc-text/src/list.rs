@@ -11,16 +11,16 @@ pub fn parse_list(text: &str) -> Vec<&str> {
 
 /// The ids in a list as absolute integers, without duplicates. Source: `wp_parse_id_list`.
 pub fn parse_id_list(text: &str) -> Vec<u64> {
-    firsts(parse_list(text).into_iter().map(absint)).into_iter().map(|(_, id)| id).collect()
+    unique_with_index(parse_list(text).into_iter().map(absint)).into_iter().map(|(_, id)| id).collect()
 }
 
 /// The items of a list as slugs, without duplicates. Source: `wp_parse_slug_list`.
 pub fn parse_slug_list(text: &str) -> Vec<String> {
-    firsts(parse_list(text).into_iter().map(sanitize_title)).into_iter().map(|(_, slug)| slug).collect()
+    unique_with_index(parse_list(text).into_iter().map(sanitize_title)).into_iter().map(|(_, slug)| slug).collect()
 }
 
 /// Removes duplicates; each remaining item comes with its original index.
-pub fn firsts<T: Clone + Eq + Hash>(items: impl IntoIterator<Item = T>) -> Vec<(usize, T)> {
+pub fn unique_with_index<T: Clone + Eq + Hash>(items: impl IntoIterator<Item = T>) -> Vec<(usize, T)> {
     let mut seen = HashSet::new();
     items.into_iter().enumerate().filter(|(_, item)| seen.insert(item.clone())).collect()
 }

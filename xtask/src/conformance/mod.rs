@@ -27,7 +27,7 @@ mod variables;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
-use svc_testkit::mariadb::{MariaDb, QUICK};
+use svc_testkit::mariadb::{DISPOSABLE_OPTIONS, MariaDb};
 
 use crate::{root, say, server};
 use accounts::SiteKeys;
@@ -94,7 +94,7 @@ fn check(options: &Options) -> Result<()> {
     scenarios.iter_mut().for_each(|scenario| differences.ignore_headers(scenario));
     let mysql = match options.database.as_str() {
         "sqlite" => None,
-        "mysql" => match MariaDb::start(QUICK)? {
+        "mysql" => match MariaDb::start(DISPOSABLE_OPTIONS)? {
             Some(mysql) => Some(mysql),
             None => return say("skipped: mariadbd is not installed"),
         },

@@ -13,7 +13,7 @@ use std::{
 use anyhow::{Context, Result};
 use serde_json::json;
 use svc_brand::Brand;
-use svc_testkit::mariadb::{MariaDb, QUICK};
+use svc_testkit::mariadb::{DISPOSABLE_OPTIONS, MariaDb};
 
 use super::{Options, Report};
 use crate::{
@@ -43,7 +43,7 @@ pub(super) fn run(options: &Options) -> Result<Vec<Report>> {
     for pool in ["1", "0"] {
         reports.extend(on(&program, None, pool, options)?);
     }
-    match MariaDb::start(QUICK)? {
+    match MariaDb::start(DISPOSABLE_OPTIONS)? {
         Some(mariadb) => {
             for pool in ["1", "0"] {
                 reports.extend(on(&program, Some(mariadb.create(&format!("pool{pool}"))?), pool, options)?);

@@ -23,7 +23,7 @@ enum HookPosition {
 
 /// The hooked blocks of a set of block types.
 #[derive(Clone, Debug, Default)]
-pub struct Hooks {
+pub struct BlockHooks {
     /// Hooked blocks by anchor block, then by position, in the order of the block types.
     hooked: HashMap<String, [Vec<String>; 4]>,
     /// Blocks that may occur only once in content.
@@ -32,13 +32,13 @@ pub struct Hooks {
 
 /// The root of content, as a block.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Root {
+pub struct ContentRoot {
     name: String,
     ignored: Vec<String>,
 }
 
-impl Root {
-    /// The root of a post's content. `stored` is the stored value of [`Kept::names`], as a JSON array.
+impl ContentRoot {
+    /// The root of a post's content. `stored` is the stored value of [`StoredContent::names`], as a JSON array.
     pub fn of(post_type: &str, stored: &str) -> Self {
         let name = match post_type {
             "wp_block" => "core/block",
@@ -47,11 +47,11 @@ impl Root {
             _ => "core/post-content",
         };
         let names = serde_json::from_str(stored).unwrap_or(Value::Null);
-        Root { name: name.to_owned(), ignored: texts(names.as_array().map_or(&[], Vec::as_slice)) }
+        ContentRoot { name: name.to_owned(), ignored: texts(names.as_array().map_or(&[], Vec::as_slice)) }
     }
 }
 
-impl Root {
+impl ContentRoot {
     /// Whether content without any block counts as a block.
     fn counts_text_as_block(&self, purpose: Purpose) -> bool {
         purpose != Purpose::Store && self.name != "core/template-part"
@@ -60,7 +60,7 @@ impl Root {
 
 /// Content to store.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Kept {
+pub struct StoredContent {
     /// The content.
     pub content: String,
     /// Names of hooked blocks at the content's root, which are not inserted again.
@@ -78,9 +78,9 @@ enum Purpose {
     Store,
 }
 
-impl Hooks {
+impl BlockHooks {
     pub(super) fn of(types: &BlockTypes) -> Self {
-        let mut hooks = Hooks::default();
+        let mut hooks = BlockHooks::default();
         for block_type in types.iter() {
             for (anchor, position) in &block_type.block_hooks {
                 let Some(position) = POSITIONS.iter().position(|known| position == known) else { continue };
@@ -100,43 +100,43 @@ impl Hooks {
     }
 
     /// Inserts hooked blocks for rendering.
-    pub fn shown<'a>(&self, blocks: Vec<Block<'a>>, root: Option<&Root>) -> Vec<Block<'a>> {
+    pub fn shown<'a>(&self, blocks: Vec<Block<'a>>, root: Option<&ContentRoot>) -> Vec<Block<'a>> {
         if self.is_empty() { blocks } else { self.apply(blocks, root, Purpose::Show).0 }
     }
 
     /// Content for an editor: normalized blocks, with hooked blocks inserted.
     ///
     /// Content with several unclosed blocks cannot be normalized, and is unchanged.
-    pub fn edited(&self, content: &str, root: Option<&Root>) -> String {
+    pub fn edited(&self, content: &str, root: Option<&ContentRoot>) -> String {
         self.normalize(content, root, Purpose::Edit).content
     }
 
     /// Content to store after a change: like [`Self::edited`], but no blocks are inserted.
-    pub fn kept(&self, content: &str, root: Option<&Root>) -> Kept {
+    pub fn kept(&self, content: &str, root: Option<&ContentRoot>) -> StoredContent {
         self.normalize(content, root, Purpose::Store)
     }
 
-    fn normalize(&self, content: &str, root: Option<&Root>, purpose: Purpose) -> Kept {
+    fn normalize(&self, content: &str, root: Option<&ContentRoot>, purpose: Purpose) -> StoredContent {
         // Content that is empty in PHP's sense is unchanged.
         let stays = match purpose {
             Purpose::Edit if matches!(content, "" | "0") => true,
             _ => self.is_empty() && !content.contains("<!--") || n_unclosed(content) > 1,
         };
         if stays {
-            return Kept { content: content.to_owned(), names: Vec::new() };
+            return StoredContent { content: content.to_owned(), names: Vec::new() };
         }
         let (blocks, names) = match self.is_empty() {
             true => (parse(content), Vec::new()),
             false => self.apply(parse(content), root, purpose),
         };
-        Kept { content: serialize_blocks(&blocks), names }
+        StoredContent { content: serialize_blocks(&blocks), names }
     }
 
     /// The blocks, and the names of the root's ignored blocks.
     fn apply<'a>(
         &self,
         blocks: Vec<Block<'a>>,
-        root: Option<&Root>,
+        root: Option<&ContentRoot>,
         purpose: Purpose,
     ) -> (Vec<Block<'a>>, Vec<String>) {
         let mut used = HashSet::new();
@@ -176,7 +176,7 @@ impl Hooks {
 }
 
 /// Wraps blocks in their root. Text next to blocks belongs to the root; text alone may be a block.
-fn wrap_in_root<'a>(blocks: Vec<Block<'a>>, root: Option<&Root>, purpose: Purpose) -> Block<'a> {
+fn wrap_in_root<'a>(blocks: Vec<Block<'a>>, root: Option<&ContentRoot>, purpose: Purpose) -> Block<'a> {
     let mut root_block = Block { name: root.map(|root| root.name.clone().into()), ..Block::default() };
     if let Some(root) = root.filter(|root| !root.ignored.is_empty()) {
         ignore(&mut root_block, root.ignored.iter().map(String::as_str));
@@ -196,7 +196,7 @@ fn wrap_in_root<'a>(blocks: Vec<Block<'a>>, root: Option<&Root>, purpose: Purpos
 
 /// Inserts hooked blocks.
 struct Inserter<'h> {
-    hooks: &'h Hooks,
+    hooks: &'h BlockHooks,
     purpose: Purpose,
     root: Option<&'h str>,
     /// Blocks that may occur only once, and do.
@@ -288,17 +288,17 @@ mod tests {
     use crate::blocks::BlockType;
 
     /// Block types that hook into an anchor block.
-    fn hooks(rows: &[(&str, &str, &str)]) -> Hooks {
+    fn hooks(rows: &[(&str, &str, &str)]) -> BlockHooks {
         let mut types = BlockTypes::default();
         for (name, anchor, position) in rows {
             let file =
                 json!({"name": name, "blockHooks": {*anchor: position}, "supports": {"multiple": *name != "x/one"}});
-            types.add_found(BlockType::from_json(&file).expect("a valid block name"));
+            types.register_from_file(BlockType::from_json(&file).expect("a valid block name"));
         }
         types.hooks().clone()
     }
 
-    fn all() -> Hooks {
+    fn all() -> BlockHooks {
         hooks(&[
             ("x/b", "core/heading", "before"),
             ("x/a", "core/heading", "after"),
@@ -346,7 +346,7 @@ mod tests {
                 "<!-- wp:list /--><!-- wp:x/one /-->".to_owned(),
             ),
         ];
-        let root = Root::of("post", "");
+        let root = ContentRoot::of("post", "");
         for (content, edited, stored) in rows {
             assert_eq!(hooks.edited(content, Some(&root)), edited);
             assert_eq!(hooks.kept(content, Some(&root)).content, stored);
@@ -363,21 +363,21 @@ mod tests {
     #[test]
     fn removed_hooked_blocks_are_not_inserted_again() {
         let hooks = all();
-        let stored = hooks.kept("<!-- wp:p/q /-->", Some(&Root::of("page", "")));
+        let stored = hooks.kept("<!-- wp:p/q /-->", Some(&ContentRoot::of("page", "")));
         assert_eq!(stored.names, ["x/cb", "x/cf", "x/cl"]);
-        let root = Root::of("page", &json!(stored.names).to_string());
+        let root = ContentRoot::of("page", &json!(stored.names).to_string());
         assert_eq!(hooks.edited("text", Some(&root)), "text");
-        let text_alone = hooks.kept("text", Some(&Root::of("post", r#"["x\/y"]"#)));
+        let text_alone = hooks.kept("text", Some(&ContentRoot::of("post", r#"["x\/y"]"#)));
         assert_eq!(text_alone.names, ["x/y", "x/cb"]);
-        assert!(hooks.kept("text", Some(&Root::of("wp_block", ""))).names.is_empty());
+        assert!(hooks.kept("text", Some(&ContentRoot::of("wp_block", ""))).names.is_empty());
         let hooks = self::hooks(&[("x/p", "core/template-part", "firstChild")]);
-        assert_eq!(hooks.edited("text", Some(&Root::of("wp_template_part", ""))), "text");
+        assert_eq!(hooks.edited("text", Some(&ContentRoot::of("wp_template_part", ""))), "text");
     }
 
     /// Blocks are normalized even without hooks. Content that would change its meaning is unchanged.
     #[test]
     fn blocks_are_normalized() {
-        let hooks = Hooks::default();
+        let hooks = BlockHooks::default();
         for (content, normalized) in [
             (
                 r#"<!--   wp:core/heading   {"b":  {}, "u":"\u00e9<\/"}   --><h2><!-- /wp:core/heading  -->"#,
@@ -390,7 +390,7 @@ mod tests {
             ("text <b>&amp;</b>", "text <b>&amp;</b>"),
         ] {
             assert_eq!(hooks.edited(content, None), normalized);
-            assert_eq!(hooks.kept(content, None), Kept { content: normalized.to_owned(), names: Vec::new() });
+            assert_eq!(hooks.kept(content, None), StoredContent { content: normalized.to_owned(), names: Vec::new() });
         }
     }
 }

@@ -23,7 +23,7 @@ use std::borrow::Cow;
 use serde_json::{Map, Value};
 
 pub use fluid::FluidSizes;
-pub use hooks::{Hooks, Kept, Root};
+pub use hooks::{BlockHooks, ContentRoot, StoredContent};
 pub use parse::{MAX_DEPTH, parse};
 pub use render::{Duotone, DynamicBlocks, Renderer, StaticOnly, Theme, excerpt_remove_blocks, render};
 pub use serialize::{comment_delimited, serialize_attributes, serialize_block, serialize_blocks};

@@ -12,8 +12,8 @@ use std::{
 use serde_json::{Map, Value};
 
 use super::{
-    Block, BlockType, BlockTypes, Chunk, FluidSizes, MAX_DEPTH, Root, bindings, duotone, features, layout, parse,
-    states, static_blocks, styles::Styles,
+    Block, BlockType, BlockTypes, Chunk, ContentRoot, FluidSizes, MAX_DEPTH, bindings, duotone, features, layout,
+    parse, states, static_blocks, styles::Styles,
 };
 use crate::tags::{self, Changes, Tag, Tags};
 
@@ -144,7 +144,7 @@ impl<'r> Renderer<'r> {
     }
 
     /// Collects the CSS rules for generated classes.
-    pub fn collecting_styles(self) -> Self {
+    pub fn with_style_collection(self) -> Self {
         self.page.styles.replace(Some(Styles::default()));
         self
     }
@@ -165,7 +165,7 @@ impl<'r> Renderer<'r> {
     }
 
     /// Parses content and inserts hooked blocks.
-    pub fn parse<'c>(&self, content: &'c str, root: Option<&Root>) -> Vec<Block<'c>> {
+    pub fn parse<'c>(&self, content: &'c str, root: Option<&ContentRoot>) -> Vec<Block<'c>> {
         self.dynamic.types().hooks().shown(parse(content), root)
     }
 

@@ -12,7 +12,7 @@ use std::{
 use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
 
-use super::Hooks;
+use super::BlockHooks;
 
 /// Renders a block: receives its attributes with defaults, and its content with inner blocks rendered.
 pub type RenderBlock = dyn Fn(&Map<String, Value>, &str) -> String + Send + Sync;
@@ -283,7 +283,7 @@ fn hook_position((anchor, position): (String, Value)) -> Option<(String, Value)>
 pub struct BlockTypes {
     by_name: IndexMap<String, Arc<BlockType>>,
     /// Computed on first use.
-    hooks: OnceLock<Hooks>,
+    hooks: OnceLock<BlockHooks>,
 }
 
 static CORE: LazyLock<BlockTypes> = LazyLock::new(|| {
@@ -312,7 +312,7 @@ impl BlockTypes {
     }
 
     /// Adds a block type from a file, unless the name exists.
-    pub fn add_found(&mut self, block_type: BlockType) {
+    pub fn register_from_file(&mut self, block_type: BlockType) {
         self.hooks.take();
         self.by_name.entry(block_type.name.clone()).or_insert_with(|| Arc::new(block_type));
     }
@@ -331,8 +331,8 @@ impl BlockTypes {
     }
 
     /// The hooked blocks of these types.
-    pub fn hooks(&self) -> &Hooks {
-        self.hooks.get_or_init(|| Hooks::of(self))
+    pub fn hooks(&self) -> &BlockHooks {
+        self.hooks.get_or_init(|| BlockHooks::of(self))
     }
 
     /// All block types, in order.
@@ -391,8 +391,8 @@ mod tests {
         let mut types = BlockTypes::default();
         types.register(BlockType::new("a/one", "One"));
         types.register(BlockType::new("a/two", "Two"));
-        types.add_found(BlockType::new("b/three", "Three"));
-        types.add_found(BlockType::new("a/one", "Not this"));
+        types.register_from_file(BlockType::new("b/three", "Three"));
+        types.register_from_file(BlockType::new("a/one", "Not this"));
         let names: Vec<&str> = types.iter().map(|t| t.name.as_str()).collect();
         assert_eq!((&names[..2], names.last().copied()), (&["a/one", "a/two"][..], Some("b/three")));
         assert_eq!(types.get("a/one").unwrap().title, "One");

@@ -308,7 +308,7 @@ impl ApplicationPasswords {
     async fn delete(self: Arc<Self>, req: Request, owner: Owner) -> Result<Response> {
         let record = self.named(&req, &owner)?;
         let (user, uuid) = (owner.user.id, record.uuid.clone());
-        let view = View::whole("edit").without_links();
+        let view = View::all_of("edit").without_links();
         let previous = self.members(&req, &Item { record, plain: None }, &view).await?;
         self.site.write(move |tx| stored::remove(tx, user, &uuid)).await?;
         Ok(Response::new(json!({"deleted": true, "previous": previous})))

@@ -41,26 +41,26 @@ struct Found {
 }
 
 impl Found {
-    fn member(&self, name: &str) -> &Value {
+    fn subfield(&self, name: &str) -> &Value {
         &self.plugin[name]
     }
 
     fn text(&self, name: &str) -> String {
-        self.member(name).as_str().unwrap_or_default().to_owned()
+        self.subfield(name).as_str().unwrap_or_default().to_owned()
     }
 
     fn count(&self, name: &str) -> i64 {
-        svc_php::cast::to_int(self.member(name))
+        svc_php::cast::to_int(self.subfield(name))
     }
 
     /// A rating in per cent as one of up to five stars.
     fn stars(&self, name: &str) -> Value {
-        svc_php::cast::float_value(svc_php::cast::to_float(self.member(name)) / 20.0)
+        svc_php::cast::float_value(svc_php::cast::to_float(self.subfield(name)) / 20.0)
     }
 
     /// A member of the plugin's first block.
     fn block(&self, name: &str) -> String {
-        let first = match self.member("blocks") {
+        let first = match self.subfield("blocks") {
             Value::Object(blocks) => blocks.values().next(),
             Value::Array(blocks) => blocks.first(),
             _ => None,
@@ -73,7 +73,7 @@ impl Found {
     }
 
     fn icon(&self) -> String {
-        self.member("icons")["1x"].as_str().unwrap_or(NO_ICON).to_owned()
+        self.subfield("icons")["1x"].as_str().unwrap_or(NO_ICON).to_owned()
     }
 
     /// When the plugin was last changed, in UTC.
@@ -210,7 +210,7 @@ mod tests {
             "short_description": "a ".repeat(40),
         });
         let now = NaiveDateTime::parse_from_str("2026-11-21 07:00:00", "%Y-%m-%d %H:%M:%S").unwrap();
-        let item = fields().plan(&View::whole("view")).prepare(&Found { plugin, now });
+        let item = fields().plan(&View::all_of("view")).prepare(&Found { plugin, now });
         let expected = json!({
             "name": "ann/box", "title": "Boxes", "description": format!("{}...", ["a"; 30].join(" ")), "id": "boxes",
             "rating": 4.5, "rating_count": 12, "active_installs": 1000, "author_block_rating": 5.0, "author_block_count": 0,
@@ -218,7 +218,7 @@ mod tests {
         });
         assert_eq!(Value::Object(item), expected);
         // What is missing is empty, and nothing is taken on trust.
-        let bare = fields().plan(&View::whole("view")).prepare(&Found { plugin: json!({"blocks": 7}), now });
+        let bare = fields().plan(&View::all_of("view")).prepare(&Found { plugin: json!({"blocks": 7}), now });
         assert_eq!(bare["name"], "");
     }
 }

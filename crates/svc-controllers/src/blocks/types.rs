@@ -191,7 +191,7 @@ const OLDER: [(&str, &str, ReadNames); 5] = [
 
 /// The wire form of a type, without links.
 pub fn show(block_type: &BlockType, context: &str) -> Map<String, Value> {
-    fields().plan(&View::whole(context)).prepare(block_type)
+    fields().plan(&View::all_of(context)).prepare(block_type)
 }
 
 /// The family of block types.
@@ -216,9 +216,9 @@ impl Types {
     ) -> Result<(svc_routing::Map, Option<Links>)> {
         let view = respond::view(req);
         let variations = match block_type.name.as_str() {
-            "core/navigation-link" => variations::of_navigation_link(&self.site.types, &self.site.taxonomies),
-            "core/post-terms" => variations::of_post_terms(&self.site.taxonomies),
-            "core/template-part" => variations::of_template_part(&[]),
+            "core/navigation-link" => variations::navigation_link_variations(&self.site.types, &self.site.taxonomies),
+            "core/post-terms" => variations::post_terms_variations(&self.site.taxonomies),
+            "core/template-part" => variations::template_part_variations(&[]),
             _ => block_type.variations.clone(),
         };
         let mut data = self.fields.plan(&view).prepare(&BlockType { variations, ..block_type.clone() });

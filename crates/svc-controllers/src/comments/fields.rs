@@ -118,8 +118,8 @@ pub(super) fn fields(site: &RestSite, with_avatars: bool) -> CommentFields {
     f.add("date_gmt", string().describe("When it was written, in UTC.").format("date-time").context(VIEW_EDIT))
         .get(|c| wire(c, c.comment.date_gmt)).set(|d, v| d.date_gmt = Some(v));
     let content = f.add("content", object(NOTHING).describe("What it says.").context(ALL));
-    content.member("raw", string().describe("The text as stored.").context(EDIT)).get(|c| c.comment.content.clone());
-    content.member("rendered", string().describe("The text as HTML.").context(ALL).readonly()).get(|c| html::comment(&c.settings, &c.comment.content));
+    content.subfield("raw", string().describe("The text as stored.").context(EDIT)).get(|c| c.comment.content.clone());
+    content.subfield("rendered", string().describe("The text as HTML.").context(ALL).readonly()).get(|c| html::comment(&c.settings, &c.comment.content));
     content.raw().set(|d, v| d.content = text(v));
     f.add("link", string().describe("Address of the comment on its post's page.").format("uri").context(ALL).readonly()).get(CommentItem::link);
     f.add("status", string().describe("Whether it is shown, held, spam or in the trash.").context(VIEW_EDIT))
@@ -130,7 +130,7 @@ pub(super) fn fields(site: &RestSite, with_avatars: bool) -> CommentFields {
         for size in avatars::SIZES {
             let what = format!("Address of a picture {size} pixels wide.");
             let schema = string().describe(&what).format("uri").context(&["embed", "view", "edit"]);
-            urls.member(&size.to_string(), schema).get(move |c| c.avatar(size));
+            urls.subfield(&size.to_string(), schema).get(move |c| c.avatar(size));
         }
     }
     crate::meta_fields::add_member(&mut f, &site.meta, "comment", "", |c| &c.meta).set(|d, v| d.meta = Some(v));

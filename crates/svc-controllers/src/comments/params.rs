@@ -116,7 +116,7 @@ impl CommentList {
             other => texts(&[other]),
         };
         // Notes are for those who work on the post: they come only when asked for.
-        q.types_not = if matches!(self.kind.as_str(), "all" | "note") { Vec::new() } else { texts(&["note"]) };
+        q.types_exclude = if matches!(self.kind.as_str(), "all" | "note") { Vec::new() } else { texts(&["note"]) };
         q
     }
 }

@@ -50,10 +50,10 @@ fn fields(kind: &PostType) -> Fields<Family, ()> {
     f.add("theme_json_version", theme_json_version().context(ALL)).get(|_| super::THEME_JSON_VERSION);
     f.add("font_faces", array(integer()).describe("Numbers of the family's faces.").context(ALL)).get(|f| f.faces.iter().map(|id| Value::from(*id)).collect::<Value>());
     let settings = f.add("font_family_settings", closed("What the family is."));
-    settings.member("name", string().describe("What people call the family.")).get(|f| f.post.title.clone());
-    settings.member("slug", string().describe("The family's name for programs.")).get(|f| f.post.slug.clone());
-    settings.member("fontFamily", string().describe("The family as style sheets name it.")).get(|f| f.text("fontFamily"));
-    settings.member("preview", string().describe("Address of a picture of the family.").format("uri").default("")).get(|f| f.text("preview"));
+    settings.subfield("name", string().describe("What people call the family.")).get(|f| f.post.title.clone());
+    settings.subfield("slug", string().describe("The family's name for programs.")).get(|f| f.post.slug.clone());
+    settings.subfield("fontFamily", string().describe("The family as style sheets name it.")).get(|f| f.text("fontFamily"));
+    settings.subfield("preview", string().describe("Address of a picture of the family.").format("uri").default("")).get(|f| f.text("preview"));
     f
 }
 

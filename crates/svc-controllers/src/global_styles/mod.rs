@@ -90,8 +90,8 @@ fn fields() -> Fields<StylesItem, StylesDraft> {
     f.add("styles", types(["object"]).describe("The styles.").context(VIEW_EDIT)).get(|s| s.map("styles")).set(|d, v| d.styles = Some(v));
     f.add("settings", types(["object"]).describe("The settings.").context(VIEW_EDIT)).get(|s| s.map("settings")).set(|d, v| d.settings = Some(v));
     let title = f.add("title", types(["object", "string"]).describe("What people call the styles.").default("").context(ALL));
-    title.member("raw", string().describe("The title as stored.").context(OF_TITLE)).get(|s| s.post.title.clone());
-    title.member("rendered", string().describe("The title as HTML.").context(OF_TITLE).readonly()).get(|s| render::title(&s.post.title));
+    title.subfield("raw", string().describe("The title as stored.").context(OF_TITLE)).get(|s| s.post.title.clone());
+    title.subfield("rendered", string().describe("The title as HTML.").context(OF_TITLE).readonly()).get(|s| render::title(&s.post.title));
     title.set(|d, v: Value| d.title = v.as_str().or_else(|| v["raw"].as_str()).map(str::to_owned));
     f
 }
@@ -259,14 +259,14 @@ impl Controller for GlobalStyles {
         let id = Arg::new(integer().describe("Number that identifies the styles.").compile()).sanitize_with(clean_id);
         vec![
             Route::new(format!(r"/{base}/themes/(?P<stylesheet>[\/\s%\w\.\(\)\[\]\@_\-]+)/variations"))
-                .refuse_batch()
+                .disallow_batch()
                 .endpoint(get(Self::list_variations, Self::can_read_theme).args(stylesheet())),
             Route::new(format!("/{base}/themes/(?P<stylesheet>{})", themes::FOLDER))
-                .refuse_batch()
+                .disallow_batch()
                 .endpoint(get(Self::fetch_theme, Self::can_read_theme).args(stylesheet())),
             Route::new(format!(r"/{base}/(?P<id>[\/\d+]+)"))
                 .schema(Schema::compile(self.fields.item_schema()))
-                .refuse_batch()
+                .disallow_batch()
                 .endpoint(get(Self::fetch, Self::can_fetch).args(Args::new().with("id", id)))
                 .endpoint(on(EDITABLE, Self::update, Self::can_update).args(self.fields.args(MethodKind::Editable))),
         ]

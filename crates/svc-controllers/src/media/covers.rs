@@ -4,7 +4,7 @@ use std::{fmt::Write as _, sync::Arc};
 
 use bytes::Bytes;
 use md5::{Digest, Md5};
-use svc_media::{Blob, Cover, Kind};
+use svc_media::{Blob, Cover, FileType};
 use svc_model::PostId;
 use svc_routing::{Request, Result};
 use svc_site::{
@@ -92,7 +92,7 @@ impl Media {
         let file = blob.clone();
         let head = run_blocking(move || file.head(HEAD)).await?.map_err(|e| errors::storage(&e))?;
         let Some(kind) = svc_media::check(&name, &head, &MimeTypes::allowed(false)) else { return Ok(None) };
-        let kind = Kind { name, ..kind };
+        let kind = FileType { name, ..kind };
         let uploads = UploadStore { site: &self.site.site, settings };
         let kept = uploads.store(&self.folder(None, settings)?, kind, &blob, ImageMetaSource::Unknown, true).await?;
         let draft = PostDraft { title: Some(String::new()), file: Some(kept.file), ..PostDraft::default() };

@@ -1,7 +1,7 @@
 //! Changes of an image, which make a copy of it: turned, mirrored, cut.
 
 use serde_json::{Value, json};
-use svc_media::{DecodedImage, Failure};
+use svc_media::{DecodedImage, ImageError};
 use svc_routing::{Request, Result};
 use svc_schema::{
     Args,
@@ -123,7 +123,7 @@ pub(super) fn apply(picture: DecodedImage, changes: &[Change]) -> Result<Decoded
             let (w, h) = picture.size();
             let pixels = |percent: f64, of: u32| (f64::from(of) * percent / 100.0).round().max(0.0) as u32;
             let part = picture.part(pixels(left, w), pixels(top, h), pixels(width, w), pixels(height, h));
-            part.map_err(|error: Failure| {
+            part.map_err(|error: ImageError| {
                 tracing::debug!(%error, "an image cannot be cut");
                 errors::crop_failed()
             })

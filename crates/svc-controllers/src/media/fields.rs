@@ -30,11 +30,11 @@ pub(super) fn fields(site: &Arc<RestSite>, post_type: &PostType) -> PostFields {
 
     let description = f.add("description", object(NOTHING).describe("The description.").context(VIEW_EDIT)).exact_field();
     raw(description, "The description as stored.").get(|p| p.post.content.clone());
-    description.member("rendered", string().describe("The file and its description as HTML.").context(VIEW_EDIT).readonly()).get(PostItem::content_rendered);
+    description.subfield("rendered", string().describe("The file and its description as HTML.").context(VIEW_EDIT).readonly()).get(PostItem::content_rendered);
     description.raw().set(|d, v| d.content = text(v));
     let caption = f.add("caption", object(NOTHING).describe("The caption.").context(ALL)).exact_field();
     raw(caption, "The caption as stored.").get(|p| p.post.excerpt.clone());
-    caption.member("rendered", string().describe("The caption as HTML.").context(ALL).readonly()).get(PostItem::excerpt_rendered);
+    caption.subfield("rendered", string().describe("The caption as HTML.").context(ALL).readonly()).get(PostItem::excerpt_rendered);
     caption.raw().set(|d, v| d.excerpt = text(v));
     f.add("alt_text", string().describe("Text for those who do not see the file.").context(ALL)).exact_field().sanitize_with(plain)
         .get(|p| p.files().alt.clone()).set_nullable(|d, v: Option<String>| d.alt_text = Some(v.unwrap_or_default()));

@@ -17,7 +17,7 @@ use chrono::Datelike;
 use serde_json::{Map, Value, json};
 use svc_auth::caps::PostCap;
 use svc_fetch::Get;
-use svc_media::{Blob, DecodedImage, Format, Kind};
+use svc_media::{Blob, DecodedImage, FileType, Format};
 use svc_model::{Post, PostId, PostType};
 use svc_resource::View;
 use svc_routing::{CREATABLE, Controller, DELETABLE, EDITABLE, ExtraFields, Request, Response, Result, Route, get, on};
@@ -102,7 +102,7 @@ impl Media {
             schema.validate(value, name)?;
             let own = own(&*site.settings()?);
             let get = Get::new(value.as_str().unwrap_or_default()).allow(own);
-            if site.http_client.is_address(&get) { Ok(true) } else { Err(errors::refused_url()) }
+            if site.http_client.is_permitted_url(&get) { Ok(true) } else { Err(errors::refused_url()) }
         };
         Arg { sanitize: Sanitizer::BySchema, ..Arg::new(url).validate_with(check) }
     }
@@ -415,7 +415,7 @@ impl Media {
             let _permit = permit;
             let orientation = svc_media::image_meta(&original, &mime).orientation;
             let picture = DecodedImage::decode(&original, format).map_err(|_| errors::unreadable_image())?;
-            let picture = edit::apply(picture.upright(orientation), &changes)?;
+            let picture = edit::apply(picture.oriented(orientation), &changes)?;
             picture.encode(format, sizes::quality(&mime)).map_err(|_| errors::unreadable_image())
         });
         let changed = changed.await??;
@@ -429,7 +429,7 @@ impl Media {
         };
         let given = |name: &str| OF_COPIES.contains(&name).then(|| respond::given(&req, name)).flatten();
         self.posts.fields().apply(&mut draft, given)?;
-        let kind = Kind { name: svc_media::edited_name(attached.original_name()), mime: post.mime_type.clone() };
+        let kind = FileType { name: svc_media::edited_name(attached.original_name()), mime: post.mime_type.clone() };
         let folder = self.folder(None, &settings)?;
         let keeper = UploadStore { site: &self.site.site, settings: &settings };
         let told = ImageMetaSource::Copied(of_original(&attached, &post));

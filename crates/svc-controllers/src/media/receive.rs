@@ -68,7 +68,7 @@ pub(super) async fn fetched(site: &RestSite, settings: &Settings, address: &str)
     let name = path.path_segments().and_then(|mut parts| parts.next_back()).unwrap_or_default();
     let name = percent_encoding::percent_decode_str(name).decode_utf8_lossy().into_owned();
     let known = MimeTypes::known();
-    let get = Get::new(address).allow(own(settings)).within(FETCH_TIME).at_most(FETCH_BYTES);
+    let get = Get::new(address).allow(own(settings)).within(FETCH_TIME).max_bytes(FETCH_BYTES);
     if !svc_text::check_filetype(&name, &known).is_some_and(|(_, mime)| mime.starts_with("image/")) {
         // An address that may not be asked is refused as such, whatever it names.
         site.http_client.check(get).await.map_err(|_| errors::invalid_url())?;
@@ -76,7 +76,7 @@ pub(super) async fn fetched(site: &RestSite, settings: &Settings, address: &str)
     }
     let answer = site.http_client.send(get).await.map_err(|error| {
         tracing::debug!(%error, "an image was not fetched");
-        if error.is_refusal() { errors::invalid_url() } else { errors::no_answer() }
+        if error.is_invalid_url() { errors::invalid_url() } else { errors::no_answer() }
     })?;
     if answer.status != 200 {
         return Err(errors::answered(answer.status));

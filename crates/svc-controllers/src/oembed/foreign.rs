@@ -31,7 +31,7 @@ pub(super) async fn data(http_client: &HttpClient, url: &str, room: Room, discov
     };
     let mut query = vec![("maxwidth", room.width.to_string()), ("format", "json".to_owned())];
     query.extend(room.height.map(|height| ("maxheight", height.to_string())));
-    let get = Get::new(with(&endpoint, &query)).within(TIME).at_most(ANSWER_BYTES);
+    let get = Get::new(with(&endpoint, &query)).within(TIME).max_bytes(ANSWER_BYTES);
     let answer =
         http_client.send(get).await.inspect_err(|error| tracing::debug!(%error, "an embed was not found")).ok()?;
     if answer.status != 200 {

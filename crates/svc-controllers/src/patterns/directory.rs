@@ -125,9 +125,9 @@ impl PatternDirectory {
         let Some(address) = self.site.directory.as_deref() else { return Err(not_asked()) };
         // The directory's address may be private: it was configured.
         let get = Get::new(format!("{address}/patterns/1.0/?{query}")).allow(Allowed::origin_of(address));
-        let answer = self.site.http_client.send(get.within(TIME).at_most(BYTES)).await.map_err(|error| {
+        let answer = self.site.http_client.send(get.within(TIME).max_bytes(BYTES)).await.map_err(|error| {
             tracing::warn!(%error, "the directory of patterns was not reached");
-            if error.is_refusal() { not_asked() } else { unreachable() }
+            if error.is_invalid_url() { not_asked() } else { unreachable() }
         })?;
         match serde_json::from_slice(&answer.body) {
             Ok(Value::Array(patterns)) if answer.status == 200 => Ok(Arc::new(patterns)),

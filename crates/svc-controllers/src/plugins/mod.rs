@@ -147,12 +147,12 @@ impl Plugins {
         }
         let (settings, may_delete) = (self.site.settings()?, self.can(&req, "delete_plugins")?);
         let wants_links = respond::view(&req).wants_links();
-        let mut shown = Vec::new();
+        let mut display_texts = Vec::new();
         for item in items.iter().filter(|item| is_wanted(item)) {
             let links = wants_links.then(|| self.links(item, &settings, may_delete));
-            shown.push(respond::with_links(self.data(item, &req).await?, links, &req));
+            display_texts.push(respond::with_links(self.data(item, &req).await?, links, &req));
         }
-        Ok(Response::new(shown))
+        Ok(Response::new(display_texts))
     }
 
     async fn can_fetch(self: Arc<Self>, req: Request) -> Result<Item> {

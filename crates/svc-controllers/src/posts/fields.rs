@@ -53,8 +53,8 @@ pub(crate) fn fields(site: &Arc<RestSite>, post_type: &PostType) -> PostFields {
         .get(PostItem::date_gmt).set_nullable(|d, v: Option<String>| d.date_gmt = Some(v));
 
     let guid = f.add("guid", object(NOTHING).describe("A name of the post that never changes.").context(VIEW_EDIT).readonly());
-    guid.member("raw", string().describe("The name as stored.").context(EDIT).readonly()).get(|p| p.post.guid.clone());
-    guid.member("rendered", string().describe("The name, fit for display.").context(VIEW_EDIT).readonly()).get(|p| p.post.guid.clone());
+    guid.subfield("raw", string().describe("The name as stored.").context(EDIT).readonly()).get(|p| p.post.guid.clone());
+    guid.subfield("rendered", string().describe("The name, fit for display.").context(VIEW_EDIT).readonly()).get(|p| p.post.guid.clone());
 
     f.add("id", integer().describe("Number that identifies the post.").context(ALL).readonly()).get(|p| p.post.id);
     f.add("link", string().describe("Address of the post's page.").format("uri").context(ALL).readonly()).get(PostItem::link);
@@ -79,15 +79,15 @@ pub(crate) fn fields(site: &Arc<RestSite>, post_type: &PostType) -> PostFields {
     if has("title") {
         let title = f.add("title", object(NOTHING).describe("The post's title.").context(ALL));
         raw(title, "The title as stored.").get(|p| p.post.title.clone());
-        title.member("rendered", string().describe("The title as HTML.").context(ALL).readonly()).get(PostItem::title_rendered);
+        title.subfield("rendered", string().describe("The title as HTML.").context(ALL).readonly()).get(PostItem::title_rendered);
         // An object with an empty title changes nothing; an empty text does.
         title.raw().set(|d, v: Value| d.title = if v.is_object() { text(v).filter(|t| !t.is_empty()) } else { text(v) });
     }
     if has("editor") {
         let content = f.add("content", object(NOTHING).describe("The post's content.").context(VIEW_EDIT));
         raw(content, "The content as stored.").get(PostItem::content_raw);
-        content.member("rendered", string().describe("The content as HTML.").context(VIEW_EDIT).readonly()).get(PostItem::content_rendered);
-        content.member("block_version", integer().describe("Version of the block format of the content.").context(EDIT).readonly()).get(PostItem::block_version);
+        content.subfield("rendered", string().describe("The content as HTML.").context(VIEW_EDIT).readonly()).get(PostItem::content_rendered);
+        content.subfield("block_version", integer().describe("Version of the block format of the content.").context(EDIT).readonly()).get(PostItem::block_version);
         protected(content, "Whether a password guards the content.");
         content.raw().set(|d, v| d.content = text(v));
     }
@@ -97,7 +97,7 @@ pub(crate) fn fields(site: &Arc<RestSite>, post_type: &PostType) -> PostFields {
     if has("excerpt") {
         let excerpt = f.add("excerpt", object(NOTHING).describe("The post's excerpt.").context(ALL));
         raw(excerpt, "The excerpt as stored.").get(|p| p.post.excerpt.clone());
-        excerpt.member("rendered", string().describe("The excerpt as HTML.").context(ALL).readonly()).get(PostItem::excerpt_rendered);
+        excerpt.subfield("rendered", string().describe("The excerpt as HTML.").context(ALL).readonly()).get(PostItem::excerpt_rendered);
         protected(excerpt, "Whether a password guards the excerpt.");
         excerpt.raw().set(|d, v| d.excerpt = text(v));
     }
@@ -152,7 +152,7 @@ fn named(choice: String) -> Option<String> {
 fn show_as_stored(f: &mut PostFields) {
     for name in ["title", "content"] {
         if let Some(text) = f.at(name) {
-            text.drop_member("rendered");
+            text.drop_subfield("rendered");
         }
         if let Some(raw) = f.at(&format!("{name}.raw")) {
             raw.context(VIEW_EDIT);
@@ -172,19 +172,19 @@ fn show_when_embedded(f: &mut PostFields) {
         ("content.block_version", EDIT_EMBED),
     ];
     for (path, contexts) in rows {
-        if let Some(member) = f.at(path) {
-            member.context(contexts);
+        if let Some(subfield) = f.at(path) {
+            subfield.context(contexts);
         }
     }
 }
 
 /// The stored text of a title, content or excerpt.
 pub(crate) fn raw<'f>(field: &'f mut PostField, description: &str) -> &'f mut PostField {
-    field.member("raw", string().describe(description).context(EDIT))
+    field.subfield("raw", string().describe(description).context(EDIT))
 }
 
 fn protected(field: &mut PostField, description: &str) {
-    field.member("protected", boolean().describe(description).context(ALL).readonly()).get(|p| p.post.is_protected());
+    field.subfield("protected", boolean().describe(description).context(ALL).readonly()).get(|p| p.post.is_protected());
 }
 
 /// A text member is written as text or as an object with `raw`; anything else changes nothing.

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
 use svc_content::{
-    blocks::{BlockTypes, Root},
+    blocks::{BlockTypes, ContentRoot},
     shortcodes::Page,
 };
 use svc_model::{Post, PostType, Stamp, Term};
@@ -100,7 +100,7 @@ impl PostItem {
     pub(crate) fn content_raw(&self) -> String {
         let Some(types) = &self.edited_with else { return self.post.content.clone() };
         let ignored = self.stored_meta.text(IGNORED_HOOKS);
-        types.hooks().edited(&self.post.content, Some(&Root::of(&self.post.post_type, ignored)))
+        types.hooks().edited(&self.post.content, Some(&ContentRoot::of(&self.post.post_type, ignored)))
     }
 
     pub(crate) fn content_rendered(&self) -> String {

@@ -175,10 +175,10 @@ impl PostLoader<'_> {
             }
         }
         if plain && self.settings.urls.names_category() {
-            let firsts: Vec<(PostId, Term)> =
+            let unique_with_index: Vec<(PostId, Term)> =
                 rows.iter().filter_map(|p| Some((p.id, first_category(terms.get(&p.id)?)?.clone()))).collect();
-            let paths = category_paths(db, firsts.iter().map(|(_, t)| t))?;
-            for (id, term) in firsts {
+            let paths = category_paths(db, unique_with_index.iter().map(|(_, t)| t))?;
+            for (id, term) in unique_with_index {
                 places.entry(id).or_default().category = paths.get(&term.id).cloned().unwrap_or_default();
             }
         }

@@ -394,7 +394,7 @@ impl Posts {
 
     /// The address of a post's page.
     pub(crate) fn address_of(&self, settings: &Arc<Settings>, post: Post) -> Result<String> {
-        let view = View::whole("view").only(&["link"]);
+        let view = View::all_of("view").only(&["link"]);
         let plan = self.fields.plan(&view);
         let nobody = Caller::anonymous();
         let loading = self.loading(settings, &nobody, &view);

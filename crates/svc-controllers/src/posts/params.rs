@@ -264,7 +264,7 @@ impl PostList {
         q.tax.clauses = wanted.chain(unwanted).collect();
         q.tax.relation = if self.tax_or { Relation::Or } else { Relation::And };
         if !self.formats.is_empty() {
-            q.tax_also = of_formats(db, &self.formats)?;
+            q.extra_tax = of_formats(db, &self.formats)?;
         }
         match self.sticky {
             Some(true) => q.include = only_sticky(&settings.sticky_list, &q.include),

@@ -72,7 +72,7 @@ fn fields(site: &Arc<RestSite>, post_type: &PostType, object: &str) -> PostField
         // The posts are shown as stored only, and their schema says no more; revisions are shown as HTML too.
         for name in ["title", "content"] {
             if let Some(text) = texts.at(name) {
-                text.member("rendered", json!({})).hidden().get(PostItem::content_rendered);
+                text.subfield("rendered", json!({})).hidden().get(PostItem::content_rendered);
             }
         }
     }
@@ -84,8 +84,8 @@ fn fields(site: &Arc<RestSite>, post_type: &PostType, object: &str) -> PostField
     }
     // A revision has no password and no version of its own.
     for path in ["content.protected", "content.block_version", "excerpt.protected"] {
-        if let Some(member) = texts.at(path) {
-            member.write_only();
+        if let Some(subfield) = texts.at(path) {
+            subfield.write_only();
         }
     }
     f.join(texts)
@@ -97,8 +97,8 @@ fn texts_of_items(object: &str) -> PostFields {
     let mut f = PostFields::new(object);
     f.add("guid", string().describe("Global name of the revision.").context(VIEW_EDIT)).get(|p| json!({"rendered": p.post.guid, "raw": p.post.guid}));
     let title = f.add("title", types(["string", "object"]).describe("The title.").context(ALL));
-    title.member("raw", string().describe("The title as stored.").context(&["edit"])).get(|p| p.post.title.clone());
-    title.member("rendered", string().describe("The title as HTML.").context(ALL).readonly());
+    title.subfield("raw", string().describe("The title as stored.").context(&["edit"])).get(|p| p.post.title.clone());
+    title.subfield("rendered", string().describe("The title as HTML.").context(ALL).readonly());
     f
 }
 

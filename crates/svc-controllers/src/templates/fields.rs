@@ -49,13 +49,13 @@ pub(super) fn fields(site: &Arc<RestSite>, kind: Kind) -> Fields<Template, Templ
     f.add("source", string().describe("Where its content is from.").context(ALL).readonly()).get(Template::source);
     f.add("origin", string().describe("Where it came from before it was changed.").context(ALL).readonly()).get(|t| t.origin.clone());
     let content = f.add("content", types(["object", "string"]).describe("The template's blocks.").default("").context(ALL));
-    content.member("raw", string().describe("The blocks as stored.").context(VIEW_EDIT)).get(|t| t.content.clone());
-    content.member("block_version", integer().describe("Version of the block format of the content.").context(EDIT).readonly())
+    content.subfield("raw", string().describe("The blocks as stored.").context(VIEW_EDIT)).get(|t| t.content.clone());
+    content.subfield("block_version", integer().describe("Version of the block format of the content.").context(EDIT).readonly())
         .get(|t| i64::from(svc_content::blocks::block_version(&t.content)));
     content.set(|d, v| d.content = text(v));
     let title = f.add("title", types(["object", "string"]).describe("What people call the template.").default("").context(ALL));
-    title.member("raw", string().describe("The title as stored.").context(LATER)).get(|t| t.title.clone());
-    title.member("rendered", string().describe("The title as HTML.").context(LATER).readonly()).get(|t| render::title(&t.title));
+    title.subfield("raw", string().describe("The title as stored.").context(LATER)).get(|t| t.title.clone());
+    title.subfield("rendered", string().describe("The title as HTML.").context(LATER).readonly()).get(|t| render::title(&t.title));
     title.set(|d, v| d.title = text(v));
     f.add("description", string().describe("Which pages the template draws.").default("").context(ALL))
         .get(|t| t.description.clone()).set(|d, v| d.description = Some(v));

@@ -110,11 +110,11 @@ impl TermList {
     pub(super) fn find(self, db: &mut Db, taxonomy: &Taxonomy) -> SiteResult<Page<TermId>> {
         let mut q = self.query(taxonomy);
         if q.hide_empty && taxonomy.hierarchical {
-            q.keep_empty = term_tree::empty_above_others(db, &taxonomy.name)?;
+            q.include_empty = term_tree::empty_with_nonempty_descendants(db, &taxonomy.name)?;
         }
         let mut page = terms::query(db, &q)?;
-        if !q.keep_empty.is_empty() {
-            let counted = TermQuery { keep_empty: Vec::new(), limit: Some(1), offset: 0, ..q };
+        if !q.include_empty.is_empty() {
+            let counted = TermQuery { include_empty: Vec::new(), limit: Some(1), offset: 0, ..q };
             page.total = terms::query(db, &counted)?.total;
         }
         Ok(page)

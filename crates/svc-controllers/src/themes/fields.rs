@@ -66,8 +66,8 @@ fn both(
         let schema = string().describe(description);
         if let Some(format) = format { schema.format(format) } else { schema }
     };
-    field.member("raw", text("As the theme's header has it.")).get(raw);
-    field.member("rendered", text("As HTML.")).get(rendered);
+    field.subfield("raw", text("As the theme's header has it.")).get(raw);
+    field.subfield("rendered", text("As HTML.")).get(rendered);
 }
 
 #[rustfmt::skip]
@@ -89,8 +89,8 @@ pub(super) fn fields() -> Fields<ThemeItem, ()> {
     let name = f.add("name", object(NOTHING).describe("What people call the theme.").readonly());
     both(name, None, |t| t.theme.about.name.clone(), |t| t.theme.about.name.clone());
     let tags = f.add("tags", object(NOTHING).describe("Words that say what the theme is like.").readonly());
-    tags.member("raw", array(string()).describe("The words.")).get(ThemeItem::tags);
-    tags.member("rendered", string().describe("The words as one text.")).get(ThemeItem::tag_names);
+    tags.subfield("raw", array(string()).describe("The words.")).get(ThemeItem::tags);
+    tags.subfield("rendered", string().describe("The words as one text.")).get(ThemeItem::tag_names);
     let theme_uri = f.add("theme_uri", object(NOTHING).describe("The theme's page.").readonly());
     both(theme_uri, Some("uri"), |t| t.theme.about.theme_uri.clone(), |t| svc_text::esc_url(&t.theme.about.theme_uri));
     f.add("status", string().describe("Whether the site uses the theme.").one_of(["inactive", "active"]))

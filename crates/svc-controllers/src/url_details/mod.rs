@@ -91,7 +91,7 @@ impl UrlDetails {
         let get = self.get(&url)?.within(PAGE_TIME).first(PAGE_BYTES).header("Accept", "text/html,*/*;q=0.5");
         let answer = self.site.http_client.send(get).await.map_err(|error: FetchError| {
             tracing::debug!(%error, "a page was not read");
-            if error.is_refusal() { invalid_url() } else { no_response() }
+            if error.is_invalid_url() { invalid_url() } else { no_response() }
         })?;
         if answer.status != 200 {
             return Err(no_response());
@@ -124,14 +124,17 @@ fn absolute(page: &str, link: &str) -> String {
 impl Controller for UrlDetails {
     fn routes(&self) -> Vec<Route<Self>> {
         let site = Arc::clone(&self.site);
-        let is_address = move |value: &Value, _: &str| {
+        let is_permitted_url = move |value: &Value, _: &str| {
             let own = site.settings().map(|settings| own(&settings)).unwrap_or_default();
-            Ok(value.as_str().is_some_and(|url| site.http_client.is_address(&Get::new(url).allow(own))))
+            Ok(value.as_str().is_some_and(|url| site.http_client.is_permitted_url(&Get::new(url).allow(own))))
         };
         let url = string().describe("Address of the page.").format("uri").required();
-        vec![Route::new("/url-details").endpoint(
-            get(Self::fetch, Self::can_fetch).args(Args::from([("url", Arg::new(url).validate_with(is_address))])),
-        )]
+        vec![
+            Route::new("/url-details").endpoint(
+                get(Self::fetch, Self::can_fetch)
+                    .args(Args::from([("url", Arg::new(url).validate_with(is_permitted_url))])),
+            ),
+        ]
     }
 }
 

@@ -183,7 +183,7 @@ mod tests {
             views::other(),
         ] {
             let config = Config { kind: "postType".to_owned(), name: "x".to_owned(), views };
-            let view = svc_resource::View::whole("view");
+            let view = svc_resource::View::all_of("view");
             let told = Value::Object(fields().plan(&view).prepare(&config));
             schema.validate(&told, "config").unwrap_or_else(|e| panic!("{e}: {told}"));
         }

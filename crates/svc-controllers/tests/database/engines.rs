@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use svc_store::{DatabaseUrl, Store, StoreConfig};
-use svc_testkit::mariadb::{MariaDb, QUICK};
+use svc_testkit::mariadb::{DISPOSABLE_OPTIONS, MariaDb};
 
 use crate::harness::{DUMP, Harness};
 
@@ -12,7 +12,7 @@ use crate::harness::{DUMP, Harness};
 fn mariadb() -> Option<&'static MariaDb> {
     static SERVER: OnceLock<Option<MariaDb>> = OnceLock::new();
     let start = || {
-        let server = MariaDb::start(QUICK).unwrap();
+        let server = MariaDb::start(DISPOSABLE_OPTIONS).unwrap();
         if server.is_none() {
             eprintln!("SKIPPED: no mariadbd is installed, so these tests run on SQLite only");
         }

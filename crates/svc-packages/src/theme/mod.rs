@@ -247,7 +247,7 @@ impl Theme {
     }
 
     /// Template parts declared in `theme.json`: `(name, title, area)`.
-    pub fn described_parts(&self) -> impl Iterator<Item = (&str, Option<&str>, Option<&str>)> {
+    pub fn declared_parts(&self) -> impl Iterator<Item = (&str, Option<&str>, Option<&str>)> {
         let all = self.json.get("templateParts").and_then(Value::as_array).into_iter().flatten();
         all.filter_map(|part| Some((part["name"].as_str()?, part["title"].as_str(), part["area"].as_str())))
     }

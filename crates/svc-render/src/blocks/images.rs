@@ -1,7 +1,7 @@
 //! Images of the site as HTML: the file of a size, and the others to choose from.
 
 use serde_json::Value;
-use svc_blocks::data::{ImageRequest, Loading};
+use svc_blocks::data::{ImageLoading, ImageRequest};
 use svc_content::srcset::{Image, ImageSize, sizes};
 use svc_model::Post;
 use svc_store::{Meta, StoredText};
@@ -58,12 +58,12 @@ pub fn tag(image: &Image, meta: &Meta, wish: &ImageRequest) -> String {
         out.push_str(&format!(" style=\"{}\"", esc_attr(style)));
     }
     out.push_str(match wish.loading {
-        Loading::Late => " decoding=\"async\" loading=\"lazy\"",
-        Loading::First => " decoding=\"async\" fetchpriority=\"high\"",
-        Loading::Content => "",
+        ImageLoading::Late => " decoding=\"async\" loading=\"lazy\"",
+        ImageLoading::First => " decoding=\"async\" fetchpriority=\"high\"",
+        ImageLoading::Content => "",
     });
     if let Some(srcset) = image.srcset(&address, (width, height)) {
-        let auto = if wish.loading == Loading::Late { "auto, " } else { "" };
+        let auto = if wish.loading == ImageLoading::Late { "auto, " } else { "" };
         out.push_str(&format!(" srcset=\"{}\" sizes=\"{auto}{}\"", esc_attr(&srcset), sizes(width)));
     }
     out.push_str(" />");

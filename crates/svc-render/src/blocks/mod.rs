@@ -10,7 +10,7 @@ use std::{
 };
 
 use svc_blocks::{CoreBlocks, data::FeedItem};
-use svc_content::blocks::{BlockTypes, Root};
+use svc_content::blocks::{BlockTypes, ContentRoot};
 use svc_model::Post;
 use svc_schema::Error;
 use svc_site::{Settings, SiteResult, block_types::IGNORED_HOOKS};
@@ -60,7 +60,7 @@ pub fn with_page<T>(
     }
     let blocks = CoreBlocks::new(&types, &data);
     let made = run(&blocks);
-    if blocks.is_cut() {
+    if blocks.is_truncated() {
         let most = svc_blocks::MAX_BYTES;
         tracing::warn!("dynamic blocks were left out: they would render more than {most} bytes");
     }
@@ -121,7 +121,7 @@ pub fn rendered(
                 return Rendered::default();
             }
             let ignored = meta.get(&post.id.0).map_or("", |stored| stored.text(IGNORED_HOOKS));
-            let root = has_hooks.then(|| Root::of(&post.post_type, ignored));
+            let root = has_hooks.then(|| ContentRoot::of(&post.post_type, ignored));
             let with = render::RenderOptions {
                 dynamic: Some(blocks),
                 root,

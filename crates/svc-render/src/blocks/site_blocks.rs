@@ -13,8 +13,8 @@ use std::{
 use chrono::{NaiveDate, NaiveDateTime};
 use svc_auth::Caller;
 use svc_blocks::data::{
-    BlockData, CommentView, CommentsQuery, Facts, FeedItem, ImageRequest, MainList, PartView, Person, PostView, Posts,
-    PostsOrder, PostsQuery, Sticky, TaxonomyView, TermView, TermsOrder, TermsQuery,
+    AuthorView, BlockData, CommentView, CommentsQuery, FeedItem, ImageRequest, MainQuery, PostView, Posts, PostsOrder,
+    PostsQuery, SiteFacts, Sticky, TaxonomyView, TemplatePartView, TermView, TermsOrder, TermsQuery,
 };
 use svc_model::{Comment, CommentId, Post, PostId, Term, TermId, UserId};
 use svc_site::{
@@ -72,7 +72,7 @@ pub struct SiteBlocks<'a> {
     settings: &'a Settings,
     reader: &'a BlockViewer,
     db: RefCell<&'a mut Db>,
-    facts: Facts,
+    facts: SiteFacts,
     left: Cell<u32>,
     failure: RefCell<Option<SiteError>>,
     posts: RefCell<HashMap<PostId, Option<Rc<PostView>>>>,
@@ -81,13 +81,13 @@ pub struct SiteBlocks<'a> {
     terms_of: RefCell<HashMap<PostId, Vec<Term>>>,
     term_links: RefCell<HashMap<TermId, Rc<TermView>>>,
     term_lists: RefCell<HashMap<TermsQuery, Rc<Vec<Rc<TermView>>>>>,
-    people: RefCell<HashMap<UserId, Option<Rc<Person>>>>,
+    people: RefCell<HashMap<UserId, Option<Rc<AuthorView>>>>,
     comment_lists: RefCell<HashMap<CommentsQuery, Rc<Vec<Rc<CommentView>>>>>,
     comments: RefCell<HashMap<CommentId, Option<Rc<CommentView>>>>,
     attachments: RefCell<HashMap<PostId, Option<Rc<(Post, Meta)>>>>,
     post_meta: RefCell<HashMap<PostId, Meta>>,
-    parts: RefCell<HashMap<String, Option<PartView>>>,
-    main: OnceCell<Rc<MainList>>,
+    parts: RefCell<HashMap<String, Option<TemplatePartView>>>,
+    main: OnceCell<Rc<MainQuery>>,
     pages: OnceCell<Rc<Vec<Rc<PostView>>>>,
     days: OnceCell<Rc<Vec<(NaiveDate, u64)>>>,
 }
@@ -123,7 +123,7 @@ impl<'a> SiteBlocks<'a> {
     /// Makes this the list that the page shows.
     pub fn show(&self, list: ListContext) {
         let posts = Posts { items: self.views(list.posts), total: list.total };
-        let main = MainList {
+        let main = MainQuery {
             posts: Rc::new(posts),
             per_page: list.per_page,
             page: list.page,
@@ -246,14 +246,14 @@ impl<'a> SiteBlocks<'a> {
         }
         for user in rows {
             let stored = of_users.remove(&user.id.0).unwrap_or_default();
-            let person = Person {
+            let author_view = AuthorView {
                 id: user.id,
                 link: self.settings.urls.author(&user),
                 biography: stored.text("description").to_owned(),
                 name: user.display_name,
                 email: user.email,
             };
-            people.insert(person.id, Some(Rc::new(person)));
+            people.insert(author_view.id, Some(Rc::new(author_view)));
         }
     }
 
@@ -316,7 +316,7 @@ impl<'a> SiteBlocks<'a> {
         }
         let (mut ids, total) = self.ask(|db| {
             if !query.formats.is_empty() {
-                wanted.tax_also = of_formats(db, &query.formats)?;
+                wanted.extra_tax = of_formats(db, &query.formats)?;
             }
             let page = posts::query(db, &wanted)?;
             Ok((page.ids, page.total.unwrap_or_default()))
@@ -390,14 +390,14 @@ fn title(post: &Post) -> String {
     }
 }
 
-fn facts(site: &SiteRenderer, settings: &Settings, reader: &BlockViewer) -> Facts {
+fn facts(site: &SiteRenderer, settings: &Settings, reader: &BlockViewer) -> SiteFacts {
     let text = |name: &str| settings.option(name).to_owned();
     let on = |name: &str| settings.number(name) != 0;
     let positive = |name: &str| u64::try_from(settings.number(name)).ok().filter(|n| *n > 0);
     let login_url = settings.urls.site.site_url(site.brand.login_path());
     let is_logged_in = reader.caller.is_logged_in();
     let logout = || format!("{login_url}?action=logout&{}={}", site.brand.nonce_param(), reader.logout_nonce);
-    Facts {
+    SiteFacts {
         name: text("blogname"),
         description: text("blogdescription"),
         home: settings.option("home").trim_end_matches('/').to_owned(),
@@ -472,7 +472,7 @@ fn store_query(query: &PostsQuery, post_type: &str) -> PostQuery {
 }
 
 impl BlockData for SiteBlocks<'_> {
-    fn facts(&self) -> &Facts {
+    fn facts(&self) -> &SiteFacts {
         &self.facts
     }
 
@@ -488,7 +488,7 @@ impl BlockData for SiteBlocks<'_> {
         self.once(&self.lists, query, || Rc::new(self.find_posts(query)))
     }
 
-    fn neighbour(&self, of: &Post, next: bool, taxonomy: &str) -> Option<Rc<PostView>> {
+    fn adjacent_post(&self, of: &Post, next: bool, taxonomy: &str) -> Option<Rc<PostView>> {
         let date = of.date?;
         self.once(&self.neighbours, &(of.id, next, taxonomy.to_owned()), || {
             let own: Vec<TermId> = self.terms_of(of.id, taxonomy).iter().map(|term| term.term.id).collect();
@@ -589,9 +589,12 @@ impl BlockData for SiteBlocks<'_> {
             let rows = self.ask(|db| {
                 let nested =
                     query.hide_empty && self.site.taxonomies.get(&query.taxonomy).is_some_and(|t| t.hierarchical);
-                let keep_empty =
-                    if nested { svc_store::term_tree::empty_above_others(db, &query.taxonomy)? } else { Vec::new() };
-                let ids = terms::query(db, &TermQuery { keep_empty, ..wanted })?.ids;
+                let include_empty = if nested {
+                    svc_store::term_tree::empty_with_nonempty_descendants(db, &query.taxonomy)?
+                } else {
+                    Vec::new()
+                };
+                let ids = terms::query(db, &TermQuery { include_empty, ..wanted })?.ids;
                 let rows = terms::get_many(db, &ids)?;
                 Ok(ids.iter().filter_map(|id| rows.iter().find(|row| row.id == *id).cloned()).collect())
             });
@@ -599,7 +602,7 @@ impl BlockData for SiteBlocks<'_> {
         })
     }
 
-    fn person(&self, id: UserId) -> Option<Rc<Person>> {
+    fn author_view(&self, id: UserId) -> Option<Rc<AuthorView>> {
         self.load_people(std::iter::once(id));
         self.people.borrow().get(&id).cloned().flatten()
     }
@@ -613,7 +616,7 @@ impl BlockData for SiteBlocks<'_> {
             let wanted = CommentQuery {
                 posts: query.post.into_iter().collect(),
                 approved: vec!["1".to_owned()],
-                types_not: vec!["note".to_owned()],
+                types_exclude: vec!["note".to_owned()],
                 post_statuses: if query.post.is_none() { vec!["publish".to_owned()] } else { Vec::new() },
                 order_by: CommentOrderBy::DateGmt,
                 order: if query.newest_first { Order::Desc } else { Order::Asc },
@@ -641,17 +644,17 @@ impl BlockData for SiteBlocks<'_> {
         Some(images::tag(&image, meta, wish))
     }
 
-    fn main(&self) -> Option<Rc<MainList>> {
+    fn main(&self) -> Option<Rc<MainQuery>> {
         self.main.get().cloned()
     }
 
-    fn template_part(&self, slug: &str, theme: &str) -> Option<PartView> {
+    fn template_part(&self, slug: &str, theme: &str) -> Option<TemplatePartView> {
         let id = format!("{theme}//{slug}");
         self.once(&self.parts, &id, || {
             let lookup = TemplateLookup::for_pages(self.site, self.settings);
             let part = self.ask(|db| lookup.published(db, Kind::Part, &id))?;
             let content = lookup.with_patterns(&part.content);
-            Some(PartView { content, area: part.area, ignored_hooks: part.ignored_hooks })
+            Some(TemplatePartView { content, area: part.area, ignored_hooks: part.ignored_hooks })
         })
     }
 
@@ -689,7 +692,7 @@ impl BlockData for SiteBlocks<'_> {
             title: svc_text::decode_references(&svc_text::strip_all_tags(&post.title, false)),
             link: post.link.clone(),
             date: post.post.date,
-            author: self.person(post.post.author).map(|person| person.name.clone()).unwrap_or_default(),
+            author: self.author_view(post.post.author).map(|author_view| author_view.name.clone()).unwrap_or_default(),
             text: if post.locked { String::new() } else { svc_text::strip_all_tags(&post.post.content, false) },
         };
         Some(Rc::new(posts.items.iter().map(item).collect()))

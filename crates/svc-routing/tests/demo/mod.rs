@@ -39,12 +39,12 @@ impl User {
 pub fn registry(brand: &str, order: ParamOrder) -> Registry {
     let brand = svc_brand::Brand::new(brand).expect("a brand");
     let home = "http://127.0.0.1:8801";
-    let facts = json!({
+    let index_fields = json!({
         "name": "Peer &amp; Site", "description": "Testing “quotes” &amp; more", "url": home, "home": home,
         "gmt_offset": -5, "timezone_string": "America/New_York",
     });
     let mut site = SiteInfo::new(brand.clone(), format!("{home}/{}/", brand.prefix()))
-        .fixed_index_fields(facts.as_object().cloned().unwrap_or_default());
+        .fixed_index_fields(index_fields.as_object().cloned().unwrap_or_default());
     site.param_order = order;
     let mut registry = Registry::for_site(site);
     let who = routes::Who {

@@ -2,7 +2,8 @@
 
 use serde_json::{Map, Value, json};
 use svc_routing::{
-    Decision, Link, Method, Registry, Request, Response, Result, Route, allow_if, get, on, public, without_permission,
+    Link, Method, PermissionResult, Registry, Request, Response, Result, Route, allow_if, get, on, public,
+    without_permission,
 };
 use svc_schema::{Arg, Args, Error, MethodKind, Notice, Sanitizer, Schema, Validator, build, dates};
 
@@ -232,21 +233,21 @@ fn may(
     allow_if(move |req| (who.can)(req, capability))
 }
 
-async fn echo_decided(req: Request, _: Decision) -> Result {
+async fn echo_decided(req: Request, _: PermissionResult) -> Result {
     echo(req).await
 }
 
-async fn decide(req: Request) -> Result<Decision> {
-    let when = |allowed| if allowed { Decision::True } else { Decision::Denied };
+async fn decide(req: Request) -> Result<PermissionResult> {
+    let when = |allowed| if allowed { PermissionResult::True } else { PermissionResult::Denied };
     match req.require::<String>("mode")?.as_str() {
-        "true" => Ok(Decision::True),
-        "one" | "text" => Ok(Decision::Truthy),
+        "true" => Ok(PermissionResult::True),
+        "one" | "text" => Ok(PermissionResult::Truthy),
         // Zero is neither exactly false nor null, which are what refuses.
-        "zero" => Ok(Decision::Truthy),
+        "zero" => Ok(PermissionResult::Truthy),
         "error" => Err(Error::new("fx_denied", "Denied by the fixture.").with_status(418)),
         "nostatus" => Err(Error::new("fx_denied_plain", "Denied without a status.")),
         "user" => Ok(when(req.is_authenticated())),
-        _ => Ok(Decision::Denied),
+        _ => Ok(PermissionResult::Denied),
     }
 }
 

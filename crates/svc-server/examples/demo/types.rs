@@ -191,7 +191,7 @@ fn nick(registry: &mut Registry, site: &Arc<RestSite>) {
                 if nick == "bad" {
                     return Err(Error::new("fx_bad_nick", "That nick is not allowed.").with_status(422));
                 }
-                let ObjectId::Number(id) = id else { return Ok(()) };
+                let ObjectId::Id(id) = id else { return Ok(()) };
                 let id = i64::try_from(id).unwrap_or_default();
                 site.write(move |tx| Ok(meta::update(tx, MetaKind::User, id, NICK, &StoredText::of(&nick)).map(drop)?))
                     .await

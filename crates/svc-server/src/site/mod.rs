@@ -307,10 +307,10 @@ impl OpenSite {
 
     /// Everything as one router: interface, uploads, pages, and what surrounds every answer.
     pub fn router(&self) -> Router {
-        let limits = svc_http::Limits {
+        let limits = svc_http::RequestLimits {
             body: usize::try_from(self.config.limits.body).unwrap_or(usize::MAX),
             values: self.config.limits.values,
-            ..svc_http::Limits::default()
+            ..svc_http::RequestLimits::default()
         };
         let service = self.rest.service(limits, self.login.clone());
         let pages =

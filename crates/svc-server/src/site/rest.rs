@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use arc_swap::ArcSwapOption;
 use svc_controllers::RestSite;
-use svc_http::{Authenticator, Limits, RestService};
+use svc_http::{Authenticator, RequestLimits, RestService};
 use svc_routing::{Registry, Server};
 use svc_site::Settings;
 
@@ -74,7 +74,7 @@ impl Rest {
     }
 
     /// The service that answers the interface's requests.
-    pub(super) fn service(&self, limits: Limits, authenticator: Arc<dyn Authenticator>) -> RestService {
+    pub(super) fn service(&self, limits: RequestLimits, authenticator: Arc<dyn Authenticator>) -> RestService {
         let (rest, site) = (self.clone(), Arc::clone(&self.0.site));
         RestService::from_source(move || rest.server())
             .limits(limits)

@@ -5,7 +5,7 @@ use svc_auth::Caller;
 use svc_model::{Comment, Post, UserId};
 use svc_store::{
     Db, MetaKind,
-    comment_threads::{self, Writer},
+    comment_threads::{self, CommentAuthor},
     meta, options, users,
 };
 
@@ -39,7 +39,7 @@ pub fn authorize(
     comment: &Comment,
     now: chrono::NaiveDateTime,
 ) -> SiteResult<&'static str> {
-    if comment_threads::is_said_already(db, comment)? {
+    if comment_threads::is_duplicate(db, comment)? {
         return Err(errors::duplicate().into());
     }
     if !caller.has("manage_options") && !caller.has("moderate_comments") && comes_too_soon(db, caller, comment, now)? {
@@ -57,8 +57,12 @@ pub fn authorize(
 }
 
 fn comes_too_soon(db: &mut Db, caller: &Caller, comment: &Comment, now: chrono::NaiveDateTime) -> SiteResult<bool> {
-    let writer = if caller.is_logged_in() { Writer::User(caller.id) } else { Writer::Guest(comment.author_ip.clone()) };
-    let last = comment_threads::last_by(db, &writer, &comment.author_email, now - TimeDelta::hours(1))?;
+    let writer = if caller.is_logged_in() {
+        CommentAuthor::User(caller.id)
+    } else {
+        CommentAuthor::Guest(comment.author_ip.clone())
+    };
+    let last = comment_threads::last_comment_time(db, &writer, &comment.author_email, now - TimeDelta::hours(1))?;
     Ok(match (last, comment.date_gmt) {
         (Some(last), Some(date)) => (date - last).num_seconds() < PAUSE,
         _ => false,
@@ -85,7 +89,7 @@ fn is_let_through(db: &mut Db, settings: &Settings, comment: &Comment) -> SiteRe
         return Ok(false);
     }
     let account = users::by_email(db, &comment.author_email)?.map(|u| u.id);
-    let known = comment_threads::was_approved(db, account, &comment.author, &comment.author_email)?;
+    let known = comment_threads::has_approved_comment(db, account, &comment.author, &comment.author_email)?;
     Ok(known && (keys.is_empty() || !comment.author_email.contains(&keys)))
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 use svc_content::srcset::{Image, ImageSize};
-use svc_media::{Size, constrain, fit};
+use svc_media::{RegisteredSize, constrain, fit};
 use svc_model::PostId;
 use svc_store::{Meta, StoredText};
 
@@ -139,7 +139,7 @@ impl Attached {
 
     /// Names of the sizes that the image should have and has not: all of them when nothing is known of the image, none when
     /// it has no file. Source: `wp_get_missing_image_subsizes`.
-    pub fn missing_sizes(&self, sizes: &[Size], mime: &str) -> Vec<String> {
+    pub fn missing_sizes(&self, sizes: &[RegisteredSize], mime: &str) -> Vec<String> {
         let has = |name: &str| self.sizes().any(|(n, _)| n == name);
         let missing = sizes.iter().filter(|size| !has(&size.name));
         if mime == "application/pdf" {
@@ -153,7 +153,7 @@ impl Attached {
             return Vec::new();
         }
         let is_unknown = self.details.as_ref().is_none_or(Map::is_empty);
-        let fits = |size: &&Size| is_unknown || fit(self.dimensions(), size).is_some();
+        let fits = |size: &&RegisteredSize| is_unknown || fit(self.dimensions(), size).is_some();
         missing.filter(fits).map(|size| size.name.clone()).collect()
     }
 
@@ -206,7 +206,7 @@ impl Attached {
 
     /// The file to show in a size: its address, width and height; the whole file, scaled by the browser, where the size
     /// was not made. Source: `image_downsize`.
-    fn shown(&self, settings: &Settings, url: &str, size: &Size) -> (String, u64, u64) {
+    fn shown(&self, settings: &Settings, url: &str, size: &RegisteredSize) -> (String, u64, u64) {
         let image = self.image(settings);
         let place = self.sizes().position(|(name, _)| name == size.name);
         match place.map(|at| &image.sizes[at]) {
@@ -223,7 +223,7 @@ impl Attached {
     /// The image in a size as an element, with its alternatives. Source: `wp_get_attachment_image`.
     ///
     /// `described_by` is the id of the element that describes it.
-    pub fn element(&self, settings: &Settings, url: &str, size: &Size, described_by: Option<&str>) -> String {
+    pub fn element(&self, settings: &Settings, url: &str, size: &RegisteredSize, described_by: Option<&str>) -> String {
         let (src, width, height) = self.shown(settings, url, size);
         let srcset = self.image(settings).srcset(&src, (width, height)).map_or_else(String::new, |set| {
             let sizes = svc_content::srcset::sizes(width);
@@ -308,7 +308,7 @@ mod tests {
 
     #[test]
     fn sizes_that_lack() {
-        let size = |name: &str, width, height| Size { name: name.to_owned(), width, height, crop: false };
+        let size = |name: &str, width, height| RegisteredSize { name: name.to_owned(), width, height, crop: false };
         let sizes = [size("thumbnail", 150, 150), size("medium", 300, 300), size("large", 1024, 1024)];
         assert_eq!(attached().missing_sizes(&sizes, "image/png"), ["medium"]);
         assert_eq!(Attached::default().missing_sizes(&sizes, "application/pdf"), ["thumbnail", "medium", "large"]);

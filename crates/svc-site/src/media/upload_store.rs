@@ -4,7 +4,9 @@ use std::{collections::HashMap, sync::Arc};
 
 use serde_json::{Map, Value, json};
 use svc_content::kses;
-use svc_media::{Blob, Cover, DecodedImage, Fit, Format, ImageMeta, Kind, Pending, Size, constrain, fit};
+use svc_media::{
+    Blob, Cover, DecodedImage, FileType, Fit, Format, ImageMeta, PendingUpload, RegisteredSize, constrain, fit,
+};
 use svc_schema::Error;
 use svc_store::StoredText;
 
@@ -42,7 +44,7 @@ pub struct WrittenFiles {
     /// All paths that were written.
     pub paths: Vec<String>,
     /// Finds them should the server be killed now.
-    pending: Pending,
+    pending: PendingUpload,
 }
 
 impl WrittenFiles {
@@ -150,7 +152,7 @@ impl UploadStore<'_> {
     pub async fn store(
         &self,
         folder: &str,
-        kind: Kind,
+        kind: FileType,
         blob: &Blob,
         told: ImageMetaSource,
         all_sizes: bool,
@@ -284,7 +286,7 @@ impl Work<'_> {
         let permit = Arc::clone(&self.keeper.site.image_work).acquire_owned().await.map_err(|e| errors::storage(&e))?;
         let (file, format) = (blob.clone(), self.format);
         // The work goes on when the client has left: the permit goes with it.
-        let decode = move || (DecodedImage::decode(&file, format).map(|p| p.upright(orientation)), permit);
+        let decode = move || (DecodedImage::decode(&file, format).map(|p| p.oriented(orientation)), permit);
         let (picture, permit) = run_blocking(decode).await?;
         match picture {
             Ok(picture) => Ok(Some(Open { picture: Arc::new(picture), _permit: permit })),
@@ -359,7 +361,7 @@ impl Work<'_> {
     async fn make(
         &self,
         image: &Open,
-        wanted: Vec<Size>,
+        wanted: Vec<RegisteredSize>,
         details: &mut Map<String, Value>,
         written: &mut WrittenFiles,
     ) -> Result<(), Error> {

@@ -6,7 +6,7 @@ use base64::Engine as _;
 use md5::{Digest, Md5};
 use serde_json::Value;
 use svc_packages::{
-    archive::{self, ArchiveError, Limits, Unpacked},
+    archive::{self, ArchiveError, Limits, UnpackedFile},
     plugins::{self, Plugin},
 };
 use svc_schema::Error;
@@ -60,9 +60,9 @@ fn refused(error: ArchiveError) -> Error {
 }
 
 /// The folder that all files are in.
-fn only_folder(files: &[Unpacked]) -> Option<String> {
+fn only_folder(files: &[UnpackedFile]) -> Option<String> {
     let own = files.first()?.name.split_once('/')?.0;
-    let is_inside = |file: &Unpacked| file.name.split_once('/').is_some_and(|(folder, _)| folder == own);
+    let is_inside = |file: &UnpackedFile| file.name.split_once('/').is_some_and(|(folder, _)| folder == own);
     (!own.starts_with('.') && files.iter().all(is_inside)).then(|| own.to_owned())
 }
 
@@ -85,8 +85,8 @@ fn check_whole(package: &DirectoryPackage) -> Result<(), Error> {
 }
 
 /// Compares every file with its digest: none may be changed, added or missing.
-fn check_files(files: &[Unpacked], own: &str, listed: &serde_json::Map<String, Value>) -> Result<(), Error> {
-    let is_same = |file: &Unpacked| {
+fn check_files(files: &[UnpackedFile], own: &str, listed: &serde_json::Map<String, Value>) -> Result<(), Error> {
+    let is_same = |file: &UnpackedFile| {
         let name = file.name.strip_prefix(own).map(|rest| rest.trim_start_matches('/')).unwrap_or_default();
         let is_it = |digest: &Value| digest.as_str().is_some_and(|d| d.eq_ignore_ascii_case(&file.sha256));
         match listed.get(name).and_then(|entry| entry.get("sha256")) {

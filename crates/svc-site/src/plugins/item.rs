@@ -1,12 +1,12 @@
 //! A plugin of the site: installed, or compiled in.
 
-use svc_packages::plugins::{Plugin, Shown};
+use svc_packages::plugins::{DisplayTexts, Plugin};
 
 /// A plugin of the content folder, or an extension.
 #[derive(Clone, Debug)]
 pub struct Item {
     pub plugin: Plugin,
-    pub shown: Shown,
+    pub display_texts: DisplayTexts,
     pub active: bool,
     /// Part of the program.
     pub compiled_in: bool,
@@ -14,7 +14,7 @@ pub struct Item {
 
 impl Item {
     pub fn new(plugin: Plugin, active: bool, compiled_in: bool) -> Self {
-        Item { shown: plugin.shown(), plugin, active, compiled_in }
+        Item { display_texts: plugin.display_texts(), plugin, active, compiled_in }
     }
 
     /// The name in addresses.

@@ -27,7 +27,9 @@ pub fn check(item: &Item, all: &[Item]) -> Result<(), Error> {
     for slug in &item.plugin.requires_plugins {
         match all.iter().find(|other| other.plugin.slug() == slug) {
             None => drop(absent.insert(slug.clone(), slug.as_str().into())),
-            Some(other) if !other.active => drop(inactive.insert(slug.clone(), other.shown.name.as_str().into())),
+            Some(other) if !other.active => {
+                drop(inactive.insert(slug.clone(), other.display_texts.name.as_str().into()))
+            }
             Some(_) => {}
         }
     }

@@ -136,7 +136,7 @@ impl Job {
             page_published(tx, &self.settings, &row, self.writer.now)?;
         }
         if existing.is_none() || was_public != (row.status == "publish") || !self.draft.terms.is_empty() {
-            terms::recount_of_post(tx, row.id)?;
+            terms::recount_for_post(tx, row.id)?;
         }
         Ok(row.id)
     }

@@ -5,7 +5,7 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use svc_content::blocks::{self, Block, Root};
+use svc_content::blocks::{self, Block, ContentRoot};
 use svc_model::{Post, PostId, PostType, Term, TermId, UserId};
 use svc_packages::theme::TemplateFile;
 use svc_store::{
@@ -49,8 +49,8 @@ impl Kind {
 
     /// What their blocks stand in: those of whole pages stand in nothing. `ignored` names the blocks that are not put
     /// there, as stored.
-    pub fn root(self, ignored: &str) -> Option<Root> {
-        (self == Kind::Part).then(|| Root::of(self.post_type(), ignored))
+    pub fn root(self, ignored: &str) -> Option<ContentRoot> {
+        (self == Kind::Part).then(|| ContentRoot::of(self.post_type(), ignored))
     }
 }
 
@@ -349,7 +349,7 @@ impl<'a> TemplateLookup<'a> {
         let offered = self.offered(kind, &file.slug);
         let title =
             by_name.map(|k| k.title.to_owned()).or_else(|| offered.as_ref().and_then(|(title, _)| title.clone()));
-        let parts = self.theme.theme.iter().flat_map(|theme| theme.described_parts());
+        let parts = self.theme.theme.iter().flat_map(|theme| theme.declared_parts());
         let part = parts.filter(|_| kind == Kind::Part).find(|(name, ..)| *name == file.slug);
         let part_title = part.and_then(|(_, title, _)| title).map(str::to_owned);
         Template {

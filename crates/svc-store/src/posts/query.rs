@@ -195,7 +195,7 @@ pub struct PostQuery {
     /// Conditions on terms.
     pub tax: Clauses<TaxClause>,
     /// Additional conditions on terms with their own relation. They must match in addition to `tax`.
-    pub tax_also: Clauses<TaxClause>,
+    pub extra_tax: Clauses<TaxClause>,
     /// Conditions on meta.
     pub meta: Clauses<MetaClause>,
     /// Sort orders, most significant first. If empty, by date, newest first. Ties are broken by id.
@@ -265,12 +265,12 @@ fn maintained_count(db: &mut Db, q: &PostQuery) -> Result<u64> {
 /// The filtered rows, without columns, order and limit.
 fn filtered(db: &mut Db, q: &PostQuery) -> Result<SelectStatement> {
     let tax = plan::resolve(db, &q.tax)?;
-    let also = plan::resolve(db, &q.tax_also)?;
+    let also = plan::resolve(db, &q.extra_tax)?;
     let query_plan = plan::choose(db, q, &tax)?;
     let mut filtered = Query::select();
     filtered.from_as(db.table("posts"), "p");
     conditions(db, q, &tax, query_plan, &mut filtered)?;
-    plan::tax_condition(db, q.tax_also.relation, &also, plan::QueryPlan::List, &mut filtered);
+    plan::tax_condition(db, q.extra_tax.relation, &also, plan::QueryPlan::List, &mut filtered);
     Ok(filtered)
 }
 
@@ -294,7 +294,7 @@ pub(super) fn page_statement(db: &mut Db, q: &PostQuery) -> Result<SelectStateme
 /// The table families that a list's total depends on.
 fn families(q: &PostQuery) -> Vec<Family> {
     let mut families = vec![Family::Posts];
-    if !q.tax.clauses.is_empty() || !q.tax_also.clauses.is_empty() {
+    if !q.tax.clauses.is_empty() || !q.extra_tax.clauses.is_empty() {
         families.push(Family::Terms);
     }
     let by_meta = q.order_by.iter().any(|(by, _)| matches!(by, PostOrderBy::Meta(_) | PostOrderBy::MetaNumber(_)));

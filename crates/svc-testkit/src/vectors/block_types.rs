@@ -57,10 +57,10 @@ fn with_theme_additions(block_type: &BlockType) -> BlockType {
             "inline_style": "\n\t\t\t\tul.is-style-checkmark-list {\n\t\t\t\t\tlist-style-type: \"\\2713\";\n\t\t\t\t}\n\n\t\t\t\tul.is-style-checkmark-list li {\n\t\t\t\t\tpadding-inline-start: 1ch;\n\t\t\t\t}",
         })),
         "core/navigation-link" => {
-            extended.variations = variations::of_navigation_link(&PostTypes::default(), &Taxonomies::default());
+            extended.variations = variations::navigation_link_variations(&PostTypes::default(), &Taxonomies::default());
         }
-        "core/post-terms" => extended.variations = variations::of_post_terms(&Taxonomies::default()),
-        "core/template-part" => extended.variations = variations::of_template_part(&template_parts()),
+        "core/post-terms" => extended.variations = variations::post_terms_variations(&Taxonomies::default()),
+        "core/template-part" => extended.variations = variations::template_part_variations(&template_parts()),
         _ => {}
     }
     extended

@@ -131,7 +131,7 @@ fn lists(vector: &Vector) -> Option<Outcome> {
     Some(match function {
         "wp_parse_list" => Value::Array(items).into(),
         "wp_parse_id_list" => {
-            let ids = svc_text::firsts(texts.map(|t| svc_text::absint(&t)));
+            let ids = svc_text::unique_with_index(texts.map(|t| svc_text::absint(&t)));
             // Test the function for strings as well.
             if vector.arg(0).is_string() {
                 let whole: Vec<u64> = ids.iter().map(|(_, id)| *id).collect();
@@ -140,7 +140,7 @@ fn lists(vector: &Vector) -> Option<Outcome> {
             with_gaps(ids).into()
         }
         _ => {
-            let slugs = svc_text::firsts(texts.map(|t| svc_text::sanitize_title(&t)));
+            let slugs = svc_text::unique_with_index(texts.map(|t| svc_text::sanitize_title(&t)));
             if vector.arg(0).is_string() {
                 let whole: Vec<String> = slugs.iter().map(|(_, slug)| slug.clone()).collect();
                 assert_eq!(svc_text::parse_slug_list(&text), whole);

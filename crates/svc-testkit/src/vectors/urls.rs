@@ -4,8 +4,8 @@
 
 use serde_json::{Value, json};
 use svc_discovery::{
-    AttachmentLink, AttachmentParent, InvalidTerm, PageLink, Permalinks, PostLink, Queried, RestBase, Scheme, SiteUrls,
-    TaxonomyLinks, TermLink, needs_plain,
+    AttachmentLink, AttachmentParent, InvalidTerm, PageLink, Permalinks, PostLink, Queried, RestBase, SiteUrls,
+    TaxonomyLinks, TermLink, UrlScheme, needs_plain,
 };
 
 use super::{Outcome, Vector};
@@ -108,9 +108,9 @@ fn site(settings: &Value) -> SiteUrls {
 
 fn rest_url(path: &str, scheme: &str, settings: &Value) -> String {
     let scheme = match scheme {
-        "https" => Scheme::Https,
-        "relative" => Scheme::Relative,
-        _ => Scheme::Site,
+        "https" => UrlScheme::Https,
+        "relative" => UrlScheme::Relative,
+        _ => UrlScheme::Site,
     };
     site(settings).rest_url_with(path, scheme)
 }
@@ -181,7 +181,7 @@ fn post_type(name: &str) -> RestBase<'_> {
         "wp_font_face" => (r"font-families/(?P<font_family_id>[\d]+)/font-faces", false),
         _ => ("", false),
     };
-    RestBase { name, namespace: NAMESPACE, base, shown: !base.is_empty(), standard }
+    RestBase { name, namespace: NAMESPACE, base, show_in_rest: !base.is_empty(), standard }
 }
 
 /// A built-in taxonomy, like [`post_type`].
@@ -193,5 +193,5 @@ fn taxonomy(name: &str) -> RestBase<'_> {
         "wp_pattern_category" => ("", true, true),
         _ => ("", false, false),
     };
-    RestBase { name, namespace: NAMESPACE, base, shown, standard }
+    RestBase { name, namespace: NAMESPACE, base, show_in_rest: shown, standard }
 }

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use svc_brand::Brand;
 use svc_testkit::{
     galera::Galera,
-    mariadb::{MariaDb, QUICK},
+    mariadb::{DISPOSABLE_OPTIONS, MariaDb},
 };
 
 use crate::server::{self, Response, Server, basic, exchange};
@@ -63,7 +63,7 @@ impl Database {
         Ok(match kind {
             Kind::Sqlite => Some(Database::Sqlite(folder.join("0/svc-data/site.db"))),
             Kind::MariaDb { snapshot_isolation, .. } => {
-                let Some(server) = MariaDb::start(QUICK)? else { return Ok(None) };
+                let Some(server) = MariaDb::start(DISPOSABLE_OPTIONS)? else { return Ok(None) };
                 // Older servers lack the variable.
                 if snapshot_isolation && server.client("SET GLOBAL innodb_snapshot_isolation = ON").is_err() {
                     return Ok(None);

@@ -57,8 +57,8 @@ fn number() -> SchemaBuilder {
 pub(super) fn fields(site: &Arc<RestSite>, post_type: &PostType) -> ItemFields {
     let mut f = ItemFields::new(&post_type.name);
     let title = f.add("title", types(["string", "object"]).describe("The item's title.").context(ALL));
-    title.member("raw", string().describe("The title as stored, or that of what the item leads to.").context(&["edit"])).get(|i| i.title().to_owned());
-    title.member("rendered", string().describe("The title as HTML.").context(ALL).readonly()).get(|i| render::title(i.title()));
+    title.subfield("raw", string().describe("The title as stored, or that of what the item leads to.").context(&["edit"])).get(|i| i.title().to_owned());
+    title.subfield("rendered", string().describe("The title as HTML.").context(ALL).readonly()).get(|i| render::title(i.title()));
     title.set(|d, v: Value| d.title = crate::posts::fields::text(v));
     f.add("id", number().describe("Number that identifies the item.").context(ALL).readonly()).get(|i| i.post.id);
     f.add("type_label", string().describe("What people call the kind of thing that the item leads to.").context(ALL).readonly()).get(|i| i.target.label.clone());

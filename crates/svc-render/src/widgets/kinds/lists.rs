@@ -297,7 +297,7 @@ fn recent_posts(on: &mut Showing<'_>, instance: &Instance) -> SiteResult<Option<
 fn recent_comments(on: &mut Showing<'_>, instance: &Instance) -> SiteResult<Option<String>> {
     let query = CommentQuery {
         approved: vec!["1".to_owned()],
-        types_not: vec!["note".to_owned()],
+        types_exclude: vec!["note".to_owned()],
         post_statuses: vec!["publish".to_owned()],
         order: Order::Desc,
         limit: Some(wanted(instance)),
