@@ -20,6 +20,7 @@ mod avatar_fields;
 pub mod block_directory;
 pub mod blocks;
 pub mod comments;
+mod contexts;
 mod errors;
 pub mod export;
 pub mod fonts;

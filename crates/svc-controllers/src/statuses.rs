@@ -17,14 +17,10 @@ use svc_site::Access;
 
 use crate::{
     RestSite, caller,
+    contexts::{EDIT, EMBED_VIEW_EDIT, VIEW_EDIT},
     posts::{context_arg, with_query},
     respond,
 };
-
-/// Contexts in which a member is seen.
-const ALL: &[&str] = &["embed", "view", "edit"];
-const VIEW_EDIT: &[&str] = &["view", "edit"];
-const EDIT: &[&str] = &["edit"];
 
 /// The object type that additional fields name.
 const OBJECT: &str = "status";
@@ -47,13 +43,13 @@ fn not_found() -> Error {
 #[rustfmt::skip]
 fn fields() -> Fields<PostStatus, ()> {
     let mut f = Fields::<PostStatus, ()>::new(OBJECT);
-    f.add("name", string().describe("What people call the status.").context(ALL).readonly()).get(|s| s.label.clone());
+    f.add("name", string().describe("What people call the status.").context(EMBED_VIEW_EDIT).readonly()).get(|s| s.label.clone());
     f.add("private", boolean().describe("Whether posts with it are for few.").context(EDIT).readonly()).get(|s| s.private);
     f.add("protected", boolean().describe("Whether posts with it are not published yet.").context(EDIT).readonly()).get(|s| s.protected);
     f.add("public", boolean().describe("Whether posts with it are for all.").context(VIEW_EDIT).readonly()).get(|s| s.public);
     f.add("queryable", boolean().describe("Whether anybody may list posts with it.").context(VIEW_EDIT).readonly()).get(|s| s.publicly_queryable);
     f.add("show_in_list", boolean().describe("Whether editors see posts with it among all posts.").context(EDIT).readonly()).get(|s| s.show_in_list);
-    f.add("slug", string().describe("The status's name for programs.").context(ALL).readonly()).get(|s| s.name.clone());
+    f.add("slug", string().describe("The status's name for programs.").context(EMBED_VIEW_EDIT).readonly()).get(|s| s.name.clone());
     f.add("date_floating", boolean().describe("Whether the date of posts with it moves along until they are published.").context(VIEW_EDIT).readonly()).get(|s| s.date_floating);
     f
 }

@@ -16,12 +16,13 @@ use svc_schema::{
 };
 use svc_site::Access;
 
-use crate::{LINK_RELATION, RestSite, caller, errors, labels, posts::context_arg, respond};
-
-/// Contexts in which a member is seen.
-const ALL: &[&str] = &["view", "edit", "embed"];
-const VIEW_EDIT: &[&str] = &["view", "edit"];
-const EDIT: &[&str] = &["edit"];
+use crate::{
+    LINK_RELATION, RestSite, caller,
+    contexts::{EDIT, VIEW_EDIT, VIEW_EDIT_EMBED},
+    errors, labels,
+    posts::context_arg,
+    respond,
+};
 
 /// The object type that additional fields name.
 const OBJECT: &str = "taxonomy";
@@ -62,16 +63,16 @@ fn map() -> SchemaBuilder {
 #[rustfmt::skip]
 fn fields() -> Fields<TaxonomyItem, ()> {
     let mut f = Fields::<TaxonomyItem, ()>::new(OBJECT);
-    f.add("name", string().describe("What people call the taxonomy.").context(ALL).readonly()).get(|t| t.taxonomy.label.clone());
-    f.add("slug", string().describe("The taxonomy's name for programs.").context(ALL).readonly()).get(|t| t.taxonomy.name.clone());
+    f.add("name", string().describe("What people call the taxonomy.").context(VIEW_EDIT_EMBED).readonly()).get(|t| t.taxonomy.label.clone());
+    f.add("slug", string().describe("The taxonomy's name for programs.").context(VIEW_EDIT_EMBED).readonly()).get(|t| t.taxonomy.name.clone());
     f.add("capabilities", map().describe("Capabilities that guard terms of the taxonomy.").context(EDIT).readonly()).get(TaxonomyItem::capabilities);
     f.add("description", string().describe("What the taxonomy is for.").context(VIEW_EDIT).readonly()).get(|t| t.taxonomy.description.clone());
     f.add("labels", map().describe("Texts for people.").context(EDIT).readonly()).get(|t| labels::of_taxonomy(&t.taxonomy));
     f.add("types", array(string()).describe("Types of posts that have terms of the taxonomy.").context(VIEW_EDIT).readonly()).get(|t| t.taxonomy.object_types.clone());
     f.add("show_cloud", boolean().describe("Whether its terms can be shown as a cloud.").context(EDIT).readonly()).get(|t| t.taxonomy.show_tagcloud);
     f.add("hierarchical", boolean().describe("Whether its terms can stand below one another.").context(VIEW_EDIT).readonly()).get(|t| t.taxonomy.hierarchical);
-    f.add("rest_base", string().describe("Last part of the taxonomy's route.").context(ALL).readonly()).get(|t| t.taxonomy.rest_base.clone());
-    f.add("rest_namespace", string().describe("Namespace of the taxonomy's route.").context(ALL).readonly()).get(|t| t.site.brand.namespace());
+    f.add("rest_base", string().describe("Last part of the taxonomy's route.").context(VIEW_EDIT_EMBED).readonly()).get(|t| t.taxonomy.rest_base.clone());
+    f.add("rest_namespace", string().describe("Namespace of the taxonomy's route.").context(VIEW_EDIT_EMBED).readonly()).get(|t| t.site.brand.namespace());
     let seen = f.add("visibility", object([("", Value::Null); 0]).describe("Where visitors and editors meet the taxonomy.").context(EDIT).readonly());
     seen.exact_field();
     seen.subfield("public", boolean().describe("Whether it is meant for visitors and editors at all.")).get(|t| t.taxonomy.public);

@@ -16,12 +16,14 @@ use svc_schema::{
 };
 use svc_site::Access;
 
-use crate::{LINK_RELATION, RestSite, caller, errors::forbidden_context, labels, posts::context_arg, respond};
-
-/// Contexts in which a member is seen.
-const ALL: &[&str] = &["view", "edit", "embed"];
-const VIEW_EDIT: &[&str] = &["view", "edit"];
-const EDIT: &[&str] = &["edit"];
+use crate::{
+    LINK_RELATION, RestSite, caller,
+    contexts::{EDIT, VIEW_EDIT, VIEW_EDIT_EMBED},
+    errors::forbidden_context,
+    labels,
+    posts::context_arg,
+    respond,
+};
 
 /// The object type that additional fields name.
 const OBJECT: &str = "type";
@@ -87,15 +89,15 @@ fn fields() -> Fields<TypeItem, ()> {
     seen.subfield("show_ui", boolean().describe("Whether it is managed in the administration area.")).get(|t| t.kind.show_ui);
     f.add("viewable", boolean().describe("Whether posts of the type have pages of their own.").context(EDIT).readonly()).get(|t| t.kind.is_viewable());
     f.add("labels", map().describe("Texts for people.").context(EDIT).readonly()).get(|t| labels::of_type(&t.kind));
-    f.add("name", string().describe("What people call the type.").context(ALL).readonly()).get(|t| t.kind.label.clone());
-    f.add("slug", string().describe("The type's name for programs.").context(ALL).readonly()).get(|t| t.kind.name.clone());
-    f.add("icon", types(["string", "null"]).describe("The type's icon.").context(ALL).readonly()).get(|t| t.kind.menu_icon.clone());
+    f.add("name", string().describe("What people call the type.").context(VIEW_EDIT_EMBED).readonly()).get(|t| t.kind.label.clone());
+    f.add("slug", string().describe("The type's name for programs.").context(VIEW_EDIT_EMBED).readonly()).get(|t| t.kind.name.clone());
+    f.add("icon", types(["string", "null"]).describe("The type's icon.").context(VIEW_EDIT_EMBED).readonly()).get(|t| t.kind.menu_icon.clone());
     f.add("supports", map().describe("Features that posts of the type have.").context(EDIT).readonly()).get(TypeItem::supports);
     f.add("taxonomies", array(string()).describe("Taxonomies of the type's posts.").context(VIEW_EDIT).readonly()).get(TypeItem::taxonomies);
-    f.add("rest_base", string().describe("Last part of the type's route.").context(ALL).readonly()).get(|t| t.kind.rest_base.clone());
-    f.add("rest_namespace", string().describe("Namespace of the type's route.").context(ALL).readonly()).get(|t| t.site.brand.namespace());
-    f.add("template", types(["array"]).describe("Blocks that a new post begins with.").context(ALL).readonly()).get(|t| t.kind.template.clone());
-    f.add("template_lock", types(["string", "boolean"]).describe("What may not be done to these blocks.").one_of(locks).context(ALL).readonly()).get(|t| t.kind.template_lock.clone());
+    f.add("rest_base", string().describe("Last part of the type's route.").context(VIEW_EDIT_EMBED).readonly()).get(|t| t.kind.rest_base.clone());
+    f.add("rest_namespace", string().describe("Namespace of the type's route.").context(VIEW_EDIT_EMBED).readonly()).get(|t| t.site.brand.namespace());
+    f.add("template", types(["array"]).describe("Blocks that a new post begins with.").context(VIEW_EDIT_EMBED).readonly()).get(|t| t.kind.template.clone());
+    f.add("template_lock", types(["string", "boolean"]).describe("What may not be done to these blocks.").one_of(locks).context(VIEW_EDIT_EMBED).readonly()).get(|t| t.kind.template_lock.clone());
     f
 }
 

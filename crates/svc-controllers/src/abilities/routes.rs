@@ -17,13 +17,12 @@ use svc_site::Settings;
 
 use super::{Ability, AbilityCall, AbilityCategory};
 use crate::{
-    RestSite, caller, errors,
+    RestSite, caller,
+    contexts::{VIEW_EDIT, VIEW_EDIT_EMBED},
+    errors,
     posts::{context_param, with_query},
     respond,
 };
-
-const ALL: &[&str] = &["view", "edit", "embed"];
-const VIEW_EDIT: &[&str] = &["view", "edit"];
 
 /// The object types that additional fields name.
 const ABILITY: &str = "ability";
@@ -72,10 +71,10 @@ fn annotations() -> SchemaBuilder {
 fn ability_fields() -> Fields<Ability, ()> {
     let mut f = Fields::<Ability, ()>::new(ABILITY);
     let meta = object([("annotations", annotations()), ("public", boolean().describe("Whether it is made for clients of any kind."))]);
-    f.add("name", string().describe("The ability's name for programs.").context(ALL).readonly()).get(|a| a.name.clone());
-    f.add("label", string().describe("What people call it.").context(ALL).readonly()).get(|a| a.label.clone());
+    f.add("name", string().describe("The ability's name for programs.").context(VIEW_EDIT_EMBED).readonly()).get(|a| a.name.clone());
+    f.add("label", string().describe("What people call it.").context(VIEW_EDIT_EMBED).readonly()).get(|a| a.label.clone());
     f.add("description", string().describe("What it does.").context(VIEW_EDIT).readonly()).get(|a| a.description.clone());
-    f.add("category", string().describe("The category that it stands under.").context(ALL).readonly()).get(|a| a.category.clone());
+    f.add("category", string().describe("The category that it stands under.").context(VIEW_EDIT_EMBED).readonly()).get(|a| a.category.clone());
     f.add("input_schema", map().describe("The shape of what it takes.").context(VIEW_EDIT).readonly()).get(|a| source(a.input.as_ref()));
     f.add("output_schema", map().describe("The shape of what it gives.").context(VIEW_EDIT).readonly()).get(|a| source(a.output.as_ref()));
     f.add("meta", meta.describe("Further values.").context(VIEW_EDIT).readonly()).get(Ability::annotated_meta);
@@ -85,8 +84,8 @@ fn ability_fields() -> Fields<Ability, ()> {
 #[rustfmt::skip]
 fn category_fields() -> Fields<AbilityCategory, ()> {
     let mut f = Fields::<AbilityCategory, ()>::new(CATEGORY);
-    f.add("slug", string().describe("The category's name for programs.").context(ALL).readonly()).get(|c| c.slug.clone());
-    f.add("label", string().describe("What people call it.").context(ALL).readonly()).get(|c| c.label.clone());
+    f.add("slug", string().describe("The category's name for programs.").context(VIEW_EDIT_EMBED).readonly()).get(|c| c.slug.clone());
+    f.add("label", string().describe("What people call it.").context(VIEW_EDIT_EMBED).readonly()).get(|c| c.label.clone());
     f.add("description", string().describe("What its abilities are about.").context(VIEW_EDIT).readonly()).get(|c| c.description.clone());
     f.add("meta", map().describe("Further values.").context(VIEW_EDIT).readonly()).get(|c| svc_php::list::list_shape(Value::Object(c.meta.clone())));
     f

@@ -28,6 +28,7 @@ use svc_store::{Db, users};
 
 use crate::{
     AppPassword, RestSite, caller,
+    contexts::{VIEW_EDIT, VIEW_EDIT_EMBED},
     posts::context_arg,
     respond,
     users::{
@@ -38,10 +39,6 @@ use crate::{
 
 /// What additional fields and the item schema call an application password.
 const OBJECT: &str = "application-password";
-
-/// Contexts in which a member is seen.
-const ALL: &[&str] = &["view", "edit", "embed"];
-const VIEW_EDIT: &[&str] = &["view", "edit"];
 
 /// A record, and the password itself when it was made just now.
 struct Item {
@@ -74,10 +71,10 @@ fn moment(seconds: i64) -> String {
 fn fields() -> Fields<Item, Draft> {
     let mut f = Fields::<Item, Draft>::new(OBJECT);
     let app_id = string().keyword("oneOf", json!([{"type": "string", "format": "uuid"}, {"type": "string", "enum": [""]}]));
-    f.add("uuid", string().describe("Identifies the application password.").format("uuid").context(ALL).readonly()).get(|p| p.record.uuid.clone());
-    f.add("app_id", app_id.describe("UUID by which the application knows itself, when it has one.").context(ALL))
+    f.add("uuid", string().describe("Identifies the application password.").format("uuid").context(VIEW_EDIT_EMBED).readonly()).get(|p| p.record.uuid.clone());
+    f.add("app_id", app_id.describe("UUID by which the application knows itself, when it has one.").context(VIEW_EDIT_EMBED))
         .get(|p| p.record.app_id.clone()).set(|d, v| d.app_id = v);
-    f.add("name", string().describe("What the user calls the application.").required().context(ALL).min_length(1).pattern(r".*\S.*"))
+    f.add("name", string().describe("What the user calls the application.").required().context(VIEW_EDIT_EMBED).min_length(1).pattern(r".*\S.*"))
         .get(|p| p.record.name.clone()).set(|d, v: String| d.name = Some(svc_text::sanitize_text_field(&v)));
     f.add("password", string().describe("The password. It is shown only when it is made.").context(&["edit"]).readonly())
         .get(|p| p.plain.as_ref().map(|plain| application_password::chunk(plain.expose())));

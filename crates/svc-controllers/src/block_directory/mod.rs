@@ -14,13 +14,10 @@ use svc_schema::{
 };
 use svc_site::{Access, plugin_directory_client, plugins::item::Item};
 
-use crate::{LINK_RELATION, RestSite, caller, plugins, respond};
+use crate::{LINK_RELATION, RestSite, caller, contexts::VIEW, plugins, respond};
 
 /// What additional fields and the item schema call a result.
 const OBJECT: &str = "block-directory-item";
-
-/// The only context.
-const VIEW: &[&str] = &["view"];
 
 /// Words of a description that are shown.
 const WORDS: usize = 30;

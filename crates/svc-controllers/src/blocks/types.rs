@@ -13,10 +13,7 @@ use svc_schema::{
 };
 use svc_site::{Access, Settings};
 
-use crate::{LINK_RELATION, RestSite, caller, respond};
-
-/// Contexts in which a member is seen.
-const ALL: &[&str] = &["embed", "view", "edit"];
+use crate::{LINK_RELATION, RestSite, caller, contexts::EMBED_VIEW_EDIT, respond};
 
 /// The object type that additional fields name.
 const OBJECT: &str = "block-type";
@@ -54,7 +51,7 @@ fn first(names: &[String]) -> Option<String> {
 
 /// A member that everybody who sees the type sees.
 fn shown(schema: SchemaBuilder, description: &str) -> SchemaBuilder {
-    schema.describe(description).context(ALL).readonly()
+    schema.describe(description).context(EMBED_VIEW_EDIT).readonly()
 }
 
 fn or_null(name: &str) -> SchemaBuilder {

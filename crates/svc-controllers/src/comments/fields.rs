@@ -20,6 +20,7 @@ use svc_store::Meta;
 
 use crate::{
     RestSite, avatar_fields,
+    contexts::{EDIT, VIEW_EDIT, VIEW_EDIT_EMBED},
     posts::{one_line, with_query},
 };
 
@@ -28,11 +29,6 @@ pub(super) type CommentFields = Fields<CommentItem, CommentDraft>;
 
 /// What additional fields and the item schema call comments.
 pub(super) const OBJECT: &str = "comment";
-
-/// Contexts in which a member is seen.
-const ALL: &[&str] = &["view", "edit", "embed"];
-const VIEW_EDIT: &[&str] = &["view", "edit"];
-const EDIT: &[&str] = &["edit"];
 
 /// A comment with everything loaded that its members read.
 pub(super) struct CommentItem {
@@ -96,37 +92,37 @@ impl CommentItem {
 pub(super) fn fields(site: &RestSite, with_avatars: bool) -> CommentFields {
     const NOTHING: [(&str, Value); 0] = [];
     let mut f = CommentFields::new(OBJECT);
-    f.add("id", integer().describe("Number that identifies the comment.").context(ALL).readonly()).get(|c| c.comment.id);
+    f.add("id", integer().describe("Number that identifies the comment.").context(VIEW_EDIT_EMBED).readonly()).get(|c| c.comment.id);
     f.add("post", integer().describe("Number of the post that it is on.").default(0).context(VIEW_EDIT))
         .get(|c| c.comment.post).set(|d, v| d.post = Some(v));
-    f.add("parent", integer().describe("Number of the comment that it replies to.").default(0).context(ALL))
+    f.add("parent", integer().describe("Number of the comment that it replies to.").default(0).context(VIEW_EDIT_EMBED))
         .get(|c| c.comment.parent).set(|d, v| d.parent = Some(v));
-    f.add("author", integer().describe("Number of the user who wrote it, 0 for a guest.").context(ALL))
+    f.add("author", integer().describe("Number of the user who wrote it, 0 for a guest.").context(VIEW_EDIT_EMBED))
         .get(|c| c.comment.user.0).set(|d, v| d.author = Some(v));
-    f.add("author_name", string().describe("The author's name.").context(ALL))
+    f.add("author_name", string().describe("The author's name.").context(VIEW_EDIT_EMBED))
         .sanitize_with(one_line).get(|c| c.comment.author.clone()).set(|d, v| d.author_name = Some(v));
     f.add("author_email", string().describe("The author's e-mail address.").format("email").context(EDIT))
         .parse_with(email_or_nothing).get(|c| c.comment.author_email.clone()).set(|d, v| d.author_email = Some(v));
-    f.add("author_url", string().describe("Address of the author's own page.").format("uri").context(ALL))
+    f.add("author_url", string().describe("Address of the author's own page.").format("uri").context(VIEW_EDIT_EMBED))
         .get(|c| c.comment.author_url.clone()).set(|d, v| d.author_url = Some(v));
     f.add("author_ip", string().describe("Network address that it came from.").format("ip").context(EDIT))
         .get(|c| c.comment.author_ip.clone()).set(|d, v| d.author_ip = Some(v));
     f.add("author_user_agent", string().describe("Program that it was sent with.").context(EDIT))
         .sanitize_with(one_line).get(|c| c.comment.agent.clone()).set(|d, v| d.author_user_agent = Some(v));
-    f.add("date", string().describe("When it was written, in the site's time zone.").format("date-time").context(ALL))
+    f.add("date", string().describe("When it was written, in the site's time zone.").format("date-time").context(VIEW_EDIT_EMBED))
         .get(|c| wire(c, c.comment.date)).set(|d, v| d.date = Some(v));
     f.add("date_gmt", string().describe("When it was written, in UTC.").format("date-time").context(VIEW_EDIT))
         .get(|c| wire(c, c.comment.date_gmt)).set(|d, v| d.date_gmt = Some(v));
-    let content = f.add("content", object(NOTHING).describe("What it says.").context(ALL));
+    let content = f.add("content", object(NOTHING).describe("What it says.").context(VIEW_EDIT_EMBED));
     content.subfield("raw", string().describe("The text as stored.").context(EDIT)).get(|c| c.comment.content.clone());
-    content.subfield("rendered", string().describe("The text as HTML.").context(ALL).readonly()).get(|c| html::comment(&c.settings, &c.comment.content));
+    content.subfield("rendered", string().describe("The text as HTML.").context(VIEW_EDIT_EMBED).readonly()).get(|c| html::comment(&c.settings, &c.comment.content));
     content.raw().set(|d, v| d.content = text(v));
-    f.add("link", string().describe("Address of the comment on its post's page.").format("uri").context(ALL).readonly()).get(CommentItem::link);
+    f.add("link", string().describe("Address of the comment on its post's page.").format("uri").context(VIEW_EDIT_EMBED).readonly()).get(CommentItem::link);
     f.add("status", string().describe("Whether it is shown, held, spam or in the trash.").context(VIEW_EDIT))
         .sanitize_with(key).get(|c| shown_status(&c.comment).to_owned()).set(|d, v| d.status = Some(v));
-    f.add("type", string().describe("Kind of comment.").default("comment").context(ALL).readonly()).get(|c| shown_type(&c.comment).to_owned());
+    f.add("type", string().describe("Kind of comment.").default("comment").context(VIEW_EDIT_EMBED).readonly()).get(|c| shown_type(&c.comment).to_owned());
     if with_avatars {
-        let urls = f.add("author_avatar_urls", avatar_fields::schema("Addresses of the author's picture, by its width.", ALL));
+        let urls = f.add("author_avatar_urls", avatar_fields::schema("Addresses of the author's picture, by its width.", VIEW_EDIT_EMBED));
         for size in avatars::SIZES {
             let what = format!("Address of a picture {size} pixels wide.");
             let schema = string().describe(&what).format("uri").context(&["embed", "view", "edit"]);

@@ -15,9 +15,7 @@ use svc_schema::{
 use svc_site::{Access, Settings};
 
 use super::errors;
-use crate::{RestSite, caller, posts::context_arg, respond};
-
-const ALL: &[&str] = &["view", "edit", "embed"];
+use crate::{RestSite, caller, contexts::VIEW_EDIT_EMBED, posts::context_arg, respond};
 
 /// The object type that additional fields name.
 const OBJECT: &str = "font-collection";
@@ -88,11 +86,11 @@ pub(crate) fn core() -> Vec<FontCollection> {
 fn fields() -> Fields<FontCollection, ()> {
     let mut f = Fields::<FontCollection, ()>::new(OBJECT);
     let list = || untyped().keyword("type", "array");
-    f.add("slug", string().describe("The collection's name for programs.").context(ALL).readonly()).get(|c| c.slug.clone());
-    f.add("name", string().describe("What people call the collection.").context(ALL)).get(|c| c.of(|c| c.name.clone().into()));
-    f.add("description", string().describe("What the collection is.").context(ALL)).get(|c| c.of(|c| c.description.clone().into()));
-    f.add("font_families", list().describe("The families that it offers.").context(ALL)).get(|c| c.of(|c| c.font_families.clone()));
-    f.add("categories", list().describe("Categories of these families.").context(ALL)).get(|c| c.of(|c| c.categories.clone()));
+    f.add("slug", string().describe("The collection's name for programs.").context(VIEW_EDIT_EMBED).readonly()).get(|c| c.slug.clone());
+    f.add("name", string().describe("What people call the collection.").context(VIEW_EDIT_EMBED)).get(|c| c.of(|c| c.name.clone().into()));
+    f.add("description", string().describe("What the collection is.").context(VIEW_EDIT_EMBED)).get(|c| c.of(|c| c.description.clone().into()));
+    f.add("font_families", list().describe("The families that it offers.").context(VIEW_EDIT_EMBED)).get(|c| c.of(|c| c.font_families.clone()));
+    f.add("categories", list().describe("Categories of these families.").context(VIEW_EDIT_EMBED)).get(|c| c.of(|c| c.categories.clone()));
     f
 }
 

@@ -22,6 +22,7 @@ use svc_store::{
 use super::{errors, files, settings, theme_json_version};
 use crate::{
     RestSite, caller,
+    contexts::VIEW_EDIT_EMBED,
     errors::{post_not_found, trash_not_supported},
     posts::{Authorized, Posts, context_arg, params, rights::PostRights},
     respond,
@@ -34,8 +35,6 @@ const FAMILY: &str = "wp_font_family";
 /// Meta with the names of a face's own files.
 const FILE: &str = "_wp_font_face_file";
 
-const ALL: &[&str] = &["view", "edit", "embed"];
-
 /// A face as its members read it.
 struct Face {
     post: Post,
@@ -45,10 +44,10 @@ struct Face {
 #[rustfmt::skip]
 fn fields(kind: &PostType) -> Fields<Face, ()> {
     let mut f = Fields::<Face, ()>::new(&kind.name);
-    f.add("id", integer().describe("Number that identifies the face.").context(ALL).readonly()).get(|f| f.post.id);
-    f.add("theme_json_version", theme_json_version().context(ALL)).get(|_| super::THEME_JSON_VERSION);
-    f.add("parent", integer().describe("Number of the face's family.").context(ALL)).get(|f| f.post.parent);
-    f.add("font_face_settings", settings::face_schema().describe("What the face is.").context(ALL)).get(|f| f.settings.clone());
+    f.add("id", integer().describe("Number that identifies the face.").context(VIEW_EDIT_EMBED).readonly()).get(|f| f.post.id);
+    f.add("theme_json_version", theme_json_version().context(VIEW_EDIT_EMBED)).get(|_| super::THEME_JSON_VERSION);
+    f.add("parent", integer().describe("Number of the face's family.").context(VIEW_EDIT_EMBED)).get(|f| f.post.parent);
+    f.add("font_face_settings", settings::face_schema().describe("What the face is.").context(VIEW_EDIT_EMBED)).get(|f| f.settings.clone());
     f
 }
 

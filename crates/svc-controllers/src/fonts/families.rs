@@ -19,12 +19,11 @@ use svc_store::{Db, Tx, posts as stored_posts};
 use super::{errors, faces, settings, theme_json_version};
 use crate::{
     RestSite, caller,
+    contexts::VIEW_EDIT_EMBED,
     errors::{post_not_found, trash_not_supported},
     posts::{Authorized, Posts, context_arg, params, rights::PostRights},
     respond,
 };
-
-const ALL: &[&str] = &["view", "edit", "embed"];
 
 /// A family with everything loaded that its members read.
 struct Family {
@@ -44,11 +43,11 @@ impl Family {
 fn fields(kind: &PostType) -> Fields<Family, ()> {
     let mut f = Fields::<Family, ()>::new(&kind.name);
     let closed = |about: &str| {
-        object([("", Value::Null); 0]).describe(about).context(ALL).keyword("required", json!(["name", "slug", "fontFamily"])).additional_properties(false)
+        object([("", Value::Null); 0]).describe(about).context(VIEW_EDIT_EMBED).keyword("required", json!(["name", "slug", "fontFamily"])).additional_properties(false)
     };
-    f.add("id", integer().describe("Number that identifies the family.").context(ALL).readonly()).get(|f| f.post.id);
-    f.add("theme_json_version", theme_json_version().context(ALL)).get(|_| super::THEME_JSON_VERSION);
-    f.add("font_faces", array(integer()).describe("Numbers of the family's faces.").context(ALL)).get(|f| f.faces.iter().map(|id| Value::from(*id)).collect::<Value>());
+    f.add("id", integer().describe("Number that identifies the family.").context(VIEW_EDIT_EMBED).readonly()).get(|f| f.post.id);
+    f.add("theme_json_version", theme_json_version().context(VIEW_EDIT_EMBED)).get(|_| super::THEME_JSON_VERSION);
+    f.add("font_faces", array(integer()).describe("Numbers of the family's faces.").context(VIEW_EDIT_EMBED)).get(|f| f.faces.iter().map(|id| Value::from(*id)).collect::<Value>());
     let settings = f.add("font_family_settings", closed("What the family is."));
     settings.subfield("name", string().describe("What people call the family.")).get(|f| f.post.title.clone());
     settings.subfield("slug", string().describe("The family's name for programs.")).get(|f| f.post.slug.clone());

@@ -15,15 +15,14 @@ use svc_site::{Access, Settings, global_styles::POST_TYPE};
 
 use super::StylesItem;
 use crate::{
-    RestSite, caller, errors,
+    RestSite, caller,
+    contexts::{VIEW_EDIT, VIEW_EDIT_EMBED},
+    errors,
     posts::context_arg,
     respond,
     revisions::{RevisionList, find, params},
 };
 
-/// Contexts in which a member is seen.
-const ALL: &[&str] = &["view", "edit", "embed"];
-const VIEW_EDIT: &[&str] = &["view", "edit"];
 /// Parameters that lists of these revisions do not have.
 const NOT_LISTED_BY: [&str; 5] = ["search", "exclude", "include", "order", "orderby"];
 
@@ -43,13 +42,13 @@ fn moment(stamp: svc_model::Stamp) -> Value {
 #[rustfmt::skip]
 fn fields(object: &str) -> Fields<StylesItem, ()> {
     let mut f = Fields::<StylesItem, ()>::new(object);
-    f.add("author", integer().describe("Number of the user who made the revision.").context(ALL)).get(|s| s.post.author);
-    f.add("date", string().describe("When it was made, in the site's time zone.").format("date-time").context(ALL)).get(|s| moment(s.post.date));
+    f.add("author", integer().describe("Number of the user who made the revision.").context(VIEW_EDIT_EMBED)).get(|s| s.post.author);
+    f.add("date", string().describe("When it was made, in the site's time zone.").format("date-time").context(VIEW_EDIT_EMBED)).get(|s| moment(s.post.date));
     f.add("date_gmt", string().describe("When it was made, in UTC.").format("date-time").context(VIEW_EDIT)).get(|s| moment(s.post.date_gmt));
     f.add("id", integer().describe("Number that identifies the revision.").context(&["embed", "view", "edit"]).readonly()).get(|s| s.post.id);
     f.add("modified", string().describe("When it was last changed, in the site's time zone.").format("date-time").context(VIEW_EDIT)).get(|s| moment(s.post.modified));
     f.add("modified_gmt", string().describe("When it was last changed, in UTC.").format("date-time").context(VIEW_EDIT)).get(|s| moment(s.post.modified_gmt));
-    f.add("parent", integer().describe("Number of the styles.").context(ALL)).get(|s| s.post.parent);
+    f.add("parent", integer().describe("Number of the styles.").context(VIEW_EDIT_EMBED)).get(|s| s.post.parent);
     f.add("styles", types(["object"]).describe("The styles.").context(VIEW_EDIT)).get(|s| s.map("styles"));
     f.add("settings", types(["object"]).describe("The settings.").context(VIEW_EDIT)).get(|s| s.map("settings"));
     f

@@ -25,7 +25,11 @@ use svc_site::{
 };
 use svc_store::posts;
 
-use crate::{LINK_RELATION, RestSite, caller, errors, respond, themes};
+use crate::{
+    LINK_RELATION, RestSite, caller,
+    contexts::{EMBED_VIEW_EDIT, VIEW_EDIT, VIEW_EDIT_EMBED},
+    errors, respond, themes,
+};
 
 pub use history::StylesHistory;
 pub(crate) use svc_site::global_styles::POST_TYPE;
@@ -33,10 +37,6 @@ pub(crate) use svc_site::global_styles::of_theme;
 pub(crate) use svc_site::global_styles::of_themes;
 pub use svc_site::global_styles::own;
 
-/// Contexts in which a member is seen.
-const ALL: &[&str] = &["embed", "view", "edit"];
-const OF_TITLE: &[&str] = &["view", "edit", "embed"];
-const VIEW_EDIT: &[&str] = &["view", "edit"];
 /// Members of a variation that the interface shows.
 const OF_VARIATION: [&str; 6] = ["version", "title", "slug", "description", "settings", "styles"];
 
@@ -86,12 +86,12 @@ impl StylesItem {
 #[rustfmt::skip]
 fn fields() -> Fields<StylesItem, StylesDraft> {
     let mut f = Fields::<StylesItem, StylesDraft>::new(POST_TYPE);
-    f.add("id", integer().describe("Number that identifies the styles.").context(ALL).readonly()).get(|s| s.post.id);
+    f.add("id", integer().describe("Number that identifies the styles.").context(EMBED_VIEW_EDIT).readonly()).get(|s| s.post.id);
     f.add("styles", types(["object"]).describe("The styles.").context(VIEW_EDIT)).get(|s| s.map("styles")).set(|d, v| d.styles = Some(v));
     f.add("settings", types(["object"]).describe("The settings.").context(VIEW_EDIT)).get(|s| s.map("settings")).set(|d, v| d.settings = Some(v));
-    let title = f.add("title", types(["object", "string"]).describe("What people call the styles.").default("").context(ALL));
-    title.subfield("raw", string().describe("The title as stored.").context(OF_TITLE)).get(|s| s.post.title.clone());
-    title.subfield("rendered", string().describe("The title as HTML.").context(OF_TITLE).readonly()).get(|s| render::title(&s.post.title));
+    let title = f.add("title", types(["object", "string"]).describe("What people call the styles.").default("").context(EMBED_VIEW_EDIT));
+    title.subfield("raw", string().describe("The title as stored.").context(VIEW_EDIT_EMBED)).get(|s| s.post.title.clone());
+    title.subfield("rendered", string().describe("The title as HTML.").context(VIEW_EDIT_EMBED).readonly()).get(|s| render::title(&s.post.title));
     title.set(|d, v: Value| d.title = v.as_str().or_else(|| v["raw"].as_str()).map(str::to_owned));
     f
 }

@@ -14,11 +14,10 @@ use svc_site::Access;
 
 use crate::{
     RestSite, caller,
+    contexts::VIEW_EDIT_EMBED,
     posts::{context_arg, one_line},
     respond,
 };
-
-const ALL: &[&str] = &["view", "edit", "embed"];
 
 /// The object types that additional fields name.
 const ICON: &str = "icon";
@@ -46,19 +45,19 @@ struct Placed {
 #[rustfmt::skip]
 fn icon_fields() -> Fields<Placed, ()> {
     let mut f = Fields::<Placed, ()>::new(ICON);
-    f.add("name", string().describe("The icon's name, behind that of its collection.").context(ALL).readonly()).get(|i| format!("{}/{}", i.collection, i.name));
-    f.add("label", string().describe("What people call it.").context(ALL).readonly()).get(|i| i.icon.label.clone());
-    f.add("content", string().describe("The drawing, as SVG.").context(ALL).readonly()).get(|i| i.icon.svg.clone());
-    f.add("collection", string().describe("Name of its collection.").context(ALL).readonly()).get(|i| i.collection.clone());
+    f.add("name", string().describe("The icon's name, behind that of its collection.").context(VIEW_EDIT_EMBED).readonly()).get(|i| format!("{}/{}", i.collection, i.name));
+    f.add("label", string().describe("What people call it.").context(VIEW_EDIT_EMBED).readonly()).get(|i| i.icon.label.clone());
+    f.add("content", string().describe("The drawing, as SVG.").context(VIEW_EDIT_EMBED).readonly()).get(|i| i.icon.svg.clone());
+    f.add("collection", string().describe("Name of its collection.").context(VIEW_EDIT_EMBED).readonly()).get(|i| i.collection.clone());
     f
 }
 
 #[rustfmt::skip]
 fn collection_fields() -> Fields<IconCollection, ()> {
     let mut f = Fields::<IconCollection, ()>::new(COLLECTION);
-    f.add("slug", string().describe("The collection's name for programs.").context(ALL).readonly()).get(|c| c.slug.clone());
-    f.add("label", string().describe("What people call it.").context(ALL).readonly()).get(|c| c.label.clone());
-    f.add("description", string().describe("What it is.").context(ALL).readonly()).get(|c| c.description.clone());
+    f.add("slug", string().describe("The collection's name for programs.").context(VIEW_EDIT_EMBED).readonly()).get(|c| c.slug.clone());
+    f.add("label", string().describe("What people call it.").context(VIEW_EDIT_EMBED).readonly()).get(|c| c.label.clone());
+    f.add("description", string().describe("What it is.").context(VIEW_EDIT_EMBED).readonly()).get(|c| c.description.clone());
     f
 }
 

@@ -12,8 +12,9 @@ use svc_site::media::sizes;
 
 use crate::{
     RestSite,
+    contexts::{EDIT, VIEW_EDIT, VIEW_EDIT_EMBED},
     posts::{
-        fields::{ALL, EDIT, NOTHING, PostFields, VIEW_EDIT, fields as post_fields, raw, text},
+        fields::{EDIT, NOTHING, PostFields, VIEW_EDIT, fields as post_fields, raw, text},
         item::PostItem,
     },
 };
@@ -32,21 +33,21 @@ pub(super) fn fields(site: &Arc<RestSite>, post_type: &PostType) -> PostFields {
     raw(description, "The description as stored.").get(|p| p.post.content.clone());
     description.subfield("rendered", string().describe("The file and its description as HTML.").context(VIEW_EDIT).readonly()).get(PostItem::content_rendered);
     description.raw().set(|d, v| d.content = text(v));
-    let caption = f.add("caption", object(NOTHING).describe("The caption.").context(ALL)).exact_field();
+    let caption = f.add("caption", object(NOTHING).describe("The caption.").context(VIEW_EDIT_EMBED)).exact_field();
     raw(caption, "The caption as stored.").get(|p| p.post.excerpt.clone());
-    caption.subfield("rendered", string().describe("The caption as HTML.").context(ALL).readonly()).get(PostItem::excerpt_rendered);
+    caption.subfield("rendered", string().describe("The caption as HTML.").context(VIEW_EDIT_EMBED).readonly()).get(PostItem::excerpt_rendered);
     caption.raw().set(|d, v| d.excerpt = text(v));
-    f.add("alt_text", string().describe("Text for those who do not see the file.").context(ALL)).exact_field().sanitize_with(plain)
+    f.add("alt_text", string().describe("Text for those who do not see the file.").context(VIEW_EDIT_EMBED)).exact_field().sanitize_with(plain)
         .get(|p| p.files().alt.clone()).set_nullable(|d, v: Option<String>| d.alt_text = Some(v.unwrap_or_default()));
 
-    f.add("media_type", string().describe("Kind of the file.").one_of(["image", "file"]).context(ALL).readonly()).exact_field()
+    f.add("media_type", string().describe("Kind of the file.").one_of(["image", "file"]).context(VIEW_EDIT_EMBED).readonly()).exact_field()
         .get(|p| if p.is_image() { "image" } else { "file" });
-    f.add("mime_type", string().describe("Media type of the file.").context(ALL).readonly()).exact_field().get(|p| p.post.mime_type.clone());
-    f.add("media_details", json!({"description": "What is known of the file.", "type": "object", "context": ALL, "readonly": true})).exact_field()
+    f.add("mime_type", string().describe("Media type of the file.").context(VIEW_EDIT_EMBED).readonly()).exact_field().get(|p| p.post.mime_type.clone());
+    f.add("media_details", json!({"description": "What is known of the file.", "type": "object", "context": VIEW_EDIT_EMBED, "readonly": true})).exact_field()
         .get(|p| p.files().media_details(&p.settings, &p.source_url(), &p.post.mime_type));
     f.add("post", integer().describe("Number of the post that the file is attached to.").context(VIEW_EDIT)).exact_field()
         .get(|p| Some(p.post.parent.0).filter(|id| *id != 0)).set(|d, v| d.attached_to = Some(v));
-    f.add("source_url", string().describe("Address of the file.").format("uri").context(ALL).readonly()).exact_field().get(PostItem::source_url);
+    f.add("source_url", string().describe("Address of the file.").format("uri").context(VIEW_EDIT_EMBED).readonly()).exact_field().get(PostItem::source_url);
     f.add("missing_image_sizes", array(string()).describe("Sizes that are yet to be made of the image.").context(EDIT).readonly()).exact_field()
         .get(|p| p.files().missing_sizes(&sizes::all(&p.site, &p.settings), &p.post.mime_type));
     f.add("filename", string().describe("Name of the file that was uploaded.").context(VIEW_EDIT).readonly())

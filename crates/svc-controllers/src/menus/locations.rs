@@ -12,9 +12,7 @@ use svc_schema::{
 use svc_site::{Access, Settings};
 
 use super::errors;
-use crate::{LINK_RELATION, RestSite, caller, posts::context_arg, respond};
-
-const ALL: &[&str] = &["embed", "view", "edit"];
+use crate::{LINK_RELATION, RestSite, caller, contexts::EMBED_VIEW_EDIT, posts::context_arg, respond};
 
 /// The object type that additional fields name.
 const OBJECT: &str = "menu-location";
@@ -29,9 +27,9 @@ struct Location {
 #[rustfmt::skip]
 fn fields() -> Fields<Location, ()> {
     let mut f = Fields::<Location, ()>::new(OBJECT);
-    f.add("name", string().describe("The place's name for programs.").context(ALL).readonly()).get(|l| l.name.clone());
-    f.add("description", string().describe("What people call the place.").context(ALL).readonly()).get(|l| l.description.clone());
-    f.add("menu", integer().describe("Number of the menu that is shown there, zero without one.").context(ALL).readonly()).get(|l| l.menu);
+    f.add("name", string().describe("The place's name for programs.").context(EMBED_VIEW_EDIT).readonly()).get(|l| l.name.clone());
+    f.add("description", string().describe("What people call the place.").context(EMBED_VIEW_EDIT).readonly()).get(|l| l.description.clone());
+    f.add("menu", integer().describe("Number of the menu that is shown there, zero without one.").context(EMBED_VIEW_EDIT).readonly()).get(|l| l.menu);
     f
 }
 

@@ -24,6 +24,7 @@ use svc_store::{Tx, posts, terms};
 use super::{check_read, errors};
 use crate::{
     RestSite,
+    contexts::VIEW_EDIT,
     posts::context_arg,
     respond,
     terms::{
@@ -31,8 +32,6 @@ use crate::{
         fields::{self as term_fields, TermFields},
     },
 };
-
-const VIEW_EDIT: &[&str] = &["view", "edit"];
 
 /// The table of menus: that of terms, without what a menu has no page for, and with its places.
 #[rustfmt::skip]

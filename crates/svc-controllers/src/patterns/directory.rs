@@ -19,10 +19,7 @@ use svc_schema::{
 };
 use svc_site::Access;
 
-use crate::{RestSite, caller, posts::context_param, themes};
-
-/// Contexts in which a member is seen.
-const ALL: &[&str] = &["view", "edit", "embed"];
+use crate::{RestSite, caller, contexts::VIEW_EDIT_EMBED, posts::context_param, themes};
 
 /// Largest answer of the directory, in bytes, and the time for it.
 const BYTES: u64 = 8 << 20;
@@ -181,13 +178,13 @@ fn params() -> Args {
 fn schema() -> Value {
     let words = || array(string()).unique_items();
     let members = [
-        ("id", integer().describe("Number of the pattern.").minimum(1).context(ALL)),
-        ("title", string().describe("What people call the pattern.").min_length(1).context(ALL)),
-        ("content", string().describe("The pattern's blocks.").min_length(1).context(ALL)),
-        ("categories", words().describe("Categories of the pattern.").context(ALL)),
-        ("keywords", words().describe("Words that the pattern is found by.").context(ALL)),
-        ("description", string().describe("What the pattern is for.").min_length(1).context(ALL)),
-        ("viewport_width", integer().describe("Width of the pattern's preview, in pixels.").context(ALL)),
+        ("id", integer().describe("Number of the pattern.").minimum(1).context(VIEW_EDIT_EMBED)),
+        ("title", string().describe("What people call the pattern.").min_length(1).context(VIEW_EDIT_EMBED)),
+        ("content", string().describe("The pattern's blocks.").min_length(1).context(VIEW_EDIT_EMBED)),
+        ("categories", words().describe("Categories of the pattern.").context(VIEW_EDIT_EMBED)),
+        ("keywords", words().describe("Words that the pattern is found by.").context(VIEW_EDIT_EMBED)),
+        ("description", string().describe("What the pattern is for.").min_length(1).context(VIEW_EDIT_EMBED)),
+        ("viewport_width", integer().describe("Width of the pattern's preview, in pixels.").context(VIEW_EDIT_EMBED)),
         ("block_types", words().describe("Blocks that the pattern can stand for.").context(&["view", "embed"])),
     ];
     let properties: svc_routing::Map = members.into_iter().map(|(name, schema)| (name.to_owned(), schema.into())).collect();

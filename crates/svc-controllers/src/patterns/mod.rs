@@ -18,16 +18,13 @@ use svc_site::{
     patterns::expand::{all, shown},
 };
 
-use crate::{RestSite, caller, respond, themes};
+use crate::{RestSite, caller, contexts::VIEW_EDIT_EMBED, respond, themes};
 
 pub use svc_packages::theme::Pattern;
 
 pub use directory::PatternDirectory;
 pub use svc_site::patterns::registry::PatternCategory;
 pub use svc_site::patterns::registry::PatternRegistry;
-
-/// Contexts in which a member is seen.
-const ALL: &[&str] = &["view", "edit", "embed"];
 
 /// The caller may not see patterns.
 fn cannot_view(req: &Request) -> Error {
@@ -64,27 +61,27 @@ fn categories(pattern: &Pattern) -> Vec<String> {
 fn fields() -> Fields<PatternItem, ()> {
     let mut f = Fields::<PatternItem, ()>::new("block-pattern");
     let sources = ["core", "plugin", "theme", "pattern-directory/core", "pattern-directory/theme", "pattern-directory/featured"];
-    f.add("name", string().describe("The pattern's name.").context(ALL).readonly()).get(|p| p.pattern.slug.clone());
-    f.add("title", string().describe("What people call the pattern.").context(ALL).readonly()).get(|p| p.pattern.title.clone());
-    f.add("content", string().describe("The pattern's blocks.").context(ALL).readonly()).get(|p| p.content.clone());
-    f.add("description", string().describe("What the pattern is for.").context(ALL).readonly()).get(|p| p.pattern.description.clone());
-    f.add("viewport_width", number().describe("Width of the pattern's preview, in pixels.").context(ALL).readonly()).get(|p| p.pattern.viewport_width);
-    f.add("inserter", boolean().describe("Whether people can choose the pattern.").context(ALL).readonly()).get(|p| p.pattern.inserter);
-    f.add("categories", words().describe("Categories of the pattern.").context(ALL).readonly()).get(|p| list(&categories(&p.pattern)));
-    f.add("keywords", words().describe("Words that the pattern is found by.").context(ALL).readonly()).get(|p| list(&p.pattern.keywords));
-    f.add("block_types", words().describe("Blocks that the pattern can stand for.").context(ALL).readonly()).get(|p| list(&p.pattern.block_types));
-    f.add("post_types", words().describe("Types of posts that the pattern is for.").context(ALL).readonly()).get(|p| list(&p.pattern.post_types));
-    f.add("template_types", words().describe("Templates that the pattern is for.").context(ALL).readonly()).get(|p| list(&p.pattern.template_types));
-    f.add("source", string().describe("Who brings the pattern.").one_of(sources).context(ALL).readonly()).get(|p| p.pattern.source.clone());
+    f.add("name", string().describe("The pattern's name.").context(VIEW_EDIT_EMBED).readonly()).get(|p| p.pattern.slug.clone());
+    f.add("title", string().describe("What people call the pattern.").context(VIEW_EDIT_EMBED).readonly()).get(|p| p.pattern.title.clone());
+    f.add("content", string().describe("The pattern's blocks.").context(VIEW_EDIT_EMBED).readonly()).get(|p| p.content.clone());
+    f.add("description", string().describe("What the pattern is for.").context(VIEW_EDIT_EMBED).readonly()).get(|p| p.pattern.description.clone());
+    f.add("viewport_width", number().describe("Width of the pattern's preview, in pixels.").context(VIEW_EDIT_EMBED).readonly()).get(|p| p.pattern.viewport_width);
+    f.add("inserter", boolean().describe("Whether people can choose the pattern.").context(VIEW_EDIT_EMBED).readonly()).get(|p| p.pattern.inserter);
+    f.add("categories", words().describe("Categories of the pattern.").context(VIEW_EDIT_EMBED).readonly()).get(|p| list(&categories(&p.pattern)));
+    f.add("keywords", words().describe("Words that the pattern is found by.").context(VIEW_EDIT_EMBED).readonly()).get(|p| list(&p.pattern.keywords));
+    f.add("block_types", words().describe("Blocks that the pattern can stand for.").context(VIEW_EDIT_EMBED).readonly()).get(|p| list(&p.pattern.block_types));
+    f.add("post_types", words().describe("Types of posts that the pattern is for.").context(VIEW_EDIT_EMBED).readonly()).get(|p| list(&p.pattern.post_types));
+    f.add("template_types", words().describe("Templates that the pattern is for.").context(VIEW_EDIT_EMBED).readonly()).get(|p| list(&p.pattern.template_types));
+    f.add("source", string().describe("Who brings the pattern.").one_of(sources).context(VIEW_EDIT_EMBED).readonly()).get(|p| p.pattern.source.clone());
     f
 }
 
 #[rustfmt::skip]
 fn category_fields() -> Fields<PatternCategory, ()> {
     let mut f = Fields::<PatternCategory, ()>::new("block-pattern-category");
-    f.add("name", string().describe("The category's name for programs.").context(ALL).readonly()).get(|c| c.name.clone());
-    f.add("label", string().describe("What people call the category.").context(ALL).readonly()).get(|c| c.label.clone());
-    f.add("description", string().describe("What the category's patterns are for.").context(ALL).readonly()).get(|c| c.description.clone());
+    f.add("name", string().describe("The category's name for programs.").context(VIEW_EDIT_EMBED).readonly()).get(|c| c.name.clone());
+    f.add("label", string().describe("What people call the category.").context(VIEW_EDIT_EMBED).readonly()).get(|c| c.label.clone());
+    f.add("description", string().describe("What the category's patterns are for.").context(VIEW_EDIT_EMBED).readonly()).get(|c| c.description.clone());
     f
 }
 

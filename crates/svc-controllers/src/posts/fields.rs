@@ -12,16 +12,14 @@ use svc_schema::{
 use svc_site::posts::{draft::PostDraft, formats::FORMATS};
 
 use super::item::PostItem;
-use crate::RestSite;
+use crate::{
+    RestSite,
+    contexts::{EDIT, VIEW_EDIT, VIEW_EDIT_EMBED},
+};
 
 /// The table of posts.
 pub(crate) type PostFields = Fields<PostItem, PostDraft>;
 type PostField = Field<PostItem, PostDraft>;
-
-/// Contexts in which a member is seen.
-pub(crate) const ALL: &[&str] = &["view", "edit", "embed"];
-pub(crate) const VIEW_EDIT: &[&str] = &["view", "edit"];
-pub(crate) const EDIT: &[&str] = &["edit"];
 
 /// An object whose members are named by the table.
 pub(crate) const NOTHING: [(&str, Value); 0] = [];
@@ -47,7 +45,7 @@ pub(crate) fn fields(site: &Arc<RestSite>, post_type: &PostType) -> PostFields {
     let has = |feature: &str| has.contains(&feature);
     let mut f = PostFields::new(&post_type.name);
 
-    f.add("date", types(["string", "null"]).describe("When the post was published, in the site's time zone.").format("date-time").context(ALL))
+    f.add("date", types(["string", "null"]).describe("When the post was published, in the site's time zone.").format("date-time").context(VIEW_EDIT_EMBED))
         .get(PostItem::date).set_nullable(|d, v: Option<String>| d.date = Some(v));
     f.add("date_gmt", types(["string", "null"]).describe("When the post was published, in UTC.").format("date-time").context(VIEW_EDIT))
         .get(PostItem::date_gmt).set_nullable(|d, v: Option<String>| d.date_gmt = Some(v));
@@ -56,15 +54,15 @@ pub(crate) fn fields(site: &Arc<RestSite>, post_type: &PostType) -> PostFields {
     guid.subfield("raw", string().describe("The name as stored.").context(EDIT).readonly()).get(|p| p.post.guid.clone());
     guid.subfield("rendered", string().describe("The name, fit for display.").context(VIEW_EDIT).readonly()).get(|p| p.post.guid.clone());
 
-    f.add("id", integer().describe("Number that identifies the post.").context(ALL).readonly()).get(|p| p.post.id);
-    f.add("link", string().describe("Address of the post's page.").format("uri").context(ALL).readonly()).get(PostItem::link);
+    f.add("id", integer().describe("Number that identifies the post.").context(VIEW_EDIT_EMBED).readonly()).get(|p| p.post.id);
+    f.add("link", string().describe("Address of the post's page.").format("uri").context(VIEW_EDIT_EMBED).readonly()).get(PostItem::link);
     f.add("modified", string().describe("When the post was last changed, in the site's time zone.").format("date-time").context(VIEW_EDIT).readonly()).get(PostItem::modified);
     f.add("modified_gmt", string().describe("When the post was last changed, in UTC.").format("date-time").context(VIEW_EDIT).readonly()).get(PostItem::modified_gmt);
-    f.add("slug", string().describe("Name of the post within its type, as it stands in addresses.").context(ALL))
+    f.add("slug", string().describe("Name of the post within its type, as it stands in addresses.").context(VIEW_EDIT_EMBED))
         .sanitize_with(slug).get(|p| p.post.slug.clone()).set(|d, v| d.slug = Some(v));
     f.add("status", string().describe("The post's status.").one_of(site.writable_statuses()).context(VIEW_EDIT))
         .get(|p| p.post.status.clone()).set(|d, v| d.status = named(v).or_else(|| Some("draft".to_owned())));
-    f.add("type", string().describe("The post's type.").context(ALL).readonly()).get(|p| p.post.post_type.clone());
+    f.add("type", string().describe("The post's type.").context(VIEW_EDIT_EMBED).readonly()).get(|p| p.post.post_type.clone());
     f.add("password", string().describe("Password that content and excerpt are shown for.").context(EDIT))
         .get(|p| p.post.password.clone()).set(|d, v| d.password = Some(v));
 
@@ -77,9 +75,9 @@ pub(crate) fn fields(site: &Arc<RestSite>, post_type: &PostType) -> PostFields {
         f.add("parent", integer().describe("Number of the post above this one.").context(VIEW_EDIT)).get(|p| p.post.parent).set(|d, v| d.parent = Some(v));
     }
     if has("title") {
-        let title = f.add("title", object(NOTHING).describe("The post's title.").context(ALL));
+        let title = f.add("title", object(NOTHING).describe("The post's title.").context(VIEW_EDIT_EMBED));
         raw(title, "The title as stored.").get(|p| p.post.title.clone());
-        title.subfield("rendered", string().describe("The title as HTML.").context(ALL).readonly()).get(PostItem::title_rendered);
+        title.subfield("rendered", string().describe("The title as HTML.").context(VIEW_EDIT_EMBED).readonly()).get(PostItem::title_rendered);
         // An object with an empty title changes nothing; an empty text does.
         title.raw().set(|d, v: Value| d.title = if v.is_object() { text(v).filter(|t| !t.is_empty()) } else { text(v) });
     }
@@ -92,17 +90,17 @@ pub(crate) fn fields(site: &Arc<RestSite>, post_type: &PostType) -> PostFields {
         content.raw().set(|d, v| d.content = text(v));
     }
     if has("author") {
-        f.add("author", integer().describe("Number of the user who wrote the post.").context(ALL)).get(|p| p.post.author).set(|d, v| d.author = Some(v));
+        f.add("author", integer().describe("Number of the user who wrote the post.").context(VIEW_EDIT_EMBED)).get(|p| p.post.author).set(|d, v| d.author = Some(v));
     }
     if has("excerpt") {
-        let excerpt = f.add("excerpt", object(NOTHING).describe("The post's excerpt.").context(ALL));
+        let excerpt = f.add("excerpt", object(NOTHING).describe("The post's excerpt.").context(VIEW_EDIT_EMBED));
         raw(excerpt, "The excerpt as stored.").get(|p| p.post.excerpt.clone());
-        excerpt.subfield("rendered", string().describe("The excerpt as HTML.").context(ALL).readonly()).get(PostItem::excerpt_rendered);
+        excerpt.subfield("rendered", string().describe("The excerpt as HTML.").context(VIEW_EDIT_EMBED).readonly()).get(PostItem::excerpt_rendered);
         protected(excerpt, "Whether a password guards the excerpt.");
         excerpt.raw().set(|d, v| d.excerpt = text(v));
     }
     if has("thumbnail") {
-        f.add("featured_media", integer().describe("Number of the post's featured image.").context(ALL)).get(PostItem::featured_media).set(|d, v| d.featured_media = Some(v));
+        f.add("featured_media", integer().describe("Number of the post's featured image.").context(VIEW_EDIT_EMBED)).get(PostItem::featured_media).set(|d, v| d.featured_media = Some(v));
     }
     if has("comments") {
         f.add("comment_status", string().describe("Whether the post takes comments.").one_of(["open", "closed"]).context(VIEW_EDIT))
@@ -164,11 +162,11 @@ fn show_as_stored(f: &mut PostFields) {
 fn show_when_embedded(f: &mut PostFields) {
     const EDIT_EMBED: &[&str] = &["edit", "embed"];
     let rows = [
-        ("status", ALL),
+        ("status", VIEW_EDIT_EMBED),
         ("title.raw", EDIT_EMBED),
-        ("content", ALL),
+        ("content", VIEW_EDIT_EMBED),
         ("content.raw", EDIT_EMBED),
-        ("content.rendered", ALL),
+        ("content.rendered", VIEW_EDIT_EMBED),
         ("content.block_version", EDIT_EMBED),
     ];
     for (path, contexts) in rows {
@@ -184,7 +182,9 @@ pub(crate) fn raw<'f>(field: &'f mut PostField, description: &str) -> &'f mut Po
 }
 
 fn protected(field: &mut PostField, description: &str) {
-    field.subfield("protected", boolean().describe(description).context(ALL).readonly()).get(|p| p.post.is_protected());
+    field
+        .subfield("protected", boolean().describe(description).context(VIEW_EDIT_EMBED).readonly())
+        .get(|p| p.post.is_protected());
 }
 
 /// A text member is written as text or as an object with `raw`; anything else changes nothing.

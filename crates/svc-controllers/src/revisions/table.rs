@@ -24,16 +24,13 @@ use svc_store::{
 
 use crate::{
     RestSite,
+    contexts::{VIEW_EDIT, VIEW_EDIT_EMBED},
     posts::{
         fields::{self as post_fields, PostFields},
         item::PostItem,
     },
     respond,
 };
-
-/// Contexts in which a member is seen.
-const ALL: &[&str] = &["view", "edit", "embed"];
-const VIEW_EDIT: &[&str] = &["view", "edit"];
 
 /// Words of an excerpt that is made of the content: revisions show only excerpts that were written.
 const NO_WORDS: usize = 0;
@@ -51,14 +48,14 @@ pub(crate) struct RevisionTable {
 #[rustfmt::skip]
 fn fields(site: &Arc<RestSite>, post_type: &PostType, object: &str) -> PostFields {
     let mut f = PostFields::new(object);
-    f.add("author", integer().describe("Number of the user who made the revision.").context(ALL)).get(|p| p.post.author);
-    f.add("date", string().describe("When it was made, in the site's time zone.").format("date-time").context(ALL)).get(|p| dated(p, PostItem::date));
+    f.add("author", integer().describe("Number of the user who made the revision.").context(VIEW_EDIT_EMBED)).get(|p| p.post.author);
+    f.add("date", string().describe("When it was made, in the site's time zone.").format("date-time").context(VIEW_EDIT_EMBED)).get(|p| dated(p, PostItem::date));
     f.add("date_gmt", string().describe("When it was made, in UTC.").format("date-time").context(VIEW_EDIT)).get(|p| dated(p, PostItem::date_gmt));
-    f.add("id", integer().describe("Number that identifies the revision.").context(ALL)).get(|p| p.post.id);
+    f.add("id", integer().describe("Number that identifies the revision.").context(VIEW_EDIT_EMBED)).get(|p| p.post.id);
     f.add("modified", string().describe("When it was last changed, in the site's time zone.").format("date-time").context(VIEW_EDIT)).get(PostItem::modified);
     f.add("modified_gmt", string().describe("When it was last changed, in UTC.").format("date-time").context(VIEW_EDIT)).get(PostItem::modified_gmt);
-    f.add("parent", integer().describe("Number of the post.").context(ALL)).get(|p| p.post.parent);
-    f.add("slug", string().describe("Name of the revision, of its post's number and its kind.").context(ALL)).get(|p| p.post.slug.clone());
+    f.add("parent", integer().describe("Number of the post.").context(VIEW_EDIT_EMBED)).get(|p| p.post.parent);
+    f.add("slug", string().describe("Name of the revision, of its post's number and its kind.").context(VIEW_EDIT_EMBED)).get(|p| p.post.slug.clone());
 
     let mut texts = match post_type.rest_controller {
         RestController::MenuItems => texts_of_items(object),
@@ -96,9 +93,9 @@ fn fields(site: &Arc<RestSite>, post_type: &PostType, object: &str) -> PostField
 fn texts_of_items(object: &str) -> PostFields {
     let mut f = PostFields::new(object);
     f.add("guid", string().describe("Global name of the revision.").context(VIEW_EDIT)).get(|p| json!({"rendered": p.post.guid, "raw": p.post.guid}));
-    let title = f.add("title", types(["string", "object"]).describe("The title.").context(ALL));
+    let title = f.add("title", types(["string", "object"]).describe("The title.").context(VIEW_EDIT_EMBED));
     title.subfield("raw", string().describe("The title as stored.").context(&["edit"])).get(|p| p.post.title.clone());
-    title.subfield("rendered", string().describe("The title as HTML.").context(ALL).readonly());
+    title.subfield("rendered", string().describe("The title as HTML.").context(VIEW_EDIT_EMBED).readonly());
     f
 }
 

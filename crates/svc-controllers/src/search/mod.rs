@@ -17,7 +17,7 @@ use svc_schema::{
     build::{SchemaBuilder, array, integer, string, types},
 };
 
-use crate::{RestSite, posts::one_line, respond};
+use crate::{RestSite, contexts::VIEW_EMBED, posts::one_line, respond};
 
 /// What additional fields and the item schema call a result.
 const OBJECT: &str = "search-result";
@@ -25,8 +25,6 @@ const OBJECT: &str = "search-result";
 const ANY: &str = "any";
 /// Largest number of items on a page.
 const MAX_PER_PAGE: i64 = 100;
-/// Contexts in which a member is seen.
-const CONTEXTS: &[&str] = &["view", "embed"];
 
 /// The handlers that every site has (specification, "What the service does" 8).
 pub(crate) fn handlers(site: &Arc<RestSite>) -> Vec<Arc<dyn SearchHandler>> {
@@ -78,7 +76,7 @@ impl Search {
 #[rustfmt::skip]
 fn fields(kinds: &[String], subtypes: &[String]) -> Fields<(), ()> {
     let mut f = Fields::new(OBJECT);
-    let shown = |schema: SchemaBuilder| schema.context(CONTEXTS).readonly();
+    let shown = |schema: SchemaBuilder| schema.context(VIEW_EMBED).readonly();
     f.add("id", shown(types(["integer", "string"]).describe("Number or name that identifies the object.")));
     f.add("title", shown(string().describe("What the object is called.")));
     f.add("url", shown(string().describe("Address of the object's page.").format("uri")));
@@ -93,7 +91,7 @@ fn params(kinds: &[String], subtypes: &[String]) -> Params<Asked> {
     let ids = || array(integer()).default(json!([]));
     let first = kinds.first().cloned().unwrap_or_default();
     let any: Vec<String> = subtypes.iter().cloned().chain([ANY.to_owned()]).collect();
-    p.add("context", string().describe("Which members are shown.").one_of(CONTEXTS.iter().copied()).default("view"));
+    p.add("context", string().describe("Which members are shown.").one_of(VIEW_EMBED.iter().copied()).default("view"));
     p.add("page", integer().describe("Page of the list.").default(1).minimum(1)).set(|a, n| a.page = n);
     p.add("per_page", integer().describe("Items on a page.").default(10).range(1..=MAX_PER_PAGE)).set(|a, n| a.per_page = n);
     p.add("search", string().describe("Only objects that match this text.")).sanitize_with(one_line);

@@ -11,14 +11,11 @@ use svc_site::templates::{
     load::{Kind, Template},
 };
 
-use crate::{RestSite, posts::context_param};
-
-/// Contexts in which a member is seen.
-const ALL: &[&str] = &["embed", "view", "edit"];
-/// The same, in the order in which later members name them.
-const LATER: &[&str] = &["view", "edit", "embed"];
-const VIEW_EDIT: &[&str] = &["view", "edit"];
-const EDIT: &[&str] = &["edit"];
+use crate::{
+    RestSite,
+    contexts::{EDIT, EMBED_VIEW_EDIT, VIEW_EDIT, VIEW_EDIT_EMBED},
+    posts::context_param,
+};
 
 /// What narrows a list.
 #[derive(Clone, Debug, Default)]
@@ -41,40 +38,40 @@ fn flag() -> SchemaBuilder {
 #[rustfmt::skip]
 pub(super) fn fields(site: &Arc<RestSite>, kind: Kind) -> Fields<Template, TemplateDraft> {
     let mut f = Fields::<Template, TemplateDraft>::new(kind.post_type());
-    f.add("id", string().describe("Theme and slug of the template.").context(ALL).readonly()).get(Template::id);
-    f.add("slug", string().describe("The template's name within its theme.").context(ALL).required().min_length(1).pattern(r"[a-zA-Z0-9_\%-]+"))
+    f.add("id", string().describe("Theme and slug of the template.").context(EMBED_VIEW_EDIT).readonly()).get(Template::id);
+    f.add("slug", string().describe("The template's name within its theme.").context(EMBED_VIEW_EDIT).required().min_length(1).pattern(r"[a-zA-Z0-9_\%-]+"))
         .get(|t| t.slug.clone()).set(|d, v| d.slug = Some(v));
-    f.add("theme", string().describe("The theme that the template is for.").context(ALL)).get(|t| t.theme.clone()).set(|d, v| d.theme = Some(v));
-    f.add("type", string().describe("Whether it is a template or a part of one.").context(ALL)).get(|t| t.kind.post_type());
-    f.add("source", string().describe("Where its content is from.").context(ALL).readonly()).get(Template::source);
-    f.add("origin", string().describe("Where it came from before it was changed.").context(ALL).readonly()).get(|t| t.origin.clone());
-    let content = f.add("content", types(["object", "string"]).describe("The template's blocks.").default("").context(ALL));
+    f.add("theme", string().describe("The theme that the template is for.").context(EMBED_VIEW_EDIT)).get(|t| t.theme.clone()).set(|d, v| d.theme = Some(v));
+    f.add("type", string().describe("Whether it is a template or a part of one.").context(EMBED_VIEW_EDIT)).get(|t| t.kind.post_type());
+    f.add("source", string().describe("Where its content is from.").context(EMBED_VIEW_EDIT).readonly()).get(Template::source);
+    f.add("origin", string().describe("Where it came from before it was changed.").context(EMBED_VIEW_EDIT).readonly()).get(|t| t.origin.clone());
+    let content = f.add("content", types(["object", "string"]).describe("The template's blocks.").default("").context(EMBED_VIEW_EDIT));
     content.subfield("raw", string().describe("The blocks as stored.").context(VIEW_EDIT)).get(|t| t.content.clone());
     content.subfield("block_version", integer().describe("Version of the block format of the content.").context(EDIT).readonly())
         .get(|t| i64::from(svc_content::blocks::block_version(&t.content)));
     content.set(|d, v| d.content = text(v));
-    let title = f.add("title", types(["object", "string"]).describe("What people call the template.").default("").context(ALL));
-    title.subfield("raw", string().describe("The title as stored.").context(LATER)).get(|t| t.title.clone());
-    title.subfield("rendered", string().describe("The title as HTML.").context(LATER).readonly()).get(|t| render::title(&t.title));
+    let title = f.add("title", types(["object", "string"]).describe("What people call the template.").default("").context(EMBED_VIEW_EDIT));
+    title.subfield("raw", string().describe("The title as stored.").context(VIEW_EDIT_EMBED)).get(|t| t.title.clone());
+    title.subfield("rendered", string().describe("The title as HTML.").context(VIEW_EDIT_EMBED).readonly()).get(|t| render::title(&t.title));
     title.set(|d, v| d.title = text(v));
-    f.add("description", string().describe("Which pages the template draws.").default("").context(ALL))
+    f.add("description", string().describe("Which pages the template draws.").default("").context(EMBED_VIEW_EDIT))
         .get(|t| t.description.clone()).set(|d, v| d.description = Some(v));
-    f.add("status", string().describe("The template's status.").one_of(site.writable_statuses()).default("publish").context(ALL))
+    f.add("status", string().describe("The template's status.").one_of(site.writable_statuses()).default("publish").context(EMBED_VIEW_EDIT))
         .get(|t| t.post.as_ref().map_or("publish".to_owned(), |p| p.status.clone()));
-    f.add("wp_id", integer().describe("Number of the post that stands for the template.").context(ALL).readonly()).get(|t| t.post.as_ref().map_or(0, |p| p.id.0));
-    f.add("has_theme_file", flag().describe("Whether the theme has a file for it.").context(ALL).readonly()).get(|t| t.has_theme_file);
-    f.add("author", integer().describe("Number of the user who changed it.").context(LATER)).get(|t| t.post.as_ref().map_or(0, |p| p.author.0)).set(|d, v| d.author = Some(v));
+    f.add("wp_id", integer().describe("Number of the post that stands for the template.").context(EMBED_VIEW_EDIT).readonly()).get(|t| t.post.as_ref().map_or(0, |p| p.id.0));
+    f.add("has_theme_file", flag().describe("Whether the theme has a file for it.").context(EMBED_VIEW_EDIT).readonly()).get(|t| t.has_theme_file);
+    f.add("author", integer().describe("Number of the user who changed it.").context(VIEW_EDIT_EMBED)).get(|t| t.post.as_ref().map_or(0, |p| p.author.0)).set(|d, v| d.author = Some(v));
     f.add("modified", types(["string", "null"]).describe("When it was last changed, in the site's time zone.").format("date-time").context(VIEW_EDIT).readonly()).get(|t| moment(t, |p| p.modified));
-    f.add("author_text", string().describe("Who made it, for people.").context(LATER).readonly()).get(|t| t.maker_name.clone());
-    f.add("original_source", string().describe("Who made it.").one_of(["theme", "plugin", "site", "user"]).context(LATER).readonly()).get(|t| t.maker().name());
+    f.add("author_text", string().describe("Who made it, for people.").context(VIEW_EDIT_EMBED).readonly()).get(|t| t.maker_name.clone());
+    f.add("original_source", string().describe("Who made it.").one_of(["theme", "plugin", "site", "user"]).context(VIEW_EDIT_EMBED).readonly()).get(|t| t.maker().name());
     f.add("date", types(["string", "null"]).describe("When it was first changed, in the site's time zone.").format("date-time").context(VIEW_EDIT).readonly()).get(|t| moment(t, |p| p.date));
     match kind {
         Kind::Template => {
-            f.add("is_custom", flag().describe("Whether posts choose it.").context(ALL).readonly()).get(|t| t.is_custom);
-            f.add("plugin", string().describe("The plugin that brings it.").context(LATER).readonly());
+            f.add("is_custom", flag().describe("Whether posts choose it.").context(EMBED_VIEW_EDIT).readonly()).get(|t| t.is_custom);
+            f.add("plugin", string().describe("The plugin that brings it.").context(VIEW_EDIT_EMBED).readonly());
         }
         Kind::Part => {
-            f.add("area", string().describe("The place that it is for.").context(ALL)).get(|t| t.area.clone()).set(|d, v| d.area = Some(v));
+            f.add("area", string().describe("The place that it is for.").context(EMBED_VIEW_EDIT)).get(|t| t.area.clone()).set(|d, v| d.area = Some(v));
         }
     }
     f

@@ -8,14 +8,13 @@ use svc_schema::build::{integer, string};
 use svc_site::{Settings, terms::draft::TermDraft};
 use svc_store::Meta;
 
-use crate::RestSite;
+use crate::{
+    RestSite,
+    contexts::{VIEW_EDIT, VIEW_EMBED_EDIT},
+};
 
 /// The table of terms.
 pub(crate) type TermFields = Fields<TermItem, TermDraft>;
-
-/// Contexts in which a member is seen.
-const ALL: &[&str] = &["view", "embed", "edit"];
-const VIEW_EDIT: &[&str] = &["view", "edit"];
 
 /// A term with everything loaded that its members read.
 pub(crate) struct TermItem {
@@ -51,16 +50,16 @@ pub(crate) fn object_type(taxonomy: &Taxonomy) -> &str {
 #[rustfmt::skip]
 pub(crate) fn fields(site: &RestSite, taxonomy: &Taxonomy) -> TermFields {
     let mut f = TermFields::new(object_type(taxonomy));
-    f.add("id", integer().describe("Number that identifies the term.").context(ALL).readonly()).get(|t| t.term.id);
+    f.add("id", integer().describe("Number that identifies the term.").context(VIEW_EMBED_EDIT).readonly()).get(|t| t.term.id);
     f.add("count", integer().describe("Number of published posts that have the term.").context(VIEW_EDIT).readonly()).get(|t| t.term.count);
     f.add("description", string().describe("What the term stands for, as HTML.").context(VIEW_EDIT))
         .get(|t| t.term.description.clone()).set_nullable(|d, v: Option<String>| d.description = Some(v.unwrap_or_default()));
-    f.add("link", string().describe("Address of the term's archive.").format("uri").context(ALL).readonly()).get(TermItem::link);
-    f.add("name", string().describe("The term's name, as HTML.").context(ALL).required())
+    f.add("link", string().describe("Address of the term's archive.").format("uri").context(VIEW_EMBED_EDIT).readonly()).get(TermItem::link);
+    f.add("name", string().describe("The term's name, as HTML.").context(VIEW_EMBED_EDIT).required())
         .get(|t| t.term.name.clone()).set_nullable(|d, v: Option<String>| d.name = Some(v.unwrap_or_default()));
-    f.add("slug", string().describe("Name of the term within its taxonomy, as it stands in addresses.").context(ALL))
+    f.add("slug", string().describe("Name of the term within its taxonomy, as it stands in addresses.").context(VIEW_EMBED_EDIT))
         .get(|t| t.term.slug.clone()).set_nullable(|d, v: Option<String>| d.slug = Some(v.unwrap_or_default()));
-    f.add("taxonomy", string().describe("The term's taxonomy.").one_of([taxonomy.name.as_str()]).context(ALL).readonly()).get(|t| t.term.taxonomy.clone());
+    f.add("taxonomy", string().describe("The term's taxonomy.").one_of([taxonomy.name.as_str()]).context(VIEW_EMBED_EDIT).readonly()).get(|t| t.term.taxonomy.clone());
     if taxonomy.hierarchical {
         f.add("parent", integer().describe("Number of the term above this one.").context(VIEW_EDIT))
             .get(|t| t.term.parent).set_nullable(|d, v: Option<i64>| d.parent = Some(v.unwrap_or_default()));

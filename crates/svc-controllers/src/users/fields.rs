@@ -17,17 +17,17 @@ use svc_site::{
 use svc_store::Meta;
 
 use super::errors;
-use crate::{RestSite, avatar_fields, posts::one_line};
+use crate::{
+    RestSite, avatar_fields,
+    contexts::{EDIT, EMBED_VIEW_EDIT},
+    posts::one_line,
+};
 
 /// The table of users.
 pub(super) type UserFields = Fields<UserItem, UserDraft>;
 
 /// What additional fields and the item schema call a user.
 pub(super) const OBJECT: &str = "user";
-
-/// Contexts in which a member is seen.
-const ALL: &[&str] = &["embed", "view", "edit"];
-const EDIT: &[&str] = &["edit"];
 
 /// What PHP prints of the zero date.
 const ZERO_DATE: &str = "-0001-11-30T00:00:00+00:00";
@@ -67,10 +67,10 @@ impl UserItem {
 #[rustfmt::skip]
 pub(super) fn fields(site: &RestSite, with_avatars: bool) -> UserFields {
     let mut f = UserFields::new(OBJECT);
-    f.add("id", integer().describe("Number that identifies the user.").context(ALL).readonly()).get(|u| u.user.id);
+    f.add("id", integer().describe("Number that identifies the user.").context(EMBED_VIEW_EDIT).readonly()).get(|u| u.user.id);
     f.add("username", string().describe("Name that the user signs in with.").context(EDIT).required())
         .sanitize_with(username).get(|u| u.user.login.clone()).set(|d, v| d.username = Some(v));
-    f.add("name", string().describe("Name that the user is shown by.").context(ALL))
+    f.add("name", string().describe("Name that the user is shown by.").context(EMBED_VIEW_EDIT))
         .sanitize_with(one_line).get(|u| u.user.display_name.clone()).set(|d, v| d.name = Some(v));
     f.add("first_name", string().describe("The user's first name.").context(EDIT))
         .sanitize_with(one_line).get(|u| u.text("first_name")).set(|d, v| d.first_name = Some(v));
@@ -78,17 +78,17 @@ pub(super) fn fields(site: &RestSite, with_avatars: bool) -> UserFields {
         .sanitize_with(one_line).get(|u| u.text("last_name")).set(|d, v| d.last_name = Some(v));
     f.add("email", string().describe("The user's e-mail address.").format("email").context(EDIT).required())
         .get(|u| u.user.email.clone()).set(|d, v| d.email = Some(v));
-    f.add("url", string().describe("Address of the user's web site.").format("uri").context(ALL))
+    f.add("url", string().describe("Address of the user's web site.").format("uri").context(EMBED_VIEW_EDIT))
         .get(|u| u.user.url.clone()).set(|d, v| d.url = Some(v));
-    f.add("description", string().describe("What the user says of himself, as HTML.").context(ALL))
+    f.add("description", string().describe("What the user says of himself, as HTML.").context(EMBED_VIEW_EDIT))
         .get(|u| u.text("description")).set(|d, v| d.description = Some(v));
-    f.add("link", string().describe("Address of the page with the user's posts.").format("uri").context(ALL).readonly())
+    f.add("link", string().describe("Address of the page with the user's posts.").format("uri").context(EMBED_VIEW_EDIT).readonly())
         .get(|u| u.settings.urls.author(&u.user));
     f.add("locale", string().describe("The user's language.").one_of(locales::choices(site)).context(EDIT))
         .get(UserItem::locale).set(|d, v| d.locale = Some(v));
     f.add("nickname", string().describe("What the user likes to be called.").context(EDIT))
         .sanitize_with(one_line).get(|u| u.text("nickname")).set(|d, v| d.nickname = Some(v));
-    f.add("slug", string().describe("Name of the user as it stands in addresses.").context(ALL))
+    f.add("slug", string().describe("Name of the user as it stands in addresses.").context(EMBED_VIEW_EDIT))
         .sanitize_with(slug).get(|u| u.user.nicename.clone()).set(|d, v| d.slug = Some(v));
     f.add("registered_date", string().describe("When the user was made.").format("date-time").context(EDIT).readonly()).get(UserItem::registered);
     f.add("roles", array(string()).describe("Roles of the user.").context(EDIT))
@@ -99,8 +99,8 @@ pub(super) fn fields(site: &RestSite, with_avatars: bool) -> UserFields {
     f.add("extra_capabilities", map().describe("What is kept of the user's rights with the user: roles, and capabilities beside them.").context(EDIT).readonly())
         .get(|u| u.caps.own.to_value());
     if with_avatars {
-        let urls = f.add("avatar_urls", avatar_fields::schema("Addresses of the user's picture, by width in pixels.", ALL));
-        avatar_fields::add_sizes(urls, &site.avatar_sizes, ALL, pictured);
+        let urls = f.add("avatar_urls", avatar_fields::schema("Addresses of the user's picture, by width in pixels.", EMBED_VIEW_EDIT));
+        avatar_fields::add_sizes(urls, &site.avatar_sizes, EMBED_VIEW_EDIT, pictured);
     }
     crate::meta_fields::add_member(&mut f, &site.meta, "user", "", |u| &u.meta).set(|d, v| d.meta = Some(v));
     f.all_exact()

@@ -21,11 +21,10 @@ use svc_store::Tx;
 use super::{check_manage, errors, is_open, may_manage};
 use crate::{
     LINK_RELATION, RestSite,
+    contexts::EMBED_VIEW_EDIT,
     posts::{context_arg, with_query},
     respond,
 };
-
-const ALL: &[&str] = &["embed", "view", "edit"];
 
 /// The object type that additional fields name.
 const OBJECT: &str = "sidebar";
@@ -67,7 +66,7 @@ struct Draft {
 #[rustfmt::skip]
 fn fields() -> Fields<Item, Draft> {
     let mut f = Fields::<Item, Draft>::new(OBJECT);
-    let text = |about: &str| string().describe(about).context(ALL).readonly();
+    let text = |about: &str| string().describe(about).context(EMBED_VIEW_EDIT).readonly();
     f.add("id", text("The sidebar's name for programs.")).get(|s| s.id.clone().unwrap_or_default());
     f.add("name", text("What people call it.")).get(Item::name);
     f.add("description", text("Where it is.")).get(|s| s.of(|s| &s.description));
@@ -77,7 +76,7 @@ fn fields() -> Fields<Item, Draft> {
     f.add("before_title", text("What stands before the title of each widget.").default("")).get(|s| s.of(|s| &s.before_title));
     f.add("after_title", text("What stands after the title of each widget.").default("")).get(|s| s.of(|s| &s.after_title));
     f.add("status", text("Whether the theme draws it.").one_of(["active", "inactive"])).get(|s| s.status());
-    f.add("widgets", array(types(["object", "string"])).describe("The widgets in it.").default(serde_json::json!([])).context(ALL))
+    f.add("widgets", array(types(["object", "string"])).describe("The widgets in it.").default(serde_json::json!([])).context(EMBED_VIEW_EDIT))
         .get(|s| s.widgets.clone()).set(|d, v| d.widgets = Some(v));
     f
 }

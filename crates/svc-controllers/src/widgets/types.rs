@@ -17,10 +17,13 @@ use svc_site::{
 };
 
 use super::{check_manage, errors};
-use crate::{RestSite, caller, posts::context_arg, request::block_viewer, respond};
-
-const ALL: &[&str] = &["embed", "view", "edit"];
-const ALL_CONTEXTS: &[&str] = &["view", "edit", "embed"];
+use crate::{
+    RestSite, caller,
+    contexts::{EMBED_VIEW_EDIT, VIEW_EDIT_EMBED},
+    posts::context_arg,
+    request::block_viewer,
+    respond,
+};
 
 /// The object type that additional fields name.
 const OBJECT: &str = "widget-type";
@@ -30,11 +33,11 @@ type Kind = Arc<dyn WidgetKind>;
 #[rustfmt::skip]
 fn fields() -> Fields<Kind, ()> {
     let mut f = Fields::<Kind, ()>::new(OBJECT);
-    f.add("id", string().describe("The kind's name for programs.").context(ALL).readonly()).get(|k| k.id_base().to_owned());
-    f.add("name", string().describe("What people call it.").default("").context(ALL).readonly()).get(|k| k.name().to_owned());
-    f.add("description", string().describe("What it shows.").default("").context(ALL_CONTEXTS)).get(|k| k.description().to_owned());
-    f.add("is_multi", boolean().describe("Whether there can be several.").context(ALL_CONTEXTS).readonly()).get(|_| true);
-    f.add("classname", string().describe("Class names of its widgets.").default("").context(ALL).readonly()).get(|k| k.class().to_owned());
+    f.add("id", string().describe("The kind's name for programs.").context(EMBED_VIEW_EDIT).readonly()).get(|k| k.id_base().to_owned());
+    f.add("name", string().describe("What people call it.").default("").context(EMBED_VIEW_EDIT).readonly()).get(|k| k.name().to_owned());
+    f.add("description", string().describe("What it shows.").default("").context(VIEW_EDIT_EMBED)).get(|k| k.description().to_owned());
+    f.add("is_multi", boolean().describe("Whether there can be several.").context(VIEW_EDIT_EMBED).readonly()).get(|_| true);
+    f.add("classname", string().describe("Class names of its widgets.").default("").context(EMBED_VIEW_EDIT).readonly()).get(|k| k.class().to_owned());
     f
 }
 

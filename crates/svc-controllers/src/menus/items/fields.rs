@@ -9,13 +9,14 @@ use svc_resource::Fields;
 use svc_schema::build::{SchemaBuilder, array, boolean, integer, string, types};
 use svc_site::menus::item::{KINDS, NavItem};
 
-use crate::{LINK_RELATION, RestSite, posts::schema_links};
+use crate::{
+    LINK_RELATION, RestSite,
+    contexts::{VIEW_EDIT, VIEW_EDIT_EMBED},
+    posts::schema_links,
+};
 
 /// The table of items.
 pub(super) type ItemFields = Fields<NavItem, ItemDraft>;
-
-const ALL: &[&str] = &["view", "edit", "embed"];
-const VIEW_EDIT: &[&str] = &["view", "edit"];
 
 /// What a request wants to change of an item; `None` leaves a member as it is.
 #[derive(Clone, Debug, Default)]
@@ -56,36 +57,36 @@ fn number() -> SchemaBuilder {
 #[rustfmt::skip]
 pub(super) fn fields(site: &Arc<RestSite>, post_type: &PostType) -> ItemFields {
     let mut f = ItemFields::new(&post_type.name);
-    let title = f.add("title", types(["string", "object"]).describe("The item's title.").context(ALL));
+    let title = f.add("title", types(["string", "object"]).describe("The item's title.").context(VIEW_EDIT_EMBED));
     title.subfield("raw", string().describe("The title as stored, or that of what the item leads to.").context(&["edit"])).get(|i| i.title().to_owned());
-    title.subfield("rendered", string().describe("The title as HTML.").context(ALL).readonly()).get(|i| render::title(i.title()));
+    title.subfield("rendered", string().describe("The title as HTML.").context(VIEW_EDIT_EMBED).readonly()).get(|i| render::title(i.title()));
     title.set(|d, v: Value| d.title = crate::posts::fields::text(v));
-    f.add("id", number().describe("Number that identifies the item.").context(ALL).readonly()).get(|i| i.post.id);
-    f.add("type_label", string().describe("What people call the kind of thing that the item leads to.").context(ALL).readonly()).get(|i| i.target.label.clone());
-    f.add("type", string().describe("The kind of thing that the item leads to.").one_of(KINDS.map(|(name, _)| name)).context(ALL).default("custom"))
+    f.add("id", number().describe("Number that identifies the item.").context(VIEW_EDIT_EMBED).readonly()).get(|i| i.post.id);
+    f.add("type_label", string().describe("What people call the kind of thing that the item leads to.").context(VIEW_EDIT_EMBED).readonly()).get(|i| i.target.label.clone());
+    f.add("type", string().describe("The kind of thing that the item leads to.").one_of(KINDS.map(|(name, _)| name)).context(VIEW_EDIT_EMBED).default("custom"))
         .get(|i| i.text("_menu_item_type").to_owned()).set(|d, v| d.kind = Some(v));
-    f.add("status", string().describe("The item's status.").one_of(site.writable_statuses()).default("publish").context(ALL))
+    f.add("status", string().describe("The item's status.").one_of(site.writable_statuses()).default("publish").context(VIEW_EDIT_EMBED))
         .get(|i| i.post.status.clone()).set(|d, v| d.status = Some(v));
-    f.add("parent", number().describe("Number of the item above this one.").context(ALL)).get(NavItem::parent).set(|d, v| d.parent = Some(v));
-    f.add("attr_title", string().describe("Text of the link's title attribute.").context(ALL))
+    f.add("parent", number().describe("Number of the item above this one.").context(VIEW_EDIT_EMBED)).get(NavItem::parent).set(|d, v| d.parent = Some(v));
+    f.add("attr_title", string().describe("Text of the link's title attribute.").context(VIEW_EDIT_EMBED))
         .sanitize_with(plain).get(|i| i.post.excerpt.clone()).set_nullable(|d, v: Option<String>| d.attr_title = Some(v.unwrap_or_default()));
-    f.add("classes", array(string()).describe("Class names of the link.").context(ALL))
+    f.add("classes", array(string()).describe("Class names of the link.").context(VIEW_EDIT_EMBED))
         .sanitize_with(class_names).get(NavItem::classes).set_nullable(|d, v: Option<Vec<String>>| d.classes = Some(v.unwrap_or_default()));
-    f.add("description", string().describe("What the item is about.").context(ALL))
+    f.add("description", string().describe("What the item is about.").context(VIEW_EDIT_EMBED))
         .sanitize_with(plain).get(|i| svc_text::trim(&i.post.content).to_owned()).set_nullable(|d, v: Option<String>| d.description = Some(v.unwrap_or_default()));
-    f.add("menu_order", integer().describe("Place of the item in its menu.").minimum(1).default(1).context(ALL)).get(|i| i.post.menu_order).set(|d, v| d.menu_order = Some(v));
-    f.add("object", string().describe("The post type or taxonomy of what the item leads to.").context(ALL))
+    f.add("menu_order", integer().describe("Place of the item in its menu.").minimum(1).default(1).context(VIEW_EDIT_EMBED)).get(|i| i.post.menu_order).set(|d, v| d.menu_order = Some(v));
+    f.add("object", string().describe("The post type or taxonomy of what the item leads to.").context(VIEW_EDIT_EMBED))
         .sanitize_with(|value, _| Ok(svc_text::sanitize_key(&svc_php::cast::to_text(&value)).into()))
         .get(|i| i.text("_menu_item_object").to_owned()).set(|d, v| d.object = Some(v));
-    f.add("object_id", number().describe("Number of what the item leads to.").context(ALL)).get(NavItem::object_id).set(|d, v| d.object_id = Some(v));
-    f.add("target", string().describe("Where the link opens.").one_of(["_blank", ""]).context(ALL))
+    f.add("object_id", number().describe("Number of what the item leads to.").context(VIEW_EDIT_EMBED)).get(NavItem::object_id).set(|d, v| d.object_id = Some(v));
+    f.add("target", string().describe("Where the link opens.").one_of(["_blank", ""]).context(VIEW_EDIT_EMBED))
         .get(|i| i.text("_menu_item_target").to_owned()).set_nullable(|d, v: Option<String>| d.target = Some(v.unwrap_or_default()));
-    f.add("url", string().describe("Where the item leads.").format("uri").context(ALL))
+    f.add("url", string().describe("Where the item leads.").format("uri").context(VIEW_EDIT_EMBED))
         .validate_with(|value, _| fit_address(value)).get(|i| i.target.url.clone().map_or(Value::Bool(false), Value::from))
         .set_nullable(|d, v: Option<String>| d.url = Some(v.unwrap_or_default()));
-    f.add("xfn", array(string()).describe("How the site that the link leads to is related.").context(ALL))
+    f.add("xfn", array(string()).describe("How the site that the link leads to is related.").context(VIEW_EDIT_EMBED))
         .sanitize_with(class_names).get(NavItem::xfn).set_nullable(|d, v: Option<Vec<String>>| d.xfn = Some(v.unwrap_or_default()));
-    f.add("invalid", boolean().describe("Whether the item leads to something that is not there.").context(ALL).readonly()).get(|i| i.target.invalid);
+    f.add("invalid", boolean().describe("Whether the item leads to something that is not there.").context(VIEW_EDIT_EMBED).readonly()).get(|i| i.target.invalid);
     f.add("menus", integer().describe("Number of the menu that the item stands in.").context(VIEW_EDIT)).get(|i| i.menu).set(|d, v| d.menu = Some(v));
     crate::meta_fields::add_member(&mut f, &site.meta, "post", &post_type.name, |i| &i.meta).set(|d, v| d.meta = Some(v));
     f.keyword("links", links(site, post_type));
