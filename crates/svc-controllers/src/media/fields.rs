@@ -14,7 +14,7 @@ use crate::{
     RestSite,
     contexts::{EDIT, VIEW_EDIT, VIEW_EDIT_EMBED},
     posts::{
-        fields::{EDIT, NOTHING, PostFields, VIEW_EDIT, fields as post_fields, raw, text},
+        fields::{NOTHING, PostFields, fields as post_fields, raw, text},
         item::PostItem,
     },
 };
