@@ -124,8 +124,11 @@ impl Feeds {
             Arc::clone(in_flight.entry(address.clone()).or_default())
         };
         let run = async {
-            let read = fetch.await;
-            self.read.insert(address.clone(), (Instant::now(), read));
+            // Another fetch may have ended since this one was found to be necessary.
+            if self.get(&address).is_none() {
+                let read = fetch.await;
+                self.read.insert(address.clone(), (Instant::now(), read));
+            }
         };
         flight.get_or_init(|| run).await;
         let mut in_flight = self.in_flight.lock().unwrap_or_else(PoisonError::into_inner);
@@ -174,9 +177,9 @@ pub fn with_known_feeds<T, E>(site: &Arc<SiteRenderer>, make: impl Fn(&Missing) 
 }
 
 /// Fetches feeds, several at a time.
-async fn fetch(site: &Arc<SiteRenderer>, permalinks: BTreeSet<String>) {
+async fn fetch(site: &Arc<SiteRenderer>, urls: BTreeSet<String>) {
     let mut under_way = JoinSet::new();
-    for address in permalinks {
+    for address in urls {
         let site = Arc::clone(site);
         under_way.spawn(async move {
             let read = async { read(&site, &address).await };
@@ -260,6 +263,15 @@ mod tests {
         while waiting.join_next().await.is_some() {}
         assert_eq!(n_fetched.load(Ordering::Relaxed), 2, "two addresses");
         assert!(feeds.get("http://a.example/0").is_some() && feeds.in_flight.lock().unwrap().is_empty());
+    }
+
+    #[tokio::test]
+    async fn a_feed_that_was_fetched_meanwhile_is_not_fetched_again() {
+        let feeds = Feeds::default();
+        for (items, expected) in [(Some(Arc::default()), true), (None, true)] {
+            feeds.fetch_once("http://a.example/".to_owned(), async { items }).await;
+            assert_eq!(feeds.get("http://a.example/").is_some_and(|read| read.is_some()), expected);
+        }
     }
 
     #[test]

@@ -217,7 +217,7 @@ mod tests {
         }
         assert_eq!(
             tried.html(Source::Generated(5), "a", &first),
-            ("a Made(5) 1".to_owned(), true),
+            ("a Generated(5) 1".to_owned(), true),
             "something else of it"
         );
         assert_eq!(tried.html(Source::Content, "b", &first), ("b Content 1".to_owned(), true), "another text");

@@ -46,7 +46,7 @@ impl CommentLoader<'_> {
         }
         let numbers: Vec<i64> = rows.iter().map(|c| c.id.0).collect();
         let mut meta = if plan.wants("meta") { meta::load(db, MetaKind::Comment, &numbers)? } else { HashMap::new() };
-        let permalinks = if plan.wants("link") {
+        let urls = if plan.wants("link") {
             permalinks::of_posts(db, self.site, self.settings, &reader.posts())?
         } else {
             HashMap::new()
@@ -68,7 +68,7 @@ impl CommentLoader<'_> {
                 let email = emails.get(&comment.user).unwrap_or(&comment.author_email).clone();
                 let item = CommentItem {
                     meta: meta.remove(&comment.id.0).unwrap_or_default(),
-                    address: permalinks.get(&comment.post).cloned().unwrap_or_default(),
+                    address: urls.get(&comment.post).cloned().unwrap_or_default(),
                     page: pages.get(&comment.id).copied(),
                     email,
                     settings: Arc::clone(self.settings),

@@ -103,12 +103,12 @@ async fn loopback(site: &RestSite, settings: &Settings) -> Finding {
 }
 
 async fn https(site: &RestSite, settings: &Settings) -> Finding {
-    let permalinks = [settings.option("home"), settings.option("siteurl")];
-    if !permalinks.iter().all(|address| address.starts_with("https://")) {
+    let urls = [settings.option("home"), settings.option("siteurl")];
+    if !urls.iter().all(|address| address.starts_with("https://")) {
         let about = "The addresses of the site begin with http: what is sent can be read and changed on its way.";
         return Finding::new(Verdict::Recommended, "The site does not use HTTPS", about);
     }
-    match ask_own(site, settings, permalinks[0]).await {
+    match ask_own(site, settings, urls[0]).await {
         Ok(_) => Finding::new(Verdict::Good, "The site uses HTTPS", "The site's certificate is valid."),
         Err(FetchError::Tls(why)) => {
             let about = format!("A visitor's browser will refuse the connection: {why}.");
