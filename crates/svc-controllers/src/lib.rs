@@ -16,6 +16,7 @@ macro_rules! refusals {
 
 pub mod abilities;
 pub mod application_passwords;
+mod args;
 mod avatar_fields;
 pub mod block_directory;
 pub mod blocks;
@@ -27,6 +28,7 @@ pub mod fonts;
 pub mod global_styles;
 pub mod icons;
 mod labels;
+mod links;
 pub mod media;
 pub mod menus;
 mod meta_fields;
@@ -47,6 +49,7 @@ pub mod statuses;
 pub mod taxonomies;
 pub mod templates;
 pub mod terms;
+mod theme_access;
 pub mod themes;
 pub mod types;
 pub mod url_details;

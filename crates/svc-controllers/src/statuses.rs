@@ -16,9 +16,11 @@ use svc_schema::{
 use svc_site::Access;
 
 use crate::{
-    RestSite, caller,
+    RestSite,
+    args::context_arg,
+    caller,
     contexts::{EDIT, EMBED_VIEW_EDIT, VIEW_EDIT},
-    posts::{context_arg, with_query},
+    links::with_query,
     respond,
 };
 

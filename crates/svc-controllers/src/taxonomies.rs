@@ -17,11 +17,11 @@ use svc_schema::{
 use svc_site::Access;
 
 use crate::{
-    LINK_RELATION, RestSite, caller,
+    LINK_RELATION, RestSite,
+    args::context_arg,
+    caller,
     contexts::{EDIT, VIEW_EDIT, VIEW_EDIT_EMBED},
-    errors, labels,
-    posts::context_arg,
-    respond,
+    errors, labels, respond,
 };
 
 /// The object type that additional fields name.

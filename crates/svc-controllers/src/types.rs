@@ -17,12 +17,12 @@ use svc_schema::{
 use svc_site::Access;
 
 use crate::{
-    LINK_RELATION, RestSite, caller,
+    LINK_RELATION, RestSite,
+    args::context_arg,
+    caller,
     contexts::{EDIT, VIEW_EDIT, VIEW_EDIT_EMBED},
     errors::forbidden_context,
-    labels,
-    posts::context_arg,
-    respond,
+    labels, respond,
 };
 
 /// The object type that additional fields name.

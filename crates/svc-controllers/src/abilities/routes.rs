@@ -17,10 +17,12 @@ use svc_site::Settings;
 
 use super::{Ability, AbilityCall, AbilityCategory};
 use crate::{
-    RestSite, caller,
+    RestSite,
+    args::context_param,
+    caller,
     contexts::{VIEW_EDIT, VIEW_EDIT_EMBED},
     errors,
-    posts::{context_param, with_query},
+    links::with_query,
     respond,
 };
 

@@ -27,9 +27,10 @@ use svc_site::{Access, Settings, SiteResult, application_passwords as stored};
 use svc_store::{Db, users};
 
 use crate::{
-    AppPassword, RestSite, caller,
+    AppPassword, RestSite,
+    args::context_arg,
+    caller,
     contexts::{VIEW_EDIT, VIEW_EDIT_EMBED},
-    posts::context_arg,
     respond,
     users::{
         errors::{not_found as user_not_found, not_logged_in},

@@ -236,7 +236,7 @@ impl Types {
             let renderer = settings.urls.rest(&format!("/{namespace}/block-renderer/{name}"));
             links.add(
                 format!("{LINK_RELATION}render-block"),
-                Link::new(crate::posts::with_query(&renderer, "context", "edit")),
+                Link::new(crate::links::with_query(&renderer, "context", "edit")),
             );
         }
         links

@@ -19,9 +19,11 @@ use svc_site::{
 use svc_store::Meta;
 
 use crate::{
-    RestSite, avatar_fields,
+    RestSite,
+    args::one_line,
+    avatar_fields,
     contexts::{EDIT, VIEW_EDIT, VIEW_EDIT_EMBED},
-    posts::{one_line, with_query},
+    links::with_query,
 };
 
 /// The table of comments.

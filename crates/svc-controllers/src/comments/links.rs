@@ -6,7 +6,7 @@ use svc_routing::{Link, Links};
 use svc_site::{Settings, urls::rest_base};
 
 use super::rights::CommentViewer;
-use crate::{RestSite, posts::with_query};
+use crate::{RestSite, links::with_query};
 
 /// Where the family lies, under its namespace.
 pub(super) const BASE: &str = "comments";

@@ -36,7 +36,7 @@ use self::{
     params::CommentList,
     rights::CommentViewer,
 };
-use crate::{RestSite, caller, posts::context_arg, request::only_reads, respond};
+use crate::{RestSite, args::context_arg, caller, request::only_reads, respond};
 
 /// Most posts whose comments are listed at once.
 const MAX_POSTS: usize = 1_000;

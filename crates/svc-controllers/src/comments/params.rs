@@ -13,7 +13,7 @@ use svc_store::{
     comments::{CommentOrderBy, CommentQuery},
 };
 
-use crate::posts::{context_param, one_line};
+use crate::args::{context_param, one_line};
 
 /// Largest number of items on a page.
 const MAX_PER_PAGE: i64 = 100;

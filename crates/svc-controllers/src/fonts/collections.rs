@@ -15,7 +15,7 @@ use svc_schema::{
 use svc_site::{Access, Settings};
 
 use super::errors;
-use crate::{RestSite, caller, contexts::VIEW_EDIT_EMBED, posts::context_arg, respond};
+use crate::{RestSite, args::context_arg, caller, contexts::VIEW_EDIT_EMBED, respond};
 
 /// The object type that additional fields name.
 const OBJECT: &str = "font-collection";

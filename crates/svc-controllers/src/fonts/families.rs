@@ -18,10 +18,12 @@ use svc_store::{Db, Tx, posts as stored_posts};
 
 use super::{errors, faces, settings, theme_json_version};
 use crate::{
-    RestSite, caller,
+    RestSite,
+    args::context_arg,
+    caller,
     contexts::VIEW_EDIT_EMBED,
     errors::{post_not_found, trash_not_supported},
-    posts::{Authorized, Posts, context_arg, params, rights::PostRights},
+    posts::{Authorized, Posts, params, rights::PostRights},
     respond,
 };
 

@@ -15,11 +15,11 @@ use svc_site::{Access, Settings, global_styles::POST_TYPE};
 
 use super::StylesItem;
 use crate::{
-    RestSite, caller,
+    RestSite,
+    args::context_arg,
+    caller,
     contexts::{VIEW_EDIT, VIEW_EDIT_EMBED},
-    errors,
-    posts::context_arg,
-    respond,
+    errors, respond,
     revisions::{RevisionList, find, params},
 };
 

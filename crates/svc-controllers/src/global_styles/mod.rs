@@ -28,13 +28,11 @@ use svc_store::posts;
 use crate::{
     LINK_RELATION, RestSite, caller,
     contexts::{EMBED_VIEW_EDIT, VIEW_EDIT, VIEW_EDIT_EMBED},
-    errors, respond, themes,
+    errors, respond, theme_access,
 };
 
 pub use history::StylesHistory;
 pub(crate) use svc_site::global_styles::POST_TYPE;
-pub(crate) use svc_site::global_styles::of_theme;
-pub(crate) use svc_site::global_styles::of_themes;
 pub use svc_site::global_styles::own;
 
 /// Members of a variation that the interface shows.
@@ -197,7 +195,7 @@ impl GlobalStyles {
     async fn can_read_theme(self: Arc<Self>, req: Request) -> Result<()> {
         let settings = self.site.settings()?;
         let access = Access::new(&self.site, &settings);
-        if themes::is_writer(&self.site, &caller(&req), &access) { Ok(()) } else { Err(cannot_read(&req)) }
+        if theme_access::is_writer(&self.site, &caller(&req), &access) { Ok(()) } else { Err(cannot_read(&req)) }
     }
 
     /// The active theme; the styles of others are not found. Without its folder there are only the defaults.
@@ -206,7 +204,7 @@ impl GlobalStyles {
         let theme = self.site.theme(&settings);
         let stylesheet: String = req.require("stylesheet")?;
         if theme.name != stylesheet {
-            return Err(themes::not_found());
+            return Err(theme_access::not_found());
         }
         Ok((settings, theme))
     }
@@ -254,14 +252,14 @@ impl Controller for GlobalStyles {
         let base = &self.post_type.rest_base;
         let stylesheet = || {
             let arg = Arg::new(string().describe("The theme's folder.").compile());
-            Args::new().with("stylesheet", arg.sanitize_with(themes::clean_stylesheet))
+            Args::new().with("stylesheet", arg.sanitize_with(theme_access::clean_stylesheet))
         };
         let id = Arg::new(integer().describe("Number that identifies the styles.").compile()).sanitize_with(clean_id);
         vec![
             Route::new(format!(r"/{base}/themes/(?P<stylesheet>[\/\s%\w\.\(\)\[\]\@_\-]+)/variations"))
                 .disallow_batch()
                 .endpoint(get(Self::list_variations, Self::can_read_theme).args(stylesheet())),
-            Route::new(format!("/{base}/themes/(?P<stylesheet>{})", themes::FOLDER))
+            Route::new(format!("/{base}/themes/(?P<stylesheet>{})", theme_access::FOLDER))
                 .disallow_batch()
                 .endpoint(get(Self::fetch_theme, Self::can_read_theme).args(stylesheet())),
             Route::new(format!(r"/{base}/(?P<id>[\/\d+]+)"))

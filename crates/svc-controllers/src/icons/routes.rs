@@ -13,9 +13,10 @@ use svc_schema::{
 use svc_site::Access;
 
 use crate::{
-    RestSite, caller,
+    RestSite,
+    args::{context_arg, one_line},
+    caller,
     contexts::VIEW_EDIT_EMBED,
-    posts::{context_arg, one_line},
     respond,
 };
 

@@ -7,7 +7,6 @@ mod covers;
 mod edit;
 mod errors;
 mod fields;
-mod item;
 mod params;
 mod receive;
 
@@ -45,14 +44,14 @@ use svc_store::{
 use svc_text::MimeTypes;
 
 use crate::{
-    RestSite, caller, errors as common,
-    posts::{Authorized, Posts, context_arg, validators},
+    RestSite,
+    args::context_arg,
+    caller, errors as common,
+    posts::{Authorized, Posts, validators},
     request::only_reads,
     respond,
 };
 
-pub(crate) use item::{attached, measure};
-pub(crate) use params::STATUSES;
 pub use svc_render::images::SiteImages;
 pub use svc_render::images::images_of;
 pub(crate) use svc_site::media::attached::Attached;

@@ -8,14 +8,14 @@ use svc_text::MimeTypes;
 
 use crate::{
     RestSite,
-    posts::params::{PostList, params as post_params},
+    posts::{
+        attachment::STATUSES,
+        params::{PostList, params as post_params},
+    },
 };
 
 /// Kinds of media types that a list can be narrowed to.
 const KINDS: [&str; 5] = ["image", "video", "text", "application", "audio"];
-
-/// Statuses that media can have.
-pub(crate) const STATUSES: [&str; 3] = ["inherit", "private", "trash"];
 
 /// The parameters on this site.
 #[rustfmt::skip]

@@ -12,7 +12,7 @@ use svc_schema::{
 use svc_site::{Access, Settings};
 
 use super::errors;
-use crate::{LINK_RELATION, RestSite, caller, contexts::EMBED_VIEW_EDIT, posts::context_arg, respond};
+use crate::{LINK_RELATION, RestSite, args::context_arg, caller, contexts::EMBED_VIEW_EDIT, respond};
 
 /// The object type that additional fields name.
 const OBJECT: &str = "menu-location";

@@ -24,8 +24,8 @@ use svc_store::{Tx, posts, terms};
 use super::{check_read, errors};
 use crate::{
     RestSite,
+    args::context_arg,
     contexts::VIEW_EDIT,
-    posts::context_arg,
     respond,
     terms::{
         Terms, errors as term_errors,

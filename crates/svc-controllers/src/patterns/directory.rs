@@ -19,7 +19,7 @@ use svc_schema::{
 };
 use svc_site::Access;
 
-use crate::{RestSite, caller, contexts::VIEW_EDIT_EMBED, posts::context_param, themes};
+use crate::{RestSite, args::context_param, caller, contexts::VIEW_EDIT_EMBED, theme_access};
 
 /// Largest answer of the directory, in bytes, and the time for it.
 const BYTES: u64 = 8 << 20;
@@ -72,7 +72,7 @@ impl PatternDirectory {
     async fn can_list(self: Arc<Self>, req: Request) -> Result<()> {
         let settings = self.site.settings()?;
         let (caller, access): (Caller, _) = (caller(&req), Access::new(&self.site, &settings));
-        if themes::is_writer(&self.site, &caller, &access) { Ok(()) } else { Err(cannot_view(&req)) }
+        if theme_access::is_writer(&self.site, &caller, &access) { Ok(()) } else { Err(cannot_view(&req)) }
     }
 
     async fn list(self: Arc<Self>, req: Request) -> Result<Response> {

@@ -18,7 +18,7 @@ use svc_site::{
     patterns::expand::{all, shown},
 };
 
-use crate::{RestSite, caller, contexts::VIEW_EDIT_EMBED, respond, themes};
+use crate::{RestSite, caller, contexts::VIEW_EDIT_EMBED, respond, theme_access};
 
 pub use svc_packages::theme::Pattern;
 
@@ -107,7 +107,7 @@ impl Patterns {
     async fn can_read(self: Arc<Self>, req: Request) -> Result<()> {
         let settings = self.site.settings()?;
         let access = Access::new(&self.site, &settings);
-        if themes::is_writer(&self.site, &caller(&req), &access) { Ok(()) } else { Err(cannot_view(&req)) }
+        if theme_access::is_writer(&self.site, &caller(&req), &access) { Ok(()) } else { Err(cannot_view(&req)) }
     }
 
     async fn list(self: Arc<Self>, req: Request) -> Result<Response> {

@@ -29,9 +29,9 @@ use svc_site::{
 };
 
 use crate::{
-    RestSite, caller,
-    posts::{CONTEXTS, context_arg, one_line},
-    respond,
+    RestSite,
+    args::{CONTEXTS, context_arg, one_line},
+    caller, respond,
 };
 
 /// The family of plugins.

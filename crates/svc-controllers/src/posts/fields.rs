@@ -132,7 +132,7 @@ pub(crate) fn fields(site: &Arc<RestSite>, post_type: &PostType) -> PostFields {
             .get(move |p| p.term_ids(&read))
             .set(move |d, v: Vec<i64>| { d.terms.insert(name.clone(), v); });
     }
-    f.keyword("links", super::links::schema_links(site, post_type));
+    f.keyword("links", crate::links::schema_links(site, post_type));
     match post_type.name.as_str() {
         "wp_block" => show_as_stored(&mut f),
         "wp_navigation" => show_when_embedded(&mut f),

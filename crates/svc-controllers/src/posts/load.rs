@@ -32,7 +32,7 @@ use super::{
     links::{self, Revisions},
     rights::PostRights,
 };
-use crate::{RestSite, media, request::block_viewer};
+use crate::{RestSite, posts::attachment, request::block_viewer};
 
 /// What a request may see of the posts that it loads.
 pub(crate) struct PostLoader<'a> {
@@ -83,7 +83,7 @@ impl PostLoader<'_> {
         let mut meta = if wants_meta { meta::load(db, MetaKind::Post, &numbers)? } else { HashMap::new() };
         let wants_addresses = plan.wants_any(&["link", "permalink_template"]);
         let mut attached = match is_attachment {
-            true => media::attached(db, self.site, self.settings, &rows, &meta)?,
+            true => attachment::attached(db, self.site, self.settings, &rows, &meta)?,
             false => HashMap::new(),
         };
         let wants_texts = plan.wants_any(&["content", "excerpt", "description", "caption"]);

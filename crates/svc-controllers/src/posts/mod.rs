@@ -4,6 +4,7 @@
 //! page's data in a fixed number of queries, `rules` says what a change does, `write` stores it. Here are the routes, and
 //! each operation beside its permission.
 
+pub(crate) mod attachment;
 mod autosave;
 pub(crate) mod fields;
 pub(crate) mod item;
@@ -36,12 +37,10 @@ use svc_store::{
 };
 
 use self::{fields::PostFields, load::PostLoader, params::PostList};
-use crate::{RestSite, caller, errors, media, request::only_reads, respond};
+use crate::{RestSite, args::context_arg, caller, errors, request::only_reads, respond};
 
-pub(crate) use links::{create_term_cap, schema_links, with_query};
 pub(crate) use load::LoadedPost;
 pub(crate) use rights::PostRights;
-pub(crate) use svc_site::posts::delete::remove;
 
 /// Words in an excerpt made of the content, unless the request says otherwise.
 const EXCERPT_WORDS: usize = 55;
@@ -55,25 +54,6 @@ pub struct Posts {
     fields: PostFields,
     params: Params<PostList>,
     extra: ExtraFields,
-}
-
-/// What `context` can be.
-pub(crate) const CONTEXTS: [&str; 3] = ["view", "embed", "edit"];
-
-/// The parameter `context` of every list and item.
-pub(crate) fn context_param() -> SchemaBuilder {
-    string().describe("Which members are shown, and to whom.").one_of(CONTEXTS).default("view")
-}
-
-/// [`context_param`] as an argument of an endpoint: WordPress validates it before any argument is sanitized.
-pub(crate) fn context_arg() -> Arg {
-    Arg::by_schema(context_param())
-}
-
-/// A text as one line without markup: how the parameter `search` of lists is cleaned, and members that are plain text.
-pub(crate) fn one_line(value: Value, _: &str) -> Result<Value> {
-    let is_list = value.is_array() || value.is_object();
-    Ok(if is_list { value } else { svc_text::sanitize_text_field(&svc_php::cast::to_text(&value)).into() })
 }
 
 impl Posts {
@@ -273,7 +253,7 @@ impl Posts {
         } else {
             with_known_feeds(&self.site.renderer, load)?
         };
-        media::measure(&self.site, &mut loaded, &plan).await?;
+        attachment::measure(&self.site, &mut loaded, &plan).await?;
         let Some(LoadedPost { item, links }) = loaded.pop() else { return Err(errors::post_not_found()) };
         let data = plan.prepare(&item);
         Ok(respond::single(self.finish(item.post.id, data, req, &view).await?, links))
@@ -302,7 +282,7 @@ impl Posts {
             })
         };
         let mut page = with_feeds(&self.site.renderer, load).await?;
-        media::measure(&self.site, &mut page.items, &plan).await?;
+        attachment::measure(&self.site, &mut page.items, &plan).await?;
         let mut items = Vec::with_capacity(page.items.len());
         for LoadedPost { item, links } in std::mem::take(&mut page.items) {
             let data = self.finish(item.post.id, plan.prepare(&item), &req, &view).await?;

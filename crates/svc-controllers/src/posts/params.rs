@@ -82,10 +82,10 @@ fn date() -> SchemaBuilder {
 #[rustfmt::skip]
 pub(crate) fn params(site: &RestSite, kind: &PostType) -> Params<PostList> {
     let mut p = Params::<PostList>::new(&kind.name);
-    p.add("context", super::context_param());
+    p.add("context", crate::args::context_param());
     p.add("page", integer().describe("Page of the list.").default(1).minimum(1)).set(|l, n| l.page = n);
     p.add("per_page", page_size(10)).set(|l, n| l.per_page = n);
-    p.add("search", string().describe("Only posts that match this text.")).sanitize_with(super::one_line).set(|l, s| l.query.search = Some(s));
+    p.add("search", string().describe("Only posts that match this text.")).sanitize_with(crate::args::one_line).set(|l, s| l.query.search = Some(s));
     p.add("after", date().describe("Only posts published after this moment.")).set(|l, s| l.dates[0] = Some(s));
     p.add("modified_after", date().describe("Only posts changed after this moment.")).set(|l, s| l.dates[2] = Some(s));
     if kind.supports("author") {

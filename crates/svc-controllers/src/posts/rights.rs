@@ -4,7 +4,7 @@ use svc_auth::{Caller, caps::PostCap};
 use svc_model::{Post, PostType, Taxonomy};
 use svc_site::Access;
 
-use super::links::create_term_cap;
+use crate::links::create_term_cap;
 
 /// Outcomes of the capability rules for a caller and a post, asked once.
 #[derive(Clone, Debug, Default)]

@@ -10,7 +10,7 @@ use svc_site::{Access, templates::load::TemplateLookup};
 use svc_store::{MetaKind, meta, posts};
 
 use super::params;
-use crate::{RestSite, caller, errors, media};
+use crate::{RestSite, caller, errors, posts::attachment};
 
 /// Sanitizes the `status` of a list: slugs, each once. Every status but the default one requires the right to edit posts;
 /// `private` is also open to those who may read private posts.
@@ -20,7 +20,7 @@ pub(crate) fn statuses(
 ) -> impl Fn(&Request, &Value) -> Result<Value> + use<> {
     let (site, kind) = (Arc::clone(site), Arc::clone(post_type));
     let (default, known) = if kind.name == "attachment" {
-        ("inherit", media::STATUSES.map(str::to_owned).to_vec())
+        ("inherit", attachment::STATUSES.map(str::to_owned).to_vec())
     } else {
         ("publish", params::statuses(&site))
     };

@@ -14,8 +14,10 @@ use svc_store::posts;
 
 use super::{Parent, RevisionTable, parent, parent_arg};
 use crate::{
-    RestSite, errors, menus,
-    posts::{Authorized, Posts, context_arg, validators},
+    RestSite,
+    args::context_arg,
+    errors, menus,
+    posts::{Authorized, Posts, validators},
     request::nonce,
     respond,
 };

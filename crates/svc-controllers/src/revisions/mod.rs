@@ -24,7 +24,7 @@ use svc_site::{Access, Settings};
 use svc_store::posts;
 
 use self::table::RevisionTable;
-use crate::{RestSite, caller, errors, posts::context_arg, request::only_reads, respond};
+use crate::{RestSite, args::context_arg, caller, errors, request::only_reads, respond};
 
 pub use autosaves::Autosaves;
 pub(crate) use params::{RevisionList, params};

@@ -14,8 +14,9 @@ use svc_store::{
 };
 
 use crate::{
-    RestSite, errors,
-    posts::{context_param, one_line},
+    RestSite,
+    args::{context_param, one_line},
+    errors,
 };
 
 /// The parameters as a request gives them.

@@ -17,7 +17,7 @@ use svc_schema::{
     build::{SchemaBuilder, array, integer, string, types},
 };
 
-use crate::{RestSite, contexts::VIEW_EMBED, posts::one_line, respond};
+use crate::{RestSite, args::one_line, contexts::VIEW_EMBED, respond};
 
 /// What additional fields and the item schema call a result.
 const OBJECT: &str = "search-result";

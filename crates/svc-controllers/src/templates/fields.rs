@@ -13,8 +13,8 @@ use svc_site::templates::{
 
 use crate::{
     RestSite,
+    args::context_param,
     contexts::{EDIT, EMBED_VIEW_EDIT, VIEW_EDIT, VIEW_EDIT_EMBED},
-    posts::context_param,
 };
 
 /// What narrows a list.

@@ -27,9 +27,9 @@ use svc_store::{Tx, posts};
 
 use super::{cannot_manage, clean_id, fields, id_pattern};
 use crate::{
-    RestSite, caller, errors,
-    posts::context_arg,
-    respond,
+    RestSite,
+    args::context_arg,
+    caller, errors, respond,
     revisions::{RevisionList, find, params},
 };
 

@@ -27,10 +27,9 @@ use svc_site::{
 use svc_store::posts;
 
 use self::fields::TemplateList;
-use crate::{LINK_RELATION, RestSite, caller, posts::context_arg, respond, themes};
+use crate::{LINK_RELATION, RestSite, args::context_arg, caller, respond, theme_access};
 
 pub use history::TemplateHistory;
-pub(crate) use svc_site::templates::kinds::area_labels;
 pub use svc_site::templates::load::Kind;
 pub use svc_site::templates::load::Template;
 pub use svc_site::templates::load::TemplateLookup;
@@ -168,7 +167,7 @@ impl Templates {
     async fn can_read(self: Arc<Self>, req: Request) -> Result<()> {
         let settings = self.site.settings()?;
         let access = Access::new(&self.site, &settings);
-        if themes::is_writer(&self.site, &caller(&req), &access) { Ok(()) } else { Err(cannot_manage(&req)) }
+        if theme_access::is_writer(&self.site, &caller(&req), &access) { Ok(()) } else { Err(cannot_manage(&req)) }
     }
 
     async fn list(self: Arc<Self>, req: Request) -> Result<Response> {
@@ -289,7 +288,7 @@ fn clean_id(value: Value, _: &str) -> Result<Value> {
 
 /// The pattern of an id in an address.
 pub(crate) fn id_pattern() -> String {
-    format!(r"({})[\/\w%-]+", themes::FOLDER)
+    format!(r"({})[\/\w%-]+", theme_access::FOLDER)
 }
 
 impl Controller for Templates {

@@ -6,7 +6,7 @@ use svc_routing::{Link, Links};
 use svc_site::{Access, menus::item::MENU};
 
 use super::fields::TermItem;
-use crate::{LINK_RELATION, posts::with_query};
+use crate::{LINK_RELATION, links::with_query};
 
 /// What a caller may do with one term.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -31,9 +31,11 @@ use self::{
     params::TermList,
 };
 use crate::{
-    RestSite, caller,
+    RestSite,
+    args::context_arg,
+    caller,
     errors::{forbidden_context, trash_not_supported},
-    posts::{context_arg, create_term_cap},
+    links::create_term_cap,
     respond,
 };
 

@@ -10,7 +10,7 @@ use svc_store::{
     terms::{self, TermOrderBy, TermQuery},
 };
 
-use crate::posts::{context_param, one_line};
+use crate::args::{context_param, one_line};
 
 /// Largest number of items on a page.
 const MAX_PER_PAGE: i64 = 100;

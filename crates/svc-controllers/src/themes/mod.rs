@@ -9,7 +9,6 @@ mod supports;
 use std::{collections::HashMap, sync::Arc};
 
 use serde_json::Value;
-use svc_auth::Caller;
 use svc_model::PostId;
 use svc_packages::theme::{self, Theme};
 use svc_resource::{Fields, total_headers};
@@ -23,7 +22,10 @@ use svc_schema::{
 use svc_site::{Access, Settings, blocking::blocking};
 
 use self::fields::ThemeItem;
-use crate::{LINK_RELATION, RestSite, caller, global_styles, respond};
+use crate::{
+    LINK_RELATION, RestSite, caller, respond,
+    theme_access::{FOLDER, clean_stylesheet, is_writer, not_found},
+};
 
 /// The object type that additional fields name.
 const OBJECT: &str = "theme";
@@ -38,17 +40,6 @@ fn cannot_view(req: &Request) -> Error {
 /// The caller may not see the active theme.
 fn cannot_view_active(req: &Request) -> Error {
     forbidden(req, "rest_cannot_view_active_theme", "You are not allowed to see the active theme.")
-}
-
-/// No such theme.
-pub(crate) fn not_found() -> Error {
-    Error::new("rest_theme_not_found", "There is no such theme.").with_status(404)
-}
-
-/// Whether the caller writes posts of any type that the interface serves.
-pub(crate) fn is_writer(site: &RestSite, caller: &Caller, access: &Access<'_>) -> bool {
-    access.can(caller, "edit_posts")
-        || site.types.iter().any(|t| t.show_in_rest && access.can(caller, &t.caps.edit_posts))
 }
 
 /// The family of themes.
@@ -90,11 +81,12 @@ impl Themes {
         let mut styles = if items.iter().all(|item| item.is_active) {
             HashMap::new()
         } else {
-            self.site.read(global_styles::of_themes)?
+            self.site.read(svc_site::global_styles::of_themes)?
         };
         for item in items.iter().filter(|item| item.is_active) {
             let name = &item.theme.stylesheet;
-            styles.insert(name.clone(), global_styles::of_theme(&self.site.site, name, caller(req).id).await?);
+            styles
+                .insert(name.clone(), svc_site::global_styles::of_theme(&self.site.site, name, caller(req).id).await?);
         }
         Ok(styles)
     }
@@ -206,13 +198,6 @@ fn wanted_states(req: &Request) -> Option<Vec<String>> {
     Some(states.iter().map(|state| svc_php::cast::to_text(state).into_owned()).collect())
 }
 
-/// A stylesheet as it stands in an address: percent-encoded, with a slash that may stand at its end.
-pub(crate) fn clean_stylesheet(value: Value, _: &str) -> Result<Value> {
-    let text = svc_php::cast::to_text(&value);
-    let decoded = percent_encoding::percent_decode_str(&text).decode_utf8_lossy();
-    Ok(decoded.trim_end_matches('/').into())
-}
-
 impl Controller for Themes {
     fn routes(&self) -> Vec<Route<Self>> {
         let schema = Schema::compile(self.fields.item_schema());
@@ -236,6 +221,3 @@ impl Controller for Themes {
         ]
     }
 }
-
-/// The pattern of a theme's folder in an address: one name, or two.
-pub(crate) const FOLDER: &str = r#"[^\/:<>\*\?"\|]+(?:\/[^\/:<>\*\?"\|]+)?"#;

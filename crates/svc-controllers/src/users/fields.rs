@@ -18,9 +18,10 @@ use svc_store::Meta;
 
 use super::errors;
 use crate::{
-    RestSite, avatar_fields,
+    RestSite,
+    args::one_line,
+    avatar_fields,
     contexts::{EDIT, EMBED_VIEW_EDIT},
-    posts::one_line,
 };
 
 /// The table of users.

@@ -32,9 +32,10 @@ use self::{
     rights::UserRights,
 };
 use crate::{
-    RestSite, caller,
+    RestSite,
+    args::context_arg,
+    caller,
     errors::{forbidden_context, trash_not_supported},
-    posts::context_arg,
     request::only_reads,
     respond,
 };

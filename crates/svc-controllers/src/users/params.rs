@@ -17,8 +17,8 @@ use svc_store::{
 use super::{errors, rights};
 use crate::{
     RestSite,
+    args::{context_param, one_line},
     errors::forbidden_context,
-    posts::{context_param, one_line},
 };
 
 /// Largest number of items on a page.

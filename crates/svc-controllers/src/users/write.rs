@@ -13,7 +13,7 @@ use svc_site::{
 use svc_store::{authors, users};
 
 use super::{Users, errors, fields::OBJECT};
-use crate::{caller, posts, respond};
+use crate::{caller, respond};
 
 /// The hash of a new password, as the interface tells its failures.
 async fn hash(password: Secret) -> Result<String> {
@@ -115,7 +115,7 @@ impl Users {
                         let goes = |t: &svc_model::PostType| t.delete_with_user.unwrap_or_else(|| t.supports("author"));
                         let types: Vec<&str> = site.types.iter().filter(|t| goes(t)).map(|t| t.name.as_str()).collect();
                         for post in users::posts_of(tx, id, &types)? {
-                            files.extend(posts::remove(tx, &site, post, by)?);
+                            files.extend(svc_site::posts::delete::remove(tx, &site, post, by)?);
                         }
                         authors::delete_links(tx, id)?;
                     }

@@ -15,11 +15,14 @@ use svc_schema::{
 };
 use svc_site::{
     Access,
-    templates::load::{Maker, TemplateLookup},
+    templates::{
+        kinds,
+        load::{Kind, Maker, TemplateLookup},
+    },
 };
 
 use self::views::Views;
-use crate::{RestSite, caller, respond, templates};
+use crate::{RestSite, caller, respond};
 
 /// The version of these answers.
 const VERSION: i64 = 1;
@@ -108,7 +111,7 @@ impl ViewConfig {
             "page" => Ok(views::pages(kind)),
             "wp_block" => Ok(views::patterns(&self.pattern_categories()?)),
             "wp_template" => Ok(views::templates(&self.makers_of_templates()?)),
-            "wp_template_part" => Ok(views::template_parts(templates::area_labels())),
+            "wp_template_part" => Ok(views::template_parts(kinds::area_labels())),
             _ => Ok(views::posts(kind)),
         }
     }
@@ -117,7 +120,7 @@ impl ViewConfig {
     fn makers_of_templates(&self) -> Result<Vec<String>> {
         let settings = self.site.settings()?;
         let lookup = TemplateLookup::new(&self.site, &settings);
-        let all = self.site.read(|db| lookup.all(db, templates::Kind::Template))?;
+        let all = self.site.read(|db| lookup.all(db, Kind::Template))?;
         let (users, others): (Vec<_>, Vec<_>) = all.into_iter().partition(|t| t.maker() == Maker::User);
         let mut names = Vec::new();
         for template in others.into_iter().chain(users) {
@@ -179,7 +182,7 @@ mod tests {
             views::pages(kind("page")),
             views::patterns(&categories),
             views::templates(&["A theme".to_owned()]),
-            views::template_parts(templates::area_labels()),
+            views::template_parts(kinds::area_labels()),
             views::other(),
         ] {
             let config = Config { kind: "postType".to_owned(), name: "x".to_owned(), views };

@@ -30,7 +30,7 @@ use super::{
     is_open, may_manage,
     types::in_form,
 };
-use crate::{LINK_RELATION, RestSite, caller, posts::context_arg, request::block_viewer, respond};
+use crate::{LINK_RELATION, RestSite, args::context_arg, caller, request::block_viewer, respond};
 
 /// The routes of widgets.
 pub struct WidgetRoutes {

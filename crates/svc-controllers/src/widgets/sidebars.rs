@@ -19,12 +19,7 @@ use svc_site::{
 use svc_store::Tx;
 
 use super::{check_manage, errors, is_open, may_manage};
-use crate::{
-    LINK_RELATION, RestSite,
-    contexts::EMBED_VIEW_EDIT,
-    posts::{context_arg, with_query},
-    respond,
-};
+use crate::{LINK_RELATION, RestSite, args::context_arg, contexts::EMBED_VIEW_EDIT, links::with_query, respond};
 
 /// The object type that additional fields name.
 const OBJECT: &str = "sidebar";

@@ -18,9 +18,10 @@ use svc_site::{
 
 use super::{check_manage, errors};
 use crate::{
-    RestSite, caller,
+    RestSite,
+    args::context_arg,
+    caller,
     contexts::{EMBED_VIEW_EDIT, VIEW_EDIT_EMBED},
-    posts::context_arg,
     request::block_viewer,
     respond,
 };

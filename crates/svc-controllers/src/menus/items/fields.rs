@@ -12,7 +12,7 @@ use svc_site::menus::item::{KINDS, NavItem};
 use crate::{
     LINK_RELATION, RestSite,
     contexts::{VIEW_EDIT, VIEW_EDIT_EMBED},
-    posts::schema_links,
+    links::schema_links,
 };
 
 /// The table of items.

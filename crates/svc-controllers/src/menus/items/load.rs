@@ -11,10 +11,7 @@ use svc_site::{
     menus::item::{Kind, NavItem},
 };
 
-use crate::{
-    LINK_RELATION, RestSite,
-    posts::{rights::PostRights, with_query},
-};
+use crate::{LINK_RELATION, RestSite, links::with_query, posts::rights::PostRights};
 
 /// What links of items are made of.
 pub(super) struct Linking<'a> {

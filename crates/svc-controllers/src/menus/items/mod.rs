@@ -28,9 +28,11 @@ use svc_store::posts as stored_posts;
 use self::{fields::ItemFields, load::Linking};
 use super::check_read;
 use crate::{
-    RestSite, caller,
+    RestSite,
+    args::context_arg,
+    caller,
     errors::{post_not_found, trash_not_supported},
-    posts::{Authorized, Posts, context_arg, params, validators},
+    posts::{Authorized, Posts, params, validators},
     respond,
 };
 

@@ -7,6 +7,7 @@ use svc_resource::Plan;
 use svc_routing::Result;
 use svc_site::{
     Settings, SiteResult,
+    errors::media as errors,
     media::{
         attached::{Attached, Parent},
         sizes,
@@ -16,7 +17,6 @@ use svc_site::{
 };
 use svc_store::{Db, Meta, posts};
 
-use super::errors;
 use crate::{
     RestSite,
     posts::{LoadedPost, item::PostItem},
@@ -76,16 +76,16 @@ pub(crate) async fn measure(
 
 impl PostItem {
     /// Its files; of posts of other types there are none.
-    pub(super) fn files(&self) -> &Attached {
+    pub(crate) fn files(&self) -> &Attached {
         static NONE: Attached = Attached::NONE;
         self.attached.as_ref().unwrap_or(&NONE)
     }
 
-    pub(super) fn is_image(&self) -> bool {
+    pub(crate) fn is_image(&self) -> bool {
         self.post.mime_type.starts_with("image/")
     }
 
-    pub(super) fn source_url(&self) -> String {
+    pub(crate) fn source_url(&self) -> String {
         self.files().url(&self.settings, &self.post.guid)
     }
 
@@ -118,3 +118,6 @@ impl PostItem {
         Some(format!("<p class=\"attachment\"><a href='{url}'>{inner}</a></p>"))
     }
 }
+
+/// Statuses that media can have.
+pub(crate) const STATUSES: [&str; 3] = ["inherit", "private", "trash"];
