@@ -6,6 +6,7 @@ mod conformance;
 mod crash;
 mod deps;
 mod dist;
+mod families;
 mod live;
 mod live_editor;
 mod live_sign_in;

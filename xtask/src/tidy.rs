@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 
-use crate::{deps, markdown, root, snippets, words};
+use crate::{deps, families, markdown, root, snippets, words};
 
 /// The longest source file, in lines.
 const FILE_LIMIT: usize = 800;
@@ -27,16 +27,21 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("svc-fetch", &[]),
     ("svc-packages", &["svc-php", "svc-text", "svc-content"]),
     ("svc-media", &["svc-text"]),
-    ("svc-controllers", &["svc-brand", "svc-php", "svc-text", "svc-schema", "svc-routing", "svc-resource", "svc-model",
-                          "svc-discovery", "svc-auth", "svc-content", "svc-blocks", "svc-store", "svc-fetch",
-                          "svc-packages", "svc-media"]),
+    ("svc-site", &["svc-brand", "svc-php", "svc-text", "svc-schema", "svc-routing", "svc-model",
+                   "svc-discovery", "svc-auth", "svc-content", "svc-blocks", "svc-store", "svc-fetch", "svc-packages", "svc-media"]),
+    ("svc-render", &["svc-brand", "svc-php", "svc-text", "svc-schema", "svc-routing", "svc-model",
+                   "svc-discovery", "svc-auth", "svc-content", "svc-blocks", "svc-store", "svc-fetch", "svc-packages", "svc-media",
+                     "svc-site"]),
+    ("svc-controllers", &["svc-brand", "svc-php", "svc-text", "svc-schema", "svc-routing", "svc-model",
+                   "svc-discovery", "svc-auth", "svc-content", "svc-blocks", "svc-store", "svc-fetch", "svc-packages", "svc-media",
+                          "svc-resource", "svc-site", "svc-render"]),
     ("svc-http", &["svc-brand", "svc-php", "svc-text", "svc-schema", "svc-routing", "svc-discovery", "svc-auth"]),
-    ("svc-login", &["svc-php", "svc-text", "svc-schema", "svc-routing", "svc-model", "svc-auth", "svc-store",
+    ("svc-login", &["svc-site", "svc-render", "svc-php", "svc-text", "svc-schema", "svc-routing", "svc-model", "svc-auth", "svc-store",
                     "svc-controllers", "svc-http"]),
-    ("svc-pages", &["svc-php", "svc-text", "svc-schema", "svc-model", "svc-discovery", "svc-auth", "svc-blocks", "svc-store",
+    ("svc-pages", &["svc-site", "svc-render", "svc-php", "svc-text", "svc-schema", "svc-model", "svc-discovery", "svc-auth", "svc-blocks", "svc-store",
                     "svc-packages", "svc-media", "svc-controllers", "svc-login"]),
     ("svc-wp-config", &[]),
-    ("svc-server", &["svc-brand", "svc-php", "svc-text", "svc-schema", "svc-routing", "svc-resource", "svc-model",
+    ("svc-server", &["svc-site", "svc-render", "svc-brand", "svc-php", "svc-text", "svc-schema", "svc-routing", "svc-resource", "svc-model",
                      "svc-discovery", "svc-auth", "svc-content", "svc-blocks", "svc-store", "svc-fetch",
                           "svc-packages", "svc-media", "svc-controllers",
                      "svc-http", "svc-login", "svc-pages", "svc-wp-config"]),
@@ -85,6 +90,7 @@ pub(crate) fn check() -> Result<()> {
         faults.extend(file_faults(&shown, &text));
     }
     faults.extend(deps::faults(&root)?);
+    faults.extend(families::faults(&root)?);
     faults.extend(markdown::faults(&root)?);
     faults.extend(snippets::faults(&root)?);
     faults.extend(words::faults(&root)?);
