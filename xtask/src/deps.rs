@@ -16,6 +16,7 @@ use crate::rust_source::{Kind, pieces};
 #[rustfmt::skip]
 const UNNAMED: &[(&str, &str, &str)] = &[
     ("svc-http", "svc-brand", "the demo of svc-routing, which a test includes, uses it"),
+    ("svc-tests", "svc-text", "the example extension, which a test includes, uses it"),
     ("svc-packages", "flate2", "selects the decoder of zip"),
     ("svc-media", "reqwest", "selects the TLS features of object_store's client"),
 ];
