@@ -1,4 +1,4 @@
-//! What a new site shows: a few posts, a page, categories, tags and a comment, in our own words.
+//! Sample content of a new site: posts, a page, categories, tags and a comment.
 
 /// A category or tag.
 pub(super) struct SampleTerm {
@@ -15,11 +15,11 @@ pub(super) struct SamplePost {
     pub(super) slug: &'static str,
     pub(super) excerpt: &'static str,
     pub(super) content: &'static str,
-    /// Slugs of its categories and tags.
+    /// Slugs of the post's categories and tags.
     pub(super) terms: &'static [&'static str],
-    /// How long before the site was made it was published.
+    /// Publication time, in hours before the creation of the site.
     pub(super) hours_ago: i64,
-    /// A comment under it.
+    /// Text of a comment.
     pub(super) comment: Option<&'static str>,
 }
 
@@ -56,7 +56,7 @@ pub(super) const POSTS: &[SamplePost] = &[
     },
 ];
 
-/// Who wrote the sample comments, and their address, which can belong to nobody.
+/// Author and email address of the sample comments. The domain is reserved.
 pub(super) const COMMENTER: (&str, &str) = ("A visitor", "visitor@example.com");
 
 #[cfg(test)]
