@@ -18,7 +18,7 @@ async fn the_front_page_tells_where_the_interface_is() {
     }
     let front = site.get("/").await;
     assert!(front.body.contains(&format!("<link rel=\"https://api.w.org/\" href=\"{home}/svc-json/\" />")));
-    for title in ["This site is running", "Writing the first post", "Bringing a site along"] {
+    for title in ["This site is running", "Writing the first post", "Moving a site here"] {
         assert!(front.body.contains(title), "{title}");
     }
     assert!(front.body.starts_with("<!DOCTYPE html>\n<html lang=\"en-US\">"));
@@ -45,7 +45,7 @@ async fn every_kind_of_page() {
         (post.clone(), 200, Some("posts/1"), "Everything on this page is also served as data"),
         ("/about/".to_owned(), 200, Some("pages/4"), "A page stands outside"),
         ("/category/how-to/".to_owned(), 200, Some("categories/2"), "Writing the first post"),
-        ("/tag/interface/".to_owned(), 200, Some("tags/4"), "Writing the first post"),
+        ("/tag/rest-api/".to_owned(), 200, Some("tags/4"), "Writing the first post"),
         ("/author/admin/".to_owned(), 200, Some("users/1"), "By admin"),
         (format!("/{year}/"), 200, None, "This site is running"),
         (format!("/{year}/{rest}/"), 200, None, "This site is running"),

@@ -83,9 +83,9 @@ mod tests {
     #[tokio::test(flavor = "multi_thread")]
     async fn a_stop_ends_requests_and_waits_for_the_one_that_blocks() {
         let requests = InFlight::new();
-        let (begun, wait) = std::sync::mpsc::channel();
+        let (started, wait) = std::sync::mpsc::channel();
         let blocks = get(move || async move {
-            begun.send(()).unwrap();
+            started.send(()).unwrap();
             tokio::task::block_in_place(|| std::thread::sleep(Duration::from_millis(200)));
             // A timer, which panics after the runtime has ended.
             tokio::time::sleep(Duration::from_secs(3600)).await;

@@ -149,9 +149,9 @@ impl FromStr for Network {
             None => (text, None),
         };
         let address = address.parse::<IpAddr>().map_err(|_| wrong())?.to_canonical();
-        let most = if address.is_ipv4() { 32 } else { 128 };
-        let bits = bits.map_or(Ok(most), |b| b.parse::<u8>().map_err(|_| wrong()))?;
-        if bits > most { Err(wrong()) } else { Ok(Network { address, bits }) }
+        let max_bits = if address.is_ipv4() { 32 } else { 128 };
+        let bits = bits.map_or(Ok(max_bits), |b| b.parse::<u8>().map_err(|_| wrong()))?;
+        if bits > max_bits { Err(wrong()) } else { Ok(Network { address, bits }) }
     }
 }
 
@@ -207,7 +207,7 @@ pub(super) fn boolean(text: &str) -> Result<bool, String> {
 /// A table prefix: letters, digits and underscores, since it becomes part of SQL statements.
 pub(super) fn table_prefix(text: &str) -> Result<String, String> {
     let fits = text.len() <= 40 && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
-    if fits { Ok(text.to_owned()) } else { Err("must be at most 40 letters, digits and underscores".to_owned()) }
+    if fits { Ok(text.to_owned()) } else { Err("must be at max_bits 40 letters, digits and underscores".to_owned()) }
 }
 
 /// A socket address, or a host name with a port.

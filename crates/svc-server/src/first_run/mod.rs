@@ -97,17 +97,17 @@ pub(crate) fn has_site(store: &Store) -> Result<bool> {
 ///
 /// # Errors
 /// If the database or the data folder cannot be written, or the system has no random bytes.
-pub(crate) fn create(data: &Path, store: &Store, address: &SiteUrl, now: DateTime<Utc>) -> Result<Option<Created>> {
+pub(crate) fn create(data: &Path, store: &Store, url: &SiteUrl, now: DateTime<Utc>) -> Result<Option<Created>> {
     let password = random_text(PASSWORD_LENGTH).map_err(|e| Error::Refused(e.to_string()))?;
     let hash = svc_auth::password::hash(password.expose().as_bytes()).map_err(|e| Error::Refused(e.to_string()))?;
-    let site = NewSite { address: address.as_str().to_owned(), hash, now: now.naive_utc() };
+    let site = NewSite { url: url.as_str().to_owned(), hash, now: now.naive_utc() };
     let making = || Error::store("cannot create the site");
     let file = password::file(data);
     password::store(&file, &password)?;
     // Tables are created in a separate step, since MySQL commits each of them together with the current transaction.
     store.write_blocking(schema::install).map_err(making())?;
-    let made = store.write_blocking(move |tx| site.fill(tx)).map_err(making())?;
-    if !made {
+    let created = store.write_blocking(move |tx| site.fill(tx)).map_err(making())?;
+    if !created {
         password::forget(&file);
         return Ok(None);
     }
@@ -116,7 +116,7 @@ pub(crate) fn create(data: &Path, store: &Store, address: &SiteUrl, now: DateTim
 
 /// The values that a new site depends on.
 struct NewSite {
-    address: String,
+    url: String,
     hash: String,
     /// In UTC, which is also the time zone of a new site.
     now: NaiveDateTime,
@@ -125,7 +125,7 @@ struct NewSite {
 impl NewSite {
     /// Writes the content of the site, unless there is one. Returns whether it did.
     fn fill(&self, tx: &mut Tx) -> std::result::Result<bool, StoreError> {
-        if !schema::claim(tx, &self.address)? {
+        if !schema::claim(tx, &self.url)? {
             return Ok(false);
         }
         let admin = self.admin(tx)?;
@@ -144,8 +144,8 @@ impl NewSite {
         let roles = StoredText::of(Roles::default().to_value());
         let prefix = tx.prefix().to_owned();
         let own = [
-            ("siteurl".to_owned(), StoredText::of(&self.address)),
-            ("home".to_owned(), StoredText::of(&self.address)),
+            ("siteurl".to_owned(), StoredText::of(&self.url)),
+            ("home".to_owned(), StoredText::of(&self.url)),
             ("admin_email".to_owned(), StoredText::of(self.email())),
             (format!("{prefix}user_roles"), roles),
         ];
@@ -154,7 +154,7 @@ impl NewSite {
 
     /// Email address of the site and its first user.
     fn email(&self) -> String {
-        let host = self.address.parse::<SiteUrl>().map(|u| u.host().to_owned()).unwrap_or_default();
+        let host = self.url.parse::<SiteUrl>().map(|u| u.host().to_owned()).unwrap_or_default();
         // Email addresses at loopback hosts are not reachable; example.com is reserved.
         let reachable = host.contains('.') && host.parse::<std::net::IpAddr>().is_err();
         format!("{LOGIN}@{}", if reachable { &host } else { "example.com" })
@@ -176,7 +176,7 @@ impl NewSite {
     }
 
     fn terms(&self, tx: &mut Tx) -> std::result::Result<HashMap<&'static str, Term>, StoreError> {
-        let mut made: HashMap<&'static str, Term> = HashMap::new();
+        let mut created: HashMap<&'static str, Term> = HashMap::new();
         for sample in sample::TERMS {
             let term = Term {
                 taxonomy: sample.taxonomy.to_owned(),
@@ -185,13 +185,13 @@ impl NewSite {
                 description: sample.description.to_owned(),
                 ..Term::default()
             };
-            made.insert(sample.slug, terms::insert(tx, &term)?);
+            created.insert(sample.slug, terms::insert(tx, &term)?);
         }
-        let default = sample::TERMS.first().and_then(|t| made.get(t.slug)).map_or(TermId(0), |t| t.id);
+        let default = sample::TERMS.first().and_then(|t| created.get(t.slug)).map_or(TermId(0), |t| t.id);
         for name in ["default_category", "default_email_category"] {
             stored::set(tx, name, &StoredText::of(default.0), true)?;
         }
-        Ok(made)
+        Ok(created)
     }
 
     fn post(
@@ -221,7 +221,7 @@ impl NewSite {
         };
         post.id = posts::insert(tx, &post)?;
         let kind = if sample.post_type == "page" { "page_id" } else { "p" };
-        post.guid = format!("{}/?{kind}={}", self.address, post.id);
+        post.guid = format!("{}/?{kind}={}", self.url, post.id);
         posts::update(tx, &post)?;
         for taxonomy in ["category", "post_tag"] {
             let ids: Vec<TermId> = sample

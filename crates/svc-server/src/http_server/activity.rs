@@ -164,7 +164,7 @@ impl Activity {
     /// Why the connection should be closed now, if it should.
     pub(super) fn verdict(&self, now: Instant, limits: &Limits) -> Option<&'static str> {
         let state = self.state();
-        let since = |moment: Instant| now.saturating_duration_since(moment);
+        let since = |time: Instant| now.saturating_duration_since(time);
         if state.n_in_progress == 0 {
             if !state.has_served && since(state.opened) >= limits.header {
                 return Some("no request within the time limit");

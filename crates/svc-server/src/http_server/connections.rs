@@ -57,7 +57,7 @@ struct Open {
 /// Decision about a new connection.
 pub(super) enum Admission {
     /// It is served. The slot is released on drop.
-    Admitted(Place),
+    Admitted(Slot),
     /// It is rejected: the network has reached its limit, and all of its connections are in use.
     NetworkFull,
     /// It waits: all connections are in use.
@@ -65,13 +65,13 @@ pub(super) enum Admission {
 }
 
 /// The slot of one connection.
-pub(super) struct Place {
+pub(super) struct Slot {
     id: u64,
     pub(super) activity: Arc<Activity>,
     connections: Arc<Connections>,
 }
 
-impl Drop for Place {
+impl Drop for Slot {
     fn drop(&mut self) {
         self.connections.list().remove(self.id);
         self.connections.freed.notify_one();
@@ -155,7 +155,7 @@ impl Connections {
         if let Some(network) = network {
             *list.n_by_network.entry(network).or_default() += 1;
         }
-        Admission::Admitted(Place { id, activity, connections: Arc::clone(self) })
+        Admission::Admitted(Slot { id, activity, connections: Arc::clone(self) })
     }
 
     /// Waits until a slot is free, or a short time: other connections may become idle.

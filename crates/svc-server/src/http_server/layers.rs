@@ -63,16 +63,16 @@ pub fn middleware_stack(router: Router, config: &Config) -> Router {
 /// after its change was made. A response that was not compressed does not vary by encoding, so `Vary` of the REST API is
 /// unchanged.
 async fn encoding(mut request: Request, next: Next) -> Response {
-    let asked = request.headers().get_all(header::ACCEPT_ENCODING).iter().any(|v| {
+    let accepts_compression = request.headers().get_all(header::ACCEPT_ENCODING).iter().any(|v| {
         v.to_str()
             .is_ok_and(|v| v.split(',').any(|e| matches!(e.split(';').next().unwrap_or("").trim(), "gzip" | "br")))
     });
-    if !asked {
+    if !accepts_compression {
         request.headers_mut().remove(header::ACCEPT_ENCODING);
     }
     let mut response = next.run(request).await;
     if !response.headers().contains_key(header::CONTENT_ENCODING) {
-        let kept: Vec<HeaderValue> = response
+        let others: Vec<HeaderValue> = response
             .headers()
             .get_all(header::VARY)
             .iter()
@@ -80,7 +80,7 @@ async fn encoding(mut request: Request, next: Next) -> Response {
             .cloned()
             .collect();
         response.headers_mut().remove(header::VARY);
-        for value in kept {
+        for value in others {
             response.headers_mut().append(header::VARY, value);
         }
     }

@@ -18,7 +18,7 @@ use tower::ServiceExt;
 
 use super::{
     activity::{Activity, Close, RequestBody, ResponseBody, Socket},
-    connections::{Admission, Connections, Place},
+    connections::{Admission, Connections, Slot},
     log::Seldom,
 };
 use crate::{
@@ -117,7 +117,7 @@ pub async fn serve(listener: TcpListener, router: Router, limits: Limits, stop: 
     {
         let mut next = std::pin::pin!(accept(&listener, &connections, &refused));
         loop {
-            let (stream, peer, place) = tokio::select! {
+            let (stream, peer, slot) = tokio::select! {
                 () = &mut stop => break,
                 () = &mut sweep => break,
                 accepted = &mut next => accepted,
@@ -125,11 +125,11 @@ pub async fn serve(listener: TcpListener, router: Router, limits: Limits, stop: 
             next.set(accept(&listener, &connections, &refused));
             // Small responses must not wait for a full packet.
             drop(stream.set_nodelay(true));
-            let activity = Arc::clone(&place.activity);
+            let activity = Arc::clone(&slot.activity);
             let service = service(router.clone(), peer, Arc::clone(&activity));
             let io = TokioIo::new(Socket::new(stream, activity));
             let connection = builder.serve_connection_with_upgrades(io, service).into_owned();
-            tokio::spawn(drive(connection, place, peer, stopped.clone()));
+            tokio::spawn(serve_connection(connection, slot, peer, stopped.clone()));
         }
     }
     drop((listener, stopped));
@@ -177,16 +177,16 @@ fn service(
 }
 
 /// Serves a connection until the client, the server or the limits end it.
-async fn drive<S>(
+async fn serve_connection<S>(
     connection: UpgradeableConnection<'static, TokioIo<Socket>, S, TokioExecutor>,
-    place: Place,
+    slot: Slot,
     peer: SocketAddr,
     mut stopped: watch::Receiver<()>,
 ) where
     S: hyper::service::Service<http::Request<Incoming>, Response = http::Response<ResponseBody>, Error = Infallible>,
     S::Future: Send + 'static,
 {
-    let activity = Arc::clone(&place.activity);
+    let activity = Arc::clone(&slot.activity);
     let mut connection = std::pin::pin!(connection);
     let mut is_stopping = false;
     loop {
@@ -217,7 +217,7 @@ async fn accept(
     listener: &TcpListener,
     connections: &Arc<Connections>,
     refused: &Seldom,
-) -> (TcpStream, SocketAddr, Place) {
+) -> (TcpStream, SocketAddr, Slot) {
     loop {
         let (stream, peer) = match listener.accept().await {
             Ok(accepted) => accepted,
@@ -232,7 +232,7 @@ async fn accept(
         };
         loop {
             match connections.admit(peer.ip()) {
-                Admission::Admitted(place) => return (stream, peer, place),
+                Admission::Admitted(slot) => return (stream, peer, slot),
                 Admission::NetworkFull => break,
                 // Further connections wait in the system's queue.
                 Admission::Full => connections.changed().await,

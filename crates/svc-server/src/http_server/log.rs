@@ -34,9 +34,9 @@ pub(super) async fn record(mut request: Request, next: Next) -> Response {
     let _within = span.enter();
     let ms = (ms * 100.0).round() / 100.0;
     if status >= 500 {
-        tracing::error!(%method, path, status, ms, client, "answered");
+        tracing::error!(%method, path, status, ms, client, "response");
     } else {
-        tracing::info!(%method, path, status, ms, client, "answered");
+        tracing::info!(%method, path, status, ms, client, "response");
     }
     drop(_within);
     response.headers_mut().insert(REQUEST_ID, value);

@@ -114,13 +114,13 @@ impl SiteBuilder {
         crate::cli::main(self)
     }
 
-    /// Opens the site of a configuration. An empty database gets a new site with the URL `address`, unless the configuration sets
+    /// Opens the site of a configuration. An empty database gets a new site with the URL `url`, unless the configuration sets
     /// one.
     ///
     /// # Errors
     /// If the data folder, the keys or the database cannot be used.
-    pub fn open(&self, config: &Config, address: &SiteUrl) -> Result<OpenSite> {
-        let address = config.site_url.as_ref().unwrap_or(address);
+    pub fn open(&self, config: &Config, url: &SiteUrl) -> Result<OpenSite> {
+        let url = config.site_url.as_ref().unwrap_or(url);
         let clock = self.clock.unwrap_or(|| Utc::now().naive_utc());
         first_run::folder(&config.data)?;
         let _turn = first_run::turn(&config.data);
@@ -133,7 +133,7 @@ impl SiteBuilder {
                 if let Some(name) = &config.theme {
                     active_theme::require(&config.content_dir, name)?;
                 }
-                first_run::create(&config.data, &store, address, clock().and_utc())?
+                first_run::create(&config.data, &store, url, clock().and_utc())?
             }
             // No site is created in the database of a WordPress.
             (false, Some(file)) => return Err(no_site(file, &config.table_prefix)),
@@ -145,8 +145,8 @@ impl SiteBuilder {
             config.keys.complete(&config.data, |name| secrets.get(name).map(|stored| stored.text().to_owned()))?;
         let mut site =
             Site::new(store, config.brand.clone(), &config.content_dir).with_keys(keys.clone()).with_clock(clock);
-        if let Some(address) = &config.site_url {
-            site = site.at(address.as_str());
+        if let Some(url) = &config.site_url {
+            site = site.at(url.as_str());
         }
         // Read directly, since the site's settings depend on the types that are registered below.
         let stored = site.store.read(|db| svc_store::options::get(db, "home"));
@@ -177,7 +177,7 @@ impl SiteBuilder {
             prepare(&mut site);
         }
         let site = site.finish();
-        let (home, installed_at) = addresses(&site)?;
+        let (home, installed_at) = site_urls(&site)?;
         let local = config.environment_for(&home) == Environment::Local;
         let passwords = home.is_tls() || local;
         let identities = Arc::new(Identities::new(Arc::clone(&site), keys));
@@ -219,7 +219,7 @@ async fn whole_request(State(site): State<Arc<Site>>, mut request: Request, next
 }
 
 /// The site's public URL, and the path of its log-in page, from its options.
-fn addresses(site: &Site) -> Result<(SiteUrl, String)> {
+fn site_urls(site: &Site) -> Result<(SiteUrl, String)> {
     let settings = site.settings().map_err(|e| Error::Refused(format!("the site's options: {}", e.message())))?;
     let read = |name: &str| -> Result<SiteUrl> {
         let stored = settings.option(name);
