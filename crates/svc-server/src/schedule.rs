@@ -19,7 +19,7 @@ const PAUSE: Duration = Duration::from_millis(200);
 pub struct Schedule(JoinHandle<()>);
 
 impl Schedule {
-    /// Starts the task.
+    /// Starts the task on this site.
     pub(crate) fn start(site: Arc<Site>) -> Self {
         Schedule(tokio::spawn(async move {
             media::remove_interrupted_uploads(&site).await;

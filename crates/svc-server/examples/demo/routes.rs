@@ -241,7 +241,7 @@ async fn decide(req: Request) -> Result<Decision> {
     match req.require::<String>("mode")?.as_str() {
         "true" => Ok(Decision::True),
         "one" | "text" => Ok(Decision::Truthy),
-        // Only `false` and `null` refuse; zero does not.
+        // Zero is neither exactly false nor null, which are what refuses.
         "zero" => Ok(Decision::Truthy),
         "error" => Err(Error::new("fx_denied", "Denied by the fixture.").with_status(418)),
         "nostatus" => Err(Error::new("fx_denied_plain", "Denied without a status.")),

@@ -1,4 +1,4 @@
-//! Types, taxonomies, meta and additional fields of the recorded site.
+//! Types, taxonomies, meta and additional fields, as `register_post_type` and its like declare them on the recorded site.
 
 use std::sync::Arc;
 
@@ -17,10 +17,10 @@ use svc_store::{
     posts,
 };
 
-/// User meta and field with the nickname.
+/// Meta and field in which a user's nickname is kept.
 const NICK: &str = "fx_nick";
 
-/// The time zone of the site's options.
+/// The site's time zone as its options name it.
 pub(crate) fn zone(site: &Site) -> SiteZone {
     match site.settings() {
         Ok(settings) => {
@@ -53,7 +53,7 @@ fn sidebars(site: &mut Site) {
     site.register_sidebar(Sidebar::new("sidebar-public", "Public Area").describe("Readable by everyone.").in_rest());
 }
 
-/// Theme supports, and a pattern.
+/// What the theme supports by code, and a pattern of the site's own.
 fn theme(site: &mut Site) {
     let formats =
         ["standard", "aside", "gallery", "link", "image", "quote", "status", "video", "audio", "chat"].map(Value::from);
@@ -160,7 +160,7 @@ fn other_meta(site: &mut Site) {
     }
 }
 
-/// Additional fields of responses.
+/// Fields that responses get beside their own.
 pub(crate) fn fields(registry: &mut Registry, site: &Arc<Site>) {
     let schema = build::integer().describe("Words in the raw content.").context(&["view", "edit"]).readonly();
     nick(registry, site);
@@ -178,7 +178,7 @@ pub(crate) fn fields(registry: &mut Registry, site: &Arc<Site>) {
     registry.field(&["comment"], "fx_noschema", named);
 }
 
-/// A field of users, stored as meta.
+/// A field of users that is kept in their meta.
 fn nick(registry: &mut Registry, site: &Arc<Site>) {
     let schema = build::string().describe("Nickname.").max_length(12).context(&["view", "edit", "embed"]);
     let (reads, writes) = (Arc::clone(site), Arc::clone(site));
@@ -203,15 +203,15 @@ fn nick(registry: &mut Registry, site: &Arc<Site>) {
     registry.field(&["user"], NICK, nick);
 }
 
-/// Counts words as PHP's `str_word_count`: runs of ASCII letters, apostrophes and hyphens. These marks do not count at the ends of
-/// the text.
+/// Words as PHP's `str_word_count` sees them: runs of ASCII letters, apostrophes and hyphens; only at the ends of the
+/// whole text these marks do not count.
 fn n_words(text: &str) -> usize {
     let in_word = |c: char| c.is_ascii_alphabetic() || matches!(c, '\'' | '-');
     let text = text.trim_start_matches(['\'', '-']).trim_end_matches('-');
     text.split(|c| !in_word(c)).filter(|run| !run.is_empty()).count()
 }
 
-/// Sanitizes a slug. The callback in WordPress also receives the key, and uses it as a fallback.
+/// Cleans a text as a slug. The peer's own cleaning gets the key too, and takes it where nothing is left.
 fn title_or_key(text: &str) -> String {
     let slug = svc_text::sanitize_title(text);
     if slug.is_empty() { "fx_clean".to_owned() } else { slug }

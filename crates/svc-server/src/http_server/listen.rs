@@ -32,7 +32,7 @@ const HEAD_LIMIT: usize = 64 << 10;
 /// Length of the system's queue of connections. If a burst overflows it, clients retry after a second.
 const BACKLOG: u32 = 4_096;
 
-/// Pause of the loop if the system has no more sockets.
+/// How long the loop pauses when the system has no more sockets to give.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
 /// Maximum duration of a graceful close.
@@ -117,19 +117,19 @@ pub async fn serve(listener: TcpListener, router: Router, limits: Limits, stop: 
     {
         let mut next = std::pin::pin!(accept(&listener, &connections, &refused));
         loop {
-            let (stream, peer, slot) = tokio::select! {
+            let (stream, peer, place) = tokio::select! {
                 () = &mut stop => break,
                 () = &mut sweep => break,
                 accepted = &mut next => accepted,
             };
             next.set(accept(&listener, &connections, &refused));
-            // Small responses must not wait for a full packet.
+            // A small response should not wait for a full packet.
             drop(stream.set_nodelay(true));
-            let activity = Arc::clone(&slot.activity);
+            let activity = Arc::clone(&place.activity);
             let service = service(router.clone(), peer, Arc::clone(&activity));
             let io = TokioIo::new(Socket::new(stream, activity));
             let connection = builder.serve_connection_with_upgrades(io, service).into_owned();
-            tokio::spawn(serve_connection(connection, slot, peer, stopped.clone()));
+            tokio::spawn(serve_connection(connection, place, peer, stopped.clone()));
         }
     }
     drop((listener, stopped));
@@ -179,14 +179,14 @@ fn service(
 /// Serves a connection until the client, the server or the limits end it.
 async fn serve_connection<S>(
     connection: UpgradeableConnection<'static, TokioIo<Socket>, S, TokioExecutor>,
-    slot: Slot,
+    place: Slot,
     peer: SocketAddr,
     mut stopped: watch::Receiver<()>,
 ) where
     S: hyper::service::Service<http::Request<Incoming>, Response = http::Response<ResponseBody>, Error = Infallible>,
     S::Future: Send + 'static,
 {
-    let activity = Arc::clone(&slot.activity);
+    let activity = Arc::clone(&place.activity);
     let mut connection = std::pin::pin!(connection);
     let mut is_stopping = false;
     loop {
@@ -232,7 +232,7 @@ async fn accept(
         };
         loop {
             match connections.admit(peer.ip()) {
-                Admission::Admitted(slot) => return (stream, peer, slot),
+                Admission::Admitted(place) => return (stream, peer, place),
                 Admission::NetworkFull => break,
                 // Further connections wait in the system's queue.
                 Admission::Full => connections.changed().await,
