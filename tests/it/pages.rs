@@ -42,8 +42,8 @@ async fn every_kind_of_page() {
     #[rustfmt::skip]
     let rows = [
         // path, status, route of the resource, a text on the page
-        (post.clone(), 200, Some("posts/1"), "Everything on this page is also served as data"),
-        ("/about/".to_owned(), 200, Some("pages/4"), "A page stands outside"),
+        (post.clone(), 200, Some("posts/1"), "Everything on this page is also available"),
+        ("/about/".to_owned(), 200, Some("pages/4"), "Pages are not part of the list"),
         ("/category/how-to/".to_owned(), 200, Some("categories/2"), "Writing the first post"),
         ("/tag/rest-api/".to_owned(), 200, Some("tags/4"), "Writing the first post"),
         ("/author/admin/".to_owned(), 200, Some("users/1"), "By admin"),
@@ -80,7 +80,7 @@ async fn other_addresses_lead_to_the_proper_one() {
         ("/?p=1".to_owned(), post.clone()), (path.trim_end_matches('/').to_owned(), post.clone()),
         ("/about".to_owned(), format!("{home}/about/")), ("/?page_id=4".to_owned(), format!("{home}/about/")),
         ("/?author=1".to_owned(), format!("{home}/author/admin/")), ("/category/how-to".to_owned(), format!("{home}/category/how-to/")),
-        ("/?tag=interface".to_owned(), format!("{home}/tag/interface/")),
+        ("/?tag=rest-api".to_owned(), format!("{home}/tag/rest-api/")),
     ];
     for (from, to) in rows {
         let answer = site.get(&from).await;
