@@ -41,7 +41,7 @@ async fn every_kind_of_page() {
     let (year, rest) = (&post[1..5], &post[6..8]);
     #[rustfmt::skip]
     let rows = [
-        // path, status, route of the resource, a text on the page
+        // path, status, route of the resource, text on the page
         (post.clone(), 200, Some("posts/1"), "Everything on this page is also available"),
         ("/about/".to_owned(), 200, Some("pages/4"), "Pages are not part of the list"),
         ("/category/how-to/".to_owned(), 200, Some("categories/2"), "Writing the first post"),
