@@ -18,7 +18,7 @@ async fn the_front_page_links_to_the_rest_api() {
     }
     let front = site.get("/").await;
     assert!(front.body.contains(&format!("<link rel=\"https://api.w.org/\" href=\"{home}/svc-json/\" />")));
-    for title in ["This site is running", "Writing the first post", "Bringing a site along"] {
+    for title in ["This site is running", "Writing the first post", "Moving a site here"] {
         assert!(front.body.contains(title), "{title}");
     }
     assert!(front.body.starts_with("<!DOCTYPE html>\n<html lang=\"en-US\">"));
@@ -42,10 +42,10 @@ async fn all_kinds_of_pages_are_served() {
     #[rustfmt::skip]
     let rows = [
         // path, status, route of the resource, text on the page
-        (post.clone(), 200, Some("posts/1"), "Everything on this page is also served as data"),
-        ("/about/".to_owned(), 200, Some("pages/4"), "A page stands outside"),
+        (post.clone(), 200, Some("posts/1"), "Everything on this page is also available"),
+        ("/about/".to_owned(), 200, Some("pages/4"), "Pages are not part of the list"),
         ("/category/how-to/".to_owned(), 200, Some("categories/2"), "Writing the first post"),
-        ("/tag/interface/".to_owned(), 200, Some("tags/4"), "Writing the first post"),
+        ("/tag/rest-api/".to_owned(), 200, Some("tags/4"), "Writing the first post"),
         ("/author/admin/".to_owned(), 200, Some("users/1"), "By admin"),
         (format!("/{year}/"), 200, None, "This site is running"),
         (format!("/{year}/{rest}/"), 200, None, "This site is running"),
@@ -80,7 +80,7 @@ async fn other_urls_redirect_to_the_canonical_one() {
         ("/?p=1".to_owned(), post.clone()), (path.trim_end_matches('/').to_owned(), post.clone()),
         ("/about".to_owned(), format!("{home}/about/")), ("/?page_id=4".to_owned(), format!("{home}/about/")),
         ("/?author=1".to_owned(), format!("{home}/author/admin/")), ("/category/how-to".to_owned(), format!("{home}/category/how-to/")),
-        ("/?tag=interface".to_owned(), format!("{home}/tag/interface/")),
+        ("/?tag=rest-api".to_owned(), format!("{home}/tag/rest-api/")),
     ];
     for (from, to) in rows {
         let response = site.get(&from).await;

@@ -30,13 +30,13 @@ const FAILED: &str = "The comment was not posted";
 
 pub(crate) async fn handle(State(pages): State<Arc<LoginPages>>, request: Request) -> Response {
     if *request.method() != Method::POST {
-        let answer = view::message(
+        let response = view::message(
             &pages,
             StatusCode::METHOD_NOT_ALLOWED,
             FAILED,
             "This method is not allowed. Submit the form below a post.",
         );
-        return respond(&pages, Ok(answer.header(header::ALLOW, "POST")));
+        return respond(&pages, Ok(response.header(header::ALLOW, "POST")));
     }
     let parts = LoginRequest::of(&request, &pages);
     let page = match form::read_up_to(request, form::MAX_COMMENT_SIZE).await {
@@ -82,11 +82,11 @@ impl LoginPages {
         };
         let consents = form.has("wp-comment-cookies-consent");
         let to = redirect_url(form, &settings, &stored, consents);
-        let answer = LoginResponse::redirect(&to);
+        let response = LoginResponse::redirect(&to);
         Ok(if is_guest {
-            answer.cookies(guest_cookies(&settings, &hash, &stored, self.identities.now(), consents))
+            response.cookies(guest_cookies(&settings, &hash, &stored, self.identities.now(), consents))
         } else {
-            answer
+            response
         })
     }
 }

@@ -6,8 +6,8 @@ use svc_site::Settings;
 
 use crate::{identity::LoginSettings, redirect::encode};
 
-/// Seconds for which the browser keeps a remembered cookie after the session has expired, so that an open page can ask the
-/// user to log in again.
+/// Seconds for which the browser keeps a remembered cookie after the session has expired, so that an open page can
+/// prompt the user to log in again.
 const GRACE: i64 = 12 * 3600;
 
 /// A new session.

@@ -74,7 +74,7 @@ struct LoginRequest {
     headers: HeaderMap,
     query: Form,
     /// Path and query, as sent.
-    address: String,
+    url: String,
     client: IpAddr,
     /// Whether the browser reached the site over TLS.
     tls: bool,
@@ -87,7 +87,7 @@ impl LoginRequest {
         LoginRequest {
             headers: request.headers().clone(),
             query: Form::parse(request.uri().query().unwrap_or_default()),
-            address: request.uri().to_string(),
+            url: request.uri().to_string(),
             client: client.map_or(IpAddr::from([0, 0, 0, 0]), |c| c.address),
             tls: client.is_some_and(|c| c.tls) || settings.is_ok_and(|s| s.option("siteurl").starts_with("https://")),
         }
@@ -181,7 +181,7 @@ impl LoginPages {
     /// A redirect to the log-in page, which then redirects back.
     fn to_login(&self, parts: &LoginRequest, settings: &Settings) -> LoginResponse {
         let sites = [settings.option("siteurl")];
-        let back = redirect::on_site(&parts.address, &sites).unwrap_or_default();
+        let back = redirect::on_site(&parts.url, &sites).unwrap_or_default();
         let to = redirect::with_query(&self.login_url(settings), &[("redirect_to", &back), ("reauth", "1")]);
         LoginResponse::redirect(&to)
     }

@@ -118,7 +118,7 @@ impl LoginPages {
         page.account = Some((session.user.display_name.clone(), self.log_out_url(session)));
         let template = ProfilePage {
             page,
-            notice: DONE.iter().find(|(word, _)| *word == done).map_or("", |(_, text)| text),
+            notice: DONE.iter().find(|(value, _)| *value == done).map_or("", |(_, text)| text),
             name: session.user.display_name.clone(),
             login: session.user.login.clone(),
             email: session.user.email.clone(),

@@ -204,9 +204,9 @@ impl PageBuilder<'_> {
             .into_iter()
             .filter(|t| self.site.taxonomies.get(&t.taxonomy).is_some_and(|x| x.publicly_queryable && x.show_ui))
             .collect();
-        let addresses = urls::term_urls(self.db, self.site, self.settings, &shown)?;
+        let term_urls = urls::term_urls(self.db, self.site, self.settings, &shown)?;
         let mut groups: Vec<(String, TermGroup)> = Vec::new();
-        for (term, url) in shown.iter().zip(addresses) {
+        for (term, url) in shown.iter().zip(term_urls) {
             let link = Link { title_html: self.texts.title(&term.name), url, current: false };
             match groups.iter_mut().find(|(name, _)| *name == term.taxonomy) {
                 Some((_, group)) => group.terms.push(link),
@@ -380,7 +380,7 @@ impl PageBuilder<'_> {
     fn feed_item(
         &self,
         post: &Post,
-        addresses: &HashMap<PostId, String>,
+        post_urls: &HashMap<PostId, String>,
         authors: &HashMap<UserId, User>,
         all_terms: &HashMap<PostId, Vec<Term>>,
     ) -> FeedItem {
@@ -390,7 +390,7 @@ impl PageBuilder<'_> {
         let summary_only = self.settings.number("rss_use_excerpt") != 0;
         FeedItem {
             title: plain(&self.title_html(post)),
-            url: addresses.get(&post.id).cloned().unwrap_or_default(),
+            url: post_urls.get(&post.id).cloned().unwrap_or_default(),
             author: authors.get(&post.author).map(|u| u.display_name.clone()),
             date: self.utc(post).map(rfc2822).unwrap_or_default(),
             categories: names.filter(shown).map(|t| decode(&t.name)).collect(),
@@ -411,7 +411,7 @@ impl PageBuilder<'_> {
             return self.not_found();
         };
         let base = self.settings.option("upload_url_path").trim_end_matches('/');
-        let base = if base.is_empty() { self.settings.urls.site.site_url(uploads::ADDRESS) } else { base.to_owned() };
+        let base = if base.is_empty() { self.settings.urls.site.site_url(uploads::PATH) } else { base.to_owned() };
         Ok(Page::redirect(&format!("{base}/{}", file.trim_start_matches('/'))))
     }
 

@@ -13,10 +13,10 @@ use crate::{
 
 /// Sends the height of the post, and the links that are followed, to the embedding page, in the message format of WordPress.
 /// The secret in the frame's URL identifies the frame.
-const SCRIPT: &str = r##"(function(w,d){var s=/[#&?]secret=([A-Za-z0-9]+)/.exec(w.location.hash);if(w.parent===w||!s)return;function say(m,v){w.parent.postMessage({message:m,value:v,secret:s[1]},"*")}function tell(){say("height",Math.ceil(d.body.getBoundingClientRect().height))}w.addEventListener("load",tell);w.addEventListener("resize",tell);d.addEventListener("click",function(e){var a=e.target.closest&&e.target.closest("a[href]");if(a){e.preventDefault();say("link",a.href)}});tell()})(window,document);"##;
+const SCRIPT: &str = r##"(function(w,d){var s=/[#&?]secret=([A-Za-z0-9]+)/.exec(w.location.hash);if(w.parent===w||!s)return;function send(m,v){w.parent.postMessage({message:m,value:v,secret:s[1]},"*")}function sendHeight(){send("height",Math.ceil(d.body.getBoundingClientRect().height))}w.addEventListener("load",sendHeight);w.addEventListener("resize",sendHeight);d.addEventListener("click",function(e){var a=e.target.closest&&e.target.closest("a[href]");if(a){e.preventDefault();send("link",a.href)}});sendHeight()})(window,document);"##;
 
 /// SHA-256 of [`SCRIPT`], for a content security policy that allows only this script.
-const SCRIPT_DIGEST: &str = "qSfPSo/rHRplCnMiOksqR94s7PlRvUb0UuxppMUsDHQ=";
+const SCRIPT_DIGEST: &str = "NAjpRT/fYJ/xSco9LUpbHYPpvB3tqsiNMZLPMQaLkwk=";
 
 /// The content security policy: allows the page's own script, and any site as the frame's parent.
 fn policy() -> String {

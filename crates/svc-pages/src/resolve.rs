@@ -235,7 +235,7 @@ impl PageResolver<'_> {
                 Ok(id) => terms::get(self.db, TermId(id), Some(name))?,
                 Err(_) => None,
             },
-            // The last slug names the term; the ones before it only make the address readable.
+            // The last slug names the term; the ones before it are ignored.
             TermKey::Path(_, path) => match path.trim_matches('/').rsplit('/').next() {
                 Some(slug) => terms::by_slug(self.db, slug, name)?,
                 None => None,

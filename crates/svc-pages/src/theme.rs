@@ -49,8 +49,8 @@ impl PageBuilder<'_> {
         slugs: &[String],
         context: TemplateContext,
     ) -> SiteResult<Option<Page>> {
-        let (address, missing, visitor) = (self.url.clone(), self.missing.clone(), self.visitor.clone());
-        let context = TemplateContext { address, missing, visitor, ..context };
+        let (url, missing, visitor) = (self.url.clone(), self.missing.clone(), self.visitor.clone());
+        let context = TemplateContext { address: url, missing, visitor, ..context };
         let Some(RenderedPage { html, css, theme, styles }) =
             page_template::render_template(self.site, self.settings, self.db, slugs, context)?
         else {

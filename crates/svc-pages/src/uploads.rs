@@ -22,7 +22,7 @@ use svc_media::{ReadPart, Storage, StoredFile};
 use tower_http::services::ServeDir;
 
 /// Path of uploads below the site's URL. It does not depend on the brand, since stored content links to it.
-pub const ADDRESS: &str = "/wp-content/uploads";
+pub const PATH: &str = "/wp-content/uploads";
 
 /// Path of theme files below the site's URL, and their folder in the content folder.
 const THEMES: (&str, &str) = ("/wp-content/themes", "themes");
@@ -68,23 +68,23 @@ const MAX_NAME_LENGTH: usize = 255;
 /// Content security policy of files that a browser might show as a page.
 const SANDBOX: HeaderValue = HeaderValue::from_static("sandbox; default-src 'none'");
 
-/// A router for the files of this storage at [`ADDRESS`], and for theme files. `site_path` is the path of the site's URL: empty,
+/// A router for the files of this storage at [`PATH`], and for theme files. `site_path` is the path of the site's URL: empty,
 /// or `/blog`.
 pub fn router(site_path: &str, storage: Storage, content_dir: &Path) -> Router {
-    let (address, folder) = THEMES;
+    let (themes_path, folder) = THEMES;
     let themes = ServeDir::new(content_dir.join(folder)).append_index_html_on_directories(false);
-    let upload_guard = Folder::new(content_dir.join(UPLOADS), format!("{site_path}{ADDRESS}"), |name| {
+    let upload_guard = Folder::new(content_dir.join(UPLOADS), format!("{site_path}{PATH}"), |name| {
         // All extensions are checked: some web servers execute `a.php.jpg`, and the file may have been made for those.
         !name.split('.').skip(1).any(|extension| REFUSED_EXTENSIONS.contains(&extension))
     });
-    let theme_guard = Folder::new(content_dir.join(folder), format!("{site_path}{address}"), |name| {
+    let theme_guard = Folder::new(content_dir.join(folder), format!("{site_path}{themes_path}"), |name| {
         name.rsplit_once('.').is_some_and(|(_, extension)| THEME_EXTENSIONS.contains(&extension))
     });
     let uploads = Router::new()
-        .route(&format!("{site_path}{ADDRESS}/{{*path}}"), get(serve).with_state(storage))
+        .route(&format!("{site_path}{PATH}/{{*path}}"), get(serve).with_state(storage))
         .layer(from_fn_with_state(upload_guard, guard));
     let themes = Router::new()
-        .nest_service(&format!("{site_path}{address}"), themes)
+        .nest_service(&format!("{site_path}{themes_path}"), themes)
         .layer(from_fn_with_state(theme_guard, guard));
     uploads.merge(themes)
 }
@@ -336,7 +336,7 @@ mod tests {
             ("/2024%2f..%2f..%2fsecret.png", 404, false), ("/2024/%C3%BC%20b.png", 200, false),
         ];
         for (path, status, download) in rows {
-            let (parts, body) = send(dir.path(), &format!("{ADDRESS}{path}"), &[]).await;
+            let (parts, body) = send(dir.path(), &format!("{PATH}{path}"), &[]).await;
             assert_eq!(parts.status, status, "{path}");
             assert_eq!(parts.headers.contains_key(header::CONTENT_DISPOSITION), download, "{path}");
             if status == 200 {
@@ -405,7 +405,7 @@ mod tests {
             ("bytes=4-2", 200, "0123456789", None),
         ];
         for (range, status, expected, content_range) in rows {
-            let (parts, body) = send(dir.path(), &format!("{ADDRESS}/2024/a.png"), &[("range", range)]).await;
+            let (parts, body) = send(dir.path(), &format!("{PATH}/2024/a.png"), &[("range", range)]).await;
             assert_eq!((parts.status.as_u16(), body.as_slice()), (status, expected.as_bytes()), "{range}");
             let header = parts.headers.get(header::CONTENT_RANGE).map(|v| v.to_str().unwrap());
             assert_eq!(header, content_range, "{range}");
@@ -415,7 +415,7 @@ mod tests {
     #[tokio::test]
     async fn conditional_requests() {
         let dir = content();
-        let path = format!("{ADDRESS}/2024/a.png");
+        let path = format!("{PATH}/2024/a.png");
         let (first, _) = send(dir.path(), &path, &[]).await;
         let header = |name| first.headers[name].to_str().unwrap().to_owned();
         let (tag, date) = (header(header::ETAG), header(header::LAST_MODIFIED));

@@ -1,4 +1,7 @@
-//! A content server: configuration, composition, pages.
+//! A content server as a library: a program adds types, routes and extensions with [`SiteBuilder`] and runs the command line.
+//!
+//! The crate contains the configuration, the command line, the HTTP server, the first start, and the composition of a site from
+//! the other crates.
 
 mod accounts;
 mod active_theme;
@@ -17,7 +20,7 @@ pub use schedule::Schedule;
 pub use site::{OpenSite, SiteBuilder};
 pub use svc_pages::Texts;
 
-// What a program that builds its own site names, so that it needs no other crate of ours.
+// Crates that programs with a `SiteBuilder` use.
 pub use svc_auth as auth;
 pub use svc_controllers as controllers;
 pub use svc_model as model;

@@ -29,13 +29,13 @@ impl Error {
         self.line
     }
 
-    /// What is wrong.
+    /// The kind of error.
     pub fn kind(&self) -> &ErrorKind {
         &self.kind
     }
 }
 
-/// What is wrong with a configuration.
+/// A kind of error.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ErrorKind {

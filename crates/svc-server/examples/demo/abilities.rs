@@ -1,4 +1,4 @@
-//! Abilities, as `wp_register_ability` declares them on the recorded site.
+//! Abilities, as registered with `wp_register_ability` on the recorded site.
 
 use serde_json::{Value, json};
 use svc_controllers::{

@@ -1,4 +1,4 @@
-//! The block type that the recorded site registers: its attributes, and what makes its HTML.
+//! The block type of the recorded site: its attributes and its render function.
 
 use serde_json::{Map, Value, json};
 use svc_content::blocks::BlockType;

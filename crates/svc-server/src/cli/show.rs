@@ -27,14 +27,14 @@ pub(super) fn routes_command() -> Command {
 
 /// Prints the routes. They are read from an empty temporary site with the same registrations, so the site's data is not used.
 pub(super) fn routes(builder: &SiteBuilder, config: &Config, args: &ArgMatches) -> Result<()> {
-    let address: SiteUrl = "http://localhost".parse().map_err(anyhow::Error::msg)?;
+    let unused: SiteUrl = "http://localhost".parse().map_err(anyhow::Error::msg)?;
     let folder = scratch()?;
     let mut config = config.clone();
     config.data.clone_from(&folder);
     config.content_dir = folder.join("content");
     config.database = svc_auth::Secret::new("sqlite::memory:");
     config.site_url = None;
-    let server = builder.open(&config, &address).map(|site| site.server());
+    let server = builder.open(&config, &unused).map(|site| site.server());
     drop(std::fs::remove_dir_all(&folder));
     let server = server?;
     let methods =

@@ -1,7 +1,7 @@
-//! What one connection is doing: requests in progress, and how long its client has kept the server waiting.
+//! Activity of a connection: its requests in progress, and how long the server has waited for the client.
 //!
-//! The socket, the request bodies and the response bodies of a connection report to one [`Activity`]. Nothing here runs a
-//! timer: `connections.rs` looks at every activity a few times a second and closes those that are too slow.
+//! The socket, the request bodies and the response bodies of a connection report to one [`Activity`]. There are no timers:
+//! `connections.rs` checks every activity a few times per second and closes connections that are too slow.
 
 use std::{
     io::{self, IoSlice},
@@ -22,15 +22,15 @@ use tokio::{
 
 use crate::config::Limits;
 
-/// A client that transfers this many bytes per second is never too slow: each byte makes up for a millisecond of waiting.
+/// A client that transfers this many bytes per second is never too slow: each byte offsets a millisecond of waiting.
 const BYTES_PER_SECOND: u64 = 1_000;
 
 /// How a connection is closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Close {
-    /// The protocol's way, for a client that did nothing wrong.
+    /// As the protocol requires, for clients that behaved well.
     Gracefully,
-    /// At once.
+    /// Immediately.
     Now,
 }
 
@@ -42,11 +42,11 @@ pub(super) struct Activity {
 
 struct State {
     opened: Instant,
-    /// Requests whose response is not yet written out.
+    /// Requests whose response is not completely written.
     n_in_progress: usize,
     has_served: bool,
     is_http2: bool,
-    /// The server has looked for a request and found nothing to read.
+    /// Whether the server has tried to read a request without finding data.
     has_read_all: bool,
     /// When the last request ended, or the connection was opened.
     idle_since: Instant,
@@ -56,12 +56,12 @@ struct State {
     body: Waiting,
     /// Waiting for the socket to take more bytes.
     write: Waiting,
-    /// Waiting until more of a response is wanted: HTTP/2 clients can stop a response without stopping the socket.
+    /// Waiting for the client to request more of a response: HTTP/2 clients can pause a response without pausing the socket.
     unread: Waiting,
     close: Option<Close>,
 }
 
-/// How long the server has been kept waiting, less what the client has made up for by transferring bytes.
+/// How long the server has waited, minus the time that transferred bytes offset.
 #[derive(Default)]
 struct Waiting {
     n_waiting: usize,
@@ -87,7 +87,7 @@ impl Waiting {
         self.since = self.since.map(|_| now);
     }
 
-    /// How far the client is behind, counting what came before.
+    /// How far the client is behind, including previous waits.
     fn lag(&self, now: Instant) -> Duration {
         self.before + self.since.map_or(Duration::ZERO, |since| now.saturating_duration_since(since))
     }
@@ -132,7 +132,7 @@ impl Activity {
         self.state().n_in_progress > 0
     }
 
-    /// Asks the task of the connection to close it.
+    /// Requests that the connection's task closes it.
     pub(super) fn close(&self, how: Close) {
         let mut state = self.state();
         if state.close != Some(Close::Now) {
@@ -141,7 +141,7 @@ impl Activity {
         }
     }
 
-    /// Closes the connection in favour of a new one: at once, unless it has been of use.
+    /// Closes the connection in favour of a new one: immediately, unless it has served a request.
     pub(super) fn make_room(&self) {
         let state = self.state();
         let how = if state.has_served && state.n_in_progress == 0 { Close::Gracefully } else { Close::Now };
@@ -164,29 +164,29 @@ impl Activity {
     /// Why the connection should be closed now, if it should.
     pub(super) fn verdict(&self, now: Instant, limits: &Limits) -> Option<&'static str> {
         let state = self.state();
-        let since = |moment: Instant| now.saturating_duration_since(moment);
+        let since = |time: Instant| now.saturating_duration_since(time);
         if state.n_in_progress == 0 {
             if !state.has_served && since(state.opened) >= limits.header {
-                return Some("no request in time");
+                return Some("no request within the time limit");
             }
             // Bytes on an HTTP/2 connection may be pings.
             if !state.is_http2 && state.head_since.is_some_and(|head| since(head) >= limits.header) {
-                return Some("the head of a request came too slowly");
+                return Some("the request head was sent too slowly");
             }
             if since(state.idle_since) >= limits.idle {
                 return Some("idle");
             }
         }
         let reasons = [
-            (&state.body, "the body of a request came too slowly"),
-            (&state.write, "the client did not read a response"),
-            (&state.unread, "the client did not take a response"),
+            (&state.body, "the request body was sent too slowly"),
+            (&state.write, "the client did not read the response"),
+            (&state.unread, "the client did not request the rest of the response"),
         ];
         let slow = reasons.into_iter().find(|(waiting, _)| waiting.lag(now) >= limits.stall);
         slow.map(|(_, reason)| reason)
     }
 
-    /// For how long the connection has been idle: no request in progress, and nothing left to read or to write.
+    /// How long the connection has been idle: no request in progress, and nothing to read or write.
     pub(super) fn idle_for(&self, now: Instant) -> Option<Duration> {
         let state = self.state();
         let is_idle = state.n_in_progress == 0 && state.has_read_all && state.write.since.is_none();
@@ -217,8 +217,8 @@ impl Drop for InProgress {
     }
 }
 
-/// Most bytes that a connection writes before others have their turn. Without it a large file fills the socket's buffer in
-/// one go, and a thousand such connections delay a small response by seconds.
+/// Maximum number of bytes that a connection writes before it yields. Otherwise a large file would fill the socket's buffer at
+/// once, and a thousand such connections would delay a small response by seconds.
 const WRITE_TURN: usize = 256 << 10;
 
 /// A socket that reports progress.
@@ -235,7 +235,7 @@ impl Socket {
         Socket { stream, activity, is_write_blocked: false, n_written: 0 }
     }
 
-    /// Whether this connection has written enough for now. Then its task is scheduled again, behind the others.
+    /// Whether the connection has used up its turn. Its task is then scheduled again, behind the others.
     fn ends_turn(&mut self, context: &Context<'_>) -> bool {
         let ends = self.n_written >= WRITE_TURN;
         if ends {
@@ -317,7 +317,7 @@ impl AsyncWrite for Socket {
     }
 }
 
-/// A request body that reports how it arrives.
+/// A request body that reports its progress.
 pub(super) struct RequestBody {
     inner: Incoming,
     activity: Arc<Activity>,
@@ -377,11 +377,11 @@ impl Drop for RequestBody {
     }
 }
 
-/// A response body that reports whether it is wanted; its request is in progress as long as it lives.
+/// A response body that reports whether the client requests it. Its request is in progress until this is dropped.
 pub(super) struct ResponseBody {
     inner: axum::body::Body,
     request: InProgress,
-    /// Bytes that were handed over when more was last asked for; `None` while this side has nothing to give.
+    /// Bytes produced when more was last requested; `None` while no data is available.
     handed: Option<usize>,
 }
 
@@ -391,7 +391,7 @@ impl ResponseBody {
         ResponseBody { inner, request, handed: Some(0) }
     }
 
-    /// The client has taken what it was given.
+    /// Records that the client has taken the data.
     fn taken(&mut self) {
         if let Some(n_bytes) = self.handed.take() {
             let (now, mut state) = (Instant::now(), self.request.0.state());
@@ -448,7 +448,7 @@ mod tests {
         assert_eq!(lag(&waiting, 3_000), 3_000);
         waiting.received(at(3_000), 1_000);
         assert_eq!(lag(&waiting, 3_500), 2_500);
-        // More than enough does not count in advance.
+        // Surplus bytes are not credited.
         waiting.received(at(4_000), 1_000_000);
         assert_eq!(lag(&waiting, 4_100), 100);
         waiting.end(at(4_200));

@@ -1,4 +1,4 @@
-//! Who asks: the peer of the connection, or whom a trusted proxy speaks for.
+//! Client IP address: the socket's, or the one that a trusted proxy forwards.
 
 use std::{
     net::{IpAddr, SocketAddr},
@@ -18,25 +18,25 @@ use svc_login::{Client, FORWARDED_FOR};
 
 use crate::config::Network;
 
-/// How many hops of a forwarding header are looked at; a longer one is cut.
-const MOST_HOPS: usize = 32;
+/// Maximum number of hops in a forwarding header; further ones are ignored.
+const MAX_HOPS: usize = 32;
 
-/// The proxies whose forwarding headers are believed.
+/// The proxies whose forwarding headers are trusted.
 #[derive(Clone, Debug, Default)]
 pub struct Forwarding {
     trusted: Arc<[Network]>,
-    /// A header of another peer has been reported.
+    /// Whether a header of an untrusted peer has been reported.
     has_reported: Arc<AtomicBool>,
 }
 
 impl Forwarding {
-    /// Believes these.
+    /// Trusts these networks.
     pub fn new(trusted: &[Network]) -> Self {
         Forwarding { trusted: trusted.into(), has_reported: Arc::default() }
     }
 
-    /// Reports the first forwarding header that is not believed: it may come from a proxy that should be, behind which all
-    /// clients now count as one.
+    /// Logs the first forwarding header of an untrusted peer. It may be a proxy that is missing in the settings; all of its clients
+    /// then have the proxy's address.
     fn report_ignored(&self, peer: IpAddr, headers: &HeaderMap) -> bool {
         let peer = peer.to_canonical();
         let Some(name) = FORWARDING.iter().find(|name| headers.contains_key(**name)) else { return false };
@@ -44,8 +44,8 @@ impl Forwarding {
             return false;
         }
         tracing::warn!(
-            "ignored the header {name} from {peer}, which is not in `trusted_proxies`: if this is your proxy, add it there, \
-             or all of its clients count as one"
+            "ignored the header {name} from {peer}, which is not in `trusted_proxies`: if this is your proxy, add it, or all \
+             of its clients share one address"
         );
         true
     }
@@ -54,8 +54,8 @@ impl Forwarding {
         self.trusted.iter().any(|network| network.contains(ip))
     }
 
-    /// Finds the client behind `peer`: the last address of `X-Forwarded-For` that is not itself a trusted proxy. What a
-    /// stranger writes in front of it counts for nothing.
+    /// The client behind `peer`: the last address of `X-Forwarded-For` that is not a trusted proxy. Addresses before it may be
+    /// forged and are ignored.
     pub fn client(&self, peer: IpAddr, headers: &HeaderMap) -> Client {
         let peer = peer.to_canonical();
         if !self.trusts(peer) {
@@ -64,7 +64,7 @@ impl Forwarding {
         let text =
             |name: &str| headers.get_all(name).iter().filter_map(|v| v.to_str().ok()).collect::<Vec<_>>().join(",");
         let mut address = peer;
-        for hop in text(FORWARDED_FOR).rsplit(',').map(str::trim).take(MOST_HOPS) {
+        for hop in text(FORWARDED_FOR).rsplit(',').map(str::trim).take(MAX_HOPS) {
             let Some(ip) = address_of(hop) else { break };
             address = ip;
             if !self.trusts(ip) {
@@ -78,17 +78,17 @@ impl Forwarding {
 
 const FORWARDED_PROTO: &str = "x-forwarded-proto";
 
-/// All headers by which proxies say for whom they speak.
+/// All forwarding headers.
 const FORWARDING: [&str; 4] = [FORWARDED_FOR, FORWARDED_PROTO, "x-forwarded-host", "forwarded"];
 
-/// An address as forwarding headers write it, perhaps with a port.
+/// Parses an address of a forwarding header, with an optional port.
 fn address_of(hop: &str) -> Option<IpAddr> {
     let ip = hop.parse::<IpAddr>().or_else(|_| hop.parse::<SocketAddr>().map(|a| a.ip())).ok()?;
     Some(ip.to_canonical())
 }
 
-/// Marks the request with its [`Client`], and puts in the place of forwarding headers what is believed of them, so that
-/// everything behind can read them as true.
+/// Adds the [`Client`] to the request's extensions, and replaces forwarding headers by trusted values, so that handlers can rely
+/// on them.
 pub(super) async fn identify(State(forwarding): State<Forwarding>, mut request: Request, next: Next) -> Response {
     let peer = request.extensions().get::<ConnectInfo<SocketAddr>>().map_or(IpAddr::from([0, 0, 0, 0]), |c| c.0.ip());
     let client = forwarding.client(peer, request.headers());
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn only_trusted_proxies_are_believed() {
+    fn trusts_only_configured_proxies() {
         check("203.0.113.9", &["198.51.100.1"], Some("https"), "203.0.113.9", false);
         check("10.0.0.1", &["198.51.100.1"], Some("https"), "198.51.100.1", true);
         check("10.0.0.1", &[], None, "10.0.0.1", false);
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn a_header_of_an_unknown_proxy_is_reported_once() {
+    fn reports_untrusted_headers_once() {
         let forwarding = Forwarding::new(&["10.0.0.1".parse().unwrap()]);
         let (trusted, other) = (IpAddr::from([10, 0, 0, 1]), IpAddr::from([10, 0, 0, 2]));
         let headers =
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_client_wrote_itself_counts_for_nothing() {
+    fn ignores_forged_addresses() {
         check("10.0.0.1", &["1.2.3.4, 198.51.100.1, 10.0.0.7"], None, "198.51.100.1", false);
         check("10.0.0.1", &["1.2.3.4", "198.51.100.1"], None, "198.51.100.1", false);
         check("10.0.0.1", &["198.51.100.1, nonsense, 10.0.0.7"], None, "10.0.0.7", false);

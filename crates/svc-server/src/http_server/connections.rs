@@ -1,7 +1,7 @@
-//! Which connections are served: how many at once, how many per network, and which are closed.
+//! Limits on connections: in total and per network.
 //!
-//! New clients take precedence over idle ones: when all places are taken, the connection that has been idle for longest
-//! makes room, then the one whose client is furthest behind in sending a body or reading a response.
+//! New clients take precedence over idle ones. If the limit is reached, the connection that has been idle for longest is closed,
+//! or else the one whose client is furthest behind in sending a body or reading a response.
 
 use std::{
     collections::HashMap,
@@ -19,23 +19,23 @@ use super::{
 };
 use crate::config::Limits;
 
-/// How often slow and idle connections are looked for.
+/// Interval of checks for slow and idle connections.
 const SWEEP: Duration = Duration::from_millis(250);
 
-/// A connection must have been idle for this long before it makes room: its request may be on the way.
+/// Minimum idle time before a connection is closed for a new one, since its next request may be on the way.
 const IDLE_AT_LEAST: Duration = Duration::from_millis(20);
 
-/// A client in the middle of a request must be behind by this much before its connection makes room.
+/// Minimum time that a client must be behind before its connection is closed during a request.
 const BEHIND_AT_LEAST: Duration = Duration::from_millis(500);
 
-/// How often it is reported that places are short.
+/// Interval of log lines about the limit.
 const REPORT_EVERY: Duration = Duration::from_secs(10);
 
 /// All connections of a server.
 pub(super) struct Connections {
     limits: Limits,
     list: Mutex<List>,
-    /// A place has become free.
+    /// Notified when a slot becomes free.
     freed: Notify,
     all_full: Seldom,
     network_full: Seldom,
@@ -49,29 +49,29 @@ struct List {
 }
 
 struct Open {
-    /// `None` for trusted proxies, which speak for many clients.
+    /// `None` for trusted proxies, which forward many clients.
     network: Option<IpAddr>,
     activity: Arc<Activity>,
 }
 
-/// Whether a new connection is served.
+/// Decision about a new connection.
 pub(super) enum Admission {
-    /// It is, while the place lives.
-    Admitted(Place),
-    /// Its network has all the connections that it may have, and all of them are in use.
+    /// It is served. The slot is released on drop.
+    Admitted(Slot),
+    /// It is rejected: the network has reached its limit, and all of its connections are in use.
     NetworkFull,
-    /// All places are in use; one may become free.
+    /// It waits: all connections are in use.
     Full,
 }
 
-/// The place of one connection among all.
-pub(super) struct Place {
+/// The slot of one connection.
+pub(super) struct Slot {
     id: u64,
     pub(super) activity: Arc<Activity>,
     connections: Arc<Connections>,
 }
 
-impl Drop for Place {
+impl Drop for Slot {
     fn drop(&mut self) {
         self.connections.list().remove(self.id);
         self.connections.freed.notify_one();
@@ -92,7 +92,7 @@ impl List {
         Some(open)
     }
 
-    /// Closes the connection that is needed least, of this network or of all; `false` when all are needed.
+    /// Closes the least active connection, of this network or of all. Returns false if all are active.
     fn make_room(&mut self, network: Option<IpAddr>, now: Instant) -> bool {
         let candidates = self.open.iter().filter(|(_, open)| network.is_none() || open.network == network);
         let need = candidates.filter_map(|(id, open)| match open.activity.idle_for(now) {
@@ -122,7 +122,7 @@ impl Connections {
         self.list.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes a place for a connection from this address.
+    /// Requests a slot for a connection from this address.
     pub(super) fn admit(self: &Arc<Self>, peer: IpAddr) -> Admission {
         let now = Instant::now();
         let is_exempt = self.limits.trusted.iter().any(|network| network.contains(peer));
@@ -155,15 +155,15 @@ impl Connections {
         if let Some(network) = network {
             *list.n_by_network.entry(network).or_default() += 1;
         }
-        Admission::Admitted(Place { id, activity, connections: Arc::clone(self) })
+        Admission::Admitted(Slot { id, activity, connections: Arc::clone(self) })
     }
 
-    /// Waits for a place, or a little while: connections can come to be idle meanwhile.
+    /// Waits until a slot is free, or a short time: other connections may become idle.
     pub(super) async fn changed(&self) {
         drop(tokio::time::timeout(IDLE_AT_LEAST, self.freed.notified()).await);
     }
 
-    /// Closes connections that are too slow, for ever.
+    /// Closes slow connections in a loop.
     pub(super) async fn sweep(&self) {
         let limits = [self.limits.header, self.limits.idle, self.limits.stall];
         let shortest = limits.into_iter().min().unwrap_or(SWEEP) / 4;
@@ -181,7 +181,7 @@ impl Connections {
         }
     }
 
-    /// Closes all connections at once.
+    /// Closes all connections immediately.
     pub(super) fn close_all(&self) {
         self.list().open.values().for_each(|open| open.activity.close(Close::Now));
     }

@@ -1,12 +1,11 @@
-//! The number of files and sockets that the system lets the process open.
+//! The limit on open files and sockets.
 
 /// Files in addition to sockets: databases, uploads, temporary files, logs.
 const OTHER_FILES: u64 = 1_024;
 
-/// Raises the soft limit of open files so that this many connections fit, as far as the hard limit allows.
+/// Raises the soft limit on open files for this many connections, up to the hard limit.
 ///
-/// Each connection may have a file of its own open, which it sends. Where the limit cannot be raised far enough, this is
-/// logged, and the server works with what there is.
+/// Each connection may also send a file. If the limit cannot be raised far enough, a warning is logged.
 #[cfg(unix)]
 pub(crate) fn raise_limit(n_connections: usize) {
     use rustix::process::{Resource, getrlimit, setrlimit};
@@ -19,7 +18,7 @@ pub(crate) fn raise_limit(n_connections: usize) {
     let raised = reachable > current && setrlimit(Resource::Nofile, limit).is_ok();
     let now = if raised { reachable } else { current };
     if now < n_connections as u64 + OTHER_FILES / 4 {
-        tracing::warn!("only {now} files can be open at once, too few for {n_connections} connections (see ulimit -n)");
+        tracing::warn!("the limit of {now} open files is too low for {n_connections} connections (see ulimit -n)");
     }
 }
 
@@ -32,7 +31,7 @@ mod tests {
     use rustix::process::{Resource, getrlimit};
 
     #[test]
-    fn the_limit_of_open_files_is_raised() {
+    fn raises_the_limit_of_open_files() {
         let before = getrlimit(Resource::Nofile);
         let wanted = before.current.map_or(1, |current| current as usize);
         super::raise_limit(wanted);

@@ -1,6 +1,6 @@
-//! One log line per request, and the id that ties a request to its lines.
+//! One log line per request, with the request id.
 //!
-//! The line holds the path without the query (queries carry nonces and search words) and no header.
+//! The line contains the path without the query, which may contain nonces, and no headers.
 
 use std::{
     sync::{Mutex, PoisonError},
@@ -15,14 +15,14 @@ use super::Client;
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
-/// Longest path that is logged, in characters.
+/// Maximum length of a logged path, in characters.
 const PATH_LIMIT: usize = 200;
 
-/// Gives the request an id, logs its outcome, and tells the id in the answer. A client's own id is not taken over: it
-/// could be made to look like another's.
+/// Assigns a request id, logs the result, and adds the id to the response. Ids from clients are ignored, since they could be
+/// forged.
 pub(super) async fn record(mut request: Request, next: Next) -> Response {
     let id = uuid::Uuid::new_v4().simple().to_string();
-    let value = HeaderValue::from_str(&id).expect("hexadecimal digits are a header value");
+    let value = HeaderValue::from_str(&id).expect("hexadecimal digits are a valid header value");
     request.headers_mut().insert(REQUEST_ID, value.clone());
     let method = request.method().clone();
     let path: String = request.uri().path().chars().take(PATH_LIMIT).collect();
@@ -34,30 +34,30 @@ pub(super) async fn record(mut request: Request, next: Next) -> Response {
     let _within = span.enter();
     let ms = (ms * 100.0).round() / 100.0;
     if status >= 500 {
-        tracing::error!(%method, path, status, ms, client, "answered");
+        tracing::error!(%method, path, status, ms, client, "response");
     } else {
-        tracing::info!(%method, path, status, ms, client, "answered");
+        tracing::info!(%method, path, status, ms, client, "response");
     }
     drop(_within);
     response.headers_mut().insert(REQUEST_ID, value);
     response
 }
 
-/// Keeps a message that repeats itself from filling the log: it is reported once per interval, with a count.
+/// Limits a repeated log message to one per interval, with a count.
 #[derive(Debug)]
 pub(crate) struct Seldom {
     interval: Duration,
-    /// When it was last reported, and how often it has happened since.
+    /// Time of the last report, and the number of occurrences since.
     last: Mutex<(Option<Instant>, u64)>,
 }
 
 impl Seldom {
-    /// Reports at most once in this time.
+    /// Reports at most once per interval.
     pub(crate) const fn every(interval: Duration) -> Self {
         Seldom { interval, last: Mutex::new((None, 0)) }
     }
 
-    /// Counts an occurrence; how many there were since the last report, when it is time for one.
+    /// Counts an occurrence. Returns the number since the last report if a new one is due.
     pub(crate) fn report(&self) -> Option<u64> {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         last.1 += 1;
@@ -74,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_repeats_itself_is_counted_and_reported_seldom() {
+    fn reports_once_per_interval_with_a_count() {
         let seldom = Seldom::every(Duration::from_secs(3_600));
         assert_eq!([seldom.report(), seldom.report(), seldom.report()], [Some(1), None, None]);
         let often = Seldom::every(Duration::ZERO);

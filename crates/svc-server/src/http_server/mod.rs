@@ -1,6 +1,4 @@
-//! Sockets and what surrounds every answer, whoever gives it: limits, logs, compression, shutdown.
-//!
-//! What is answered is none of this module's business: it takes any axum router.
+//! Serves any axum router: connections, limits, middleware, logs, shutdown.
 
 mod activity;
 mod client;

@@ -1,4 +1,4 @@
-//! The interface: built from what is registered, and built anew when a setting that it was made of changes.
+//! The REST API of a site, rebuilt when an option changes on which it depends.
 
 use std::{sync::Arc, time::Duration};
 
@@ -11,11 +11,10 @@ use svc_site::Settings;
 use super::Register;
 use crate::error::Error;
 
-/// How long an answer is given again while the data is the same: what looks at the clock, or at a theme's files, is then as
-/// old at most.
-const KEPT: Duration = Duration::from_secs(1);
+/// Maximum age of a cached response. Limits the age of values that depend on the time or on files of a theme.
+const MAX_AGE: Duration = Duration::from_secs(1);
 
-/// The interface of one site. Cheap to clone.
+/// The REST API of a site. Cheap to clone.
 #[derive(Clone)]
 pub(super) struct Rest(Arc<Inner>);
 
@@ -23,19 +22,19 @@ struct Inner {
     site: Arc<RestSite>,
     register: Vec<Register>,
     debug: bool,
-    /// Application passwords may be used.
+    /// Whether application passwords are available.
     passwords: bool,
     current: ArcSwapOption<Built>,
 }
 
-/// A server, and what went into it.
+/// A server, and the values that it was built from.
 struct Built {
     server: Server,
-    /// The options as they were.
+    /// The site's settings.
     settings: Arc<Settings>,
-    /// Address of the interface.
+    /// URL of the REST API.
     root: String,
-    /// Extensions that were switched on.
+    /// Active extensions.
     extensions: Vec<String>,
 }
 
@@ -47,7 +46,8 @@ impl Rest {
         passwords: bool,
     ) -> crate::error::Result<Self> {
         let inner = Inner { site, register, debug, passwords, current: ArcSwapOption::empty() };
-        let first = make(&inner).map_err(|e| Error::Refused(format!("the interface: {}", e.message())))?;
+        let first =
+            build_server(&inner).map_err(|e| Error::Refused(format!("cannot build the REST API: {}", e.message())))?;
         for notice in first.server.notices() {
             tracing::warn!(function = notice.function, "{}", notice.message);
         }
@@ -55,15 +55,15 @@ impl Rest {
         Ok(Rest(Arc::new(inner)))
     }
 
-    /// The interface as it stands now. Requests under way finish on the one that they began with.
+    /// The current server. Requests in progress finish on the server that they started with.
     pub(super) fn server(&self) -> Server {
         let inner = &*self.0;
-        let current = inner.current.load_full().expect("the first one is made with the interface");
-        // Without its settings the site cannot answer anyway; what it says then is the controllers' business.
+        let current = inner.current.load_full().expect("`build` stores the first server");
+        // Without settings, keep the current server: its handlers report the error.
         if inner.site.settings().map_or(true, |settings| current.is_of(&inner.site, &settings)) {
             return current.server.clone();
         }
-        match make(inner) {
+        match build_server(inner) {
             Ok(built) => {
                 let built = Arc::new(built);
                 inner.current.store(Some(Arc::clone(&built)));
@@ -79,7 +79,7 @@ impl Rest {
         RestService::from_source(move || rest.server())
             .limits(limits)
             .authenticator(authenticator)
-            .with_response_cache(KEPT, move || site.store.state())
+            .with_response_cache(MAX_AGE, move || site.store.state())
     }
 }
 
@@ -91,7 +91,7 @@ impl Built {
     }
 }
 
-fn make(inner: &Inner) -> Result<Built, svc_schema::Error> {
+fn build_server(inner: &Inner) -> Result<Built, svc_schema::Error> {
     let site = &inner.site;
     let mut info = svc_controllers::site_info(site)?;
     info.debug = inner.debug;
