@@ -20,7 +20,7 @@ const PAUSE: Duration = Duration::from_millis(200);
 pub struct Schedule(JoinHandle<()>);
 
 impl Schedule {
-    /// Starts the task on this site.
+    /// Starts the task.
     pub(crate) fn start(site: Arc<RestSite>) -> Self {
         Schedule(tokio::spawn(async move {
             svc_site::media::delete::remove_interrupted_uploads(&site).await;

@@ -242,7 +242,7 @@ async fn decide(req: Request) -> Result<PermissionResult> {
     match req.require::<String>("mode")?.as_str() {
         "true" => Ok(PermissionResult::True),
         "one" | "text" => Ok(PermissionResult::Truthy),
-        // Zero is neither exactly false nor null, which are what refuses.
+        // Only `false` and `null` refuse; zero does not.
         "zero" => Ok(PermissionResult::Truthy),
         "error" => Err(Error::new("fx_denied", "Denied by the fixture.").with_status(418)),
         "nostatus" => Err(Error::new("fx_denied_plain", "Denied without a status.")),

@@ -1,4 +1,4 @@
-//! Types, taxonomies, meta and additional fields, as `register_post_type` and its like declare them on the recorded site.
+//! Types, taxonomies, meta and additional fields of the recorded site.
 
 use std::sync::Arc;
 
@@ -14,10 +14,10 @@ use svc_store::{
     posts,
 };
 
-/// Meta and field in which a user's nickname is kept.
+/// User meta and field with the nickname.
 const NICK: &str = "fx_nick";
 
-/// The site's time zone as its options name it.
+/// The time zone of the site's options.
 pub(crate) fn zone(site: &RestSite) -> SiteZone {
     match site.settings() {
         Ok(settings) => {
@@ -50,7 +50,7 @@ fn sidebars(site: &mut SiteSetup) {
     site.register_sidebar(Sidebar::new("sidebar-public", "Public Area").describe("Readable by everyone.").in_rest());
 }
 
-/// What the theme supports by code, and a pattern of the site's own.
+/// Theme supports, and a pattern.
 fn theme(site: &mut SiteSetup) {
     let formats =
         ["standard", "aside", "gallery", "link", "image", "quote", "status", "video", "audio", "chat"].map(Value::from);
@@ -157,7 +157,7 @@ fn other_meta(site: &mut SiteSetup) {
     }
 }
 
-/// Fields that responses get beside their own.
+/// Additional fields of responses.
 pub(crate) fn fields(registry: &mut Registry, site: &Arc<RestSite>) {
     let schema = build::integer().describe("Words in the raw content.").context(&["view", "edit"]).readonly();
     nick(registry, site);
@@ -175,7 +175,7 @@ pub(crate) fn fields(registry: &mut Registry, site: &Arc<RestSite>) {
     registry.field(&["comment"], "fx_noschema", named);
 }
 
-/// A field of users that is kept in their meta.
+/// A field of users, stored as meta.
 fn nick(registry: &mut Registry, site: &Arc<RestSite>) {
     let schema = build::string().describe("Nickname.").max_length(12).context(&["view", "edit", "embed"]);
     let (reads, writes) = (Arc::clone(site), Arc::clone(site));
@@ -200,15 +200,15 @@ fn nick(registry: &mut Registry, site: &Arc<RestSite>) {
     registry.field(&["user"], NICK, nick);
 }
 
-/// Words as PHP's `str_word_count` sees them: runs of ASCII letters, apostrophes and hyphens; only at the ends of the
-/// whole text these marks do not count.
+/// Counts words as PHP's `str_word_count`: runs of ASCII letters, apostrophes and hyphens. These marks do not count at the ends of
+/// the text.
 fn n_words(text: &str) -> usize {
     let in_word = |c: char| c.is_ascii_alphabetic() || matches!(c, '\'' | '-');
     let text = text.trim_start_matches(['\'', '-']).trim_end_matches('-');
     text.split(|c| !in_word(c)).filter(|run| !run.is_empty()).count()
 }
 
-/// Cleans a text as a slug. The peer's own cleaning gets the key too, and takes it where nothing is left.
+/// Sanitizes a slug. The callback in WordPress also receives the key, and uses it as a fallback.
 fn title_or_key(text: &str) -> String {
     let slug = svc_text::sanitize_title(text);
     if slug.is_empty() { "fx_clean".to_owned() } else { slug }

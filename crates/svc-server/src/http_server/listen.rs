@@ -32,12 +32,12 @@ const HEAD_LIMIT: usize = 64 << 10;
 /// Length of the system's queue of connections. If a burst overflows it, clients retry after a second.
 const BACKLOG: u32 = 4_096;
 
-/// Bytes that the system takes from a connection before it has sent them. Otherwise a client that does not read makes it take
-/// megabytes, and many such clients keep the server busy with copying.
+/// Maximum number of unsent bytes that the system buffers per connection. Otherwise it would buffer megabytes for a client that does
+/// not read, and many such clients would keep the server busy with copying.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 const UNSENT: u32 = 32 << 10;
 
-/// How long the loop pauses when the system has no more sockets to give.
+/// Pause of the loop if the system has no more sockets.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
 /// Maximum duration of a graceful close.
@@ -62,9 +62,9 @@ pub async fn bind(listen: &str) -> Result<TcpListener> {
     Err(failed(last))
 }
 
-/// Sets what is best effort: a connection works without it.
+/// Sets socket options. Errors are ignored, since a connection works without them.
 fn set_options(stream: &TcpStream) {
-    // A small response should not wait for a full packet.
+    // Small responses must not wait for a full packet.
     drop(stream.set_nodelay(true));
     #[cfg(any(target_os = "linux", target_os = "android"))]
     drop(socket2::SockRef::from(stream).set_tcp_notsent_lowat(UNSENT));

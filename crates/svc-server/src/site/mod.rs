@@ -144,8 +144,8 @@ impl SiteBuilder {
             config.keys.complete(&config.data, |name| secrets.get(name).map(|stored| stored.text().to_owned()))?;
         let mut site =
             SiteSetup::new(store, config.brand.clone(), &config.content_dir).with_keys(keys.clone()).with_clock(clock);
-        if let Some(address) = &config.site_url {
-            site = site.at(address.as_str());
+        if let Some(url) = &config.site_url {
+            site = site.at(url.as_str());
         }
         // Read directly, since the site's settings depend on the types that are registered below.
         let stored = site.store.read(|db| svc_store::options::get(db, "home"));
@@ -176,7 +176,7 @@ impl SiteBuilder {
             prepare(&mut site);
         }
         let site = site.finish();
-        let (home, installed_at) = addresses(&site)?;
+        let (home, installed_at) = site_urls(&site)?;
         let local = config.environment_for(&home) == Environment::Local;
         let passwords = home.is_tls() || local;
         let identities = Arc::new(Identities::new(Arc::clone(&site), keys));
@@ -206,8 +206,8 @@ impl SiteBuilder {
     }
 }
 
-/// Runs a request with what is cached for its time. For a request that this server has sent itself no feeds are fetched,
-/// and its response is not cached.
+/// Runs a request with a request-scoped cache. For requests that this server has sent itself, no feeds are fetched and the
+/// response is not cached.
 async fn whole_request(State(site): State<Arc<RestSite>>, mut request: Request, next: Next) -> Response {
     let is_own = request.headers().get(FETCH_HEADER).is_some_and(|value| site.feeds.is_own_fetch(value.as_bytes()));
     if is_own {
@@ -217,8 +217,8 @@ async fn whole_request(State(site): State<Arc<RestSite>>, mut request: Request, 
     request_cache::scope(next.run(request)).await
 }
 
-/// The site's public address, and the path under which its log-in page stands, as its options have them.
-fn addresses(site: &RestSite) -> Result<(SiteUrl, String)> {
+/// The site's public URL, and the path of its log-in page, from its options.
+fn site_urls(site: &RestSite) -> Result<(SiteUrl, String)> {
     let settings = site.settings().map_err(|e| Error::Refused(format!("the site's options: {}", e.message())))?;
     let read = |name: &str| -> Result<SiteUrl> {
         let stored = settings.option(name);
@@ -277,7 +277,7 @@ pub struct OpenSite {
 }
 
 impl OpenSite {
-    /// What the controllers share.
+    /// The state that controllers share.
     pub fn site(&self) -> &Arc<RestSite> {
         &self.site
     }

@@ -60,7 +60,7 @@ impl Rest {
         let inner = &*self.0;
         let current = inner.current.load_full().expect("`build` stores the first server");
         // Without settings, keep the current server: its handlers report the error.
-        if inner.site.settings().map_or(true, |settings| current.is_of(&inner.site, &settings)) {
+        if inner.site.settings().map_or(true, |settings| current.matches(&inner.site, &settings)) {
             return current.server.clone();
         }
         match build_server(inner) {
@@ -73,7 +73,7 @@ impl Rest {
         }
     }
 
-    /// The service that answers the interface's requests.
+    /// The HTTP service of the REST API.
     pub(super) fn service(&self, limits: RequestLimits, authenticator: Arc<dyn Authenticator>) -> RestService {
         let (rest, site) = (self.clone(), Arc::clone(&self.0.site));
         RestService::from_source(move || rest.server())
@@ -84,8 +84,8 @@ impl Rest {
 }
 
 impl Built {
-    /// Whether a server made of these options would be the same.
-    fn is_of(&self, site: &RestSite, settings: &Arc<Settings>) -> bool {
+    /// Whether a server built from these settings would be the same.
+    fn matches(&self, site: &RestSite, settings: &Arc<Settings>) -> bool {
         Arc::ptr_eq(&self.settings, settings)
             || (settings.urls.rest("/") == self.root && site.active_extensions(settings) == self.extensions)
     }
