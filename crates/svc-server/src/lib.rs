@@ -1,4 +1,4 @@
-//! A content server: configuration, composition, pages.
+#![doc = include_str!("../README.md")]
 
 mod accounts;
 mod active_theme;
