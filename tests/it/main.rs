@@ -10,6 +10,7 @@ mod export;
 mod failures;
 mod first_run;
 mod fuzz_corpus;
+mod hooks;
 mod import;
 mod log;
 mod logged_in_pages;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use svc_model::{PostId, PostType, RestController};
-use svc_routing::{Link, Map, ParamOrder, Registry, Request, Response, SiteInfo};
+use svc_routing::{ApiUrls, Link, Map, ParamOrder, Registry, Request, Response, SiteInfo};
 use svc_schema::Error;
 use svc_site::{Access, Settings, menus::item::MENU, permalinks};
 use svc_store::{MetaKind, meta, posts};
@@ -49,7 +49,7 @@ use crate::{
 /// Those of the store.
 pub fn site_info(site: &Arc<RestSite>) -> Result<SiteInfo, Error> {
     let settings = site.settings()?;
-    let mut info = SiteInfo::new(site.brand.clone(), settings.urls.rest("/"));
+    let mut info = SiteInfo::with_urls(site.brand.clone(), SiteApiUrls(settings));
     // As clients of the peer expect. Parameters are parsed once, so that permission and callback see the same value
     // whichever source it comes from.
     info.param_order = ParamOrder::UrlLast;
@@ -58,6 +58,26 @@ pub fn site_info(site: &Arc<RestSite>) -> Result<SiteInfo, Error> {
         let index_fields = site_of.settings().map(|settings| index_fields(&site_of, &settings)).unwrap_or_default();
         Box::pin(std::future::ready(index_fields))
     }))
+}
+
+/// The URLs of the site's API, with the changes of its URL hooks.
+struct SiteApiUrls(Arc<Settings>);
+
+impl ApiUrls for SiteApiUrls {
+    fn url(&self, path: &str) -> String {
+        self.0.urls.rest(path)
+    }
+
+    fn site_path(&self) -> String {
+        match self.0.urls.site.home_path() {
+            "" => String::new(),
+            path => format!("/{path}"),
+        }
+    }
+
+    fn prefix(&self) -> String {
+        self.0.urls.site.rest_prefix()
+    }
 }
 
 fn index_fields(site: &RestSite, settings: &Settings) -> Map {
@@ -140,8 +160,7 @@ pub fn mount(registry: &mut Registry, site: &Arc<RestSite>, app_passwords: bool)
     registry.mount(&namespace, move |extra| blocks::types::Types::new(&block_types, extra));
     let [comments, search] = [(); 2].map(|()| Arc::clone(site));
     registry.mount(&namespace, move |extra| Comments::new(&comments, extra));
-    let handlers = registry.hooks.search_handler_list(crate::search::handlers(&search));
-    registry.mount(&namespace, move |extra| Search::new(&search, handlers, extra));
+    registry.mount_with(&namespace, move |registered| Search::mounted(&search, registered));
     let [themes, patterns, directory] = [(); 3].map(|()| Arc::clone(site));
     registry.mount(&namespace, move |extra| Themes::new(&themes, extra));
     registry.mount(&namespace, move |extra| Patterns::new(&patterns, extra));

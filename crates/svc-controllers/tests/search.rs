@@ -6,8 +6,12 @@ use std::sync::Arc;
 
 use harness::{ADMIN, Harness, NOBODY};
 use serde_json::{Value, json};
-use svc_controllers::{mount, site_info};
-use svc_routing::{BoxFuture, Links, Method, Registry, Request, Result, SearchHandler, SearchPage, response::Body};
+use svc_controllers::{
+    mount,
+    search::{SearchHandler, SearchPage, filter_handlers},
+    site_info,
+};
+use svc_routing::{BoxFuture, Links, Method, Registry, Request, Result, response::Body};
 use svc_schema::Schema;
 
 const SEARCH: &str = "/svc/v2/search";
@@ -119,11 +123,11 @@ impl SearchHandler for Weather {
 async fn extensions_add_kinds() {
     let h = Harness::new();
     let mut registry = Registry::for_site(site_info(&h.site).unwrap());
-    registry.hooks.search_handlers(10, |mut all| {
+    mount(&mut registry, &h.site, true);
+    filter_handlers(&mut registry, 10, |mut all| {
         all.push(Arc::new(Weather));
         all
     });
-    mount(&mut registry, &h.site, true);
     let server = registry.build();
     let served = server.serve(Request::get(SEARCH).with_query_string("type=weather&subtype=rain&_fields=id")).await;
     let Body::Json(body) = served.body else { panic!("no JSON") };

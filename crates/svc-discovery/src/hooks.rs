@@ -15,7 +15,7 @@ impl<F: ?Sized> Filters<F> {
     }
 
     /// The filters in order.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &F> {
+    pub fn iter(&self) -> impl Iterator<Item = &F> {
         self.0.iter().map(|(_, f)| &**f)
     }
 }
@@ -45,7 +45,7 @@ pub type UrlFilter = dyn Fn(String, &str, crate::UrlScheme) -> String + Send + S
 /// Changes a route. Receives the route, the id, and the post type or taxonomy.
 pub type RouteFilter = dyn Fn(String, u64, &str) -> String + Send + Sync;
 
-/// The extension points of this crate (specification, "Events").
+/// The extension points of this crate (specification, "Events"). All URLs and routes of a site are built with them.
 #[derive(Debug, Clone, Default)]
 pub struct Hooks {
     /// Changes the URL prefix of the API.

@@ -80,7 +80,7 @@ impl SiteUrls {
     }
 
     /// The path of the front page's URL, without leading and trailing slashes; empty for most sites.
-    pub(crate) fn home_path(&self) -> &str {
+    pub fn home_path(&self) -> &str {
         let rest = self.home.split_once("://").map_or(&*self.home, |(_, rest)| rest);
         rest.split_once('/').map_or("", |(_, path)| path.trim_matches('/'))
     }

@@ -6,7 +6,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode};
 use http_body_util::Full;
 use svc_php::json::Style;
 use svc_routing::response::{Body, Served};
-use svc_routing::{Error, SiteInfo};
+use svc_routing::{Error, Server, SiteInfo};
 use svc_schema::{Notice, NoticeKind};
 
 /// Maximum number of notices per response.
@@ -23,12 +23,12 @@ pub(crate) struct JsonFormat {
 }
 
 /// The headers of every response.
-pub(crate) fn common_headers(site: &SiteInfo, is_jsonp: bool) -> HeaderMap {
+pub(crate) fn common_headers(server: &Server, is_jsonp: bool) -> HeaderMap {
     let mut out = HeaderMap::with_capacity(16);
     let kind = if is_jsonp { "application/javascript; charset=UTF-8" } else { "application/json; charset=UTF-8" };
     out.insert(CONTENT_TYPE, HeaderValue::from_static(kind));
     out.insert("x-robots-tag", HeaderValue::from_static("noindex"));
-    set(&mut out, LINK.as_str(), &format!("<{}>; rel=\"{}\"", site.rest_url, site.link_relation));
+    set(&mut out, LINK.as_str(), &format!("<{}>; rel=\"{}\"", server.root_url(), server.site().link_relation));
     out.insert("x-content-type-options", HeaderValue::from_static("nosniff"));
     out
 }

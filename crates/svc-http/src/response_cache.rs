@@ -30,7 +30,7 @@ const MAX_BODY: usize = 1 << 20;
 pub struct Uncached;
 
 /// Returns the data version; `None` if it is unknown.
-type DataVersion = dyn Fn() -> Option<i64> + Send + Sync;
+pub(crate) type DataVersion = dyn Fn() -> Option<i64> + Send + Sync;
 
 /// Responses by URL; for requests with credentials, by URL and all headers.
 pub(crate) struct ResponseCache {
@@ -64,7 +64,7 @@ impl Weighter<Arc<str>, Arc<CachedResponse>> for EntryWeight {
 
 /// Identifies a cacheable response.
 pub(crate) struct CacheKey {
-    /// Route and query, followed by a fingerprint of the headers if they contain credentials.
+    /// Root selected by the host, route and query, followed by a fingerprint of the headers if they contain credentials.
     path: Arc<str>,
     is_anonymous: bool,
     data_version: i64,
@@ -77,25 +77,16 @@ impl fmt::Debug for ResponseCache {
 }
 
 impl ResponseCache {
-    pub(crate) fn new(
-        data_version: impl Fn() -> Option<i64> + Send + Sync + 'static,
-        lifetime: Duration,
-        nonce_header: String,
-    ) -> Self {
+    pub(crate) fn new(data_version: Box<DataVersion>, lifetime: Duration, nonce_header: String) -> Self {
         let responses = Cache::with_weighter(EXPECTED, CAPACITY, EntryWeight);
-        ResponseCache {
-            data_version: Box::new(data_version),
-            lifetime,
-            responses,
-            nonce_header,
-            keys: Default::default(),
-        }
+        ResponseCache { data_version, lifetime, responses, nonce_header, keys: Default::default() }
     }
 
-    /// The cache key of a request without a body; `None` if its response cannot be cached. This reads the data version,
+    /// The cache key of a request without a body; `None` if its response cannot be cached. `root` is the root URL that the
+    /// request's host selects. This reads the data version,
     /// so call it before the response is generated. A `_method` parameter is not checked here: the server reports such
     /// responses as not cacheable.
-    pub(crate) fn key(&self, parts: &Parts, route: &str) -> Option<CacheKey> {
+    pub(crate) fn key(&self, parts: &Parts, root: Option<&str>, route: &str) -> Option<CacheKey> {
         let headers = &parts.headers;
         let query = parts.uri.query().unwrap_or_default();
         let is_plain = parts.method == Method::GET
@@ -108,9 +99,10 @@ impl ResponseCache {
         let data_version = (self.data_version)()?;
         let credential_headers = [AUTHORIZATION.as_str(), COOKIE.as_str(), &self.nonce_header];
         let is_anonymous = !credential_headers.iter().any(|name| headers.contains_key(*name));
+        let root = root.unwrap_or_default();
         let path = match is_anonymous {
-            true => format!("{route}?{query}"),
-            false => format!("{route}?{query} {:032x}", self.fingerprint(headers)),
+            true => format!("{root} {route}?{query}"),
+            false => format!("{root} {route}?{query} {:032x}", self.fingerprint(headers)),
         };
         Some(CacheKey { path: path.into(), is_anonymous, data_version })
     }

@@ -13,7 +13,7 @@ const VARIABLE: &str = "rest_route";
 pub struct RouteUrls {
     /// Path of the site, without trailing slash; empty at the root of a host.
     base: String,
-    /// The prefix, `svc-json`.
+    /// The prefix, `svc-json`. If it is empty, all paths below `base` belong to the API.
     prefix: String,
 }
 
@@ -23,14 +23,9 @@ impl RouteUrls {
         Self { base: base.into().trim_end_matches('/').to_owned(), prefix: prefix.into() }
     }
 
-    /// The URLs of a server, derived from its root URL.
+    /// The URLs of a server.
     pub fn of(server: &Server) -> Self {
-        let root = server.site().rest_url.as_str();
-        let path = root.split_once("://").map_or(root, |(_, rest)| rest.find('/').map_or("", |at| &rest[at..]));
-        let path = path.split('?').next().unwrap_or_default().trim_end_matches('/');
-        let path = path.strip_suffix(server.url_prefix()).unwrap_or(path).trim_end_matches('/');
-        let path = path.strip_suffix(INDEX).unwrap_or(path);
-        Self::new(path, server.url_prefix())
+        Self::new(server.site_path(), server.url_prefix())
     }
 
     /// The route of a request; `None` if its URL does not belong to the REST API.
@@ -42,6 +37,9 @@ impl RouteUrls {
         }
         let path = path.strip_prefix(self.base.as_str())?.strip_prefix('/')?;
         let path = path.strip_prefix(INDEX).and_then(|rest| rest.strip_prefix('/')).unwrap_or(path);
+        if self.prefix.is_empty() {
+            return Some(normalize(&format!("/{path}")));
+        }
         let rest = path.strip_prefix(self.prefix.as_str())?;
         (rest.is_empty() || rest.starts_with('/')).then(|| normalize(rest))
     }
@@ -79,5 +77,6 @@ mod tests {
             let got = RouteUrls::new(base, "svc-json").route(path, &query);
             assert_eq!(got.as_deref(), want, "{path} {query:?}");
         }
+        assert_eq!(RouteUrls::new("", "").route("/a/", &Map::new()).as_deref(), Some("/a"));
     }
 }

@@ -12,7 +12,7 @@ use futures_util::FutureExt;
 use http::request::Parts;
 use http::{Request as HttpRequest, Response as HttpResponse, StatusCode};
 use http_body_util::Full;
-use svc_routing::{Error, Request, Server};
+use svc_routing::{Error, Request, RootUrl, Server};
 
 use crate::auth::{Anonymous, Authenticator, Credentials};
 use crate::cors;
@@ -20,7 +20,8 @@ use crate::large::LargeBodies;
 use crate::limits::RequestLimits;
 use crate::request::{self, Jsonp};
 use crate::response::{self, JsonFormat};
-use crate::response_cache::{CacheKey, ResponseCache};
+use crate::response_cache::{CacheKey, DataVersion, ResponseCache};
+use crate::root::{Root, mount_path};
 use crate::route_url::normalize;
 
 /// The body type of responses.
@@ -46,35 +47,51 @@ struct ServiceInner {
     authenticator: Arc<dyn Authenticator>,
     limits: RequestLimits,
     large: LargeBodies,
-    response_cache: Option<Arc<ResponseCache>>,
+    response_cache: Option<ResponseCache>,
+    root: Root,
 }
 
-impl RestService {
-    /// A service over this server, for anonymous callers.
-    pub fn new(server: Server) -> Self {
-        Self::from_source(move || server.clone())
-    }
+/// The settings of a [`RestService`].
+///
+/// ```
+/// use svc_http::{RequestLimits, RestService};
+/// use svc_routing::Registry;
+/// let service = RestService::builder()
+///     .limits(RequestLimits { files: 1, ..RequestLimits::default() })
+///     .root_url("https://example.org/api/")
+///     .build(Registry::new().build());
+/// assert_eq!(service.server().rest_url("/acme/v1"), "https://example.org/api/acme/v1");
+/// ```
+#[must_use]
+pub struct RestServiceBuilder {
+    authenticator: Arc<dyn Authenticator>,
+    limits: RequestLimits,
+    response_cache: Option<(Duration, Box<DataVersion>)>,
+    root: Root,
+}
 
-    /// A service that calls `source` for the server of each request.
-    pub fn from_source(source: impl Fn() -> Server + Send + Sync + 'static) -> Self {
-        let (authenticator, limits) = (Arc::new(Anonymous), RequestLimits::default());
-        let large = LargeBodies::new(limits.memory);
-        Self(Arc::new(ServiceInner { source: Box::new(source), authenticator, limits, large, response_cache: None }))
+impl Default for RestServiceBuilder {
+    fn default() -> Self {
+        Self {
+            authenticator: Arc::new(Anonymous),
+            limits: RequestLimits::default(),
+            response_cache: None,
+            root: Root::Server,
+        }
     }
+}
 
+impl RestServiceBuilder {
     /// Sets the authenticator. The default is [`Anonymous`].
-    #[must_use]
-    pub fn authenticator(self, authenticator: Arc<dyn Authenticator>) -> Self {
-        self.configure(|inner| inner.authenticator = authenticator)
+    pub fn authenticator(mut self, authenticator: Arc<dyn Authenticator>) -> Self {
+        self.authenticator = authenticator;
+        self
     }
 
     /// Sets the limits on requests.
-    #[must_use]
-    pub fn limits(self, limits: RequestLimits) -> Self {
-        self.configure(|inner| {
-            inner.limits = limits;
-            inner.large = LargeBodies::new(limits.memory);
-        })
+    pub fn limits(mut self, limits: RequestLimits) -> Self {
+        self.limits = limits;
+        self
     }
 
     /// Caches [cacheable](svc_routing::response::Served::cacheable) responses for at most `lifetime`, as long as
@@ -84,40 +101,77 @@ impl RestService {
     /// Requests with credentials (`Authorization`, a cookie or a nonce) share a cached response only if all their
     /// headers are equal, apart from request ids. Use this only with authenticators that depend on nothing but headers,
     /// data and the clock.
-    #[must_use]
-    pub fn with_response_cache(
-        self,
+    pub fn response_cache(
+        mut self,
         lifetime: Duration,
         data_version: impl Fn() -> Option<i64> + Send + Sync + 'static,
     ) -> Self {
-        let nonce_header = self.server().site().brand.header("Nonce");
-        self.configure(|inner| {
-            inner.response_cache = Some(Arc::new(ResponseCache::new(data_version, lifetime, nonce_header)))
-        })
+        self.response_cache = Some((lifetime, Box::new(data_version)));
+        self
     }
 
-    /// Changes the settings. Clones of the service keep the previous ones.
-    fn configure(self, f: impl FnOnce(&mut ServiceInner)) -> Self {
-        let mut inner = match Arc::try_unwrap(self.0) {
-            Ok(inner) => inner,
-            Err(shared) => ServiceInner {
-                source: Box::new({
-                    let shared = Arc::clone(&shared);
-                    move || (shared.source)()
-                }),
-                authenticator: Arc::clone(&shared.authenticator),
-                limits: shared.limits,
-                large: shared.large.clone(),
-                response_cache: shared.response_cache.clone(),
-            },
-        };
-        f(&mut inner);
-        Self(Arc::new(inner))
+    /// Sets the root of the URLs in responses: the public URL at which the service is mounted, such as
+    /// `https://example.org/api/`. The default is the server's own root.
+    pub fn root_url(mut self, url: impl Into<String>) -> Self {
+        self.root = Root::Fixed(RootUrl::new(url));
+        self
+    }
+
+    /// Selects the root of the URLs in responses by the host that a request was sent to, for an application with several
+    /// hosts. `path` is the path at which the service is mounted; `origins` are the public origins, such as
+    /// `https://example.org`. Responses to requests for other hosts have URLs without scheme and host.
+    pub fn root_from_host(mut self, path: &str, origins: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        let origins = origins.into_iter().map(|origin| origin.into().trim_end_matches('/').to_owned()).collect();
+        self.root = Root::Origins { path: mount_path(path), origins };
+        self
+    }
+
+    /// As [`root_from_host`](Self::root_from_host), for all hosts, with this scheme.
+    ///
+    /// Clients choose the `Host` header, and shared caches may store the response. Use this only if something in front of
+    /// the service rejects requests for unknown hosts.
+    pub fn root_from_any_host(mut self, path: &str, scheme: &str) -> Self {
+        self.root = Root::AnyHost { path: mount_path(path), scheme: scheme.to_owned() };
+        self
+    }
+
+    /// The service over this server.
+    pub fn build(self, server: Server) -> RestService {
+        self.build_from(move || server.clone())
+    }
+
+    /// The service that calls `source` for the server of each request.
+    pub fn build_from(self, source: impl Fn() -> Server + Send + Sync + 'static) -> RestService {
+        let Self { authenticator, limits, response_cache, root } = self;
+        let response_cache = response_cache.map(|(lifetime, data_version)| {
+            ResponseCache::new(data_version, lifetime, source().site().brand.header("Nonce"))
+        });
+        let large = LargeBodies::new(limits.memory);
+        RestService(Arc::new(ServiceInner {
+            source: Box::new(source),
+            authenticator,
+            limits,
+            large,
+            response_cache,
+            root,
+        }))
+    }
+}
+
+impl RestService {
+    /// A service over this server with the default settings, for anonymous callers.
+    pub fn new(server: Server) -> Self {
+        Self::builder().build(server)
+    }
+
+    /// The settings of a new service.
+    pub fn builder() -> RestServiceBuilder {
+        RestServiceBuilder::default()
     }
 
     /// The current server.
     pub fn server(&self) -> Server {
-        (self.0.source)()
+        self.0.root.apply((self.0.source)())
     }
 
     /// Responds to a request for this route.
@@ -128,14 +182,19 @@ impl RestService {
         B::Error: std::fmt::Display + Send,
     {
         let (parts, body) = request.into_parts();
-        let key = self.0.response_cache.as_ref().filter(|_| body.is_end_stream()).and_then(|k| k.key(&parts, &route));
+        let root = self.0.root.of_request(&parts);
+        let cache = self.0.response_cache.as_ref().filter(|_| body.is_end_stream());
+        let key = cache.and_then(|cache| cache.key(&parts, root.as_deref(), &route));
         if let (Some(response_cache), Some(key)) = (&self.0.response_cache, &key)
             && let Some((mut res, logged_in)) = response_cache.find(key)
         {
             cors::add(res.headers_mut(), &parts.headers, &parts.method, logged_in);
             return res;
         }
-        let server = self.server();
+        let mut server = self.server();
+        if let Some(root) = root {
+            server = server.with_urls(RootUrl::new(root));
+        }
         let process = AssertUnwindSafe(self.process(&server, route, parts, body, key)).catch_unwind();
         process.await.unwrap_or_else(|_| {
             // The panic hook has already logged message and location.
@@ -197,7 +256,7 @@ impl RestService {
             None => server.serve(req).await,
         };
 
-        let mut out = response::common_headers(site, is_jsonp);
+        let mut out = response::common_headers(server, is_jsonp);
         response::add_cors_lists(&mut out, site);
         response::notices(&mut out, site, &served.notices);
         for (name, value) in &auth_headers {
@@ -224,7 +283,7 @@ fn wants_pretty(req: &Request) -> bool {
 fn plain_error(server: &Server, is_jsonp: bool, error: &Error) -> HttpResponse<ResponseBody> {
     let body = serde_json::json!({ "code": error.code(), "message": error.message() });
     let status = StatusCode::from_u16(error.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-    response::finish(status, response::common_headers(server.site(), is_jsonp), body.to_string().into())
+    response::finish(status, response::common_headers(server, is_jsonp), body.to_string().into())
 }
 
 impl<B> tower::Service<HttpRequest<B>> for RestService

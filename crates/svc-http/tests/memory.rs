@@ -30,12 +30,12 @@ async fn echo(req: Request) -> Result {
     Ok(json!({ "a": length("a"), "k1": req.has_param("k1"), "json": req.json().is_some() }).into())
 }
 
-fn service() -> RestService {
+fn service(limits: RequestLimits) -> RestService {
     let any = types(["string", "array", "object", "integer", "null"]);
     let args = Args::new().with("a", any).with("k1", string());
     let mut registry = Registry::new();
     registry.route("a/v1", Route::new("/known").endpoint(on("POST, PUT", echo, public).args(args))).unwrap();
-    RestService::new(registry.build())
+    RestService::builder().limits(limits).build(registry.build())
 }
 
 /// `part`, repeated with commas up to this size.
@@ -113,25 +113,25 @@ async fn send(service: &RestService, path: &str, kind: &str, body: &Bytes) -> (S
 /// A single test, because memory is measured for the whole process.
 #[tokio::test]
 async fn bodies_use_at_most_eight_times_their_size() {
-    let service = service();
+    let whole = service(RequestLimits::default());
     for (size, paths) in [(1 << 20, ["/a/v1/known", "/a/v1/unknown"].as_slice()), (LARGEST, &["/a/v1/known"])] {
         for (what, kind, body) in bodies(size) {
             assert!(body.len() <= LARGEST && body.len() * 2 > size, "{what}: {} bytes", body.len());
             let body = Bytes::from(body);
             for path in paths {
-                let (status, peak) = send(&service, path, kind, &body).await;
+                let (status, peak) = send(&whole, path, kind, &body).await;
                 let allowed = (8 * body.len()).max(FLOOR);
                 assert!(peak <= allowed, "{what}, {} bytes to {path}: {status}, {peak} bytes of memory", body.len());
                 assert!(!status.is_server_error(), "{what} to {path}: {status}");
             }
         }
     }
-    let (status, _) = send(&service, "/a/v1/known", JSON, &Bytes::from(repeated(LARGEST, "[", "1", "]"))).await;
+    let (status, _) = send(&whole, "/a/v1/known", JSON, &Bytes::from(repeated(LARGEST, "[", "1", "]"))).await;
     assert_eq!(status, StatusCode::PAYLOAD_TOO_LARGE);
 
     // The service reads as many values as the limit allows, and no more.
     let limits = RequestLimits { values: 5, ..RequestLimits::default() };
-    let service = service.limits(limits);
+    let service = service(limits);
     for (body, status) in [("[1,2,3,4]", 200), ("[1,2,3,4,5]", 413), (r#"{"a":[[],{}],"b":1}"#, 200)] {
         let (got, _) = send(&service, "/a/v1/known", JSON, &Bytes::from(body)).await;
         assert_eq!(got, status, "{body}");

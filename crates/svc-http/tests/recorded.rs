@@ -221,7 +221,7 @@ async fn demo_responses_match_recordings() {
     let steps: Vec<Value> = serde_json::from_str(include_str!("data/recorded.json")).unwrap();
     let server = demo::registry("wp", ParamOrder::UrlLast).build();
     let urls = RouteUrls::of(&server);
-    let service = RestService::new(server).authenticator(Arc::new(TestUserAuthenticator));
+    let service = RestService::builder().authenticator(Arc::new(TestUserAuthenticator)).build(server);
     let mut failures = Vec::new();
     for step in &steps {
         let name = format!("{} {} as {}", step["scenario"], step["name"], step["as"]);

@@ -119,7 +119,7 @@ async fn authentication_sets_caller_nonce_and_caching_headers() {
     }
     let mut registry = Registry::new();
     registry.route("a/v1", Route::new("/who").endpoint(on("GET, POST", whoami, public))).unwrap();
-    let service = RestService::new(registry.build()).authenticator(Arc::new(HeaderAuthenticator));
+    let service = RestService::builder().authenticator(Arc::new(HeaderAuthenticator)).build(registry.build());
     let nocache = "no-cache, must-revalidate, max-age=0, no-store, private";
     let form = ("content-type", "application/x-www-form-urlencoded");
     for (method, query, headers, body, status, private, vary) in [
@@ -210,7 +210,7 @@ async fn list_files(req: Request) -> Result {
 fn files_service(limits: RequestLimits) -> RestService {
     let mut registry = Registry::new();
     registry.route("a/v1", Route::new("/up").endpoint(on("POST, PUT", list_files, public))).unwrap();
-    RestService::new(registry.build()).limits(limits)
+    RestService::builder().limits(limits).build(registry.build())
 }
 
 fn multipart(parts: &[(&str, Option<&str>, String)]) -> String {
@@ -319,14 +319,100 @@ async fn service_nests_in_a_router() {
     }
 }
 
+/// An axum app with the API at `/api`, and one route that links to itself, to an item and embeds it.
+fn mounted_app(builder: svc_http::RestServiceBuilder) -> axum::Router {
+    async fn list(req: Request) -> Result {
+        let href = req.server().unwrap().rest_url("/acme/v1/items/1");
+        Ok(ApiResponse::new(json!({})).link("item", Link::new(href).embeddable()))
+    }
+    async fn item(req: Request) -> Result {
+        let href = req.server().unwrap().rest_url(req.route());
+        Ok(ApiResponse::new(json!({"id": 1})).link("self", Link::new(href)))
+    }
+    let mut registry = Registry::new();
+    for (path, route) in [
+        ("/items", Route::new("/items").endpoint(reads(list, public).cacheable())),
+        ("/items/1", Route::new(r"/items/(?P<id>\d+)").endpoint(reads(item, public))),
+    ] {
+        registry.route("acme/v1", route).unwrap_or_else(|_| panic!("{path}"));
+    }
+    // A replaced dispatcher must use the same URLs.
+    struct Same(Arc<dyn svc_routing::server::Dispatch>);
+    impl svc_routing::server::Dispatch for Same {
+        fn dispatch(&self, req: Request) -> BoxFuture<ApiResponse> {
+            self.0.dispatch(req)
+        }
+    }
+    registry.hooks.server(10, |inner| Arc::new(Same(inner)));
+    axum::Router::new().nest_service("/api", builder.build(registry.build()))
+}
+
+#[tokio::test]
+async fn links_have_the_root_of_the_mounted_service() {
+    let hosts = ["https://a.example", "http://b.example:8080/"];
+    let cached = || RestService::builder().response_cache(LONG, || Some(1));
+    // Rows: the service; the host of the request; the root of all URLs.
+    for (service, host, root) in [
+        (RestService::builder(), "c.example", "/svc-json/"),
+        (RestService::builder().root_url("https://e.org/api"), "c.example", "https://e.org/api"),
+        (RestService::builder().root_from_host("/api", hosts), "a.example", "https://a.example/api/"),
+        (RestService::builder().root_from_host("api/", hosts), "B.example:8080", "http://b.example:8080/api/"),
+        (RestService::builder().root_from_host("/api", hosts), "evil.example", "/api/"),
+        (RestService::builder().root_from_any_host("/api", "https"), "c.example", "https://c.example/api/"),
+        (RestService::builder().root_from_any_host("/api", "https"), "c.example/x", "/api/"),
+        (cached().root_from_host("/api", hosts), "a.example", "https://a.example/api/"),
+    ] {
+        let app = mounted_app(service);
+        let at = |path: &str| format!("{}{path}", root.trim_end_matches('/'));
+        let get = async |method: &str, path: &str| {
+            let req = HttpRequest::builder().method(method).uri(path).header("host", host);
+            let res = app.clone().oneshot(req.body(axum::body::Body::empty()).unwrap()).await.unwrap();
+            assert_eq!(res.status(), 200, "{host} {path}");
+            let link = res.headers()["link"].to_str().unwrap().to_owned();
+            let body = res.into_body().collect().await.unwrap().to_bytes();
+            assert!(!body.windows(9).any(|w| w == b"localhost"), "{host} {path}");
+            (link, serde_json::from_slice::<Value>(&body).unwrap())
+        };
+        let (link, list) = get("GET", "/api/acme/v1/items?_embed").await;
+        assert_eq!(link, format!("<{}>; rel=\"https://api.w.org/\"", at("/")));
+        assert_eq!(list["_links"]["item"][0]["href"], at("/acme/v1/items/1"), "{host}");
+        assert_eq!(list["_embedded"]["item"][0]["_links"]["self"][0]["href"], at("/acme/v1/items/1"), "{host}");
+        let (_, item) = get("GET", "/api/acme/v1/items/1").await;
+        assert_eq!(item["_links"]["self"][0]["targetHints"]["allow"], json!(["GET"]), "{host}");
+        let (_, described) = get("OPTIONS", "/api/acme/v1/items").await;
+        assert_eq!(described["_links"]["self"][0]["href"], at("/acme/v1/items"), "{host}");
+        let (_, index) = get("GET", "/api/").await;
+        assert_eq!(index["routes"]["/acme/v1/items"]["_links"]["self"][0]["href"], at("/acme/v1/items"), "{host}");
+        let (_, namespace) = get("GET", "/api/acme/v1").await;
+        assert_eq!(namespace["_links"]["up"][0]["href"], at("/"), "{host}");
+    }
+}
+
+#[tokio::test]
+async fn cached_responses_are_per_host() {
+    let mut registry = Registry::new();
+    let handler = |req: Request| async move { Result::Ok(ApiResponse::new(req.server().unwrap().rest_url("/"))) };
+    registry.route("acme/v1", Route::new("/root").endpoint(reads(handler, public).cacheable())).unwrap();
+    let builder = RestService::builder().response_cache(LONG, || Some(1));
+    let service = builder.root_from_host("/api", ["https://a.example", "https://b.example"]).build(registry.build());
+    for (host, root) in [
+        ("a.example", "https://a.example/api/"),
+        ("b.example", "https://b.example/api/"),
+        ("evil.example", "/api/"),
+        ("a.example", "https://a.example/api/"),
+    ] {
+        assert_eq!(data(&get(&service, "/acme/v1/root", &[("host", host)]).await), root, "{host}");
+    }
+}
+
 #[tokio::test]
 async fn server_can_be_replaced() {
     use std::sync::atomic::{AtomicBool, Ordering};
     let (old, new) = (Registry::new().build(), demo::registry("svc", ParamOrder::UrlFirst).build());
     let switched = Arc::new(AtomicBool::new(false));
     let switch = Arc::clone(&switched);
-    let service =
-        RestService::from_source(move || if switch.load(Ordering::Relaxed) { new.clone() } else { old.clone() });
+    let service = RestService::builder()
+        .build_from(move || if switch.load(Ordering::Relaxed) { new.clone() } else { old.clone() });
     assert_eq!(get(&service, "/demo/v1/fields", &[]).await.status(), 404);
     switched.store(true, Ordering::Relaxed);
     assert_eq!(get(&service, "/demo/v1/fields", &[]).await.status(), 200);
@@ -455,10 +541,11 @@ fn counting_service(lifetime: Duration, change: impl FnOnce(&mut Registry)) -> (
     }
     change(&mut registry);
     let version = Arc::clone(&state);
-    let service = RestService::new(registry.build()).with_response_cache(lifetime, move || {
+    let builder = RestService::builder().response_cache(lifetime, move || {
         let state = version.load(Ordering::Relaxed);
         (state >= 0).then_some(state)
     });
+    let service = builder.build(registry.build());
     (service, state)
 }
 

@@ -6,15 +6,6 @@ use svc_schema::Error;
 
 use crate::{Map, Request};
 
-/// The object that a hook is called for: its id and its type (`post`, `page`, `category` …).
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ObjectRef {
-    /// The object's id.
-    pub id: u64,
-    /// Name of its post type or taxonomy.
-    pub kind: String,
-}
-
 /// An authorization error: 401 for anonymous callers, otherwise 403.
 pub fn forbidden(req: &Request, code: &str, message: &str) -> Error {
     Error::new(code, message).with_status(req.authorization_status())

@@ -91,7 +91,7 @@ impl ExtraField {
     }
 }
 
-/// The additional fields by object type (`post`, `term`, `comment` …), in order of registration.
+/// The additional fields by object type, in order of registration.
 #[derive(Clone, Default)]
 pub struct ExtraFields(Arc<IndexMap<String, IndexMap<String, ExtraField>>>);
 

@@ -1,18 +1,18 @@
-//! Hooks: a typed method for each row of the specification's Events table.
+//! Hooks on requests and responses: a typed method for each such row of the specification's Events table.
 //!
 //! Hooks are added while the registry is filled. Lower priorities run first, equal priorities in order of registration.
 //! Filters change a value, actions observe. The framework's own processing of a request has priority 10 and runs before
 //! other hooks of that priority: `OPTIONS` in [`Hooks::pre_dispatch`], `Allow` and `_fields` in
 //! [`Hooks::post_dispatch`].
+//!
+//! URLs have no hooks here: they come from the site's [`ApiUrls`](crate::ApiUrls).
 
 use std::future::Future;
 use std::sync::Arc;
 
-use crate::error::ObjectRef;
 use crate::handler::BoxFuture;
 use crate::registry::Registry;
 use crate::response::{Body, Served};
-use crate::search::SearchHandler;
 use crate::server::Dispatch;
 use crate::{Request, Response, Result};
 
@@ -24,24 +24,7 @@ type PreDispatch = dyn Fn(&Request) -> BoxFuture<Option<Result>> + Send + Sync;
 type PostDispatch = dyn Fn(Response, &Request) -> Response + Send + Sync;
 type PreServe = dyn Fn(&mut Served, &Request) -> Option<Body> + Send + Sync;
 type Index = dyn Fn(Response, Request) -> BoxFuture<Response> + Send + Sync;
-type Text = dyn Fn(String) -> String + Send + Sync;
-type Url = dyn Fn(String, &UrlContext<'_>) -> String + Send + Sync;
 type Wrap = dyn Fn(Arc<dyn Dispatch>) -> Arc<dyn Dispatch> + Send + Sync;
-type Handlers = dyn Fn(Vec<Arc<dyn SearchHandler>>) -> Vec<Arc<dyn SearchHandler>> + Send + Sync;
-type Sizes = dyn Fn(Vec<u32>) -> Vec<u32> + Send + Sync;
-type ObjectRoute = dyn Fn(String, &ObjectRef) -> String + Send + Sync;
-
-/// The parts of a generated URL.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct UrlContext<'a> {
-    /// The path below the API root, with leading slash.
-    pub path: &'a str,
-    /// Id of the site in a network of sites; 0 for the current one.
-    pub blog_id: u64,
-    /// The scheme that the URL is generated for; `rest` by default.
-    pub scheme: &'a str,
-}
 
 /// Functions by priority. Equal priorities keep their order.
 struct Chain<F: ?Sized>(Vec<(i32, Arc<F>)>);
@@ -88,14 +71,7 @@ pub(crate) struct FrozenHooks {
     post_dispatch: Chain<PostDispatch>,
     pre_serve: Chain<PreServe>,
     index: Chain<Index>,
-    url_prefix: Chain<Text>,
-    url: Chain<Url>,
     server: Chain<Wrap>,
-    search_handlers: Chain<Handlers>,
-    avatar_sizes: Chain<Sizes>,
-    route_for_post: Chain<ObjectRoute>,
-    route_for_term: Chain<ObjectRoute>,
-    queried_resource_route: Chain<Text>,
 }
 
 /// Registration.
@@ -114,28 +90,6 @@ impl Hooks {
     pub fn init(&mut self, priority: i32, f: impl FnOnce(&mut Registry) + Send + 'static) {
         let at = self.init.partition_point(|(p, _)| *p <= priority);
         self.init.insert(at, (priority, Box::new(f)));
-    }
-
-    /// Filter `rest_url_prefix`: changes the URL prefix, by default `svc-json`.
-    ///
-    /// ```
-    /// let mut registry = svc_routing::Registry::new();
-    /// registry.hooks.url_prefix(10, |_| "api".to_owned());
-    /// assert_eq!(registry.build().url_prefix(), "api");
-    /// ```
-    pub fn url_prefix(&mut self, priority: i32, f: impl Fn(String) -> String + Send + Sync + 'static) {
-        self.frozen.url_prefix.add(priority, Arc::new(f));
-    }
-
-    /// Filter `rest_url`: changes generated URLs.
-    ///
-    /// ```
-    /// let mut registry = svc_routing::Registry::new();
-    /// registry.hooks.url(10, |url, context| if context.path == "/" { url } else { format!("{url}?v=1") });
-    /// assert_eq!(registry.build().rest_url("/acme/v1"), "http://localhost/svc-json/acme/v1?v=1");
-    /// ```
-    pub fn url(&mut self, priority: i32, f: impl Fn(String, &UrlContext<'_>) -> String + Send + Sync + 'static) {
-        self.frozen.url.add(priority, Arc::new(f));
     }
 
     /// Filter `wp_rest_server_class`: wraps or replaces the server's dispatcher.
@@ -163,80 +117,6 @@ impl Hooks {
         f: impl Fn(Arc<dyn Dispatch>) -> Arc<dyn Dispatch> + Send + Sync + 'static,
     ) {
         self.frozen.server.add(priority, Arc::new(f));
-    }
-
-    /// Filter `wp_rest_search_handlers`: changes the list of search handlers.
-    ///
-    /// ```
-    /// # use std::sync::Arc;
-    /// # use svc_routing::*;
-    /// struct Nothing;
-    /// impl SearchHandler for Nothing {
-    ///     fn kind(&self) -> &str { "nothing" }
-    ///     fn subtypes(&self) -> Vec<String> { Vec::new() }
-    ///     fn search(&self, _: Request) -> BoxFuture<Result<SearchPage>> { Box::pin(async { Ok(SearchPage::default()) }) }
-    ///     fn prepare(&self, _: Vec<serde_json::Value>, _: Request) -> BoxFuture<Result<Vec<(serde_json::Value, Links)>>> {
-    ///         Box::pin(async { Ok(Vec::new()) })
-    ///     }
-    /// }
-    /// let mut registry = Registry::new();
-    /// registry.hooks.search_handlers(10, |mut all| { all.push(Arc::new(Nothing)); all });
-    /// assert_eq!(registry.hooks.search_handler_list(Vec::new())[0].kind(), "nothing");
-    /// ```
-    pub fn search_handlers(
-        &mut self,
-        priority: i32,
-        f: impl Fn(Vec<Arc<dyn SearchHandler>>) -> Vec<Arc<dyn SearchHandler>> + Send + Sync + 'static,
-    ) {
-        self.frozen.search_handlers.add(priority, Arc::new(f));
-    }
-
-    /// Filter `rest_avatar_sizes`: changes the list of avatar sizes in pixels, by default 24, 48 and 96.
-    ///
-    /// ```
-    /// let mut registry = svc_routing::Registry::new();
-    /// registry.hooks.avatar_sizes(10, |mut sizes| { sizes.push(192); sizes });
-    /// assert_eq!(registry.build().avatar_sizes(), [24, 48, 96, 192]);
-    /// ```
-    pub fn avatar_sizes(&mut self, priority: i32, f: impl Fn(Vec<u32>) -> Vec<u32> + Send + Sync + 'static) {
-        self.frozen.avatar_sizes.add(priority, Arc::new(f));
-    }
-
-    /// Filter `rest_route_for_post`: changes a post's route.
-    ///
-    /// ```
-    /// # use svc_routing::ObjectRef;
-    /// let mut registry = svc_routing::Registry::new();
-    /// registry.hooks.route_for_post(10, |route, post| if post.kind == "book" { String::new() } else { route });
-    /// let book = ObjectRef { id: 7, kind: "book".to_owned() };
-    /// assert_eq!(registry.build().route_for_post("/svc/v2/books/7".to_owned(), &book), "");
-    /// ```
-    pub fn route_for_post(&mut self, priority: i32, f: impl Fn(String, &ObjectRef) -> String + Send + Sync + 'static) {
-        self.frozen.route_for_post.add(priority, Arc::new(f));
-    }
-
-    /// Filter `rest_route_for_term`: changes a term's route.
-    ///
-    /// ```
-    /// # use svc_routing::ObjectRef;
-    /// let mut registry = svc_routing::Registry::new();
-    /// registry.hooks.route_for_term(10, |route, term| format!("{route}?taxonomy={}", term.kind));
-    /// let term = ObjectRef { id: 3, kind: "genre".to_owned() };
-    /// assert_eq!(registry.build().route_for_term("/g/3".to_owned(), &term), "/g/3?taxonomy=genre");
-    /// ```
-    pub fn route_for_term(&mut self, priority: i32, f: impl Fn(String, &ObjectRef) -> String + Send + Sync + 'static) {
-        self.frozen.route_for_term.add(priority, Arc::new(f));
-    }
-
-    /// Filter `rest_queried_resource_route`: changes the route of the resource that an HTML page shows.
-    ///
-    /// ```
-    /// let mut registry = svc_routing::Registry::new();
-    /// registry.hooks.queried_resource_route(10, |route| route.replace("/v2/", "/v3/"));
-    /// assert_eq!(registry.build().queried_resource_route("/svc/v2/posts/1".to_owned()), "/svc/v3/posts/1");
-    /// ```
-    pub fn queried_resource_route(&mut self, priority: i32, f: impl Fn(String) -> String + Send + Sync + 'static) {
-        self.frozen.queried_resource_route.add(priority, Arc::new(f));
     }
 
     /// Filter `rest_pre_serve_request`: inspects the final response, may change its headers, and may replace the body.
@@ -315,11 +195,6 @@ impl Hooks {
         self.frozen.index.add(priority, Arc::new(move |res, req| Box::pin(f(res, req))));
     }
 
-    /// The search handlers after all filters, for the program that mounts the search route.
-    pub fn search_handler_list(&self, default: Vec<Arc<dyn SearchHandler>>) -> Vec<Arc<dyn SearchHandler>> {
-        self.frozen.search_handlers.iter().fold(default, |all, f| f(all))
-    }
-
     pub(crate) fn take_init(&mut self) -> Vec<Box<Init>> {
         std::mem::take(&mut self.init).into_iter().map(|(_, f)| f).collect()
     }
@@ -369,32 +244,8 @@ impl FrozenHooks {
         res
     }
 
-    pub(crate) fn run_url_prefix(&self, prefix: String) -> String {
-        self.url_prefix.iter().fold(prefix, |prefix, f| f(prefix))
-    }
-
-    pub(crate) fn run_url(&self, url: String, context: &UrlContext<'_>) -> String {
-        self.url.iter().fold(url, |url, f| f(url, context))
-    }
-
     pub(crate) fn wrap(&self, inner: Arc<dyn Dispatch>) -> Option<Arc<dyn Dispatch>> {
         (!self.server.0.is_empty()).then(|| self.server.iter().fold(inner, |inner, f| f(inner)))
-    }
-
-    pub(crate) fn run_avatar_sizes(&self, sizes: Vec<u32>) -> Vec<u32> {
-        self.avatar_sizes.iter().fold(sizes, |sizes, f| f(sizes))
-    }
-
-    pub(crate) fn run_route_for_post(&self, route: String, post: &ObjectRef) -> String {
-        self.route_for_post.iter().fold(route, |route, f| f(route, post))
-    }
-
-    pub(crate) fn run_route_for_term(&self, route: String, term: &ObjectRef) -> String {
-        self.route_for_term.iter().fold(route, |route, f| f(route, term))
-    }
-
-    pub(crate) fn run_queried_resource_route(&self, route: String) -> String {
-        self.queried_resource_route.iter().fold(route, |route, f| f(route))
     }
 }
 
@@ -402,12 +253,16 @@ impl FrozenHooks {
 mod tests {
     use super::*;
 
-    #[test]
-    fn hooks_run_by_priority_then_registration() {
+    #[tokio::test]
+    async fn hooks_run_by_priority_then_registration() {
         let mut hooks = Hooks::default();
         for (priority, mark) in [(10, "b"), (5, "a"), (10, "c"), (20, "d"), (-1, "0")] {
-            hooks.queried_resource_route(priority, move |route| route + mark);
+            hooks.index(priority, move |mut res, _| async move {
+                res.data = format!("{}{mark}", res.data.as_str().unwrap_or_default()).into();
+                res
+            });
         }
-        assert_eq!(hooks.freeze().run_queried_resource_route(String::new()), "0abcd");
+        let res = hooks.freeze().run_index(Response::new(""), &Request::get("/")).await;
+        assert_eq!(res.data, "0abcd");
     }
 }

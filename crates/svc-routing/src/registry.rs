@@ -14,7 +14,16 @@ use crate::server::Server;
 use crate::site::SiteInfo;
 
 /// A registration that is deferred until all additional fields are known.
-type DeferredRegistration = Box<dyn FnOnce(&ExtraFields, &mut RouteTable, &mut Vec<Notice>) + Send>;
+type DeferredRegistration = Box<dyn FnOnce(&Registered, &mut RouteTable, &mut Vec<Notice>) + Send>;
+
+/// What is registered besides routes, when controllers are made.
+#[derive(Default)]
+pub struct Registered {
+    /// The additional fields of resources.
+    pub fields: ExtraFields,
+    /// Values by type: the extension points that controllers define.
+    pub extensions: http::Extensions,
+}
 
 /// The function name in notices about registration.
 const REGISTER: &str = "register_rest_route";
@@ -41,7 +50,7 @@ pub struct Registry {
     pub hooks: Hooks,
     site: SiteInfo,
     deferred: Vec<DeferredRegistration>,
-    fields: ExtraFields,
+    registered: Registered,
     notices: Vec<Notice>,
     last_namespaces: Vec<String>,
     initialized: bool,
@@ -54,7 +63,7 @@ impl Default for Registry {
 }
 
 impl Registry {
-    /// A registry for a site with the default brand on localhost.
+    /// A registry for a site with the default brand, whose host is not known.
     pub fn new() -> Self {
         Self::for_site(SiteInfo::default())
     }
@@ -65,7 +74,7 @@ impl Registry {
             hooks: Hooks::default(),
             site,
             deferred: Vec::new(),
-            fields: ExtraFields::default(),
+            registered: Registered::default(),
             notices: Vec::new(),
             last_namespaces: Vec::new(),
             initialized: true,
@@ -91,9 +100,14 @@ impl Registry {
     /// Mounts a controller under a namespace. `make` is called when the server is built and all additional fields are
     /// known. A route that [`route`](Registry::route) would reject is skipped with a notice.
     pub fn mount<C: Controller>(&mut self, namespace: &str, make: impl FnOnce(&ExtraFields) -> C + Send + 'static) {
+        self.mount_with(namespace, |registered| make(&registered.fields));
+    }
+
+    /// As [`mount`](Registry::mount), for a controller with extension points of its own.
+    pub fn mount_with<C: Controller>(&mut self, namespace: &str, make: impl FnOnce(&Registered) -> C + Send + 'static) {
         let (namespace, initialized) = (namespace.to_owned(), self.initialized);
-        self.deferred.push(Box::new(move |fields, table, notices| {
-            let controller = Arc::new(make(fields));
+        self.deferred.push(Box::new(move |registered, table, notices| {
+            let controller = Arc::new(make(registered));
             for route in controller.routes() {
                 match validate(&namespace, route, initialized) {
                     Ok((validated, raised)) => {
@@ -133,8 +147,25 @@ impl Registry {
     /// Registers an additional field for each of these object types.
     pub fn field(&mut self, objects: &[&str], name: &str, field: ExtraField) {
         for object in objects {
-            self.fields.insert(object, name, field.clone());
+            self.registered.fields.insert(object, name, field.clone());
         }
+    }
+
+    /// Values by type, for extension points that controllers define. Controllers read them when the server is built.
+    ///
+    /// ```
+    /// # use svc_routing::*;
+    /// #[derive(Clone, Default)]
+    /// struct Greetings(Vec<&'static str>);
+    /// # struct Greeter(Greetings);
+    /// # impl Controller for Greeter { fn routes(&self) -> Vec<Route<Self>> { assert_eq!(self.0.0, ["hello"]); Vec::new() } }
+    /// let mut registry = Registry::new();
+    /// registry.mount_with("acme/v1", |registered| Greeter(registered.extensions.get().cloned().unwrap_or_default()));
+    /// registry.extensions().get_or_insert_default::<Greetings>().0.push("hello");
+    /// registry.build();
+    /// ```
+    pub fn extensions(&mut self) -> &mut http::Extensions {
+        &mut self.registered.extensions
     }
 
     /// The notices recorded so far.
@@ -153,14 +184,22 @@ impl Registry {
         crate::batch::add_route(&mut table);
         let mut notices = self.notices;
         for register in self.deferred {
-            register(&self.fields, &mut table, &mut notices);
+            register(&self.registered, &mut table, &mut notices);
         }
         let routes: Vec<Arc<RouteEntry>> = table.routes.into_values().map(with_methods).collect();
         let position = |namespace: &String| self.last_namespaces.iter().position(|last| last == namespace);
         // `None` sorts before any position.
         table.namespaces.sort_by_key(position);
         let matcher = Matcher::new(routes.iter().map(|r| r.pattern.as_str()));
-        Server::freeze(self.site, self.hooks.freeze(), routes, table.namespaces, matcher, self.fields, notices)
+        Server::freeze(
+            self.site,
+            self.hooks.freeze(),
+            routes,
+            table.namespaces,
+            matcher,
+            self.registered.fields,
+            notices,
+        )
     }
 }
 

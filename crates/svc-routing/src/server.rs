@@ -9,14 +9,15 @@ use serde_json::{Value, json};
 use svc_schema::{Embed, Error, Notice, parse_embed};
 
 use crate::endpoint::{BoundEndpoint, RouteEntry};
-use crate::error::{ObjectRef, batch_not_allowed, internal_error, no_route, too_deep};
+use crate::error::{batch_not_allowed, internal_error, no_route, too_deep};
 use crate::field::ExtraFields;
 use crate::handler::BoxFuture;
-use crate::hooks::{FrozenHooks, UrlContext};
+use crate::hooks::FrozenHooks;
 use crate::links::Curie;
 use crate::matcher::Matcher;
 use crate::response::{Body, Served};
 use crate::site::SiteInfo;
+use crate::urls::{ApiUrls, ServerUrls};
 use crate::validate::{for_permission, prepare};
 use crate::{Map, Request, Response, Result};
 
@@ -31,6 +32,7 @@ pub trait Dispatch: Send + Sync {
 pub struct Server {
     frozen: Arc<Frozen>,
     wrapped: Option<Arc<dyn Dispatch>>,
+    urls: ServerUrls,
 }
 
 struct Frozen {
@@ -42,7 +44,6 @@ struct Frozen {
     matcher: Matcher,
     fields: ExtraFields,
     notices: Vec<Notice>,
-    url_prefix: String,
     /// True if no hook or extra field can change responses, so they may be cached.
     cacheable: bool,
 }
@@ -52,7 +53,8 @@ struct OwnDispatcher(Server);
 
 impl Dispatch for OwnDispatcher {
     fn dispatch(&self, req: Request) -> BoxFuture<Response> {
-        let server = self.0.clone();
+        // The request's server may have other URLs.
+        let server = req.server().unwrap_or(&self.0).clone();
         Box::pin(async move { server.dispatch_directly(req).await })
     }
 }
@@ -93,12 +95,11 @@ impl Server {
         fields: ExtraFields,
         notices: Vec<Notice>,
     ) -> Self {
-        let url_prefix = hooks.run_url_prefix(site.brand.prefix());
         let curies = site.curies();
         let cacheable = !site.debug && fields.is_empty() && !hooks.can_change_responses();
-        let frozen =
-            Frozen { site, curies, hooks, routes, namespaces, matcher, fields, notices, url_prefix, cacheable };
-        let plain = Self { frozen: Arc::new(frozen), wrapped: None };
+        let urls = ServerUrls::new(Arc::clone(&site.urls));
+        let frozen = Frozen { site, curies, hooks, routes, namespaces, matcher, fields, notices, cacheable };
+        let plain = Self { frozen: Arc::new(frozen), wrapped: None, urls };
         let wrapped = plain.frozen.hooks.wrap(Arc::new(OwnDispatcher(plain.clone())));
         Self { wrapped, ..plain }
     }
@@ -143,76 +144,38 @@ impl Server {
     }
 }
 
-/// URLs, and filters that are independent of a request.
+/// URLs.
 impl Server {
-    /// The URL prefix: `svc-json`, or the result of the `url_prefix` hook.
+    /// The same server with other URLs, such as those of the host that a request was sent to.
+    #[must_use]
+    pub fn with_urls(&self, urls: impl ApiUrls + 'static) -> Self {
+        Self { urls: ServerUrls::new(Arc::new(urls)), ..self.clone() }
+    }
+
+    /// The URL of the API root.
+    pub fn root_url(&self) -> &str {
+        &self.urls.root
+    }
+
+    /// The path of the site, without trailing slash; empty at the root of a host.
+    pub fn site_path(&self) -> &str {
+        &self.urls.site_path
+    }
+
+    /// The prefix of API paths below the site's path: `svc-json`.
     pub fn url_prefix(&self) -> &str {
-        &self.frozen.url_prefix
+        &self.urls.prefix
     }
 
     /// The URL of a path below the API root. The path may have a query; a missing leading slash is added.
     pub fn rest_url(&self, path: &str) -> String {
-        self.rest_url_for(path, 0, "rest")
-    }
-
-    /// As [`rest_url`](Server::rest_url), with further arguments for the `url` hook.
-    pub fn rest_url_for(&self, path: &str, blog_id: u64, scheme: &str) -> String {
-        let path = format!("/{}", path.trim_start_matches('/'));
-        let root = self.frozen.site.rest_url.trim_end_matches('/');
-        let url = match path.split_once('?') {
-            // On a site without URL rewriting, the root already has a query.
-            Some((path, query)) if root.contains('?') => format!("{root}{path}&{query}"),
-            _ => format!("{root}{path}"),
-        };
-        self.frozen.hooks.run_url(url, &UrlContext { path: &path, blog_id, scheme })
+        self.urls.url(path)
     }
 
     /// The route and query of a URL of this API, in either form; `None` for other URLs.
     pub fn route_of(&self, url: &str) -> Option<(String, Map)> {
-        let url = url.split('#').next().unwrap_or_default();
-        let root = self.frozen.site.rest_url.trim_end_matches('/');
-        let (path, query) = url.split_once('?').unwrap_or((url, ""));
-        let mut query = svc_php::query::parse(query.as_bytes());
-        if !root.contains('?')
-            && let Some(route) = path.strip_prefix(root).filter(|rest| rest.is_empty() || rest.starts_with('/'))
-        {
-            return Some((if route.is_empty() { "/".to_owned() } else { route.to_owned() }, query));
-        }
-        if origin(url)? != origin(root)? {
-            return None;
-        }
-        match query.shift_remove("rest_route") {
-            Some(Value::String(route)) if route.starts_with('/') => Some((route, query)),
-            _ => None,
-        }
+        self.urls.route_of(url)
     }
-
-    /// The sizes of avatars in pixels.
-    pub fn avatar_sizes(&self) -> Vec<u32> {
-        self.frozen.hooks.run_avatar_sizes(vec![24, 48, 96])
-    }
-
-    /// A post's route, after the filter.
-    pub fn route_for_post(&self, route: String, post: &ObjectRef) -> String {
-        self.frozen.hooks.run_route_for_post(route, post)
-    }
-
-    /// A term's route, after the filter.
-    pub fn route_for_term(&self, route: String, term: &ObjectRef) -> String {
-        self.frozen.hooks.run_route_for_term(route, term)
-    }
-
-    /// The route of the resource that an HTML page shows, after the filter.
-    pub fn queried_resource_route(&self, route: String) -> String {
-        self.frozen.hooks.run_queried_resource_route(route)
-    }
-}
-
-/// Scheme and host of a URL.
-fn origin(url: &str) -> Option<&str> {
-    let start = url.find("://")? + 3;
-    let len = url[start..].find(['/', '?', '#']).unwrap_or(url.len() - start);
-    url.get(..start + len)
 }
 
 /// Dispatch.

@@ -7,6 +7,7 @@ use svc_brand::{Brand, LINK_RELATION};
 
 use crate::handler::BoxFuture;
 use crate::links::Curie;
+use crate::urls::{ApiUrls, RootUrl};
 use crate::{Map, ParamOrder, Request};
 
 type IndexFields = Arc<dyn Fn(Request) -> BoxFuture<Map> + Send + Sync>;
@@ -16,8 +17,6 @@ type IndexFields = Arc<dyn Fn(Request) -> BoxFuture<Map> + Send + Sync>;
 pub struct SiteInfo {
     /// The brand of wire names.
     pub brand: Brand,
-    /// URL of the API root: `https://example.org/svc-json/`, or `https://example.org/index.php?rest_route=/`.
-    pub rest_url: String,
     /// The link relation for discovery, which is also the prefix of relation names that the CURIE abbreviates.
     pub link_relation: String,
     /// Whether developer notices are sent as headers.
@@ -26,19 +25,27 @@ pub struct SiteInfo {
     pub jsonp: bool,
     /// The precedence of parameter sources.
     pub param_order: ParamOrder,
+    /// The URLs of the API.
+    pub urls: Arc<dyn ApiUrls>,
     index_fields: IndexFields,
 }
 
 impl SiteInfo {
-    /// A site with this API root, without fields for its index.
+    /// A site with this API root, as a [`RootUrl`], without fields for its index.
     pub fn new(brand: Brand, rest_url: impl Into<String>) -> Self {
+        let urls = RootUrl::new(rest_url).plain_prefix(brand.prefix());
+        Self::with_urls(brand, urls)
+    }
+
+    /// A site with these URLs, without fields for its index.
+    pub fn with_urls(brand: Brand, urls: impl ApiUrls + 'static) -> Self {
         Self {
             brand,
-            rest_url: rest_url.into(),
             link_relation: LINK_RELATION.to_owned(),
             debug: false,
             jsonp: true,
             param_order: ParamOrder::default(),
+            urls: Arc::new(urls),
             index_fields: Arc::new(|_| Box::pin(std::future::ready(Map::new()))),
         }
     }
@@ -68,12 +75,11 @@ impl SiteInfo {
 }
 
 impl Default for SiteInfo {
-    /// A site with the default brand on localhost, for tests and getting started.
+    /// A site with the default brand whose host is not known: its URLs are absolute paths below `/svc-json/`.
     fn default() -> Self {
         let brand = Brand::default();
-        let home = "http://localhost";
-        let index_fields = json!({ "name": "", "description": "", "url": home, "home": home });
-        let url = format!("{home}/{}/", brand.prefix());
-        Self::new(brand, url).fixed_index_fields(index_fields.as_object().cloned().unwrap_or_default())
+        let index_fields = json!({ "name": "", "description": "", "url": "", "home": "" });
+        let root = format!("/{}/", brand.prefix());
+        Self::new(brand, root).fixed_index_fields(index_fields.as_object().cloned().unwrap_or_default())
     }
 }

@@ -1,7 +1,4 @@
-//! A content server as a library: a program adds types, routes and extensions with [`SiteBuilder`] and runs the command line.
-//!
-//! The crate contains the configuration, the command line, the HTTP server, the first start, and the composition of a site from
-//! the other crates.
+#![doc = include_str!("../README.md")]
 
 mod accounts;
 mod active_theme;

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use serde_json::Value;
-use svc_routing::{BoxFuture, Links, Request, Result, SearchHandler, SearchPage};
+use svc_routing::{BoxFuture, Links, Request, Result};
 use svc_site::posts::formats::FORMATS;
 use svc_store::terms::{self, TermQuery};
 
-use super::{limits, members, text};
+use super::{SearchHandler, SearchPage, limits, members, text};
 use crate::RestSite;
 
 /// The taxonomy whose terms stand for formats.

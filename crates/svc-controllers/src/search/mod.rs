@@ -4,14 +4,17 @@
 //! prepares what is shown of them; here are the route, its parameters and the pages.
 
 mod formats;
+mod handler;
 mod posts;
 mod terms;
+
+pub use handler::{SearchHandler, SearchHandlers, SearchPage, filter_handlers};
 
 use std::sync::Arc;
 
 use serde_json::{Value, json};
 use svc_resource::{Fields, Paging, Params, total_headers};
-use svc_routing::{Controller, ExtraFields, Link, Request, Response, Result, Route, SearchHandler, get, public};
+use svc_routing::{Controller, ExtraFields, Link, Registered, Request, Response, Result, Route, get, public};
 use svc_schema::{
     Error, Schema,
     build::{SchemaBuilder, array, integer, string, types},
@@ -27,7 +30,7 @@ const ANY: &str = "any";
 const MAX_PER_PAGE: i64 = 100;
 
 /// The handlers that every site has (specification, "What the service does" 8).
-pub(crate) fn handlers(site: &Arc<RestSite>) -> Vec<Arc<dyn SearchHandler>> {
+fn handlers(site: &Arc<RestSite>) -> SearchHandlers {
     vec![
         Arc::new(posts::PostSearch(Arc::clone(site))),
         Arc::new(terms::TermSearch(Arc::clone(site))),
@@ -38,7 +41,7 @@ pub(crate) fn handlers(site: &Arc<RestSite>) -> Vec<Arc<dyn SearchHandler>> {
 /// The search route.
 pub struct Search {
     site: Arc<RestSite>,
-    handlers: Vec<Arc<dyn SearchHandler>>,
+    handlers: SearchHandlers,
     fields: Fields<(), ()>,
     params: Params<Asked>,
     extra: ExtraFields,
@@ -54,8 +57,13 @@ struct Asked {
 }
 
 impl Search {
+    /// The route over the handlers that every site has, after the filters of the registry.
+    pub(crate) fn mounted(site: &Arc<RestSite>, registered: &Registered) -> Self {
+        Self::new(site, handler::filtered(handlers(site), registered), &registered.fields)
+    }
+
     /// The route over these handlers.
-    pub fn new(site: &Arc<RestSite>, handlers: Vec<Arc<dyn SearchHandler>>, extra: &ExtraFields) -> Self {
+    pub fn new(site: &Arc<RestSite>, handlers: SearchHandlers, extra: &ExtraFields) -> Self {
         let kinds: Vec<String> = handlers.iter().map(|h| h.kind().to_owned()).collect();
         let mut subtypes: Vec<String> = Vec::new();
         for subtype in handlers.iter().flat_map(|h| h.subtypes()) {

@@ -5,14 +5,14 @@ use std::{collections::HashMap, sync::Arc};
 use serde_json::Value;
 use svc_model::{Post, PostId};
 use svc_render::content as render;
-use svc_routing::{BoxFuture, Link, Links, Request, Result, SearchHandler, SearchPage};
+use svc_routing::{BoxFuture, Link, Links, Request, Result};
 use svc_site::{Access, permalinks, urls::rest_base};
 use svc_store::{
     Order,
     posts::{self, PostOrderBy, PostQuery},
 };
 
-use super::{ids, limits, members, searched, text};
+use super::{SearchHandler, SearchPage, ids, limits, members, searched, text};
 use crate::{RestSite, caller, posts::rights::PostRights};
 
 /// The handler of type `post`.

@@ -4,14 +4,14 @@ use std::{collections::HashMap, sync::Arc};
 
 use serde_json::Value;
 use svc_model::{Taxonomy, Term, TermId};
-use svc_routing::{BoxFuture, Link, Links, Request, Result, SearchHandler, SearchPage};
+use svc_routing::{BoxFuture, Link, Links, Request, Result};
 use svc_site::{Access, terms::paths::slug_paths, urls::taxonomy_rest_base};
 use svc_store::{
     Order,
     terms::{self, TermQuery},
 };
 
-use super::{ids, limits, members, searched, text};
+use super::{SearchHandler, SearchPage, ids, limits, members, searched, text};
 use crate::{RestSite, caller, terms::TermRights};
 
 /// The handler of type `term`.

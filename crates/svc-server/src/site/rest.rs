@@ -76,10 +76,11 @@ impl Rest {
     /// The HTTP service of the REST API.
     pub(super) fn service(&self, limits: RequestLimits, authenticator: Arc<dyn Authenticator>) -> RestService {
         let (rest, site) = (self.clone(), Arc::clone(&self.0.site));
-        RestService::from_source(move || rest.server())
+        RestService::builder()
             .limits(limits)
             .authenticator(authenticator)
-            .with_response_cache(MAX_AGE, move || site.store.state())
+            .response_cache(MAX_AGE, move || site.store.state())
+            .build_from(move || rest.server())
     }
 }
 
@@ -95,7 +96,7 @@ fn build_server(inner: &Inner) -> Result<Built, svc_schema::Error> {
     let site = &inner.site;
     let mut info = svc_controllers::site_info(site)?;
     info.debug = inner.debug;
-    let (root, settings) = (info.rest_url.clone(), site.settings()?);
+    let (root, settings) = (info.urls.url("/"), site.settings()?);
     let extensions = site.active_extensions(&settings);
     let mut registry = Registry::for_site(info);
     svc_controllers::mount(&mut registry, site, inner.passwords);
