@@ -22,13 +22,13 @@ fn stored(h: &Harness, user: i64) -> String {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_password_is_returned_only_once() {
     let h = Harness::new();
-    let made = h.json(AUTHOR, Method::POST, OWN, json!({"name": " <b>Phone</b> & co "})).await;
-    assert_eq!(made.status, 201, "{:?}", made.body);
-    assert_eq!((&made.body["name"], &made.body["last_used"]), (&json!("Phone & co"), &Value::Null));
-    let plain = made.body["password"].as_str().unwrap().to_owned();
-    let uuid = made.body["uuid"].as_str().unwrap().to_owned();
+    let created = h.json(AUTHOR, Method::POST, OWN, json!({"name": " <b>Phone</b> & co "})).await;
+    assert_eq!(created.status, 201, "{:?}", created.body);
+    assert_eq!((&created.body["name"], &created.body["last_used"]), (&json!("Phone & co"), &Value::Null));
+    let plain = created.body["password"].as_str().unwrap().to_owned();
+    let uuid = created.body["uuid"].as_str().unwrap().to_owned();
     assert_eq!((plain.len(), plain.matches(' ').count()), (29, 5));
-    assert!(made.header("Location").unwrap().ends_with(&format!("/users/3/application-passwords/{uuid}")));
+    assert!(created.header("Location").unwrap().ends_with(&format!("/users/3/application-passwords/{uuid}")));
 
     let text = stored(&h, AUTHOR);
     assert!(text.contains(&uuid) && !text.contains(&plain.replace(' ', "")), "only the hash is stored");
@@ -42,9 +42,9 @@ async fn the_password_is_returned_only_once() {
         assert_eq!((again.status, again.body.get("password")), (200, None));
         assert!(!again.body.to_string().contains("generic"), "the hash is not returned either");
     }
-    let gone = h.json(AUTHOR, Method::DELETE, &own, json!({})).await;
-    assert_eq!(gone.body["previous"]["name"], "Tablet");
-    assert_eq!(gone.body["previous"].get("password"), None);
+    let deleted = h.json(AUTHOR, Method::DELETE, &own, json!({})).await;
+    assert_eq!(deleted.body["previous"]["name"], "Tablet");
+    assert_eq!(deleted.body["previous"].get("password"), None);
     assert!(!stored(&h, AUTHOR).contains(&uuid));
 }
 
@@ -71,8 +71,8 @@ async fn introspection_returns_the_password_of_the_request() {
     let route = format!("{OWN}/introspect");
     let signed = |uuid: &str| Request::get(route.clone()).with_extension(AppPassword(uuid.to_owned()));
     assert_eq!(h.send(AUTHOR, signed(UUID_OF_AUTHOR)).await.body["uuid"], UUID_OF_AUTHOR);
-    let gone = h.send(AUTHOR, signed("nosuch")).await;
-    assert_eq!((gone.status, gone.code()), (404, "rest_application_password_not_found"));
+    let deleted = h.send(AUTHOR, signed("nosuch")).await;
+    assert_eq!((deleted.status, deleted.code()), (404, "rest_application_password_not_found"));
     let none = h.send(AUTHOR, Request::get(route.clone())).await;
     assert_eq!((none.status, none.code()), (404, "rest_no_authenticated_app_password"));
 }
@@ -83,8 +83,8 @@ async fn names_need_not_be_unique_and_all_can_be_deleted() {
     for _ in 0..2 {
         assert_eq!(h.json(AUTHOR, Method::POST, OWN, json!({"name": "conformance"})).await.status, 201);
     }
-    let gone = h.json(ADMIN, Method::DELETE, OF_AUTHOR, json!({})).await;
-    assert_eq!(gone.body, json!({"deleted": true, "count": 3}));
+    let deleted = h.json(ADMIN, Method::DELETE, OF_AUTHOR, json!({})).await;
+    assert_eq!(deleted.body, json!({"deleted": true, "count": 3}));
     assert_eq!(stored(&h, AUTHOR), "a:0:{}");
     assert_eq!(h.json(ADMIN, Method::DELETE, OF_AUTHOR, json!({})).await.body["count"], 0);
 }

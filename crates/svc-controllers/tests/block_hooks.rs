@@ -12,14 +12,14 @@ const MARKED: &str = r#"<!-- wp:heading {"metadata":{"ignoredHookedBlocks":["my/
 
 fn harness() -> Harness {
     Harness::with(|site| {
-        for (name, anchor, place) in [
+        for (name, anchor, position) in [
             ("my/after", "core/heading", "after"),
             ("my/last", "core/post-content", "lastChild"),
             ("my/link", "core/navigation", "firstChild"),
         ] {
-            let file = json!({"name": name, "blockHooks": {anchor: place}});
-            let made = BlockType::from_json(&file).expect("valid block type");
-            site.blocks.register(made.rendered_by(move |_, _| format!("[{name}]")));
+            let file = json!({"name": name, "blockHooks": {anchor: position}});
+            let block_type = BlockType::from_json(&file).expect("valid block type");
+            site.blocks.register(block_type.rendered_by(move |_, _| format!("[{name}]")));
         }
     })
 }
@@ -36,12 +36,12 @@ async fn hooked_blocks_are_part_of_the_content_after_the_first_edit() {
     for (base, edited, rendered) in rows {
         let route = format!("/svc/v2/{base}");
         let sent = json!({"title": "t", "content": STORED, "status": "publish"});
-        let made = h.json(ADMIN, Method::POST, &route, sent).await.body;
-        let item = format!("{route}/{}", made["id"]);
+        let created = h.json(ADMIN, Method::POST, &route, sent).await.body;
+        let item = format!("{route}/{}", created["id"]);
         let read = async |user: i64, query: &str| h.get(user, &item, query).await.body["content"].clone();
         let put = async |content: &str| h.json(ADMIN, Method::PUT, &item, json!({"content": content})).await.body;
 
-        assert_eq!((&made["content"]["raw"], &made["content"]["rendered"]), (&json!(edited), &json!(rendered)));
+        assert_eq!((&created["content"]["raw"], &created["content"]["rendered"]), (&json!(edited), &json!(rendered)));
         assert_eq!(read(ADMIN, "context=edit").await["raw"], json!(edited));
         assert_eq!(read(NOBODY, "").await["rendered"], json!(rendered));
 

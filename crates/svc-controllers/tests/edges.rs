@@ -25,20 +25,20 @@ fn methods(response: &TestResponse) -> Vec<&str> {
 async fn the_password_0_does_not_protect_a_post() {
     let h = Harness::new();
     let post = |password: &str| json!({"title": "Zero", "content": "secret", "excerpt": "ex", "status": "publish", "password": password});
-    let made = h.json(ADMIN, Method::POST, POSTS, post("0")).await.body;
-    assert_eq!((&made["password"], &made["content"]["protected"]), (&json!("0"), &json!(false)));
+    let created = h.json(ADMIN, Method::POST, POSTS, post("0")).await.body;
+    assert_eq!((&created["password"], &created["content"]["protected"]), (&json!("0"), &json!(false)));
     let at = |id: &Value| format!("{POSTS}/{id}");
     for user in [NOBODY, CONTRIBUTOR, ADMIN] {
-        let item = h.get(user, &at(&made["id"]), "").await.body;
+        let item = h.get(user, &at(&created["id"]), "").await.body;
         assert_eq!(item["content"], json!({"rendered": "<p>secret</p>\n", "protected": false}), "by {user}");
         assert_eq!(item["excerpt"]["protected"], false, "by {user}");
     }
-    let comment = json!({"post": made["id"], "content": "Hello", "status": "approve"});
+    let comment = json!({"post": created["id"], "content": "Hello", "status": "approve"});
     assert_eq!(h.json(ADMIN, Method::POST, "/svc/v2/comments", comment).await.status, 201);
-    let listed = h.get(NOBODY, "/svc/v2/comments", &format!("post={}", made["id"])).await.body;
+    let listed = h.get(NOBODY, "/svc/v2/comments", &format!("post={}", created["id"])).await.body;
     assert_eq!(listed.as_array().map(Vec::len), Some(1), "{listed}");
     // A sticky post may have this password, but one request cannot set both.
-    let update = async |body: Value| h.json(ADMIN, Method::PUT, &at(&made["id"]), body).await;
+    let update = async |body: Value| h.json(ADMIN, Method::PUT, &at(&created["id"]), body).await;
     assert_eq!(update(json!({"sticky": true})).await.status, 200);
     for body in [json!({"password": "0", "sticky": true}), json!({"password": "1"})] {
         let rejected = update(body).await;
@@ -79,8 +79,8 @@ async fn responses_to_create_requests_and_their_methods_use_the_edit_context() {
     let rejected = send_with(&h, "upload_files", Request::new(Method::POST, "/svc/v2/media")).await;
     assert_eq!((rejected.status, methods(&rejected)), (400, vec!["GET", "POST"]));
     let user = json!({"username": "newcomer", "email": "newcomer@example.org", "password": "long enough"});
-    let made = send_with(&h, "create_users", Request::new(Method::POST, "/svc/v2/users").with_json(&user)).await;
-    assert_eq!((made.status, methods(&made)), (201, vec!["POST"]), "{:?}", made.body);
+    let created = send_with(&h, "create_users", Request::new(Method::POST, "/svc/v2/users").with_json(&user)).await;
+    assert_eq!((created.status, methods(&created)), (201, vec!["POST"]), "{:?}", created.body);
 }
 
 #[tokio::test(flavor = "multi_thread")]

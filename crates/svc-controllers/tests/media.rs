@@ -40,7 +40,7 @@ async fn upload_form(h: &Harness, name: &str, mime: &str, bytes: &'static [u8]) 
     let file = File {
         field: "file".to_owned(),
         name: name.to_owned(),
-        content_type: kind.to_owned(),
+        content_type: mime.to_owned(),
         size: bytes.len() as u64,
         data: FileData::Memory(bytes.into()),
     };
@@ -140,9 +140,9 @@ async fn alt_text_is_read_from_image_metadata() {
                   half<script></script></rdf:li></rdf:Alt></Iptc4xmpCore:AltTextAccessibility></x:xmpmeta>";
     let image: &'static [u8] = [WIDE, packet.as_bytes()].concat().leak();
     for (query, alt) in [("", "A <b>red</b> half"), ("alt_text=own", "own")] {
-        let made = upload(&h, ADMIN, "wide.png", image, query).await.body;
-        assert_eq!(made["media_details"]["image_meta"]["alt"], "A <b>red</b> half");
-        assert_eq!(made["alt_text"], alt);
+        let created = upload(&h, ADMIN, "wide.png", image, query).await.body;
+        assert_eq!(created["media_details"]["image_meta"]["alt"], "A <b>red</b> half");
+        assert_eq!(created["alt_text"], alt);
     }
 }
 
@@ -165,18 +165,21 @@ async fn query_count_is_independent_of_the_number_of_items() {
 #[tokio::test(flavor = "multi_thread")]
 async fn images_are_stored_and_deleted_with_their_sizes() {
     let (h, dir) = harness();
-    let made = upload(&h, AUTHOR, "Wide view.PNG", WIDE, "post=1002&alt_text=a%20%3Cb%3Eb").await;
-    assert_eq!(made.status, 201, "{:?}", made.body);
+    let created = upload(&h, AUTHOR, "Wide view.PNG", WIDE, "post=1002&alt_text=a%20%3Cb%3Eb").await;
+    assert_eq!(created.status, 201, "{:?}", created.body);
     let expected = ["2024/01/Wide-view-150x150.png", "2024/01/Wide-view-300x225.png", "2024/01/Wide-view.png"];
     assert_eq!(files(dir.path()), expected);
-    let details = &made.body["media_details"];
+    let details = &created.body["media_details"];
     assert_eq!((&details["width"], &details["height"]), (&json!(400), &json!(300)));
     assert_eq!(details["sizes"]["medium"]["mime_type"], "image/png");
     assert_eq!(base(&details["sizes"]["full"]["source_url"]), "Wide-view.png");
-    assert_eq!((&made.body["alt_text"], &made.body["post"]), (&json!("a b"), &json!(1002)));
-    assert_eq!((&made.body["title"]["raw"], &made.body["missing_image_sizes"]), (&json!("Wide-view"), &json!([])));
-    let id = made.body["id"].as_i64().unwrap();
-    assert_eq!(made.header("x-svc-upload-attachment-id"), Some(id.to_string().as_str()));
+    assert_eq!((&created.body["alt_text"], &created.body["post"]), (&json!("a b"), &json!(1002)));
+    assert_eq!(
+        (&created.body["title"]["raw"], &created.body["missing_image_sizes"]),
+        (&json!("Wide-view"), &json!([]))
+    );
+    let id = created.body["id"].as_i64().unwrap();
+    assert_eq!(created.header("x-svc-upload-attachment-id"), Some(id.to_string().as_str()));
 
     let route = format!("{MEDIA}/{id}");
     h.json(ADMIN, Method::POST, "/svc/v2/posts/1002", json!({"featured_media": id})).await;
@@ -189,12 +192,15 @@ async fn images_are_stored_and_deleted_with_their_sizes() {
 #[tokio::test(flavor = "multi_thread")]
 async fn photos_are_rotated_and_their_title_is_read() {
     let (h, dir) = harness();
-    let made = upload_form(&h, "photo.jpg", "image/jpeg", TURNED).await.body;
-    assert_eq!((&made["title"]["raw"], &made["caption"]["raw"]), (&json!("By the river"), &json!("By the river")));
-    assert_eq!((base(&made["source_url"]), &made["filename"]), ("photo-rotated.jpg", &json!("photo.jpg")));
-    let details = &made["media_details"];
+    let created = upload_form(&h, "photo.jpg", "image/jpeg", TURNED).await.body;
+    assert_eq!(
+        (&created["title"]["raw"], &created["caption"]["raw"]),
+        (&json!("By the river"), &json!("By the river"))
+    );
+    assert_eq!((base(&created["source_url"]), &created["filename"]), ("photo-rotated.jpg", &json!("photo.jpg")));
+    let details = &created["media_details"];
     assert_eq!((&details["width"], &details["height"]), (&json!(200), &json!(320)));
-    assert_eq!((&details["image_meta"]["orientation"], &made["exif_orientation"]), (&json!(1), &json!(1)));
+    assert_eq!((&details["image_meta"]["orientation"], &created["exif_orientation"]), (&json!(1), &json!(1)));
     assert_eq!(base(&details["sizes"]["medium"]["source_url"]), "photo-188x300.jpg");
 
     // Without sub-sizes the file is unchanged until they are requested.
@@ -242,9 +248,9 @@ async fn rejected_uploads_leave_no_files() {
 #[tokio::test(flavor = "multi_thread")]
 async fn edits_create_a_copy() {
     let (h, dir) = harness();
-    let made = upload(&h, EDITOR, "wide.png", WIDE, "caption=C&description=D&alt_text=A").await.body;
-    let route = format!("{MEDIA}/{}/edit", made["id"]);
-    let change = |modifiers: Value| json!({"src": made["media_details"]["sizes"]["medium"]["source_url"], "modifiers": modifiers});
+    let created = upload(&h, EDITOR, "wide.png", WIDE, "caption=C&description=D&alt_text=A").await.body;
+    let route = format!("{MEDIA}/{}/edit", created["id"]);
+    let change = |modifiers: Value| json!({"src": created["media_details"]["sizes"]["medium"]["source_url"], "modifiers": modifiers});
     let rotate = json!({"type": "rotate", "args": {"angle": 90}});
     let crop = json!({"type": "crop", "args": {"left": 50, "top": 0, "width": 75, "height": 50}});
     let copy = h.json(EDITOR, Method::POST, &route, change(json!([rotate, crop]))).await;
@@ -252,14 +258,14 @@ async fn edits_create_a_copy() {
     let details = &copy.body["media_details"];
     assert_eq!((&details["width"], &details["height"]), (&json!(150), &json!(200)));
     assert_eq!(base(&copy.body["source_url"]), "wide-edited.png");
-    assert_eq!(details["parent_image"]["attachment_id"], made["id"].to_string());
+    assert_eq!(details["parent_image"]["attachment_id"], created["id"].to_string());
     assert_eq!((&copy.body["alt_text"], &copy.body["caption"]["rendered"]), (&json!("A"), &json!("<p>C</p>\n")));
 
     let before = files(dir.path());
     let empty = json!({"type": "crop", "args": {"left": 100, "top": 0, "width": 10, "height": 10}});
     #[rustfmt::skip]
     let rows = [
-        (change(json!([empty])), "rest_image_crop_failed"), (json!({"src": made["source_url"]}), "rest_image_not_edited"),
+        (change(json!([empty])), "rest_image_crop_failed"), (json!({"src": created["source_url"]}), "rest_image_not_edited"),
         (json!({"src": "http://e.org/x.png", "rotation": 90}), "rest_unknown_attachment"),
         (json!({"src": "http://e.org/../../secret", "rotation": 90}), "rest_unknown_attachment"),
     ];

@@ -117,26 +117,31 @@ async fn links_and_templates_of_custom_types() {
         for (name, status, expected) in rows {
             let collection = format!("/svc/v2/{name}s");
             let make = |body: Value| h.json(ADMIN, Method::POST, &collection, body);
-            let made = if status == "child" {
+            let created = if status == "child" {
                 let parent = make(json!({"title": "T", "slug": "t", "status": "publish"})).await.body["id"].clone();
                 make(json!({"title": "T", "slug": "child", "status": "publish", "parent": parent})).await
             } else {
                 make(json!({"title": "T", "slug": "t", "status": status})).await
             };
-            assert_eq!(made.status, 201, "{name} {status}: {:?}", made.body);
+            assert_eq!(created.status, 201, "{name} {status}: {:?}", created.body);
             for (field, expected) in ["link", "permalink_template"].into_iter().zip(&expected[at..at + 2]) {
-                let id = made.body["id"].to_string();
+                let id = created.body["id"].to_string();
                 let expected = expected.map(|path| format!("{home}{}", path.replace("{id}", &id)));
-                assert_eq!(made.body[field].as_str(), expected.as_deref(), "{structure:?} {name} {status} {field}");
+                assert_eq!(created.body[field].as_str(), expected.as_deref(), "{structure:?} {name} {status} {field}");
             }
             // Deletes the post, so that the next row can use the same slug.
-            let gone = h
-                .json(ADMIN, Method::DELETE, &format!("{collection}/{}", made.body["id"]), json!({"force": true}))
+            let deleted = h
+                .json(ADMIN, Method::DELETE, &format!("{collection}/{}", created.body["id"]), json!({"force": true}))
                 .await;
-            assert_eq!(gone.status, 200);
+            assert_eq!(deleted.status, 200);
             if status == "child" {
-                h.json(ADMIN, Method::DELETE, &format!("{collection}/{}", made.body["parent"]), json!({"force": true}))
-                    .await;
+                h.json(
+                    ADMIN,
+                    Method::DELETE,
+                    &format!("{collection}/{}", created.body["parent"]),
+                    json!({"force": true}),
+                )
+                .await;
             }
         }
         let term = h.json(ADMIN, Method::POST, "/svc/v2/libraries", json!({"name": "aa"})).await.body;

@@ -65,7 +65,7 @@ async fn fields_that_are_not_requested_are_not_loaded() {
 #[tokio::test(flavor = "multi_thread")]
 async fn create_update_trash_and_delete() {
     let h = Harness::new();
-    let made = h
+    let created = h
         .json(
             ADMIN,
             Method::POST,
@@ -74,13 +74,13 @@ async fn create_update_trash_and_delete() {
                 "sticky": true, "format": "quote", "meta": {"fx_integer": 7, "fx_strings": ["a", "b"]}}),
         )
         .await;
-    assert_eq!(made.status, 201, "{:?}", made.body);
-    let id = made.body["id"].as_i64().unwrap();
+    assert_eq!(created.status, 201, "{:?}", created.body);
+    let id = created.body["id"].as_i64().unwrap();
     let own = format!("{POSTS}/{id}");
-    assert!(made.header("Location").unwrap().ends_with(&own));
-    assert_eq!(made.body["slug"], "first");
-    assert_eq!((&made.body["categories"], &made.body["sticky"]), (&json!([2]), &json!(true)));
-    assert_eq!(made.body["meta"]["fx_strings"], json!(["a", "b"]));
+    assert!(created.header("Location").unwrap().ends_with(&own));
+    assert_eq!(created.body["slug"], "first");
+    assert_eq!((&created.body["categories"], &created.body["sticky"]), (&json!([2]), &json!(true)));
+    assert_eq!(created.body["meta"]["fx_strings"], json!(["a", "b"]));
 
     let twin = h.json(ADMIN, Method::POST, POSTS, json!({"title": "First", "status": "publish"})).await;
     assert_eq!(twin.body["slug"], "first-2");
@@ -90,9 +90,9 @@ async fn create_update_trash_and_delete() {
     assert_eq!(changed.body["meta"]["fx_integer"], 0);
     assert_eq!(changed.body["_links"]["version-history"][0]["count"], 1);
 
-    let gone = h.json(ADMIN, Method::DELETE, &own, json!({})).await;
+    let deleted = h.json(ADMIN, Method::DELETE, &own, json!({})).await;
     assert_eq!(
-        (gone.status, &gone.body["status"], &gone.body["slug"]),
+        (deleted.status, &deleted.body["status"], &deleted.body["slug"]),
         (200, &json!("trash"), &json!("first__trashed"))
     );
     let again = h.json(ADMIN, Method::DELETE, &own, json!({})).await;
@@ -220,13 +220,13 @@ async fn edge_cases_of_post_fields() {
         // An id that is not an image removes the featured image.
         ("featured_media", json!(1205), json!(0)),
     ] {
-        let made = h.json(ADMIN, Method::POST, POSTS, json!({"title": "x", name: sent})).await;
-        assert_eq!((made.status, &made.body[name]), (201, &expected), "{name}");
+        let created = h.json(ADMIN, Method::POST, POSTS, json!({"title": "x", name: sent})).await;
+        assert_eq!((created.status, &created.body[name]), (201, &expected), "{name}");
     }
     // Numbers out of a column's range are clamped.
     for (order, stored) in [(i64::MAX, i32::MAX), (i64::MIN, i32::MIN)] {
-        let made = h.json(ADMIN, Method::POST, "/svc/v2/pages", json!({"title": "x", "menu_order": order})).await;
-        assert_eq!((made.status, &made.body["menu_order"]), (201, &json!(stored)));
+        let created = h.json(ADMIN, Method::POST, "/svc/v2/pages", json!({"title": "x", "menu_order": order})).await;
+        assert_eq!((created.status, &created.body["menu_order"]), (201, &json!(stored)));
     }
     let wanted = json!({"title": "x", "slug": "hello-world", "status": "draft"});
     assert_eq!(h.json(ADMIN, Method::POST, POSTS, wanted).await.body["slug"], "hello-world-2");
@@ -245,8 +245,8 @@ async fn edge_cases_of_post_fields() {
 async fn an_undated_draft_gets_a_date_and_a_slug_in_the_trash() {
     let h = Harness::new();
     let own = format!("{POSTS}/1017");
-    let gone = h.json(ADMIN, Method::DELETE, &own, json!({})).await;
+    let deleted = h.json(ADMIN, Method::DELETE, &own, json!({})).await;
     // Another draft without a slug exists.
-    assert_eq!((&gone.body["status"], &gone.body["slug"]), (&json!("trash"), &json!("__trashed-2")));
-    assert_eq!(gone.body["date_gmt"], gone.body["modified_gmt"]);
+    assert_eq!((&deleted.body["status"], &deleted.body["slug"]), (&json!("trash"), &json!("__trashed-2")));
+    assert_eq!(deleted.body["date_gmt"], deleted.body["modified_gmt"]);
 }

@@ -124,13 +124,13 @@ async fn every_registered_list_is_covered() {
 #[tokio::test(flavor = "multi_thread")]
 async fn identical_queries_of_blocks_run_once_per_list() {
     let h = Harness::new();
-    let mut made = Vec::new();
+    let mut created = Vec::new();
     for _ in 0..4 {
-        made.push(rich_post(&h).await);
+        created.push(rich_post(&h).await);
     }
     let mut counts = Vec::new();
     for n in [1, 4] {
-        let query = format!("include={}", made[..n].join(","));
+        let query = format!("include={}", created[..n].join(","));
         h.get(NOBODY, "/svc/v2/posts", &query).await;
         let before = h.statements();
         let list = h.get(NOBODY, "/svc/v2/posts", &query).await;

@@ -199,10 +199,15 @@ async fn reassign_zero_keeps_the_posts_without_an_author() {
         if let Some(reassign) = &reassign {
             req = req.with_json(&json!({"force": true, "reassign": reassign}));
         }
-        let gone = h.send(ADMIN, req).await;
+        let deleted = h.send(ADMIN, req).await;
         let row = h.site.read(|db| Ok(posts::get(db, post)?)).unwrap().unwrap();
         let expected = (status, UserId(author.unwrap_or(user)), post_status);
-        assert_eq!((gone.status, row.author, row.status.as_str()), expected, "{reassign:?} {query}: {:?}", gone.body);
+        assert_eq!(
+            (deleted.status, row.author, row.status.as_str()),
+            expected,
+            "{reassign:?} {query}: {:?}",
+            deleted.body
+        );
     }
 }
 
@@ -530,19 +535,23 @@ async fn font_settings_are_validated_and_stored_as_in_wordpress() {
     // In the stored JSON, slashes and non-ASCII characters are escaped.
     let content = |id: i64| h.site.read(|db| Ok(posts::get(db, svc_model::PostId(id))?)).unwrap().unwrap().content;
     let settings = r#"{"fontFamily":"A/B, \"C é\"","src":"https://fonts.example.com/x.woff2"}"#;
-    let made = h.json(ADMIN, Method::POST, faces, json!({"font_face_settings": settings})).await;
-    assert_eq!(made.status, 201, "{:?}", made.body);
-    let face = made.body["id"].as_i64().unwrap();
+    let created = h.json(ADMIN, Method::POST, faces, json!({"font_face_settings": settings})).await;
+    assert_eq!(created.status, 201, "{:?}", created.body);
+    let face = created.body["id"].as_i64().unwrap();
     assert_eq!(
         content(face),
         r#"{"fontFamily":"\"A\/B\", \"C \u00e9\"","src":"https:\/\/fonts.example.com\/x.woff2"}"#
     );
     let settings = r#"{"fontFamily":"One","src":[" https://fonts.example.com/a b.woff2"]}"#;
-    let made = h.json(ADMIN, Method::POST, faces, json!({"font_face_settings": settings})).await;
-    assert_eq!(made.body["font_face_settings"]["src"], "https://fonts.example.com/a%20b.woff2", "{:?}", made.body);
+    let created = h.json(ADMIN, Method::POST, faces, json!({"font_face_settings": settings})).await;
+    assert_eq!(
+        created.body["font_face_settings"]["src"], "https://fonts.example.com/a%20b.woff2",
+        "{:?}",
+        created.body
+    );
     let family = r#"{"preview":"http://x.example/p.svg","name":"N","slug":"n-n","fontFamily":"A/B"}"#;
-    let made = h.json(ADMIN, Method::POST, "/svc/v2/font-families", json!({"font_family_settings": family})).await;
-    let family = made.body["id"].as_i64().unwrap();
+    let created = h.json(ADMIN, Method::POST, "/svc/v2/font-families", json!({"font_family_settings": family})).await;
+    let family = created.body["id"].as_i64().unwrap();
     assert_eq!(content(family), r#"{"preview":"http:\/\/x.example\/p.svg","fontFamily":"\"A\/B\""}"#);
     let change = json!({"font_family_settings": r#"{"preview":""}"#});
     h.json(ADMIN, Method::POST, &format!("/svc/v2/font-families/{family}"), change).await;

@@ -36,9 +36,9 @@ async fn contents(h: &Harness, route: &str) -> Vec<String> {
 }
 
 async fn create(h: &Harness, user: i64, body: Value) -> (i64, String) {
-    let made = h.json(user, Method::POST, "/svc/v2/posts", body).await;
-    assert_eq!(made.status, 201, "{:?}", made.body);
-    let id = made.body["id"].as_i64().unwrap();
+    let created = h.json(user, Method::POST, "/svc/v2/posts", body).await;
+    assert_eq!(created.status, 201, "{:?}", created.body);
+    let id = created.body["id"].as_i64().unwrap();
     (id, format!("/svc/v2/posts/{id}"))
 }
 

@@ -163,25 +163,25 @@ async fn names_and_slugs_of_new_terms() {
     let h = Harness::new();
     let exists =
         |id: i64| json!({"code": "term_exists", "data": {"status": 400, "term_id": id}, "additional_data": [id, id]});
-    let made = |name: &str, slug: &str| json!({"name": name, "slug": slug});
+    let created = |name: &str, slug: &str| json!({"name": name, "slug": slug});
     let long = "x".repeat(201);
     // Requests in sequence on one site; name and slug, or the error. Recorded from WordPress.
     #[rustfmt::skip]
     let rows = [
         (CATEGORIES, json!({"name": "News"}), exists(2)),
         (CATEGORIES, json!({"name": "news"}), exists(2)),
-        (CATEGORIES, json!({"name": "News", "slug": "other-news"}), made("News", "other-news")),
-        (CATEGORIES, json!({"name": "N\u{c9}WS"}), made("N\u{c9}WS", "news-2")),
-        (CATEGORIES, json!({"name": "News", "parent": 3}), made("News", "news-world")),
-        (CATEGORIES, json!({"name": "World"}), made("World", "world-2")),
+        (CATEGORIES, json!({"name": "News", "slug": "other-news"}), created("News", "other-news")),
+        (CATEGORIES, json!({"name": "N\u{c9}WS"}), created("N\u{c9}WS", "news-2")),
+        (CATEGORIES, json!({"name": "News", "parent": 3}), created("News", "news-world")),
+        (CATEGORIES, json!({"name": "World"}), created("World", "world-2")),
         (CATEGORIES, json!({"name": "World", "parent": 2}), exists(3)),
-        (CATEGORIES, json!({"name": "World", "slug": "zzz", "parent": 2}), made("World", "zzz")),
-        (CATEGORIES, json!({"name": "Neu", "slug": "world", "parent": 2}), made("Neu", "world-news")),
+        (CATEGORIES, json!({"name": "World", "slug": "zzz", "parent": 2}), created("World", "zzz")),
+        (CATEGORIES, json!({"name": "Neu", "slug": "world", "parent": 2}), created("Neu", "world-news")),
         (CATEGORIES, json!({"name": "Caf\u{e9} & Th\u{e9}"}), exists(5)),
         // A slug may be used by another taxonomy.
-        (CATEGORIES, json!({"name": "A", "slug": "alpha"}), made("A", "alpha")),
-        (CATEGORIES, json!({"name": "S", "slug": "Bad Slug!"}), made("S", "bad-slug")),
-        (CATEGORIES, json!({"name": "0"}), made("0", "0")),
+        (CATEGORIES, json!({"name": "A", "slug": "alpha"}), created("A", "alpha")),
+        (CATEGORIES, json!({"name": "S", "slug": "Bad Slug!"}), created("S", "bad-slug")),
+        (CATEGORIES, json!({"name": "0"}), created("0", "0")),
         (CATEGORIES, json!({"name": "   "}), json!({"code": "empty_term_name", "data": null})),
         (CATEGORIES, json!({"name": "<b></b>"}), json!({"code": "empty_term_name", "data": null})),
         (CATEGORIES, json!({"name": long}), json!({"code": "db_insert_error"})),
@@ -189,12 +189,12 @@ async fn names_and_slugs_of_new_terms() {
         (CATEGORIES, json!({"name": "P", "parent": 999}), json!({"code": "rest_term_invalid", "data": {"status": 400}})),
         (CATEGORIES, json!({"name": "P", "parent": -2}), json!({"code": "rest_term_invalid", "data": {"status": 400}})),
         (CATEGORIES, json!({"name": "P", "parent": 10}), json!({"code": "rest_term_invalid", "data": {"status": 400}})),
-        (CATEGORIES, json!({"name": "P", "parent": null}), made("P", "p")),
+        (CATEGORIES, json!({"name": "P", "parent": null}), created("P", "p")),
         (TAGS, json!({"name": "ALPHA"}), exists(10)),
         (TAGS, json!({"name": "alpha", "slug": "world"}), exists(10)),
         (TAGS, json!({"name": "alpha", "slug": "0"}), exists(10)),
-        (TAGS, json!({"name": "alpha", "slug": "other"}), made("alpha", "other")),
-        (TAGS, json!({"name": "Neu", "slug": "alpha"}), made("Neu", "alpha-2")),
+        (TAGS, json!({"name": "alpha", "slug": "other"}), created("alpha", "other")),
+        (TAGS, json!({"name": "Neu", "slug": "alpha"}), created("Neu", "alpha-2")),
         (TAGS, json!({"name": "P", "parent": 0}), json!({"code": "rest_taxonomy_not_hierarchical", "data": {"status": 400}})),
         (TAGS, json!({"name": "P", "parent": "x"}), json!({"code": "rest_taxonomy_not_hierarchical", "data": {"status": 400}})),
     ];
@@ -262,9 +262,9 @@ async fn term_updates() {
 #[tokio::test(flavor = "multi_thread")]
 async fn meta_is_stored_after_its_term() {
     let h = Harness::new();
-    let made = h.json(ADMIN, Method::POST, CATEGORIES, json!({"name": "M", "meta": {"fx_rank": "x"}})).await;
-    assert_eq!((made.status, made.code()), (400, "rest_invalid_type"), "{:?}", made.body);
-    assert_eq!(made.body["additional_data"], json!([{"param": "meta.fx_rank"}]));
+    let created = h.json(ADMIN, Method::POST, CATEGORIES, json!({"name": "M", "meta": {"fx_rank": "x"}})).await;
+    assert_eq!((created.status, created.code()), (400, "rest_invalid_type"), "{:?}", created.body);
+    assert_eq!(created.body["additional_data"], json!([{"param": "meta.fx_rank"}]));
     // The term was created, as in WordPress.
     let list = h.get(NOBODY, CATEGORIES, "slug=m").await;
     assert_eq!((list.body[0]["name"].as_str(), &list.body[0]["meta"]["fx_rank"]), (Some("M"), &json!(0)));
@@ -294,10 +294,10 @@ async fn deleting_a_category_moves_children_up_and_posts_to_the_default() {
     let h = Harness::new();
     let posts = |category: i64| format!("categories={category}&per_page=100&_fields=id");
     let had = ids(&h.get(ADMIN, "/svc/v2/posts", &posts(2)).await.body);
-    let gone = h.json(EDITOR, Method::DELETE, &format!("{CATEGORIES}/2"), json!({"force": true})).await;
-    assert_eq!((gone.status, &gone.body["deleted"]), (200, &json!(true)));
-    assert_eq!((&gone.body["previous"]["name"], gone.body["previous"].get("_links")), (&json!("News"), None));
-    assert_eq!(gone.header("Allow"), None, "a deleted term allows no methods");
+    let deleted = h.json(EDITOR, Method::DELETE, &format!("{CATEGORIES}/2"), json!({"force": true})).await;
+    assert_eq!((deleted.status, &deleted.body["deleted"]), (200, &json!(true)));
+    assert_eq!((&deleted.body["previous"]["name"], deleted.body["previous"].get("_links")), (&json!("News"), None));
+    assert_eq!(deleted.header("Allow"), None, "a deleted term allows no methods");
 
     let world = h.get(NOBODY, &format!("{CATEGORIES}/3"), "").await;
     assert_eq!(world.body["parent"], 0);

@@ -60,13 +60,13 @@ async fn permissions_to_view_and_edit_menus_and_other_theme_parts() {
 #[tokio::test(flavor = "multi_thread")]
 async fn menu_items_take_defaults_from_their_object() {
     let h = themed();
-    let made = h.json(ADMIN, Method::POST, MENUS, json!({"name": "New", "locations": ["footer"]})).await;
-    assert_eq!((made.status, &made.body["locations"]), (201, &json!(["footer"])), "{:?}", made.body);
-    for places in [json!({"a": "footer"}), json!([null]), json!(["nowhere"])] {
-        let rejected = h.json(ADMIN, Method::POST, MENUS, json!({"name": "Other", "locations": places})).await;
-        assert_eq!((rejected.status, rejected.code()), (400, "rest_invalid_param"), "{places}");
+    let created = h.json(ADMIN, Method::POST, MENUS, json!({"name": "New", "locations": ["footer"]})).await;
+    assert_eq!((created.status, &created.body["locations"]), (201, &json!(["footer"])), "{:?}", created.body);
+    for locations in [json!({"a": "footer"}), json!([null]), json!(["nowhere"])] {
+        let rejected = h.json(ADMIN, Method::POST, MENUS, json!({"name": "Other", "locations": locations})).await;
+        assert_eq!((rejected.status, rejected.code()), (400, "rest_invalid_param"), "{locations}");
     }
-    let menu = made.body["id"].clone();
+    let menu = created.body["id"].clone();
     #[rustfmt::skip]
     let rows = [
         // Request body; title, object, whether the item is invalid.
@@ -94,8 +94,8 @@ async fn menu_items_take_defaults_from_their_object() {
         assert_eq!(h.json(ADMIN, Method::POST, ITEMS, body.clone()).await.code(), code, "{body}");
     }
     // Deleting a menu deletes its items and clears its locations.
-    let gone = h.json(ADMIN, Method::DELETE, &format!("{MENUS}/{menu}"), json!({"force": true})).await;
-    assert_eq!(gone.status, 200);
+    let deleted = h.json(ADMIN, Method::DELETE, &format!("{MENUS}/{menu}"), json!({"force": true})).await;
+    assert_eq!(deleted.status, 200);
     let left = h.get(ADMIN, ITEMS, &format!("menus={menu}")).await;
     assert_eq!(left.body, json!([]));
     assert_eq!(h.get(ADMIN, "/svc/v2/menu-locations/footer", "").await.body["menu"], 0);
@@ -132,10 +132,15 @@ async fn query_count_is_independent_of_the_number_of_menu_items() {
 #[tokio::test(flavor = "multi_thread")]
 async fn widgets_are_assigned_to_sidebars_and_deleted() {
     let h = themed();
-    let made = json!({"id_base": "text", "instance": {"raw": {"title": "T", "text": "<b>x</b>"}}});
-    let made = h.json(ADMIN, Method::POST, "/svc/v2/widgets", made).await;
-    let id = made.body["id"].as_str().unwrap().to_owned();
-    assert_eq!((made.status, &made.body["instance"]["raw"]["text"]), (201, &json!("<b>x</b>")), "{:?}", made.body);
+    let created = json!({"id_base": "text", "instance": {"raw": {"title": "T", "text": "<b>x</b>"}}});
+    let created = h.json(ADMIN, Method::POST, "/svc/v2/widgets", created).await;
+    let id = created.body["id"].as_str().unwrap().to_owned();
+    assert_eq!(
+        (created.status, &created.body["instance"]["raw"]["text"]),
+        (201, &json!("<b>x</b>")),
+        "{:?}",
+        created.body
+    );
     let odd = json!({"id": "abc", "id_base": "text", "instance": {"raw": {}}});
     let odd = h.json(ADMIN, Method::POST, "/svc/v2/widgets", odd).await;
     assert_eq!((odd.status, odd.code()), (400, "rest_invalid_widget"));
@@ -212,9 +217,9 @@ async fn menu_items_are_deleted_with_their_object() {
         ("post_type", "page", page, page_route.clone()),
     ] {
         let item = json!({"title": "X", "type": item_type, "object": object, "object_id": id, "status": "publish"});
-        let made = send(Method::POST, ITEMS, item).await;
-        assert_eq!(made.status, 201, "{:?}", made.body);
-        let own = format!("{ITEMS}/{}", made.body["id"]);
+        let created = send(Method::POST, ITEMS, item).await;
+        assert_eq!(created.status, 201, "{:?}", created.body);
+        let own = format!("{ITEMS}/{}", created.body["id"]);
         // An item of another object with the same id.
         let other = json!({"title": "Y", "type": if item_type == "taxonomy" { "post_type" } else { "taxonomy" },
             "object": if item_type == "taxonomy" { "post" } else { "post_tag" }, "object_id": id, "status": "draft"});
@@ -249,8 +254,12 @@ async fn autosaves_of_menu_items_are_empty() {
     let autosaves = format!("{own}/autosaves");
     let before = h.get(ADMIN, own, "context=edit").await.body;
     assert_eq!(h.get(ADMIN, &autosaves, "").await.body, json!([]));
-    let made = h.json(ADMIN, Method::POST, &autosaves, json!({"title": "Typed", "url": "https://example.org/"})).await;
-    assert_eq!((made.status, &made.body["parent"], &made.body["title"]["raw"]), (200, &json!(1420), &json!("")));
+    let created =
+        h.json(ADMIN, Method::POST, &autosaves, json!({"title": "Typed", "url": "https://example.org/"})).await;
+    assert_eq!(
+        (created.status, &created.body["parent"], &created.body["title"]["raw"]),
+        (200, &json!(1420), &json!(""))
+    );
     assert_eq!(h.get(ADMIN, own, "context=edit").await.body, before);
     assert_eq!(h.get(NOBODY, &autosaves, "").await.code(), "rest_cannot_read");
 }

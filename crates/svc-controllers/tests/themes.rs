@@ -122,8 +122,8 @@ async fn a_theme_template_can_be_customized_and_reset() {
     assert_eq!(revisions[0]["content"]["raw"], "again");
     let reset = h.json(ADMIN, Method::PUT, route, json!({"source": "theme"})).await.body;
     assert_eq!((&reset["source"], &reset["content"]["raw"]), (&json!("theme"), &before["content"]["raw"]));
-    let gone = h.json(ADMIN, Method::DELETE, route, json!({"force": true})).await;
-    assert_eq!((gone.status, gone.code()), (400, "rest_invalid_template"));
+    let deleted = h.json(ADMIN, Method::DELETE, route, json!({"force": true})).await;
+    assert_eq!((deleted.status, deleted.code()), (400, "rest_invalid_template"));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -330,7 +330,7 @@ async fn styles_link_to_the_files_that_they_use() {
             .collect()
     };
     let end = "background.backgroundImage.url";
-    let row = |place: &str, mime: Value, path: &str| (format!("styles.{place}{end}"), mime, path.to_owned());
+    let row = |prefix: &str, mime: Value, path: &str| (format!("styles.{prefix}{end}"), mime, path.to_owned());
     assert_eq!(files(&own), [row("", json!("image/jpeg"), "fixture/top.jpg")]);
     assert!(all[0]["_links"].is_null(), "a variation without files has no links: {all}");
     let expected = [
@@ -349,9 +349,14 @@ async fn template_parts_in_stored_templates_get_the_active_theme() {
     let expected = "<!-- wp:template-part {\"slug\":\"header\",\"theme\":\"fixture\"} /-->\n<p>x</p><!-- wp:group --><div><!-- wp:template-part {\"slug\":\"a\",\"theme\":\"other\"} /--><!-- wp:template-part {\"slug\":\"f\",\"tagName\":\"footer\",\"theme\":\"fixture\"} /--></div><!-- /wp:group --><!-- wp:template-part {\"theme\":\"fixture\"} /-->";
     for base in ["templates", "template-parts"] {
         let collection = format!("/svc/v2/{base}");
-        let made = h.json(ADMIN, Method::POST, &collection, json!({"slug": "made", "content": content})).await;
-        assert_eq!((made.status, &made.body["content"]["raw"]), (201, &json!(expected)), "{base}: {:?}", made.body);
-        let id = svc_model::PostId(made.body["wp_id"].as_i64().unwrap());
+        let created = h.json(ADMIN, Method::POST, &collection, json!({"slug": "made", "content": content})).await;
+        assert_eq!(
+            (created.status, &created.body["content"]["raw"]),
+            (201, &json!(expected)),
+            "{base}: {:?}",
+            created.body
+        );
+        let id = svc_model::PostId(created.body["wp_id"].as_i64().unwrap());
         let row = h.site.read(|db| Ok(svc_store::posts::get(db, id)?)).unwrap().unwrap();
         assert_eq!(row.content, content, "{base}: stored unchanged");
         let route = format!("{collection}/fixture//made");
@@ -376,9 +381,9 @@ async fn stored_templates_are_listed_under_a_classic_theme() {
         let collection = format!("/svc/v2/{base}");
         assert_eq!(h.get(ADMIN, &collection, "").await.body, json!([]), "{base}");
         let content = "<!-- wp:template-part {\"slug\":\"header\"} /-->";
-        let made =
+        let created =
             h.json(ADMIN, Method::POST, &collection, json!({"slug": "mine", "title": "M", "content": content})).await;
-        assert_eq!(made.status, 201, "{base}: {:?}", made.body);
+        assert_eq!(created.status, 201, "{base}: {:?}", created.body);
         for user in [CONTRIBUTOR, EDITOR, ADMIN] {
             let list = h.get(user, &collection, "").await.body;
             assert_eq!(list.as_array().map(Vec::len), Some(1), "{base} by {user}: {list}");
@@ -434,9 +439,9 @@ async fn draft_templates_are_neither_rendered_nor_listed() {
     for (route, slug) in [("templates", "canary"), ("template-parts", "canary"), ("template-parts", "header")] {
         let route = format!("/svc/v2/{route}");
         let body = json!({"slug": slug, "theme": "fixture", "content": "<!-- wp:paragraph --><p>canarytext</p><!-- /wp:paragraph -->"});
-        let made = h.json(ADMIN, Method::POST, &route, body).await;
-        assert_eq!(made.status, 201, "{:?}", made.body);
-        ids.push((route, slug, made.body["wp_id"].as_i64().unwrap()));
+        let created = h.json(ADMIN, Method::POST, &route, body).await;
+        assert_eq!(created.status, 201, "{:?}", created.body);
+        ids.push((route, slug, created.body["wp_id"].as_i64().unwrap()));
     }
     let content = "<!-- wp:template-part {\"slug\":\"canary\",\"theme\":\"fixture\"} /--><!-- wp:template-part {\"slug\":\"header\",\"theme\":\"fixture\"} /-->";
     let body = json!({"title": "P", "content": content, "status": "publish"});

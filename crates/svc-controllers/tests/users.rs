@@ -140,7 +140,7 @@ async fn email_hashes_are_not_exposed_if_avatars_are_disabled() {
 #[tokio::test(flavor = "multi_thread")]
 async fn create_update_and_delete() {
     let h = Harness::new();
-    let made = h
+    let created = h
         .json(
             ADMIN,
             Method::POST,
@@ -150,13 +150,13 @@ async fn create_update_and_delete() {
                 "meta": {"persisted_preferences": {"a": {"b": 1}}}}),
         )
         .await;
-    assert_eq!(made.status, 201, "{:?}", made.body);
-    let id = made.body["id"].as_i64().unwrap();
+    assert_eq!(created.status, 201, "{:?}", created.body);
+    let id = created.body["id"].as_i64().unwrap();
     let own = format!("{USERS}/{id}");
-    assert!(made.header("Location").unwrap().ends_with(&own));
-    assert_eq!((&made.body["name"], &made.body["slug"]), (&json!("Ann"), &json!("admin-2")));
-    assert_eq!(made.body["meta"]["persisted_preferences"], json!({"a": {"b": 1}}));
-    assert!(!made.body.to_string().contains("s3cret"), "the password is never returned");
+    assert!(created.header("Location").unwrap().ends_with(&own));
+    assert_eq!((&created.body["name"], &created.body["slug"]), (&json!("Ann"), &json!("admin-2")));
+    assert_eq!(created.body["meta"]["persisted_preferences"], json!({"a": {"b": 1}}));
+    assert!(!created.body.to_string().contains("s3cret"), "the password is never returned");
     let stored = |key: &'static str| h.site.store.read(|db| meta::get(db, MetaKind::User, id, key)).unwrap().unwrap();
     assert_eq!(
         (stored("wp_capabilities").as_stored(), stored("wp_user_level").as_stored()),
@@ -182,8 +182,8 @@ async fn create_update_and_delete() {
     assert_eq!((&cleared.body["roles"], &cleared.body["capabilities"]), (&json!([]), &json!({})));
     assert_eq!(stored("wp_capabilities").as_stored(), "a:0:{}");
 
-    let gone = h.json(ADMIN, Method::DELETE, &own, json!({"force": true, "reassign": false})).await;
-    assert_eq!((&gone.body["deleted"], &gone.body["previous"]["id"]), (&json!(true), &json!(id)));
+    let deleted = h.json(ADMIN, Method::DELETE, &own, json!({"force": true, "reassign": false})).await;
+    assert_eq!((&deleted.body["deleted"], &deleted.body["previous"]["id"]), (&json!(true), &json!(id)));
     assert_eq!(h.get(ADMIN, &own, "").await.code(), "rest_user_invalid_id");
 }
 
@@ -282,6 +282,6 @@ async fn creating_users_does_not_allow_creating_administrators() {
     assert_eq!(send(hirer("promote_users"), &body).await, 201);
     body = json!({"username": "yy", "email": "yy@example.org", "password": "p"});
     assert_eq!(send(hirer("read"), &body).await, 201);
-    let made = h.get(ADMIN, USERS, "slug=yy&context=edit&_fields=roles").await;
-    assert_eq!(made.body, json!([{"roles": ["subscriber"]}]));
+    let created = h.get(ADMIN, USERS, "slug=yy&context=edit&_fields=roles").await;
+    assert_eq!(created.body, json!([{"roles": ["subscriber"]}]));
 }

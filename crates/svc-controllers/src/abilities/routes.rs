@@ -109,8 +109,8 @@ struct AbilityQuery {
 #[rustfmt::skip]
 fn paging(p: &mut Params<AbilityQuery>) {
     p.add("context", context_param());
-    p.add("page", integer().describe("Page number of the list.").default(1).minimum(1)).parsed().set(|l, n| l.page = n);
-    p.add("per_page", integer().describe("Maximum number of items per page.").default(50).range(1..=100)).parsed().set(|l, n| l.per_page = n);
+    p.add("page", integer().describe("Page number of the list.").default(1).minimum(1)).parsed().set(|q, n| q.page = n);
+    p.add("per_page", integer().describe("Maximum number of items per page.").default(50).range(1..=100)).parsed().set(|q, n| q.per_page = n);
 }
 
 #[rustfmt::skip]
@@ -119,10 +119,10 @@ fn params() -> Params<AbilityQuery> {
     paging(&mut p);
     let meta = object([("annotations", annotations())]).additional_properties(true);
     p.add("category", string().describe("Only return abilities in this category.")).sanitize_with(sanitize_key)
-        .set(|l, v: String| l.category = Some(v).filter(|v| !matches!(v.as_str(), "" | "0")));
+        .set(|q, v: String| q.category = Some(v).filter(|v| !matches!(v.as_str(), "" | "0")));
     p.add("namespace", string().describe("Only return abilities in this namespace.")).sanitize_with(sanitize_key)
-        .set(|l, v: String| l.namespace = Some(v).filter(|v| !matches!(v.as_str(), "" | "0")));
-    p.add("meta", meta.describe("Only return abilities whose metadata contains these values.")).set(|l, v| l.meta = Some(v));
+        .set(|q, v: String| q.namespace = Some(v).filter(|v| !matches!(v.as_str(), "" | "0")));
+    p.add("meta", meta.describe("Only return abilities whose metadata contains these values.")).set(|q, v| q.meta = Some(v));
     p
 }
 

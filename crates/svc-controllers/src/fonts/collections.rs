@@ -45,7 +45,7 @@ impl FontCollection {
     }
 
     /// An external collection, of which only the slug is known. Fetching its fields fails.
-    pub fn elsewhere(slug: &str) -> Self {
+    pub fn external(slug: &str) -> Self {
         FontCollection { slug: slug.to_owned(), contents: None }
     }
 
@@ -79,7 +79,7 @@ impl FontCollection {
 
 /// The collections that every site has.
 pub(crate) fn core() -> Vec<FontCollection> {
-    vec![FontCollection::elsewhere("google-fonts")]
+    vec![FontCollection::external("google-fonts")]
 }
 
 #[rustfmt::skip]

@@ -56,7 +56,7 @@ pub(super) fn store(file: &File, folder: &Path) -> Result<String, Error> {
     let (stem, extension) = name.rsplit_once('.').ok_or_else(invalid_type)?;
     let signatures = FORMATS
         .iter()
-        .find(|(known, ..)| known.eq_ignore_ascii_case(extension))
+        .find(|(candidate, ..)| candidate.eq_ignore_ascii_case(extension))
         .map(|(_, _, signatures)| *signatures)
         .ok_or_else(invalid_type)?;
     if stem.is_empty() || !signatures.iter().any(|signature| bytes.starts_with(signature)) {

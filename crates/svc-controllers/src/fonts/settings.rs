@@ -19,13 +19,13 @@ pub(super) fn family_schema() -> SchemaBuilder {
 
 /// Schema of a partial update of a family's settings.
 pub(super) fn family_part_schema() -> SchemaBuilder {
-    let members = [
+    let properties = [
         ("name", string().describe("Display name of the font family.")),
         ("slug", string().describe("The font family's slug.")),
         ("fontFamily", string().describe("Value of the CSS `font-family` property.")),
         ("preview", string().describe("URL of a preview image of the font family.").format("uri").default("")),
     ];
-    object(members).additional_properties(false)
+    object(properties).additional_properties(false)
 }
 
 /// Schema of a face's settings, which are `@font-face` descriptors.
@@ -33,7 +33,7 @@ pub(super) fn face_schema() -> SchemaBuilder {
     let text = |about: &str| string().describe(about);
     let displays = ["auto", "block", "fallback", "swap", "optional"];
     let sources = any_of([string(), array(string())]).describe("URLs of the font files.").default(json!([]));
-    let members = [
+    let properties = [
         ("fontFamily", text("Value of the CSS `font-family` descriptor.").default("")),
         ("fontStyle", text("Value of the CSS `font-style` descriptor.").default("normal")),
         (
@@ -53,7 +53,7 @@ pub(super) fn face_schema() -> SchemaBuilder {
         ("unicodeRange", text("Value of the CSS `unicode-range` descriptor.")),
         ("preview", text("URL of a preview image of the font face.").format("uri").default("")),
     ];
-    object(members).keyword("required", json!(["fontFamily", "src"])).additional_properties(false)
+    object(properties).keyword("required", json!(["fontFamily", "src"])).additional_properties(false)
 }
 
 /// Maximum number of JSON values in the settings of a family or a face.
@@ -147,13 +147,13 @@ pub(super) fn sources(settings: &Map<String, Value>) -> Vec<String> {
 
 /// A face's stored settings, limited to those in the schema. If the content is not a JSON object, returns the required
 /// settings with empty values.
-pub(super) fn stored_face(content: &str, known: &Value) -> Value {
+pub(super) fn stored_face(content: &str, schemas: &Value) -> Value {
     let mut settings = match serde_json::from_str(content) {
         Ok(Value::Object(settings)) => settings,
         Ok(Value::Array(list)) if list.is_empty() => Map::new(),
         _ => return json!({"fontFamily": "", "src": []}),
     };
-    settings.retain(|name, _| known.get(name).is_some());
+    settings.retain(|name, _| schemas.get(name).is_some());
     if settings.is_empty() { json!([]) } else { Value::Object(settings) }
 }
 
@@ -269,7 +269,7 @@ mod tests {
 
     #[test]
     fn stored_face_settings_are_limited_to_the_schema() {
-        let known = Value::from(face_schema())["properties"].clone();
+        let schemas = Value::from(face_schema())["properties"].clone();
         // Recorded from WordPress.
         for (content, expected) in [
             (
@@ -283,7 +283,7 @@ mod tests {
             (r#"{"unknown":1}"#, json!([])),
             ("[]", json!([])),
         ] {
-            assert_eq!(stored_face(content, &known), expected, "{content}");
+            assert_eq!(stored_face(content, &schemas), expected, "{content}");
         }
     }
 

@@ -49,14 +49,14 @@ pub struct Search {
 struct SearchParams {
     page: u64,
     per_page: u64,
-    kind: String,
+    object_type: String,
     subtypes: Vec<String>,
 }
 
 impl Search {
     /// A controller with these handlers.
     pub fn new(site: &Arc<RestSite>, handlers: Vec<Arc<dyn SearchHandler>>, extra: &ExtraFields) -> Self {
-        let kinds: Vec<String> = handlers.iter().map(|h| h.kind().to_owned()).collect();
+        let type_names: Vec<String> = handlers.iter().map(|h| h.kind().to_owned()).collect();
         let mut subtypes: Vec<String> = Vec::new();
         for subtype in handlers.iter().flat_map(|h| h.subtypes()) {
             if !subtypes.contains(&subtype) {
@@ -65,8 +65,8 @@ impl Search {
         }
         Search {
             site: Arc::clone(site),
-            fields: fields(&kinds, &subtypes).with_extra(extra, OBJECT),
-            params: params(&kinds, &subtypes),
+            fields: fields(&type_names, &subtypes).with_extra(extra, OBJECT),
+            params: params(&type_names, &subtypes),
             handlers,
             extra: extra.clone(),
         }
@@ -74,29 +74,29 @@ impl Search {
 }
 
 #[rustfmt::skip]
-fn fields(kinds: &[String], subtypes: &[String]) -> Fields<(), ()> {
+fn fields(type_names: &[String], subtypes: &[String]) -> Fields<(), ()> {
     let mut f = Fields::new(OBJECT);
     let field = |schema: SchemaBuilder| schema.context(VIEW_EMBED).readonly();
     f.add("id", field(types(["integer", "string"]).describe("The object's ID or slug.")));
     f.add("title", field(string().describe("Title or name of the object.")));
     f.add("url", field(string().describe("URL of the object.").format("uri")));
-    f.add("type", field(string().describe("Type of the object.").one_of(kinds.to_vec())));
+    f.add("type", field(string().describe("Type of the object.").one_of(type_names.to_vec())));
     f.add("subtype", field(string().describe("Subtype of the object, such as its post type or taxonomy.").one_of(subtypes.to_vec())));
     f
 }
 
 #[rustfmt::skip]
-fn params(kinds: &[String], subtypes: &[String]) -> Params<SearchParams> {
+fn params(type_names: &[String], subtypes: &[String]) -> Params<SearchParams> {
     let mut p = Params::<SearchParams>::new("search");
     let ids = || array(integer()).default(json!([]));
-    let first = kinds.first().cloned().unwrap_or_default();
+    let first = type_names.first().cloned().unwrap_or_default();
     let any: Vec<String> = subtypes.iter().cloned().chain([ANY.to_owned()]).collect();
     p.add("context", string().describe("Context of the request, which determines the fields in the response.").one_of(VIEW_EMBED.iter().copied()).default("view"));
-    p.add("page", integer().describe("Page number of the list.").default(1).minimum(1)).set(|a, n| a.page = n);
-    p.add("per_page", integer().describe("Maximum number of items per page.").default(10).range(1..=MAX_PER_PAGE)).set(|a, n| a.per_page = n);
+    p.add("page", integer().describe("Page number of the list.").default(1).minimum(1)).set(|p, n| p.page = n);
+    p.add("per_page", integer().describe("Maximum number of items per page.").default(10).range(1..=MAX_PER_PAGE)).set(|p, n| p.per_page = n);
     p.add("search", string().describe("Only return objects that match this text.")).sanitize_with(one_line);
-    p.add("type", string().describe("Only return objects of this type.").default(first).one_of(kinds.to_vec())).set(|a, k| a.kind = k);
-    p.add("subtype", array(string().one_of(any)).describe("Only return objects of these subtypes.").default(ANY)).set(|a, v| a.subtypes = v);
+    p.add("type", string().describe("Only return objects of this type.").default(first).one_of(type_names.to_vec())).set(|p, v| p.object_type = v);
+    p.add("subtype", array(string().one_of(any)).describe("Only return objects of these subtypes.").default(ANY)).set(|p, v| p.subtypes = v);
     p.add("exclude", ids().describe("Do not return objects with these IDs."));
     p.add("include", ids().describe("Only return objects with these IDs."));
     p
@@ -122,7 +122,7 @@ fn unknown_type() -> Error {
 impl Search {
     async fn list(self: Arc<Self>, req: Request) -> Result<Response> {
         let params = self.params.read(|name| req.param(name).cloned())?;
-        let handler = self.handlers.iter().find(|h| h.kind() == params.kind).ok_or_else(unknown_type)?;
+        let handler = self.handlers.iter().find(|h| h.kind() == params.object_type).ok_or_else(unknown_type)?;
         let subtypes = supported_subtypes(params.subtypes, &handler.subtypes());
         let mut query = req.params().query.clone();
         if query.contains_key("subtype") {

@@ -77,9 +77,9 @@ async fn new_post(site: &Shared) -> i64 {
 async fn concurrent_changes_of_application_passwords_are_not_lost() {
     const OWN: &str = "/svc/v2/users/me/application-passwords";
     for site in engines::shared() {
-        let made = post_all(&site, AUTHOR, |n| (OWN.to_owned(), json!({"name": format!("n{n}")}))).await;
-        all_have(&made, 201, site.name);
-        let uuids: Vec<String> = made.iter().map(|r| r.body["uuid"].as_str().unwrap().to_owned()).collect();
+        let created = post_all(&site, AUTHOR, |n| (OWN.to_owned(), json!({"name": format!("n{n}")}))).await;
+        all_have(&created, 201, site.name);
+        let uuids: Vec<String> = created.iter().map(|r| r.body["uuid"].as_str().unwrap().to_owned()).collect();
         let listed = site.servers[0].get(AUTHOR, OWN, "").await.body;
         for uuid in &uuids {
             assert!(listed.to_string().contains(uuid), "{}: {uuid} was lost", site.name);
@@ -101,28 +101,28 @@ async fn concurrent_changes_of_application_passwords_are_not_lost() {
 async fn concurrently_created_slugs_terms_logins_and_widgets_are_unique() {
     for site in engines::shared() {
         let body = json!({"title": "The same title", "status": "publish"});
-        let made = post_all(&site, ADMIN, |_| ("/svc/v2/posts".to_owned(), body.clone())).await;
-        all_have(&made, 201, site.name);
-        let slugs = sorted(made.iter().map(|r| r.body["slug"].as_str().unwrap()));
+        let created = post_all(&site, ADMIN, |_| ("/svc/v2/posts".to_owned(), body.clone())).await;
+        all_have(&created, 201, site.name);
+        let slugs = sorted(created.iter().map(|r| r.body["slug"].as_str().unwrap()));
         assert_eq!(slugs.len(), CLIENTS, "{}: {slugs:?}", site.name);
 
-        let made = post_all(&site, ADMIN, |_| ("/svc/v2/tags".to_owned(), json!({"name": "The same tag"}))).await;
-        one_wins(&made, 201, (400, "term_exists"), site.name);
+        let created = post_all(&site, ADMIN, |_| ("/svc/v2/tags".to_owned(), json!({"name": "The same tag"}))).await;
+        one_wins(&created, 201, (400, "term_exists"), site.name);
         let rows = site.servers[0].site.store.read(|db| terms::by_name(db, "The same tag", "post_tag")).unwrap();
         assert_eq!(rows.len(), 1, "{}", site.name);
 
-        let made = post_all(&site, ADMIN, |n| {
+        let created = post_all(&site, ADMIN, |n| {
             let user =
                 json!({"username": "thesame", "email": format!("{n}@example.org"), "password": "a long password"});
             ("/svc/v2/users".to_owned(), user)
         })
         .await;
-        one_wins(&made, 201, (500, "existing_user_login"), site.name);
+        one_wins(&created, 201, (500, "existing_user_login"), site.name);
 
         let widget = json!({"id_base": "text", "instance": {"raw": {"title": "", "text": "w"}}});
-        let made = post_all(&site, ADMIN, |_| ("/svc/v2/widgets".to_owned(), widget.clone())).await;
-        all_have(&made, 201, site.name);
-        let ids = sorted(made.iter().map(|r| r.body["id"].as_str().unwrap().to_owned()));
+        let created = post_all(&site, ADMIN, |_| ("/svc/v2/widgets".to_owned(), widget.clone())).await;
+        all_have(&created, 201, site.name);
+        let ids = sorted(created.iter().map(|r| r.body["id"].as_str().unwrap().to_owned()));
         assert_eq!(ids.len(), CLIENTS, "{}: {ids:?}", site.name);
         for id in ids {
             let found = site.servers[0].get(ADMIN, &format!("/svc/v2/widgets/{id}"), "").await;

@@ -91,10 +91,10 @@ async fn serialized_looking_text_is_stored_as_in_wordpress_and_returned_unchange
             // Registered meta: a single value and a list.
             let post_meta = json!({"fx_string": text, "fx_strings": [text, "second"]});
             let body = json!({"title": "t", "content": "c", "meta": post_meta});
-            let made = post(&h, "/svc/v2/posts", body).await;
-            assert_eq!(made["meta"]["fx_string"], text, "{context}");
-            assert_eq!(made["meta"]["fx_strings"], json!([text, "second"]), "{context}");
-            let rows = load(&h, MetaKind::Post, made["id"].as_i64().unwrap());
+            let created = post(&h, "/svc/v2/posts", body).await;
+            assert_eq!(created["meta"]["fx_string"], text, "{context}");
+            assert_eq!(created["meta"]["fx_strings"], json!([text, "second"]), "{context}");
+            let rows = load(&h, MetaKind::Post, created["id"].as_i64().unwrap());
             assert_eq!(rows.first("fx_string").unwrap().as_stored(), stored, "{context}");
             assert_eq!(rows.first("fx_strings").unwrap().as_stored(), stored, "{context}");
         }
