@@ -1,4 +1,4 @@
-//! Errors of fonts: refusals, and those of the site.
+//! Font errors: permission errors here, the others from `svc_site`.
 
 use svc_routing::Request;
 use svc_schema::Error;
@@ -6,6 +6,6 @@ use svc_schema::Error;
 pub(crate) use svc_site::errors::fonts::*;
 
 refusals! {
-    /// The caller may not see fonts.
-    cannot_read = "rest_cannot_read" "You are not allowed to see fonts.";
+    /// The caller may not view fonts.
+    cannot_read = "rest_cannot_read" "You are not allowed to view fonts.";
 }

@@ -1,4 +1,4 @@
-//! Icons that editors choose from.
+//! Icons for editors.
 
 mod routes;
 

@@ -1,4 +1,4 @@
-//! Errors of plugins: refusals, and those of the site.
+//! Plugin errors: permission errors here, the others from `svc_site`.
 
 use svc_routing::Request;
 use svc_schema::Error;
@@ -6,18 +6,18 @@ use svc_schema::Error;
 pub(crate) use svc_site::errors::plugins::*;
 
 refusals! {
-    /// The caller may not see the list.
-    cannot_list = "rest_cannot_view_plugins" "You are not allowed to see the plugins of this site.";
+    /// The caller may not list plugins.
+    cannot_list = "rest_cannot_view_plugins" "You are not allowed to view the plugins of this site.";
 
-    /// The caller may not see this one.
-    cannot_fetch = "rest_cannot_view_plugin" "You are not allowed to see this plugin.";
+    /// The caller may not view this plugin.
+    cannot_fetch = "rest_cannot_view_plugin" "You are not allowed to view this plugin.";
 
-    /// The caller may not switch or delete plugins.
+    /// The caller may not activate, deactivate or delete plugins.
     cannot_manage = "rest_cannot_manage_plugins" "You are not allowed to manage the plugins of this site.";
 
     /// The caller may not install plugins.
     cannot_install = "rest_cannot_install_plugin" "You are not allowed to install plugins on this site.";
 
-    /// The caller may install, but not switch on.
+    /// The caller may install plugins, but not activate them.
     cannot_activate = "rest_cannot_activate_plugin" "You are not allowed to activate plugins.";
 }
