@@ -89,7 +89,7 @@ pub(crate) fn core() -> Vec<RegisteredSetting> {
     vec![
         setting("blogname", text("Title", "Name of the site.")).named("title").sanitize_with(escaped),
         setting("blogdescription", text("Tagline", "Short description of the site.")).named("description").sanitize_with(escaped),
-        setting("siteurl", text("", "URL of the site.").format("uri")).named("url").sanitize_with(address),
+        setting("siteurl", text("", "URL of the site.").format("uri")).named("url").sanitize_with(web_url),
         setting("admin_email", text("", "E-mail address of the site's administrator.").format("email")).named("email").sanitize_with(email),
         setting("timezone_string", text("", "A city in the site's time zone, such as Europe/Berlin.")).named("timezone").sanitize_with(zone),
         setting("date_format", text("", "Format of dates.")).sanitize_with(plain),
@@ -122,7 +122,7 @@ fn plain(value: Value) -> Option<Value> {
     Some(svc_content::kses::data(&svc_text::strip_tags(&as_text(&value))).into())
 }
 
-fn address(value: Value) -> Option<Value> {
+fn web_url(value: Value) -> Option<Value> {
     let url = as_text(&value);
     let fits = url.starts_with("http://") || url.starts_with("https://");
     fits.then(|| svc_text::sanitize_url(&url).into())

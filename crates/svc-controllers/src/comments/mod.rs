@@ -141,7 +141,7 @@ fn ids_param(req: &Request, name: &str) -> Vec<i64> {
 
 impl Comments {
     /// The comment of the request, if `authorize` accepts it, or 404. The viewer has loaded its post and the post `other`.
-    fn granted(
+    fn authorized(
         &self,
         req: &Request,
         other: Option<i64>,
@@ -277,7 +277,7 @@ impl Comments {
     // Fetch
 
     async fn can_fetch(self: Arc<Self>, req: Request) -> Result<Comment> {
-        self.granted(&req, None, |viewer, comment| {
+        self.authorized(&req, None, |viewer, comment| {
             if req.context() == "edit" && !viewer.sees_raw(comment) {
                 return Err(errors::forbidden_context(&req));
             }
@@ -323,7 +323,7 @@ impl Comments {
             return Err(errors::cannot_edit(&req));
         }
         let to = write::number(&req, "post");
-        self.granted(&req, to, |viewer, comment| {
+        self.authorized(&req, to, |viewer, comment| {
             if !viewer.can_edit(comment) {
                 return Err(errors::cannot_edit(&req));
             }
@@ -360,7 +360,7 @@ impl Comments {
         if only_reads(&req) {
             return Err(errors::cannot_delete(&req));
         }
-        self.granted(
+        self.authorized(
             &req,
             None,
             |viewer, comment| {

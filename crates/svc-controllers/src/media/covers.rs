@@ -40,7 +40,7 @@ impl Media {
     /// has the same cover. `path` is the path of the audio file in the uploads.
     ///
     /// # Errors
-    /// Errors of the storage and the store.
+    /// Errors of the upload storage and the database.
     pub(crate) async fn store_cover(
         &self,
         req: &Request,

@@ -114,7 +114,7 @@ fn edit(modifier: &Value) -> Option<Edit> {
 /// Applies edits. Blocks the thread.
 ///
 /// # Errors
-/// An edit that fails.
+/// Fails if an edit cannot be applied.
 pub(super) fn apply(image: DecodedImage, edits: &[Edit]) -> Result<DecodedImage> {
     edits.iter().try_fold(image, |image, edit| match *edit {
         Edit::Flip { horizontal, vertical } => Ok(image.flipped(horizontal, vertical)),

@@ -345,7 +345,7 @@ impl Posts {
             drop(access);
             Ok((found, settings, items))
         })?;
-        // An empty page is an error only if its page number is beyond the end. Page 1, and any page with `offset`, has total 0.
+        // An empty page is an error only beyond the last page. On page 1, and with `offset`, its total is 0.
         if found.ids.is_empty() && (page == 1 || has_offset) {
             found.total = Some(0);
         }

@@ -281,8 +281,8 @@ mod tests {
         ];
         for (role, params_json, code) in rows {
             let query = params_json.as_object().unwrap().clone();
-            let refused = check(&site, &caller(role), &Request::get("/svc/v2/users").with_query(query)).err();
-            assert_eq!(refused.as_ref().map_or("", |e| e.code()), code, "{role} {params_json}");
+            let error = check(&site, &caller(role), &Request::get("/svc/v2/users").with_query(query)).err();
+            assert_eq!(error.as_ref().map_or("", |e| e.code()), code, "{role} {params_json}");
         }
     }
 
