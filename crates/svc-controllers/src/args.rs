@@ -7,12 +7,15 @@ use svc_schema::{
     build::{SchemaBuilder, string},
 };
 
-/// What `context` can be.
+/// The values of `context`.
 pub(crate) const CONTEXTS: [&str; 3] = ["view", "embed", "edit"];
 
-/// The parameter `context` of every list and item.
+/// The parameter `context`.
 pub(crate) fn context_param() -> SchemaBuilder {
-    string().describe("Which members are shown, and to whom.").one_of(CONTEXTS).default("view")
+    string()
+        .describe("Context of the request, which determines the fields in the response.")
+        .one_of(CONTEXTS)
+        .default("view")
 }
 
 /// [`context_param`] as an argument of an endpoint: WordPress validates it before any argument is sanitized.
@@ -20,7 +23,7 @@ pub(crate) fn context_arg() -> Arg {
     Arg::by_schema(context_param())
 }
 
-/// A text as one line without markup: how the parameter `search` of lists is cleaned, and members that are plain text.
+/// Sanitizes a text to one line without markup: the parameter `search` of lists, and plain text fields.
 pub(crate) fn one_line(value: Value, _: &str) -> Result<Value> {
     let is_list = value.is_array() || value.is_object();
     Ok(if is_list { value } else { svc_text::sanitize_text_field(&svc_php::cast::to_text(&value)).into() })

@@ -1,17 +1,17 @@
-//! Avatar URLs as a property of items.
+//! Avatar URLs of items.
 
 use serde_json::{Map, Value};
 use svc_resource::Field;
 use svc_schema::build::{SchemaBuilder, object, string};
 use svc_site::{Settings, avatars::url};
 
-/// The schema of the member `avatar_urls` in these contexts, without its members.
-pub(crate) fn schema(what: &str, contexts: &[&str]) -> SchemaBuilder {
-    const NOTHING: [(&str, Value); 0] = [];
-    object(NOTHING).describe(what).context(contexts).readonly()
+/// The schema of the field `avatar_urls` in these contexts, without its properties.
+pub(crate) fn schema(description: &str, contexts: &[&str]) -> SchemaBuilder {
+    const NO_PROPERTIES: [(&str, Value); 0] = [];
+    object(NO_PROPERTIES).describe(description).context(contexts).readonly()
 }
 
-/// Adds the sizes to the member `avatar_urls`. `email` gives the address and the options of an item.
+/// Adds a property for each size to the field `avatar_urls`. `email` returns an item's e-mail address and the site's options.
 pub(crate) fn add_sizes<I: 'static, D: 'static>(
     field: &mut Field<I, D>,
     sizes: &[u32],
@@ -22,8 +22,8 @@ pub(crate) fn add_sizes<I: 'static, D: 'static>(
         field.get(|_| Value::Object(Map::new()));
     }
     for &size in sizes {
-        let what = format!("Address of a picture {size} pixels wide.");
-        let schema = string().describe(&what).format("uri").context(contexts);
+        let description = format!("URL of the avatar with a width of {size} pixels.");
+        let schema = string().describe(&description).format("uri").context(contexts);
         field.subfield(&size.to_string(), schema).get(move |item| {
             let (email, settings) = email(item);
             url(settings, email, size)

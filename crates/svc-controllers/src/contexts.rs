@@ -1,4 +1,4 @@
-//! Lists of contexts in which a field is part of the response. Their order is the order that clients see in schemas.
+//! The contexts in which a field is part of the response, in the order in which schemas list them.
 
 pub(crate) const EDIT: &[&str] = &["edit"];
 pub(crate) const EMBED_VIEW_EDIT: &[&str] = &["embed", "view", "edit"];

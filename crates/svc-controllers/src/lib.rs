@@ -1,10 +1,6 @@
-//! The default route families on one site.
-//!
-//! [`Site`] joins the store, the options and what is registered; each family is a module with a controller on it.
-//! Permission is a function beside each operation; whole pages of items are loaded in a fixed number of queries and
-//! rendered from memory.
+#![doc = include_str!("../README.md")]
 
-/// Errors that refuse a request: 401 for an anonymous caller, 403 for one who is authenticated (specification,
+/// Authorization errors: 401 for an anonymous caller, 403 for one who is authenticated (specification,
 /// "Authorization failure status"). One function per row: name, code, message.
 macro_rules! refusals {
     ($($(#[$meta:meta])* $name:ident = $code:literal $message:literal;)*) => {

@@ -1,4 +1,4 @@
-//! Registered meta as a property of items.
+//! Registered meta as the property `meta` of items.
 
 use std::sync::Arc;
 
@@ -8,8 +8,8 @@ use svc_schema::{Error, build::object};
 use svc_site::MetaRegistry;
 use svc_store::Meta;
 
-/// Adds the member `meta` to a table: a member for each registered value, read from the stored meta that `stored` finds
-/// in an item. The caller says what `set` does.
+/// Adds the field `meta` to a table, with a property for each registered key. `stored` returns the stored meta of an item.
+/// The caller adds `set`.
 pub(crate) fn add_member<'f, I: 'static, D: 'static>(
     fields: &'f mut Fields<I, D>,
     registry: &MetaRegistry,
@@ -17,22 +17,22 @@ pub(crate) fn add_member<'f, I: 'static, D: 'static>(
     subtype: &str,
     stored: fn(&I) -> &Meta,
 ) -> &'f mut Field<I, D> {
-    const NOTHING: [(&str, Value); 0] = [];
-    let mut schema = object(NOTHING).describe("Further values kept with it.").context(&["view", "edit"]);
+    const NO_PROPERTIES: [(&str, Value); 0] = [];
+    let mut schema = object(NO_PROPERTIES).describe("Meta fields.").context(&["view", "edit"]);
     if registry.fields(kind, subtype).next().is_none() {
-        // No members are PHP's empty map.
+        // PHP serializes an empty map as a list.
         schema = schema.keyword("properties", json!([]));
     }
-    let subfield = fields.add("meta", schema);
+    let meta = fields.add("meta", schema);
     for field in registry.fields(kind, subtype) {
         let read = Arc::clone(field);
-        subfield.subfield(&field.name, field.source()).get(move |item| read.read(stored(item)));
+        meta.subfield(&field.name, field.source()).get(move |item| read.read(stored(item)));
     }
-    // Without registered meta the member is there all the same, as an empty map prints.
-    subfield.validate_raw(is_map).get(|_| Value::Array(Vec::new()))
+    // Without registered meta, the field is `[]`.
+    meta.validate_raw(is_map).get(|_| Value::Array(Vec::new()))
 }
 
-/// Meta is a map; the registrations check what is in it.
+/// Whether the value is a map. The values are checked by their registrations.
 pub(crate) fn is_map(value: &Value, _: &str) -> Result<bool, Error> {
     Ok(value.is_object() || value.is_array())
 }

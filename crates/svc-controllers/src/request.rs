@@ -1,4 +1,4 @@
-//! What a request carries beyond its parameters: its caller, session, application password and client address.
+//! Data of a request beyond its parameters: caller, session, application password and client address.
 
 use svc_auth::Caller;
 use svc_render::{blocks::site_blocks::BlockViewer, feeds::Missing};
@@ -7,43 +7,42 @@ use svc_site::{OpenedPosts, Settings};
 
 use crate::rest_site::RestSite;
 
-/// UUID of the application password that a request was signed in with: an extension of the request.
+/// UUID of the application password that authenticated the request. A request extension.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AppPassword(pub String);
 
-/// The token of the session whose cookie a request was signed in with, to which nonces are bound: an extension of the
-/// request.
+/// Token of the session whose cookie authenticated the request. Nonces are bound to it. A request extension.
 #[derive(Clone, PartialEq, Eq)]
 pub struct SessionToken(pub svc_auth::Secret);
 
-/// The network address that a request came from, as far as it can be believed: an extension of the request.
+/// Client IP address: the socket's, or the one that a trusted proxy forwards. A request extension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClientAddress(pub std::net::IpAddr);
 
-/// The network address that a request came from; this machine's own when the request says nothing.
+/// The client IP address of a request; 127.0.0.1 if it is unknown.
 pub(crate) fn client_address(req: &Request) -> std::net::IpAddr {
     req.extensions().get::<ClientAddress>().map_or(std::net::Ipv4Addr::LOCALHOST.into(), |client| client.0)
 }
 
-/// Who calls; nobody when the request says nothing.
+/// The caller of a request; anonymous if it is not authenticated.
 pub fn caller(req: &Request) -> Caller {
     req.caller::<Caller>().cloned().unwrap_or_default()
 }
 
-/// Whether a permission to write can be refused without a look at its object: it is asked only so that `Allow` is
-/// complete, and nobody is signed in.
+/// Whether a write permission can be rejected without loading its object: the check runs only to compute `Allow`, and the
+/// caller is anonymous.
 pub(crate) fn only_reads(req: &Request) -> bool {
     !req.is_authenticated() && matches!(*req.method(), Method::GET | Method::HEAD | Method::OPTIONS)
 }
 
-/// Who reads the response to this request, and where: what dynamic blocks depend on.
+/// The caller and URL of this request, for rendering dynamic blocks.
 pub(crate) fn block_viewer(site: &RestSite, settings: &Settings, req: &Request) -> BlockViewer {
     let query = svc_php::query::build(&req.params().query);
     let route = settings.urls.rest(req.route());
-    let joint = if route.contains('?') { '&' } else { '?' };
+    let separator = if route.contains('?') { '&' } else { '?' };
     let caller = caller(req);
     BlockViewer {
-        address: if query.is_empty() { route } else { format!("{route}{joint}{query}") },
+        address: if query.is_empty() { route } else { format!("{route}{separator}{query}") },
         missing: Missing::default(),
         logout_nonce: if caller.is_logged_in() { nonce(site, req, LOG_OUT) } else { String::new() },
         opened: OpenedPosts::default(),
@@ -54,7 +53,7 @@ pub(crate) fn block_viewer(site: &RestSite, settings: &Settings, req: &Request) 
 /// The action of the nonce that logs a user out.
 const LOG_OUT: &str = "log-out";
 
-/// A nonce for an action of the caller in their session; empty on a site without keys.
+/// A nonce for an action of the caller in their session; empty if the site has no keys.
 pub(crate) fn nonce(site: &RestSite, req: &Request, action: &str) -> String {
     let token = req.extensions().get::<SessionToken>().map_or("", |token| token.0.expose());
     site.nonce(caller(req).id, token, action)

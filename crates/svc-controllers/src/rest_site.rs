@@ -40,10 +40,10 @@ impl Deref for RestSite {
     }
 }
 
-/// A site before it is served: everything can be registered. It dereferences to the [`Site`].
+/// A site during start-up, when types, settings and other registrations can be added. It dereferences to the [`Site`].
 pub struct SiteSetup {
     site: Site,
-    /// The icons that blocks show and editors offer.
+    /// The icons that blocks render and editors offer.
     pub icons: Icons,
     /// The widget types.
     pub widgets: WidgetKinds,
@@ -56,7 +56,7 @@ pub struct SiteSetup {
 }
 
 impl SiteSetup {
-    /// A site on this store with the types, taxonomies and statuses that every site has.
+    /// A site on this store with the core post types, taxonomies and statuses.
     pub fn new(store: Store, brand: Brand, content_dir: &Path) -> Self {
         SiteSetup {
             site: Site::new(store, brand, content_dir),
@@ -80,13 +80,13 @@ impl SiteSetup {
         self
     }
 
-    /// Serves the site at this URL (without a trailing slash), whatever URL its options hold.
+    /// Serves the site at this URL (without a trailing slash), instead of the URL in its options.
     pub fn at(mut self, url: &str) -> Self {
         self.site = self.site.at(url);
         self
     }
 
-    /// The site with everything registered.
+    /// Freezes the registrations.
     pub fn finish(mut self) -> Arc<RestSite> {
         self.site.finish();
         let renderer = SiteRenderer::new(Arc::new(self.site), self.icons, self.widgets);

@@ -1,4 +1,4 @@
-//! Stores what a request makes of a comment: one transaction, all of it or nothing.
+//! Stores changes to comments, each in one transaction.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ use crate::{
 };
 
 impl Comments {
-    /// Whether the caller may write this comment; gives its post.
+    /// Checks that the caller may create this comment. Returns its post.
     pub(super) fn check_create(&self, req: &Request) -> Result<Post> {
         let caller = caller(req);
         let is_note = req.param("type").is_some_and(|t| t == "note");
@@ -30,46 +30,46 @@ impl Comments {
                 return Err(errors::login_required());
             }
         }
-        let (id, given) = (number(req, "post").unwrap_or_default(), password(req));
+        let (id, password) = (number(req, "post").unwrap_or_default(), password(req));
         self.site.read(|db| {
             let settings = self.site.settings_in(db)?;
             let post = PostId(id.max(0));
-            let reader = CommentViewer::new(db, &self.site, &settings, &caller, [post], given.as_deref())?;
-            let found = reader.post(post).cloned();
-            check_members(req, &reader, found.as_ref(), is_note)?;
+            let viewer = CommentViewer::new(db, &self.site, &settings, &caller, [post], password.as_deref())?;
+            let found = viewer.post(post).cloned();
+            check_fields(req, &viewer, found.as_ref(), is_note)?;
             let post = found.ok_or_else(errors::invalid_post)?;
             if is_note && !self.site.types.get(&post.post_type).is_some_and(has_notes) {
                 return Err(errors::notes_not_supported().into());
             }
-            let refused = match post.status.as_str() {
+            let error = match post.status.as_str() {
                 "draft" if !is_note => Some(errors::draft_post()),
                 "trash" => Some(errors::trashed_post()),
-                _ if !reader.can_read_post(&post) => Some(errors::cannot_read_post(req)),
+                _ if !viewer.can_read_post(&post) => Some(errors::cannot_read_post(req)),
                 _ if !is_note && !takes_comments(&post, &settings, self.site.now()) => Some(errors::closed()),
                 _ => None,
             };
-            refused.map_or(Ok(post), |error| Err(error.into()))
+            error.map_or(Ok(post), |error| Err(error.into()))
         })
     }
 
-    /// Adds the comment that a request describes.
+    /// Creates a comment from a request.
     pub(super) async fn insert(&self, req: &Request, post: Post) -> Result<Comment> {
         if req.param("id").is_some_and(svc_php::cast::truthy) {
             return Err(errors::exists());
         }
-        let kind = match req.param("type").filter(|t| svc_php::cast::truthy(t)) {
+        let comment_type = match req.param("type").filter(|t| svc_php::cast::truthy(t)) {
             None => "comment",
-            Some(kind) => match kind.as_str() {
-                Some(kind @ ("comment" | "note")) => kind,
+            Some(value) => match value.as_str() {
+                Some(name @ ("comment" | "note")) => name,
                 _ => return Err(errors::invalid_type()),
             },
         };
-        let job = self.job(req, kind)?;
+        let job = self.job(req, comment_type)?;
         let insert = move |tx: &mut Tx| {
             if post.id.is_none() {
                 return job.insert(tx, &post);
             }
-            // The post may have been deleted or moved to the trash meanwhile.
+            // The post may have been deleted or moved to the trash in the meantime.
             match posts::get(tx, post.id)? {
                 None => Err(errors::invalid_post().into()),
                 Some(now) if now.status == "trash" => Err(errors::trashed_post().into()),
@@ -80,27 +80,27 @@ impl Comments {
         self.add_extra(req, comment).await
     }
 
-    /// Changes a comment as a request says.
+    /// Updates a comment from a request.
     pub(super) async fn change(&self, req: &Request, before: Comment) -> Result<Comment> {
-        let shown = svc_site::comments::draft::shown_type(&before);
-        if req.param("type").is_some_and(|kind| kind != shown) {
+        let comment_type = svc_site::comments::draft::shown_type(&before);
+        if req.param("type").is_some_and(|sent| sent != comment_type) {
             return Err(errors::type_is_fixed());
         }
-        let job = self.job(req, shown)?;
+        let job = self.job(req, comment_type)?;
         let comment = self.site.write(move |tx| job.update(tx, before.id)).await?;
         self.add_extra(req, comment).await
     }
 
-    fn job(&self, req: &Request, kind: &str) -> Result<Job> {
+    fn job(&self, req: &Request, comment_type: &str) -> Result<Job> {
         let mut draft = CommentDraft::default();
-        // Avatars are read only, so that either table will do.
+        // Avatars are read-only, so both tables accept the same draft.
         self.without_avatars.apply(&mut draft, |name| respond::given(req, name))?;
         Ok(Job {
             site: Arc::clone(&self.site.site),
             settings: self.site.settings()?,
             caller: caller(req),
             draft,
-            kind: kind.to_owned(),
+            kind: comment_type.to_owned(),
             ip: client_address(req).to_string(),
             agent: req.header("user-agent").unwrap_or_default().to_owned(),
             now: whole_seconds(self.site.now()),
@@ -109,22 +109,21 @@ impl Comments {
     }
 
     async fn add_extra(&self, req: &Request, comment: Comment) -> Result<Comment> {
-        let number = u64::try_from(comment.id.0).unwrap_or_default();
-        self.extra.update(OBJECT, &ObjectId::from(number), req).await?;
+        let id = u64::try_from(comment.id.0).unwrap_or_default();
+        self.extra.update(OBJECT, &ObjectId::from(id), req).await?;
         Ok(comment)
     }
 }
 
-/// A number that a parameter of one who writes names. Lists, as readers give them, stand for none in particular, as in
-/// PHP.
+/// The integer in a parameter of a write. Lists, which read requests send, are converted as in PHP.
 pub(super) fn number(req: &Request, name: &str) -> Option<i64> {
     req.param(name).map(svc_php::cast::to_int)
 }
 
-/// The members of a new comment that only those who look after comments may set; notes are for those who edit the post.
-fn check_members(req: &Request, reader: &CommentViewer<'_>, post: Option<&Post>, is_note: bool) -> Result<()> {
-    let moderates = reader.moderates();
-    if number(req, "author").is_some_and(|author| author != reader.caller.id.0) && !moderates {
+/// Checks fields of a new comment that only moderators may set. Notes require permission to edit the post.
+fn check_fields(req: &Request, viewer: &CommentViewer<'_>, post: Option<&Post>, is_note: bool) -> Result<()> {
+    let moderates = viewer.moderates();
+    if number(req, "author").is_some_and(|author| author != viewer.caller.id.0) && !moderates {
         return Err(errors::invalid_author(req));
     }
     if let Some(ip) = req.param("author_ip")
@@ -133,7 +132,7 @@ fn check_members(req: &Request, reader: &CommentViewer<'_>, post: Option<&Post>,
     {
         return Err(errors::invalid_author_ip(req));
     }
-    let edits_post = post.is_some_and(|post| reader.can_edit_post(post));
+    let edits_post = post.is_some_and(|post| viewer.can_edit_post(post));
     if is_note && post.is_some() && !edits_post {
         return Err(errors::cannot_create_note(req));
     }

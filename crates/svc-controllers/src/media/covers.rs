@@ -21,13 +21,14 @@ use svc_text::MimeTypes;
 
 use super::{Media, errors};
 
-/// Meta of a picture that came with a sound: the sum of its bytes, so that an album has it once.
-/// Bytes of a file that tell its type.
+/// Number of bytes that are read to detect the type of a file.
 const HEAD: usize = 64 << 10;
 
+/// Meta key of a cover image: the MD5 hash of its file, so that the audio files of an album share one attachment.
 pub(crate) const COVER_HASH: &str = "_cover_hash";
 
-pub(crate) fn sum(bytes: &Bytes) -> String {
+/// The MD5 hash in hexadecimal.
+pub(crate) fn md5_hex(bytes: &Bytes) -> String {
     Md5::digest(bytes).iter().fold(String::new(), |mut out, byte| {
         let _ = write!(out, "{byte:02x}");
         out
@@ -35,25 +36,25 @@ pub(crate) fn sum(bytes: &Bytes) -> String {
 }
 
 impl Media {
-    /// Makes the picture that came with a sound its image: an attachment of its own, or the one that came with another
-    /// sound of the album. `path` is where the sound is stored.
+    /// Sets the cover image of an audio file as its featured image. Creates an attachment for it, unless another audio file
+    /// has the same cover. `path` is the path of the audio file in the uploads.
     ///
     /// # Errors
-    /// Those of the storage and the store.
-    pub(crate) async fn keep_cover(
+    /// Errors of the upload storage and the database.
+    pub(crate) async fn store_cover(
         &self,
         req: &Request,
-        of: PostId,
+        audio: PostId,
         path: &str,
         cover: Cover,
         settings: &Arc<Settings>,
     ) -> Result<()> {
-        let hash = sum(&cover.file);
-        let known = self.site.read(|db| {
+        let hash = md5_hex(&cover.file);
+        let existing = self.site.read(|db| {
             let id = meta::find(db, MetaKind::Post, COVER_HASH, &hash, 1)?.first().copied();
             Ok(id.map(|id| posts::get(db, PostId(id))).transpose()?.flatten().map(|post| post.id))
         })?;
-        let image = match known {
+        let image = match existing {
             Some(id) => id,
             None => {
                 let Some(id) = self.attach_cover(req, path, cover, settings).await? else { return Ok(()) };
@@ -67,13 +68,13 @@ impl Media {
             }
         };
         let set = move |tx: &mut svc_store::Tx| {
-            Ok(meta::update(tx, MetaKind::Post, of.0, "_thumbnail_id", &svc_store::StoredText::of(image.0))
+            Ok(meta::update(tx, MetaKind::Post, audio.0, "_thumbnail_id", &svc_store::StoredText::of(image.0))
                 .map(drop)?)
         };
         self.site.write(set).await
     }
 
-    /// The picture as an attachment: `song-mp3-image.jpg`. Nothing when it is none that may be stored.
+    /// Stores the cover as an attachment named like `song-mp3-image.jpg`. Returns `None` if its type cannot be stored.
     async fn attach_cover(
         &self,
         req: &Request,
@@ -81,21 +82,22 @@ impl Media {
         cover: Cover,
         settings: &Arc<Settings>,
     ) -> Result<Option<PostId>> {
-        let ending = match cover.mime.as_str() {
+        let extension = match cover.mime.as_str() {
             "image/jpeg" => "jpg",
             "image/png" => "png",
             "image/gif" => "gif",
             _ => return Ok(None),
         };
-        let name = format!("{}-image.{ending}", svc_text::basename(path, "").replace('.', "-"));
+        let name = format!("{}-image.{extension}", svc_text::basename(path, "").replace('.', "-"));
         let blob = Blob::Memory(cover.file);
         let file = blob.clone();
         let head = run_blocking(move || file.head(HEAD)).await?.map_err(|e| errors::storage(&e))?;
-        let Some(kind) = svc_media::check(&name, &head, &MimeTypes::allowed(false)) else { return Ok(None) };
-        let kind = FileType { name, ..kind };
+        let Some(file_type) = svc_media::check(&name, &head, &MimeTypes::allowed(false)) else { return Ok(None) };
+        let file_type = FileType { name, ..file_type };
         let uploads = UploadStore { site: &self.site.site, settings };
-        let kept = uploads.store(&self.folder(None, settings)?, kind, &blob, ImageMetaSource::Unknown, true).await?;
-        let draft = PostDraft { title: Some(String::new()), file: Some(kept.file), ..PostDraft::default() };
-        self.attach(req, draft, kept.written, Arc::clone(settings)).await.map(Some)
+        let stored =
+            uploads.store(&self.folder(None, settings)?, file_type, &blob, ImageMetaSource::Unknown, true).await?;
+        let draft = PostDraft { title: Some(String::new()), file: Some(stored.file), ..PostDraft::default() };
+        self.attach(req, draft, stored.written, Arc::clone(settings)).await.map(Some)
     }
 }

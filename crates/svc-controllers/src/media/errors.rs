@@ -1,4 +1,4 @@
-//! Errors of media: refusals, and those of the site.
+//! Errors of media: authorization errors, and the errors of svc-site.
 
 use svc_routing::Request;
 use svc_schema::Error;
@@ -9,7 +9,7 @@ fn error(code: &str, message: &str, status: u16) -> Error {
     Error::new(code, message).with_status(status)
 }
 
-/// The caller may not make edited copies.
+/// The caller may not create edited copies.
 pub(crate) fn cannot_edit_image(req: &Request) -> Error {
     let message = "You are not allowed to upload files on this site.";
     error("rest_cannot_edit_image", message, req.authorization_status())

@@ -1,4 +1,4 @@
-//! What an attachment shows beyond a post.
+//! Data of attachments in addition to those of posts.
 
 use std::collections::HashMap;
 
@@ -22,8 +22,8 @@ use crate::{
     posts::{LoadedPost, item::PostItem},
 };
 
-/// Files of these attachments, and the addresses of the pages that they hang on: two queries and what addresses take,
-/// whatever their number.
+/// The files of these attachments, and the permalinks of the posts to which they are attached: two queries and those for
+/// permalinks, regardless of the number of attachments.
 pub(crate) fn attached(
     db: &mut Db,
     site: &RestSite,
@@ -46,15 +46,15 @@ pub(crate) fn attached(
     };
     let parents: HashMap<PostId, Parent> = found.iter().map(|p| (p.id, parent(p))).collect();
     let none = Meta::default();
-    let one = |post: &Post| {
+    let attach = |post: &Post| {
         let mut attached = Attached::new(meta.get(&post.id.0).unwrap_or(&none));
         attached.parent = parents.get(&post.parent).cloned();
         (post.id, (attached, pages.get(&post.parent).cloned()))
     };
-    Ok(rows.iter().map(one).collect())
+    Ok(rows.iter().map(attach).collect())
 }
 
-/// Asks the storage for the size of files where the metadata has none and the plan shows it.
+/// Reads missing file sizes from the storage, if the plan contains them.
 pub(crate) async fn measure(
     site: &RestSite,
     loaded: &mut [LoadedPost],
@@ -75,7 +75,7 @@ pub(crate) async fn measure(
 }
 
 impl PostItem {
-    /// Its files; of posts of other types there are none.
+    /// The files of an attachment; none for other post types.
     pub(crate) fn files(&self) -> &Attached {
         static NONE: Attached = Attached::NONE;
         self.attached.as_ref().unwrap_or(&NONE)
@@ -89,17 +89,17 @@ impl PostItem {
         self.files().url(&self.settings, &self.post.guid)
     }
 
-    /// The element of an attachment's file, which stands before its description; it may be a shortcode.
+    /// The HTML or shortcode of an attachment's file, which precedes its description.
     ///
     /// Source: `prepend_attachment`.
     pub(crate) fn file_element(&self) -> Option<String> {
         let files = self.attached.as_ref()?;
         let url = svc_text::esc_url(&self.source_url());
-        let kind = self.post.mime_type.split('/').next().unwrap_or_default();
-        if kind == "audio" {
+        let media_type = self.post.mime_type.split('/').next().unwrap_or_default();
+        if media_type == "audio" {
             return Some(format!("[audio src=\"{url}\"]"));
         }
-        if kind == "video" {
+        if media_type == "video" {
             let size = match files.dimensions() {
                 (0, _) | (_, 0) => String::new(),
                 (width, height) => format!(" width=\"{width}\" height=\"{height}\""),

@@ -1,4 +1,4 @@
-//! Stores what a request makes of a post: one transaction, all of it or nothing.
+//! Stores changes to posts, each in one transaction.
 
 use std::sync::Arc;
 
@@ -15,15 +15,15 @@ use super::Posts;
 use crate::{caller, errors, respond};
 
 impl Posts {
-    /// The rights that members of a request take, beyond the right to write the post: another author, being sticky,
-    /// terms. `own` is asked in between, where the peer asks for the right to write.
-    pub(super) fn check_members(&self, req: &Request, own: impl FnOnce(&Caller) -> Result<()>) -> Result<()> {
+    /// Checks the permissions that fields of a request require in addition to editing the post: another author, sticky,
+    /// terms. `own`, the check of the post itself, runs at the same position as in WordPress.
+    pub(super) fn check_fields(&self, req: &Request, own: impl FnOnce(&Caller) -> Result<()>) -> Result<()> {
         let caller = caller(req);
         let caps = &self.post_type.caps;
         let settings = self.site.settings()?;
         let access = Access::new(&self.site, &settings);
         let others = access.can(&caller, &caps.edit_others_posts);
-        // A list asks by the same name for authors, which are several, and still tells whether one may create here.
+        // In list requests, `author` is an array. The check still runs for them, to compute `Allow`.
         if let Some(author) = req.param("author").filter(|author| svc_php::cast::truthy(author))
             && author.as_i64().map(UserId) != Some(caller.id)
             && !others
@@ -39,27 +39,27 @@ impl Posts {
         self.check_terms(req, &caller)
     }
 
-    /// Whether the caller may give posts the terms that the request names; terms that do not exist are passed over.
+    /// Checks that the caller may assign the terms of the request. Terms that do not exist are ignored.
     fn check_terms(&self, req: &Request, caller: &Caller) -> Result<()> {
-        let mut named: Vec<TermId> = Vec::new();
+        let mut requested: Vec<TermId> = Vec::new();
         for taxonomy in self.site.taxonomies.of_type(&self.post_type.name).filter(|t| t.show_in_rest) {
             match req.param(&taxonomy.rest_base) {
                 Some(serde_json::Value::Array(ids)) => {
-                    named.extend(ids.iter().filter_map(|id| id.as_i64().map(TermId)))
+                    requested.extend(ids.iter().filter_map(|id| id.as_i64().map(TermId)))
                 }
-                Some(one) => named.extend(one.as_i64().map(TermId)),
+                Some(one) => requested.extend(one.as_i64().map(TermId)),
                 None => {}
             }
         }
-        if named.is_empty() {
+        if requested.is_empty() {
             return Ok(());
         }
-        // Zero is no term that could be passed over, and nobody may give it, as on the peer.
-        if named.iter().any(|id| id.is_none()) {
+        // As in WordPress, nobody may assign term 0.
+        if requested.iter().any(|id| id.is_none()) {
             return Err(errors::cannot_assign_term(req));
         }
         self.site.read(|db| {
-            let found = terms::get_many(db, &named)?;
+            let found = terms::get_many(db, &requested)?;
             let settings = self.site.settings_in(db)?;
             let access =
                 Access::new(&self.site, &settings).with_terms(found.iter().map(|t| (t.id, t.taxonomy.clone())));
@@ -71,14 +71,14 @@ impl Posts {
         })
     }
 
-    /// Creates or changes a post as the request says.
+    /// Creates or updates a post from a request.
     pub(super) async fn save(&self, req: &Request, existing: Option<Post>) -> Result<PostId> {
         let settings = self.site.settings()?;
         let draft = self.draft(req)?;
         self.save_draft(req, draft, existing.map(|p| p.id), settings).await
     }
 
-    /// Creates or changes a post as a draft says.
+    /// Creates or updates a post from a draft.
     pub(crate) async fn save_draft(
         &self,
         req: &Request,
@@ -92,18 +92,18 @@ impl Posts {
         Ok(id)
     }
 
-    /// Stores the additional fields that a request gives a post.
+    /// Stores the additional fields of a request.
     pub(crate) async fn update_extra(&self, id: PostId, req: &Request) -> Result<()> {
-        let number = u64::try_from(id.0).unwrap_or_default();
-        self.extra.update(&self.post_type.name, &ObjectId::from(number), req).await
+        let id = u64::try_from(id.0).unwrap_or_default();
+        self.extra.update(&self.post_type.name, &ObjectId::from(id), req).await
     }
 
-    /// What a request wants to change of a post.
+    /// The changes of a request to a post.
     pub(crate) fn draft(&self, req: &Request) -> Result<PostDraft> {
         self.fields.read(|name| respond::given(req, name))
     }
 
-    /// A draft with everything that storing it needs.
+    /// The job that stores a draft.
     pub(crate) fn job(
         &self,
         caller: Caller,
@@ -127,7 +127,7 @@ impl Posts {
         self.site.write(trash).await
     }
 
-    /// A post that this request has just written. Whoever publishes scheduled posts is told of one more.
+    /// A post that this request has just written. Wakes the scheduler if the post is scheduled.
     pub(crate) fn saved(&self, id: PostId) -> Result<Post> {
         let post = self.site.read(|db| posts::get(db, id)?.ok_or_else(|| errors::post_not_found().into()))?;
         if post.status == "future" {

@@ -1,4 +1,4 @@
-//! Finds posts by their revisions' addresses, and revisions by their posts.
+//! Loads revisions and their posts by the ids of a route.
 
 use svc_model::{Post, PostId, PostType};
 use svc_site::SiteResult;
@@ -6,7 +6,7 @@ use svc_store::{Db, posts};
 
 use crate::errors;
 
-/// The post of this type whose revisions are asked for.
+/// The post of this type whose revisions are requested.
 ///
 /// # Errors
 /// `rest_post_invalid_parent` (404).

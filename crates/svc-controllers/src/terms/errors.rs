@@ -1,4 +1,4 @@
-//! Errors of terms: refusals, and those of the site.
+//! Errors of terms: authorization errors, and the errors of svc-site.
 
 use svc_routing::Request;
 use svc_schema::Error;
@@ -6,15 +6,15 @@ use svc_schema::Error;
 pub(crate) use svc_site::errors::terms::*;
 
 refusals! {
-    /// The caller may not make terms of this taxonomy.
-    cannot_create = "rest_cannot_create" "You are not allowed to make terms of this taxonomy.";
+    /// The caller may not create terms of this taxonomy.
+    cannot_create = "rest_cannot_create" "You are not allowed to create terms of this taxonomy.";
 
-    /// The caller may not change this term.
-    cannot_update = "rest_cannot_update" "You are not allowed to change this term.";
+    /// The caller may not edit this term.
+    cannot_update = "rest_cannot_update" "You are not allowed to edit this term.";
 
     /// The caller may not delete this term.
     cannot_delete = "rest_cannot_delete" "You are not allowed to delete this term.";
 
-    /// The caller may not see the terms of this post.
-    forbidden_post = "rest_forbidden_context" "You are not allowed to see the terms of this post.";
+    /// The caller may not view the terms of this post.
+    forbidden_post = "rest_forbidden_context" "You are not allowed to view the terms of this post.";
 }

@@ -1,4 +1,4 @@
-//! Loads, for a whole page of terms at once, what the members that are asked for read.
+//! Loads the data of a page of terms in a fixed number of queries.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -24,7 +24,7 @@ use super::{
 };
 use crate::RestSite;
 
-/// What a request may see of the terms that it loads.
+/// Loads terms for a request.
 pub(super) struct TermLoader<'a> {
     pub(super) site: &'a Arc<RestSite>,
     pub(super) settings: &'a Arc<Settings>,
@@ -33,22 +33,22 @@ pub(super) struct TermLoader<'a> {
     pub(super) view: &'a View,
 }
 
-/// A term ready to be rendered, with its links when they are asked for.
+/// A term ready to be rendered, with its links if they are requested.
 pub(super) struct LoadedTerm {
     pub(super) item: TermItem,
     pub(super) links: Option<Links>,
 }
 
 impl TermLoader<'_> {
-    /// Loads what the plan reads: one query per kind of related data, whatever the number of terms.
+    /// Loads the data that the plan reads: one query per kind of related data, regardless of the number of terms.
     pub(super) fn load(
         &self,
         db: &mut Db,
         rows: Vec<Term>,
         plan: &Plan<'_, TermItem, TermDraft>,
     ) -> SiteResult<Vec<LoadedTerm>> {
-        let numbers: Vec<i64> = rows.iter().map(|t| t.id.0).collect();
-        let mut meta = if plan.wants("meta") { meta::load(db, MetaKind::Term, &numbers)? } else { HashMap::new() };
+        let ids: Vec<i64> = rows.iter().map(|t| t.id.0).collect();
+        let mut meta = if plan.wants("meta") { meta::load(db, MetaKind::Term, &ids)? } else { HashMap::new() };
         let mut paths = if plan.wants("link") && self.taxonomy.rewrite_hierarchical {
             slug_paths(db, &self.taxonomy.name, rows.iter())?
         } else {

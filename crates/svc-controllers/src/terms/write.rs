@@ -1,7 +1,7 @@
-//! Stores what a request makes of a term.
+//! Stores changes to terms.
 //!
-//! The term itself is one transaction; its meta is a second one, so that a refused meta value leaves a term that is there
-//! and whole, as the peer does.
+//! As in WordPress, the term and its meta are stored in two transactions: an invalid meta value does not undo the change of
+//! the term.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ use super::{Terms, errors, fields::object_type};
 use crate::{caller, respond};
 
 impl Terms {
-    /// Creates or changes a term as the request says; gives it as stored.
+    /// Creates or updates a term from a request. Returns the stored term.
     pub(super) async fn save(&self, req: &Request, existing: Option<TermId>) -> Result<Term> {
         if !self.taxonomy.hierarchical && req.param("parent").is_some() {
             return Err(errors::not_hierarchical());
@@ -34,18 +34,18 @@ impl Terms {
         Ok(term)
     }
 
-    /// Stores what goes with a term that is there: its meta and its additional fields.
+    /// Stores the meta and the additional fields of an existing term.
     pub(crate) async fn save_around(&self, req: &Request, term: &Term, meta: Option<serde_json::Value>) -> Result<()> {
         if let Some(values) = meta {
             let (site, settings, caller) = (Arc::clone(&self.site), self.site.settings()?, caller(req));
-            let about = term.clone();
-            self.site.write(move |tx| store_meta(tx, &site, &settings, &caller, &about, &values)).await?;
+            let stored = term.clone();
+            self.site.write(move |tx| store_meta(tx, &site, &settings, &caller, &stored, &values)).await?;
         }
-        let number = u64::try_from(term.id.0).unwrap_or_default();
-        self.extra.update(object_type(&self.taxonomy), &ObjectId::from(number), req).await
+        let id = u64::try_from(term.id.0).unwrap_or_default();
+        self.extra.update(object_type(&self.taxonomy), &ObjectId::from(id), req).await
     }
 
-    /// Deletes a term for good. Posts that are left without any term of the taxonomy get its default one.
+    /// Deletes a term permanently. Posts left without a term of the taxonomy get the default term.
     pub(super) async fn remove(&self, id: TermId) -> Result<()> {
         let taxonomy = Arc::clone(&self.taxonomy);
         self.site

@@ -1,4 +1,4 @@
-//! Errors of users: refusals, and those of the site.
+//! Errors of users: authorization errors, and the errors of svc-site.
 
 use svc_routing::Request;
 use svc_schema::Error;
@@ -6,27 +6,27 @@ use svc_schema::Error;
 pub(crate) use svc_site::errors::users::*;
 
 refusals! {
-    /// The caller may not see this user, or may not narrow a list by what users may do.
-    cannot_view = "rest_user_cannot_view" "You are not allowed to see this.";
+    /// The caller may not view this user, or may not filter a list by roles or capabilities.
+    cannot_view = "rest_user_cannot_view" "You are not allowed to view this user or to filter users by role or capability.";
 
-    /// The caller may not order users by what he may not see.
-    forbidden_orderby = "rest_forbidden_orderby" "You are not allowed to order users by this.";
+    /// The caller may not sort users by a field that they may not read.
+    forbidden_orderby = "rest_forbidden_orderby" "You are not allowed to sort users by this field.";
 
-    /// The caller may not list those who can write.
+    /// The caller may not list authors.
     forbidden_who = "rest_forbidden_who" "You are not allowed to list authors.";
 
-    /// The caller may not make users.
-    cannot_create = "rest_cannot_create_user" "You are not allowed to make users.";
+    /// The caller may not create users.
+    cannot_create = "rest_cannot_create_user" "You are not allowed to create users.";
 
-    /// The caller may not change this user.
-    cannot_edit = "rest_cannot_edit" "You are not allowed to change this user.";
+    /// The caller may not edit this user.
+    cannot_edit = "rest_cannot_edit" "You are not allowed to edit this user.";
 
-    /// The caller may not say what this user may do.
+    /// The caller may not change the user's roles.
     cannot_edit_roles = "rest_cannot_edit_roles" "You are not allowed to change the roles of this user.";
 
     /// The caller may not delete this user.
     cannot_delete = "rest_user_cannot_delete" "You are not allowed to delete this user.";
 
-    /// Somebody who may change users would give himself a role that may not.
-    cannot_lose_rights = "rest_user_invalid_role" "You cannot give up the right to change users.";
+    /// Users who may edit users may not assign themselves a role without that capability.
+    cannot_lose_rights = "rest_user_invalid_role" "You cannot give up your own permission to edit users.";
 }

@@ -1,4 +1,4 @@
-//! Loads, for a whole page of users at once, what the members that are asked for read.
+//! Loads the data of a page of users in a fixed number of queries.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -18,7 +18,7 @@ use svc_store::{
 use super::{fields::UserItem, rights::UserRights, route};
 use crate::RestSite;
 
-/// What a request may see of the users that it loads.
+/// Loads users for a request.
 pub(super) struct UserLoader<'a> {
     pub(super) site: &'a RestSite,
     pub(super) settings: &'a Arc<Settings>,
@@ -26,14 +26,14 @@ pub(super) struct UserLoader<'a> {
     pub(super) view: &'a View,
 }
 
-/// A user ready to be rendered, with its links when they are asked for.
+/// A user ready to be rendered, with its links if they are requested.
 pub(super) struct LoadedUser {
     pub(super) item: UserItem,
     pub(super) links: Option<Links>,
 }
 
-/// Members that are kept in the user's meta.
-const IN_META: [&str; 9] = [
+/// Fields that are stored in the user's meta.
+const META_FIELDS: [&str; 9] = [
     "first_name",
     "last_name",
     "description",
@@ -46,16 +46,16 @@ const IN_META: [&str; 9] = [
 ];
 
 impl UserLoader<'_> {
-    /// Loads what the plan reads: one query, whatever the number of users.
+    /// Loads the data that the plan reads: one query, regardless of the number of users.
     pub(super) fn load(
         &self,
         db: &mut Db,
         rows: Vec<User>,
         plan: &Plan<'_, UserItem, UserDraft>,
     ) -> SiteResult<Vec<LoadedUser>> {
-        let numbers: Vec<i64> = rows.iter().map(|u| u.id.0).collect();
+        let ids: Vec<i64> = rows.iter().map(|u| u.id.0).collect();
         let mut meta =
-            if plan.wants_any(&IN_META) { meta::load(db, MetaKind::User, &numbers)? } else { HashMap::new() };
+            if plan.wants_any(&META_FIELDS) { meta::load(db, MetaKind::User, &ids)? } else { HashMap::new() };
         let wants_caps = plan.wants_any(&["roles", "capabilities", "extra_capabilities"]);
         let roles = self.settings.roles(db.prefix());
         Ok(rows
@@ -69,7 +69,7 @@ impl UserLoader<'_> {
             .collect())
     }
 
-    /// The relations of one user.
+    /// The links of one user.
     fn links(&self, user: &User) -> Links {
         let rights = UserRights::of(self.caller, self.site, self.settings, user.id);
         let collection = self.settings.urls.rest(&route(self.site));

@@ -1,4 +1,4 @@
-//! Stores what a request makes of a user: one transaction, all of it or nothing.
+//! Stores changes to users, each in one transaction.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use svc_store::{authors, users};
 use super::{Users, errors, fields::OBJECT};
 use crate::{caller, respond};
 
-/// The hash of a new password, as the interface tells its failures.
+/// Hashes a new password. Failures become errors of the REST API.
 async fn hash(password: Secret) -> Result<String> {
     let failed = |code, status| svc_schema::Error::new(code, "The password could not be stored.").with_status(status);
     hashing::hash(password).await.map_err(|failure| match failure {
@@ -26,11 +26,11 @@ async fn hash(password: Secret) -> Result<String> {
 }
 
 impl Users {
-    /// Creates or changes a user as the request says.
+    /// Creates or updates a user from a request.
     pub(super) async fn save(&self, req: &Request, existing: Option<User>) -> Result<UserId> {
         let mut draft = UserDraft::default();
         let settings = self.site.settings()?;
-        self.fields.of(&settings).apply(&mut draft, |name| respond::given(req, name))?;
+        self.fields.current(&settings).apply(&mut draft, |name| respond::given(req, name))?;
         let caller = caller(req);
         if let Some(user) = &existing {
             self.check_names(&draft, user)?;
@@ -43,12 +43,12 @@ impl Users {
         let job =
             Job { site: Arc::clone(&self.site.site), settings, caller, draft, hash, existing: existing.map(|u| u.id) };
         let id = self.site.write(move |tx| job.run(tx)).await?;
-        let number = u64::try_from(id.0).unwrap_or_default();
-        self.extra.update(OBJECT, &ObjectId::from(number), req).await?;
+        let id_key = u64::try_from(id.0).unwrap_or_default();
+        self.extra.update(OBJECT, &ObjectId::from(id_key), req).await?;
         Ok(id)
     }
 
-    /// E-mail address, login and slug of a user who is changed.
+    /// Validates e-mail address, login and slug of an update.
     fn check_names(&self, draft: &UserDraft, user: &User) -> Result<()> {
         self.site.read(|db| {
             if let Some(email) = draft.email.as_deref().filter(|email| !email.is_empty())
@@ -68,7 +68,7 @@ impl Users {
         })
     }
 
-    /// The roles given exist, and the caller may give them.
+    /// Checks that the roles exist and that the caller may assign them.
     fn check_roles(
         &self,
         req: &Request,
@@ -77,18 +77,18 @@ impl Users {
         caller: &Caller,
         existing: Option<&User>,
     ) -> Result<()> {
-        let wanted = draft.roles.as_deref().unwrap_or_default();
-        if wanted.is_empty() {
+        let roles_sent = draft.roles.as_deref().unwrap_or_default();
+        if roles_sent.is_empty() {
             return Ok(());
         }
-        // Who may make users, yet not say what they may do, makes them with the role of newcomers: the peer lets him
-        // make administrators.
+        // Callers who may create users but not change roles create them with the default role. (WordPress lets them create
+        // administrators.)
         if existing.is_none() && !Access::new(&self.site, settings).can(caller, "promote_users") {
             return Err(errors::cannot_edit_roles(req));
         }
         let prefix = self.site.read(|db| Ok(db.prefix().to_owned()))?;
         let roles = settings.roles(&prefix);
-        for key in wanted {
+        for key in roles_sent {
             let role = roles.get(key).ok_or_else(|| errors::unknown_role(key))?;
             if existing.is_some_and(|user| user.id == caller.id) && !role.capabilities.has("edit_users") {
                 return Err(errors::cannot_lose_rights(req));
@@ -97,30 +97,32 @@ impl Users {
         Ok(())
     }
 
-    /// Deletes a user for good. Their posts and links go to `heir`, where id 0 leaves them without an author. Without an
-    /// heir the posts are deleted, if their type is one whose posts are deleted with their author. `by` is the caller.
-    pub(super) async fn remove(&self, id: UserId, heir: Option<UserId>, by: UserId) -> Result<()> {
+    /// Deletes a user permanently. Their posts and links are reassigned to `reassign`; id 0 leaves them without an author. With
+    /// `None`, posts of types with `delete_with_user` are deleted. `by` is the caller.
+    pub(super) async fn remove(&self, id: UserId, reassign: Option<UserId>, by: UserId) -> Result<()> {
         let site = Arc::clone(&self.site);
         let files = self
             .site
             .write(move |tx| {
                 let mut files = Vec::new();
                 users::get(tx, id)?.ok_or_else(errors::not_found)?;
-                match heir {
-                    Some(heir) if heir.is_none() => {}
-                    Some(heir) => {
-                        users::get(tx, heir)?.ok_or_else(errors::invalid_reassign)?;
+                match reassign {
+                    Some(user) if user.is_none() => {}
+                    Some(user) => {
+                        users::get(tx, user)?.ok_or_else(errors::invalid_reassign)?;
                     }
                     None => {
-                        let goes = |t: &svc_model::PostType| t.delete_with_user.unwrap_or_else(|| t.supports("author"));
-                        let types: Vec<&str> = site.types.iter().filter(|t| goes(t)).map(|t| t.name.as_str()).collect();
+                        let is_deleted =
+                            |t: &svc_model::PostType| t.delete_with_user.unwrap_or_else(|| t.supports("author"));
+                        let types: Vec<&str> =
+                            site.types.iter().filter(|t| is_deleted(t)).map(|t| t.name.as_str()).collect();
                         for post in users::posts_of(tx, id, &types)? {
                             files.extend(svc_site::posts::delete::remove(tx, &site, post, by)?);
                         }
                         authors::delete_links(tx, id)?;
                     }
                 }
-                users::delete(tx, id, heir)?;
+                users::delete(tx, id, reassign)?;
                 Ok(files)
             })
             .await?;
