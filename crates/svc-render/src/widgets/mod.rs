@@ -1,4 +1,4 @@
-//! Widgets as HTML.
+//! Renders widgets and their edit forms.
 
 pub mod kind;
 pub mod kinds;

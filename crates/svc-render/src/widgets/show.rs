@@ -1,4 +1,4 @@
-//! Widgets as HTML, with what a sidebar puts around them.
+//! Renders widgets with the wrappers of their sidebars.
 
 use std::{cell::Cell, sync::Arc};
 
@@ -10,7 +10,7 @@ use svc_store::Db;
 
 use crate::{SiteRenderer, blocks::site_blocks::BlockViewer, content as render, widgets::kind::WidgetKind};
 
-/// What a widget is shown with: the site as of one snapshot, the request, and what stands around titles.
+/// Context for rendering a widget: a snapshot of the site, the viewer, and the markup around titles.
 pub struct Showing<'a> {
     /// The snapshot.
     pub db: &'a mut Db,
@@ -18,30 +18,30 @@ pub struct Showing<'a> {
     pub site: &'a Arc<SiteRenderer>,
     /// The site's options.
     pub settings: &'a Settings,
-    /// Who views the response.
+    /// The viewer.
     pub viewer: &'a BlockViewer,
-    /// The widget's number among those of its kind; -1 for one that is only previewed.
+    /// The widget's number among those of its type; -1 in previews.
     pub number: i64,
-    /// Whether this response shows a drop-down of categories already.
+    /// Whether the response already contains a drop-down list of categories.
     pub has_category_menu: &'a Cell<bool>,
     before_title: &'a str,
     after_title: &'a str,
 }
 
 impl Showing<'_> {
-    /// The widget's title with what stands around it, or this one when it has none; nothing for an empty one.
-    pub fn title(&self, instance: &Instance, otherwise: &str) -> String {
-        let title = self.title_text(instance, otherwise);
+    /// The widget's title, or the default one, with the sidebar's markup. Empty for an empty title.
+    pub fn title(&self, instance: &Instance, default: &str) -> String {
+        let title = self.title_text(instance, default);
         if title.is_empty() { title } else { format!("{}{title}{}", self.before_title, self.after_title) }
     }
 
-    /// The widget's title as HTML, without what is around it. `0` counts as none, as in PHP.
-    pub fn title_text(&self, instance: &Instance, otherwise: &str) -> String {
-        let given = instance.text("title");
-        svc_text::esc_html(&render::title(if matches!(given.as_str(), "" | "0") { otherwise } else { &given }))
+    /// The widget's title, or the default one, as HTML without markup around it. `0` is empty, as in PHP.
+    pub fn title_text(&self, instance: &Instance, default: &str) -> String {
+        let title = instance.text("title");
+        svc_text::esc_html(&render::title(if matches!(title.as_str(), "" | "0") { default } else { &title }))
     }
 
-    /// The id of a drop-down of categories: the first of a response is `cat`.
+    /// Element id of a drop-down list of categories. The first one of a response is `cat`.
     pub fn category_menu_id(&self) -> String {
         if self.has_category_menu.replace(true) {
             format!("categories-dropdown-{}", self.number)
@@ -51,8 +51,8 @@ impl Showing<'_> {
     }
 }
 
-/// The markup around a widget, filled in.
-fn filled(markup: &str, id: &str, class: &str) -> String {
+/// Fills the placeholders in a sidebar's markup.
+fn fill_placeholders(markup: &str, id: &str, class: &str) -> String {
     markup.replace("%1$s", id).replace("%2$s", class)
 }
 
@@ -63,10 +63,10 @@ fn classes(kind: &dyn WidgetKind, instance: &Instance) -> String {
     classes.join(" ")
 }
 
-/// A widget in a sidebar.
+/// Renders a widget in a sidebar.
 ///
 /// # Errors
-/// Those of the store.
+/// Errors of the store.
 pub fn in_sidebar(
     db: &mut Db,
     site: &Arc<SiteRenderer>,
@@ -79,15 +79,15 @@ pub fn in_sidebar(
     let number = parse_id(id).map_or(-1, |(_, number)| number);
     let mut on = Showing { db, site, settings, viewer, number, has_category_menu, before_title, after_title };
     let Some(html) = kind.show(&mut on, instance)? else { return Ok(String::new()) };
-    let before = filled(&sidebar.before_widget, id, &classes(kind, instance));
-    let after = filled(&sidebar.after_widget, id, "");
-    Ok(svc_text::trim(&format!("{}{html}{after}", marked(kind, &before))).to_owned())
+    let before = fill_placeholders(&sidebar.before_widget, id, &classes(kind, instance));
+    let after = fill_placeholders(&sidebar.after_widget, id, "");
+    Ok(svc_text::trim(&format!("{}{html}{after}", with_text_class(kind, &before))).to_owned())
 }
 
-/// A widget by itself, as it is shown while it is edited.
+/// Renders the preview of a widget, outside a sidebar.
 ///
 /// # Errors
-/// Those of the store.
+/// Errors of the store.
 pub fn alone(
     db: &mut Db,
     site: &Arc<SiteRenderer>,
@@ -101,11 +101,11 @@ pub fn alone(
     let mut on = Showing { db, site, settings, viewer, number, has_category_menu, before_title, after_title };
     let Some(html) = kind.show(&mut on, instance)? else { return Ok(String::new()) };
     let before = format!("<div class=\"widget {}\">", classes(kind, instance));
-    Ok(format!("{}{html}</div>", marked(kind, &before)))
+    Ok(format!("{}{html}</div>", with_text_class(kind, &before)))
 }
 
-/// Widgets of HTML look like those of text to themes that know only these.
-fn marked(kind: &dyn WidgetKind, before: &str) -> String {
+/// Adds the class of text widgets to Custom HTML widgets, for themes that style only the former.
+fn with_text_class(kind: &dyn WidgetKind, before: &str) -> String {
     if kind.id_base() == "custom_html" {
         before.replacen("class=\"", "class=\"widget_text ", 1)
     } else {

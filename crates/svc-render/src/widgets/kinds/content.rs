@@ -1,4 +1,4 @@
-//! Widgets that hold content: a block, HTML.
+//! Block and Custom HTML widgets.
 
 use svc_php::Php;
 use svc_site::{SiteResult, sanitize, widgets::instance::Instance};
@@ -9,20 +9,20 @@ use crate::{
     widgets::{kind::WidgetKind, show::Showing},
 };
 
-/// Content as it is stored: any HTML for those who may use it, else what posts may have.
-pub fn cleaned(text: &str, unfiltered_html: bool) -> Php {
+/// Content to store: as it is for users with `unfiltered_html`, otherwise with the HTML that posts may contain.
+pub fn sanitized_content(text: &str, unfiltered_html: bool) -> Php {
     Php::from(sanitize::content(text, !unfiltered_html).as_str())
 }
 
-/// The title as it is stored.
+/// The sanitized title.
 pub fn title(new: &Instance) -> Php {
     Php::from(svc_text::sanitize_text_field(&new.text("title")).as_str())
 }
 
-/// A block, or several.
+/// The Block widget. It contains any number of blocks.
 pub struct Block;
 
-/// Class names of widgets that show the same, by block.
+/// Class names of the classic widgets with the same output, by block type.
 const CLASSES: [(&str, &str); 14] = [
     ("core/paragraph", "widget_text"),
     ("core/calendar", "widget_calendar"),
@@ -66,7 +66,7 @@ impl WidgetKind for Block {
 
     fn update(&self, new: &Instance, old: Instance, unfiltered_html: bool) -> Instance {
         let mut instance = old;
-        instance.set("content", cleaned(&new.text("content"), unfiltered_html));
+        instance.set("content", sanitized_content(&new.text("content"), unfiltered_html));
         instance
     }
 
@@ -87,7 +87,7 @@ impl WidgetKind for Block {
     }
 }
 
-/// A title and HTML as it is.
+/// The Custom HTML widget: a title and HTML.
 pub struct CustomHtml;
 
 impl WidgetKind for CustomHtml {
@@ -100,7 +100,7 @@ impl WidgetKind for CustomHtml {
     }
 
     fn description(&self) -> &str {
-        "Shows HTML as it is written."
+        "Shows custom HTML code."
     }
 
     fn class(&self) -> &str {
@@ -110,7 +110,7 @@ impl WidgetKind for CustomHtml {
     fn update(&self, new: &Instance, old: Instance, unfiltered_html: bool) -> Instance {
         let mut instance = old;
         instance.set("title", title(new));
-        instance.set("content", cleaned(&new.text("content"), unfiltered_html));
+        instance.set("content", sanitized_content(&new.text("content"), unfiltered_html));
         instance
     }
 

@@ -1,4 +1,4 @@
-//! Widgets that show a picture, several, a film or a sound from the library or from elsewhere.
+//! Media widgets: Audio, Gallery, Image, Video. The files are in the media library or at a URL.
 
 use svc_model::PostId;
 use svc_site::{SiteResult, widgets::instance::Instance};
@@ -8,45 +8,46 @@ use svc_store::{
 };
 
 use crate::widgets::{
-    kinds::simple::{Input, Setting, Simple},
+    kinds::simple::{Input, Setting, SimpleWidget},
     show::Showing,
 };
 
 const TITLE: Setting = ("title", "Title:", Input::Text);
-const ATTACHMENT: Setting = ("attachment_id", "Number in the library:", Input::Number(0));
-const URL: Setting = ("url", "Address:", Input::Address);
-const LOOP: Setting = ("loop", "Play again and again", Input::Switch);
-/// Most pictures of a gallery.
-const MOST: usize = 200;
+const ATTACHMENT: Setting = ("attachment_id", "Attachment ID:", Input::Number(0));
+const URL: Setting = ("url", "URL:", Input::Url);
+const LOOP: Setting = ("loop", "Loop", Input::Switch);
+/// Maximum number of images in a gallery.
+const MAX_IMAGES: usize = 200;
 
+/// The widget types of this module.
 #[rustfmt::skip]
-pub const KINDS: [Simple; 4] = [
-    Simple { id_base: "media_audio", name: "Audio", description: "Plays a sound.", class: "widget_media_audio",
+pub const KINDS: [SimpleWidget; 4] = [
+    SimpleWidget { id_base: "media_audio", name: "Audio", description: "Shows an audio player.", class: "widget_media_audio",
              settings: &[TITLE, ATTACHMENT, URL, LOOP], only_given: true, show: |on, instance| player(on, instance, "audio") },
-    Simple { id_base: "media_gallery", name: "Gallery", description: "Shows several pictures.", class: "widget_media_gallery",
-             settings: &[TITLE, ("ids", "Numbers in the library:", Input::Text), ("columns", "Columns:", Input::Number(3))], only_given: true, show: gallery },
-    Simple { id_base: "media_image", name: "Image", description: "Shows a picture.", class: "widget_media_image",
-             settings: &[TITLE, ATTACHMENT, URL, ("alt", "Text for those who do not see it:", Input::Text),
-                         ("caption", "Caption:", Input::Text), ("link_url", "Leads to:", Input::Address)], only_given: true, show: image },
-    Simple { id_base: "media_video", name: "Video", description: "Plays a film.", class: "widget_media_video",
+    SimpleWidget { id_base: "media_gallery", name: "Gallery", description: "Shows an image gallery.", class: "widget_media_gallery",
+             settings: &[TITLE, ("ids", "Attachment IDs:", Input::Text), ("columns", "Columns:", Input::Number(3))], only_given: true, show: gallery },
+    SimpleWidget { id_base: "media_image", name: "Image", description: "Shows an image.", class: "widget_media_image",
+             settings: &[TITLE, ATTACHMENT, URL, ("alt", "Alternative text:", Input::Text),
+                         ("caption", "Caption:", Input::Text), ("link_url", "Link to:", Input::Url)], only_given: true, show: image },
+    SimpleWidget { id_base: "media_video", name: "Video", description: "Shows a video player.", class: "widget_media_video",
              settings: &[TITLE, ATTACHMENT, URL, LOOP], only_given: true, show: |on, instance| player(on, instance, "video") },
 ];
 
-/// Addresses of files in the library, by number, for those that are there: two queries.
+/// Ids, URLs and alternative texts of the attachments that exist. Takes two queries.
 fn files(on: &mut Showing<'_>, ids: &[PostId]) -> SiteResult<Vec<(PostId, String, String)>> {
     let rows = posts::get_many(on.db, ids)?;
-    let numbers: Vec<i64> = rows.iter().filter(|post| post.post_type == "attachment").map(|post| post.id.0).collect();
-    let metas = meta::load(on.db, MetaKind::Post, &numbers)?;
+    let raw_ids: Vec<i64> = rows.iter().filter(|post| post.post_type == "attachment").map(|post| post.id.0).collect();
+    let metas = meta::load(on.db, MetaKind::Post, &raw_ids)?;
     let base = on.settings.uploads_url();
     let file = |id: &i64| {
         let meta = metas.get(id)?;
         let alt = meta.text("_wp_attachment_image_alt").to_owned();
         Some((PostId(*id), format!("{base}/{}", meta.first("_wp_attached_file")?.text()), alt))
     };
-    Ok(numbers.iter().filter_map(file).collect())
+    Ok(raw_ids.iter().filter_map(file).collect())
 }
 
-/// The address of what a widget shows: of the library, or the one given.
+/// URL and alternative text of the widget's file: the attachment's, or the URL in the settings.
 fn source(on: &mut Showing<'_>, instance: &Instance) -> SiteResult<Option<(String, String)>> {
     let id = PostId(instance.number("attachment_id"));
     if id.0 > 0
@@ -60,15 +61,18 @@ fn source(on: &mut Showing<'_>, instance: &Instance) -> SiteResult<Option<(Strin
 
 fn player(on: &mut Showing<'_>, instance: &Instance, tag: &str) -> SiteResult<Option<String>> {
     let Some((url, _)) = source(on, instance)? else { return Ok(None) };
-    let again = if instance.is_on("loop") { " loop" } else { "" };
+    let attribute = if instance.is_on("loop") { " loop" } else { "" };
     let title = on.title(instance, "");
-    Ok(Some(format!("{title}<{tag} controls preload=\"metadata\"{again} src=\"{}\"></{tag}>", svc_text::esc_url(&url))))
+    Ok(Some(format!(
+        "{title}<{tag} controls preload=\"metadata\"{attribute} src=\"{}\"></{tag}>",
+        svc_text::esc_url(&url)
+    )))
 }
 
 fn image(on: &mut Showing<'_>, instance: &Instance) -> SiteResult<Option<String>> {
-    let Some((url, kept)) = source(on, instance)? else { return Ok(None) };
+    let Some((url, stored_alt)) = source(on, instance)? else { return Ok(None) };
     let (alt, link) = (instance.text("alt"), instance.text("link_url"));
-    let alt = svc_text::esc_attr(if alt.is_empty() { &kept } else { &alt });
+    let alt = svc_text::esc_attr(if alt.is_empty() { &stored_alt } else { &alt });
     let mut html =
         format!("<img class=\"image\" src=\"{}\" alt=\"{alt}\" decoding=\"async\" />", svc_text::esc_url(&url));
     if !link.is_empty() {
@@ -85,17 +89,18 @@ fn image(on: &mut Showing<'_>, instance: &Instance) -> SiteResult<Option<String>
 
 fn gallery(on: &mut Showing<'_>, instance: &Instance) -> SiteResult<Option<String>> {
     let ids = svc_php::list::parse_id_list(&instance.text("ids").into());
-    let ids: Vec<PostId> = ids.into_iter().take(MOST).filter_map(|id| i64::try_from(id).ok()).map(PostId).collect();
+    let ids: Vec<PostId> =
+        ids.into_iter().take(MAX_IMAGES).filter_map(|id| i64::try_from(id).ok()).map(PostId).collect();
     let found = files(on, &ids)?;
     if found.is_empty() {
         return Ok(None);
     }
     let columns = instance.number("columns").clamp(1, 9);
-    let picture = |(id, url, alt): &(PostId, String, String)| {
+    let figure = |(id, url, alt): &(PostId, String, String)| {
         let (url, alt) = (svc_text::esc_url(url), svc_text::esc_attr(alt));
         format!("<figure class=\"gallery-item\"><img class=\"wp-image-{id}\" src=\"{url}\" alt=\"{alt}\" /></figure>")
     };
-    let pictures: String = found.iter().map(picture).collect();
+    let figures: String = found.iter().map(figure).collect();
     let title = on.title(instance, "");
-    Ok(Some(format!("{title}<div class=\"gallery gallery-columns-{columns}\">{pictures}</div>")))
+    Ok(Some(format!("{title}<div class=\"gallery gallery-columns-{columns}\">{figures}</div>")))
 }

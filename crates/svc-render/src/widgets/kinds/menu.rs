@@ -1,4 +1,4 @@
-//! The widget that shows a menu.
+//! The Navigation Menu widget.
 
 use svc_model::TermId;
 use svc_site::{SiteResult, menus::item::MENU, widgets::instance::Instance};
@@ -7,15 +7,16 @@ use svc_store::terms;
 use crate::{
     menus::shown,
     widgets::{
-        kinds::simple::{Input, Simple},
+        kinds::simple::{Input, SimpleWidget},
         show::Showing,
     },
 };
 
+/// The widget type of this module.
 #[rustfmt::skip]
-pub const KIND: Simple = Simple {
-    id_base: "nav_menu", name: "Navigation Menu", description: "Shows a menu.", class: "widget_nav_menu",
-    settings: &[("title", "Title:", Input::Text), ("nav_menu", "Number of the menu:", Input::Number(0))], only_given: true, show,
+pub const KIND: SimpleWidget = SimpleWidget {
+    id_base: "nav_menu", name: "Navigation Menu", description: "Shows a navigation menu.", class: "widget_nav_menu",
+    settings: &[("title", "Title:", Input::Text), ("nav_menu", "Menu ID:", Input::Number(0))], only_given: true, show,
 };
 
 fn show(on: &mut Showing<'_>, instance: &Instance) -> SiteResult<Option<String>> {

@@ -1,4 +1,4 @@
-//! The kinds of widgets that every site has.
+//! The built-in widget types.
 
 use crate::widgets::kind::WidgetKinds;
 
@@ -10,7 +10,7 @@ pub mod plain;
 pub mod simple;
 pub mod text;
 
-/// The order in which WordPress registers them. Widgets that no sidebar lists are found in this order.
+/// WordPress's registration order. Widgets without a sidebar are listed in this order.
 const ORDER: [&str; 18] = [
     "pages",
     "calendar",
@@ -32,7 +32,7 @@ const ORDER: [&str; 18] = [
     "block",
 ];
 
-/// Registers them all.
+/// Registers all built-in types.
 pub fn register(all: &mut WidgetKinds) {
     all.register(content::Block);
     all.register(text::Text);

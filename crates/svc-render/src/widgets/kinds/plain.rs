@@ -1,4 +1,4 @@
-//! Widgets that need little of the site: links for those who run it, a search form, a calendar, another site's feed.
+//! Other widgets: Calendar, Meta, RSS, Search.
 
 use chrono::{Datelike, Days, NaiveDate};
 use svc_site::{SiteResult, widgets::instance::Instance};
@@ -10,24 +10,25 @@ use svc_store::{
 use crate::widgets::{
     kinds::{
         lists::MONTHS,
-        simple::{Input, Setting, Simple},
+        simple::{Input, Setting, SimpleWidget},
     },
     show::Showing,
 };
 
 const TITLE: Setting = ("title", "Title:", Input::Text);
 
+/// The widget types of this module.
 #[rustfmt::skip]
-pub const KINDS: [Simple; 4] = [
-    Simple { id_base: "calendar", name: "Calendar", description: "Shows a month with the days of your posts.", class: "widget_calendar",
+pub const KINDS: [SimpleWidget; 4] = [
+    SimpleWidget { id_base: "calendar", name: "Calendar", description: "Shows a calendar with links to the days of your posts.", class: "widget_calendar",
              settings: &[TITLE], only_given: false, show: calendar },
-    Simple { id_base: "meta", name: "Meta", description: "Links for those who run the site, and its feeds.", class: "widget_meta",
+    SimpleWidget { id_base: "meta", name: "Meta", description: "Shows links to log in, to the administration area and to the feeds.", class: "widget_meta",
              settings: &[TITLE], only_given: false, show: meta },
-    Simple { id_base: "rss", name: "RSS", description: "Leads to the feed of another site.", class: "widget_rss",
-             settings: &[("url", "Address of the feed:", Input::Address), TITLE, ("items", "How many:", Input::Number(10)),
-                         ("show_summary", "Show contents", Input::Switch), ("show_author", "Show authors", Input::Switch),
-                         ("show_date", "Show dates", Input::Switch)], only_given: false, show: feed },
-    Simple { id_base: "search", name: "Search", description: "A form that searches the site.", class: "widget_search",
+    SimpleWidget { id_base: "rss", name: "RSS", description: "Shows a link to an RSS or Atom feed.", class: "widget_rss",
+             settings: &[("url", "Feed URL:", Input::Url), TITLE, ("items", "Number of items:", Input::Number(10)),
+                         ("show_summary", "Display item content", Input::Switch), ("show_author", "Display item author", Input::Switch),
+                         ("show_date", "Display item date", Input::Switch)], only_given: false, show: feed },
+    SimpleWidget { id_base: "search", name: "Search", description: "Shows a search form.", class: "widget_search",
              settings: &[TITLE], only_given: false, show: search },
 ];
 
@@ -38,9 +39,9 @@ fn meta(on: &mut Showing<'_>, instance: &Instance) -> SiteResult<Option<String>>
     if on.viewer.caller.is_logged_in() {
         let admin = urls.site_url(&format!("{}/", brand.admin_path().trim_matches('/')));
         let nonce = &on.viewer.logout_nonce;
-        let leave = svc_text::esc_url(&format!("{login}?action=logout&{}={nonce}", brand.nonce_param()));
+        let logout = svc_text::esc_url(&format!("{login}?action=logout&{}={nonce}", brand.nonce_param()));
         items.push_str(&format!("<li><a href=\"{}\">Site Admin</a></li>", svc_text::esc_url(&admin)));
-        items.push_str(&format!("\t\t\t<li><a href=\"{leave}\">Log out</a></li>\n"));
+        items.push_str(&format!("\t\t\t<li><a href=\"{logout}\">Log out</a></li>\n"));
     } else {
         items.push_str(&format!("\t\t\t<li><a href=\"{}\">Log in</a></li>\n", svc_text::esc_url(&login)));
     }
@@ -63,7 +64,7 @@ fn search(on: &mut Showing<'_>, instance: &Instance) -> SiteResult<Option<String
     )))
 }
 
-/// A link to the feed: what is in it is not fetched while a page is made.
+/// A link to the feed. Its items are not fetched.
 fn feed(on: &mut Showing<'_>, instance: &Instance) -> SiteResult<Option<String>> {
     let url = instance.text("url");
     if url.is_empty() {
@@ -75,10 +76,10 @@ fn feed(on: &mut Showing<'_>, instance: &Instance) -> SiteResult<Option<String>>
     Ok(Some(format!("{title}<ul><li>{link}{name}</a></li></ul>")))
 }
 
-/// Days of the week as tables name them, from Sunday on.
+/// English names of the days of the week, from Sunday.
 const DAYS: [&str; 7] = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
 
-/// The present month, with links to the days of its posts and to the last month that has posts.
+/// The current month with links to the days with posts, and to the previous month with posts.
 fn calendar(on: &mut Showing<'_>, instance: &Instance) -> SiteResult<Option<String>> {
     let today = on.settings.zone.to_local(on.site.now()).date();
     let Some(first) = today.with_day(1) else { return Ok(None) };
