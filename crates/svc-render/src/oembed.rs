@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use svc_auth::Caller;
 use svc_model::Post;
 use svc_schema::Error;
-use svc_site::{Settings, SiteResult, url_resolver::UrlResolver, permalinks};
+use svc_site::{Settings, SiteResult, permalinks, url_resolver::UrlResolver};
 use svc_store::{Db, users};
 
 use crate::{SiteRenderer, content as render, oembed_thumbnail as thumbnail};

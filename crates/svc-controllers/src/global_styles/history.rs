@@ -1,4 +1,4 @@
-//! Revisions of the site's own styles: list and fetch.
+//! Revisions of global styles: list and fetch.
 
 use std::sync::Arc;
 
@@ -23,10 +23,10 @@ use crate::{
     revisions::{RevisionList, find, params},
 };
 
-/// Parameters that lists of these revisions do not have.
-const NOT_LISTED_BY: [&str; 5] = ["search", "exclude", "include", "order", "orderby"];
+/// Parameters of revision lists that global styles do not support.
+const UNSUPPORTED_PARAMS: [&str; 5] = ["search", "exclude", "include", "order", "orderby"];
 
-/// The revisions of global styles.
+/// The revision routes of global styles.
 pub struct StylesHistory {
     site: Arc<RestSite>,
     post_type: PostType,
@@ -35,36 +35,36 @@ pub struct StylesHistory {
     extra: ExtraFields,
 }
 
-fn moment(stamp: svc_model::Stamp) -> Value {
+fn format_date(stamp: svc_model::Stamp) -> Value {
     stamp.map_or(Value::Null, |s| s.format("%Y-%m-%dT%H:%M:%S").to_string().into())
 }
 
 #[rustfmt::skip]
 fn fields(object: &str) -> Fields<StylesItem, ()> {
     let mut f = Fields::<StylesItem, ()>::new(object);
-    f.add("author", integer().describe("Number of the user who made the revision.").context(VIEW_EDIT_EMBED)).get(|s| s.post.author);
-    f.add("date", string().describe("When it was made, in the site's time zone.").format("date-time").context(VIEW_EDIT_EMBED)).get(|s| moment(s.post.date));
-    f.add("date_gmt", string().describe("When it was made, in UTC.").format("date-time").context(VIEW_EDIT)).get(|s| moment(s.post.date_gmt));
-    f.add("id", integer().describe("Number that identifies the revision.").context(&["embed", "view", "edit"]).readonly()).get(|s| s.post.id);
-    f.add("modified", string().describe("When it was last changed, in the site's time zone.").format("date-time").context(VIEW_EDIT)).get(|s| moment(s.post.modified));
-    f.add("modified_gmt", string().describe("When it was last changed, in UTC.").format("date-time").context(VIEW_EDIT)).get(|s| moment(s.post.modified_gmt));
-    f.add("parent", integer().describe("Number of the styles.").context(VIEW_EDIT_EMBED)).get(|s| s.post.parent);
-    f.add("styles", types(["object"]).describe("The styles.").context(VIEW_EDIT)).get(|s| s.map("styles"));
-    f.add("settings", types(["object"]).describe("The settings.").context(VIEW_EDIT)).get(|s| s.map("settings"));
+    f.add("author", integer().describe("ID of the revision's author.").context(VIEW_EDIT_EMBED)).get(|s| s.post.author);
+    f.add("date", string().describe("Date of the revision in the site's time zone.").format("date-time").context(VIEW_EDIT_EMBED)).get(|s| format_date(s.post.date));
+    f.add("date_gmt", string().describe("Date of the revision in UTC.").format("date-time").context(VIEW_EDIT)).get(|s| format_date(s.post.date_gmt));
+    f.add("id", integer().describe("The revision's ID.").context(&["embed", "view", "edit"]).readonly()).get(|s| s.post.id);
+    f.add("modified", string().describe("Modification date in the site's time zone.").format("date-time").context(VIEW_EDIT)).get(|s| format_date(s.post.modified));
+    f.add("modified_gmt", string().describe("Modification date in UTC.").format("date-time").context(VIEW_EDIT)).get(|s| format_date(s.post.modified_gmt));
+    f.add("parent", integer().describe("ID of the global styles.").context(VIEW_EDIT_EMBED)).get(|s| s.post.parent);
+    f.add("styles", types(["object"]).describe("The global styles.").context(VIEW_EDIT)).get(|s| s.map("styles"));
+    f.add("settings", types(["object"]).describe("The global settings.").context(VIEW_EDIT)).get(|s| s.map("settings"));
     f
 }
 
-/// Styles whose revisions the caller may see.
+/// The global styles that the request addresses.
 struct Parent {
     post: Post,
     settings: Arc<Settings>,
 }
 
 impl StylesHistory {
-    /// The revisions of this type, which is that of global styles.
+    /// The routes of this post type, `wp_global_styles`.
     pub fn new(site: &Arc<RestSite>, post_type: &PostType, extra: &ExtraFields) -> Self {
         let fields = fields(&format!("{POST_TYPE}-revision")).with_extra(extra, POST_TYPE);
-        let params = params().without(&NOT_LISTED_BY);
+        let params = params().without(&UNSUPPORTED_PARAMS);
         StylesHistory { site: Arc::clone(site), post_type: post_type.clone(), fields, params, extra: extra.clone() }
     }
 
@@ -126,8 +126,8 @@ impl Controller for StylesHistory {
     fn routes(&self) -> Vec<Route<Self>> {
         let base = &self.post_type.rest_base;
         let schema = Schema::compile(self.fields.item_schema());
-        let parent = || ("parent", integer().describe("Number of the styles."));
-        let id = ("id", integer().describe("Number that identifies the revision."));
+        let parent = || ("parent", integer().describe("ID of the global styles."));
+        let id = ("id", integer().describe("The revision's ID."));
         vec![
             Route::new(format!(r"/{base}/(?P<parent>[\d]+)/revisions"))
                 .schema(schema.clone())

@@ -1,4 +1,4 @@
-//! Links to the files of the theme that styles name by `file:./`.
+//! Links to theme files that styles reference by `file:./`.
 
 use serde_json::Value;
 use svc_packages::theme::{Theme, ThemeJson};
@@ -8,11 +8,10 @@ use svc_text::{MimeTypes, check_filetype, sanitize_url};
 
 use crate::LINK_RELATION;
 
-/// How URLs begin that name a file in the theme's folder.
+/// Prefix of URLs of files in the theme's folder.
 const PLACEHOLDER: &str = "file:./";
 
-/// Adds a link for each background image of these styles that is a file of the theme: its name as written, its URL, and
-/// where it is in the styles.
+/// Adds a link for each background image that is a theme file: its reference, URL, and path within the styles.
 pub(super) fn add(links: &mut Links, json: &ThemeJson, theme: Option<&Theme>, settings: &Settings) {
     let Some(theme) = theme else { return };
     let (styles, types) = (json.styles(), MimeTypes::allowed(false));

@@ -1,4 +1,4 @@
-//! Stores what a request makes of an item: its row and what it leads to.
+//! Creates and updates menu items: the post and its link target.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ use super::{MenuItems, fields::ItemDraft};
 use crate::{RestSite, caller, errors::post_not_found, menus::errors, respond};
 
 impl MenuItems {
-    /// Creates or changes an item as the request says.
+    /// Creates or updates an item.
     pub(super) async fn save(&self, req: &Request, existing: Option<Post>) -> Result<PostId> {
         let mut draft = ItemDraft::default();
         self.fields.apply(&mut draft, |name| respond::given(req, name))?;
@@ -38,10 +38,10 @@ impl MenuItems {
             ..PostDraft::default()
         };
         let menu = draft.menu.map(TermId);
-        let (family, caller) = (Arc::clone(&self.posts), caller(req));
+        let (posts_routes, caller) = (Arc::clone(&self.posts), caller(req));
         let (is_new, now) = (id.is_none(), self.site.now());
         let store = move |tx: &mut Tx| {
-            // Everything that the change depends on is read here, so that two changes at once are both stored.
+            // Read everything in the transaction, so that concurrent updates do not overwrite each other.
             let before = match id {
                 Some(id) => {
                     let post = posts::get(tx, id)?.ok_or_else(post_not_found)?;
@@ -56,7 +56,7 @@ impl MenuItems {
                 return Err(errors::invalid_menu().into());
             }
             let row = PostDraft { title: Some(wanted.title.clone()), ..row.clone() };
-            let id = family.job(caller.clone(), row, id, Arc::clone(&settings)).run(tx)?;
+            let id = posts_routes.job(caller.clone(), row, id, Arc::clone(&settings)).run(tx)?;
             keep(tx, id, &wanted)?;
             match menu {
                 Some(menu) => {
@@ -76,7 +76,7 @@ impl MenuItems {
     }
 }
 
-/// What an item is to be: what the request says, over what the item is.
+/// The item to store: the request's values, and stored values for missing ones.
 fn wanted(
     db: &mut Db,
     site: &RestSite,
@@ -93,7 +93,7 @@ fn wanted(
             kind: Kind::of(&text(&draft.kind, now("_menu_item_type"))),
             object: text(&draft.object, now("_menu_item_object")),
             object_id: draft.object_id.unwrap_or_else(|| before.map(NavItem::object_id).unwrap_or_default()),
-            // What an item led to stays its address when it becomes a link of one's own.
+            // An item that becomes a custom link keeps the URL of its former target.
             url: text(&draft.url, before.and_then(|b| b.target.url.as_deref()).unwrap_or_default()),
         },
         parent: draft.parent.unwrap_or_else(|| before.map(NavItem::parent).unwrap_or_default()),
@@ -126,7 +126,7 @@ fn wanted(
                 pointer.object = object_of(db, site, pointer)?;
             }
             pointer.url.clear();
-            // A title that is that of the thing itself follows it.
+            // A title equal to the target's is not stored, so that it follows later changes of the target.
             let targets = target::load(db, site, settings, std::slice::from_ref(pointer))?;
             if targets.first().is_some_and(|Target { title, .. }| *title == wanted.title) {
                 wanted.title.clear();
@@ -136,10 +136,10 @@ fn wanted(
     Ok(wanted)
 }
 
-/// The type of the post, or the taxonomy of the term, that an item leads to.
+/// The post type or taxonomy of the item's target.
 ///
 /// # Errors
-/// `rest_post_invalid_id` or `rest_term_invalid_id` (400) when it does not exist; those of the store.
+/// `rest_post_invalid_id` or `rest_term_invalid_id` (400) if the target does not exist; errors of the store.
 fn object_of(db: &mut Db, site: &RestSite, pointer: &Pointer) -> SiteResult<String> {
     let id = pointer.object_id.saturating_abs();
     if pointer.kind == Kind::PostType {
