@@ -40,14 +40,14 @@ pub fn class_list(
     for taxonomy in site.taxonomies.of_type(&post.post_type).filter(|t| t.public) {
         let prefix = if taxonomy.name == "post_tag" { "tag" } else { &taxonomy.name };
         for term in terms.iter().filter(|t| t.taxonomy == taxonomy.name && !t.slug.is_empty()) {
-            classes.push(format!("{prefix}-{}", class_of(term)));
+            classes.push(format!("{prefix}-{}", term_class(term)));
         }
     }
     classes.iter().map(|c| svc_text::esc_attr(c)).collect()
 }
 
 /// A term's slug as a class name, or its id if the slug is numeric or empty once sanitized.
-pub fn class_of(term: &Term) -> String {
+pub fn term_class(term: &Term) -> String {
     let class = svc_text::sanitize_html_class(&term.slug, &term.id.to_string());
     let digits = class.trim_start_matches('-');
     if !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit()) || digits.is_empty() {

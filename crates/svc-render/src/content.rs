@@ -45,7 +45,7 @@ impl<'a> RenderOptions<'a> {
 fn cached(
     site: &SiteRenderer,
     settings: &Settings,
-    (shown, text): (Source, &str),
+    (source, text): (Source, &str),
     post: &Post,
     options: &RenderOptions<'_>,
     run: impl FnOnce(&mut RenderContext<'_>) -> String,
@@ -55,8 +55,8 @@ fn cached(
     if options.dynamic.is_some() || options.before.is_some() {
         return run(options.images);
     }
-    site.rendered.of(
-        shown,
+    site.render_cache.get_or_render(
+        source,
         text,
         &RenderInputs { theme: &theme, options: &settings.texts, images: options.images },
         run,

@@ -40,7 +40,7 @@ struct GalleryImage {
 }
 
 /// The images of all galleries of a response.
-pub struct Galleries {
+pub(crate) struct Galleries {
     images: HashMap<PostId, GalleryImage>,
     /// Images by the post that they are attached to, ordered by `menu_order`.
     children: HashMap<PostId, Vec<PostId>>,
@@ -77,7 +77,7 @@ impl Galleries {
     ///
     /// # Errors
     /// Errors of the store.
-    pub fn of_posts(
+    pub(crate) fn of_posts(
         db: &mut Db,
         site: &SiteRenderer,
         settings: &Arc<Settings>,
@@ -130,7 +130,7 @@ impl Galleries {
     }
 
     /// The standard shortcodes and `gallery`.
-    pub fn shortcodes(self: &Arc<Self>) -> Shortcodes {
+    pub(crate) fn shortcodes(self: &Arc<Self>) -> Shortcodes {
         let mut all = Shortcodes::standard();
         let galleries = Arc::clone(self);
         all.register(NAME, move |call| galleries.render(call));

@@ -22,25 +22,25 @@ const MAX_DATA_URL: usize = 16 << 10;
 
 /// Reads the metadata in a page's head.
 pub fn read(html: &str) -> HtmlMetadata {
-    let mut found = HtmlMetadata::default();
+    let mut metadata = HtmlMetadata::default();
     let mut at = 0;
     while let Some(tag) = Tag::next(html, at) {
         at = tag.end;
         match tag.name.as_str() {
             "body" => break,
             "/head" => break,
-            "title" if found.title.is_empty() => {
+            "title" if metadata.title.is_empty() => {
                 let text = until(html, at, "</title");
-                found.title = plain(text);
+                metadata.title = plain(text);
                 at += text.len();
             }
             "script" | "style" | "noscript" | "template" => at += until(html, at, &format!("</{}", tag.name)).len(),
-            "link" if found.icon.is_empty() && tag.is_icon() => found.icon = icon(tag.attribute("href")),
-            "meta" => meta(&mut found, &tag),
+            "link" if metadata.icon.is_empty() && tag.is_icon() => metadata.icon = icon(tag.attribute("href")),
+            "meta" => meta(&mut metadata, &tag),
             _ => {}
         }
     }
-    found
+    metadata
 }
 
 /// The URL of a page's JSON oEmbed document, as written; it may be relative.
@@ -60,14 +60,14 @@ pub fn description(html: &str) -> Option<String> {
     None
 }
 
-fn meta(found: &mut HtmlMetadata, tag: &Tag<'_>) {
+fn meta(metadata: &mut HtmlMetadata, tag: &Tag<'_>) {
     let names = [tag.attribute("name"), tag.attribute("property")].map(|name| name.trim().to_ascii_lowercase());
-    let is = |wanted: &[&str]| names.iter().any(|name| wanted.contains(&name.as_str()));
-    if found.description.is_empty() && is(&["description", "og:description"]) {
-        found.description = plain(&tag.raw_attribute("content"));
+    let is = |candidates: &[&str]| names.iter().any(|name| candidates.contains(&name.as_str()));
+    if metadata.description.is_empty() && is(&["description", "og:description"]) {
+        metadata.description = plain(&tag.raw_attribute("content"));
     }
-    if found.image.is_empty() && is(&["og:image", "og:image:url"]) {
-        found.image = tag.attribute("content").trim().to_owned();
+    if metadata.image.is_empty() && is(&["og:image", "og:image:url"]) {
+        metadata.image = tag.attribute("content").trim().to_owned();
     }
 }
 
@@ -87,8 +87,8 @@ fn icon(href: String) -> String {
 fn until<'a>(html: &'a str, at: usize, close: &str) -> &'a str {
     let rest = &html[at..];
     let bytes = rest.as_bytes();
-    let found = bytes.windows(close.len()).position(|w| w.eq_ignore_ascii_case(close.as_bytes()));
-    &rest[..found.unwrap_or(rest.len())]
+    let end = bytes.windows(close.len()).position(|w| w.eq_ignore_ascii_case(close.as_bytes()));
+    &rest[..end.unwrap_or(rest.len())]
 }
 
 /// A tag with its unparsed attributes.

@@ -23,7 +23,7 @@ const MAX_DEPTH: usize = 20;
 ///
 /// # Errors
 /// Errors of the store.
-pub fn shown(db: &mut Db, site: &SiteRenderer, settings: &Settings, menu: &Term) -> SiteResult<String> {
+pub(crate) fn render_menu(db: &mut Db, site: &SiteRenderer, settings: &Settings, menu: &Term) -> SiteResult<String> {
     let mut query =
         PostQuery { order_by: vec![(PostOrderBy::MenuOrder, Order::Asc)], ..PostQuery::published(ITEM, MAX_ITEMS) };
     let clause = TaxClause { taxonomy: MENU.to_owned(), terms: vec![menu.id], ..TaxClause::default() };
@@ -38,15 +38,20 @@ pub fn shown(db: &mut Db, site: &SiteRenderer, settings: &Settings, menu: &Term)
         let has_parent = valid.iter().any(|other| other.post.id.0 == parent);
         children.entry(if has_parent { parent } else { 0 }).or_default().push(item);
     }
-    Ok(level(0, &children, MAX_DEPTH))
+    Ok(render_level(0, &children, MAX_DEPTH))
 }
 
-fn level(parent: i64, children: &HashMap<i64, Vec<&NavItem>>, depth: usize) -> String {
+fn render_level(parent: i64, children: &HashMap<i64, Vec<&NavItem>>, depth: usize) -> String {
     let Some(depth) = depth.checked_sub(1) else { return String::new() };
-    children.get(&parent).into_iter().flatten().map(|item| one(item, &level(item.post.id.0, children, depth))).collect()
+    children
+        .get(&parent)
+        .into_iter()
+        .flatten()
+        .map(|item| render_item(item, &render_level(item.post.id.0, children, depth)))
+        .collect()
 }
 
-fn one(item: &NavItem, inner: &str) -> String {
+fn render_item(item: &NavItem, inner: &str) -> String {
     let (id, kind, object) = (item.post.id, item.kind().name(), item.text("_menu_item_object"));
     let mut classes = item.classes();
     classes.retain(|class| !class.is_empty());

@@ -26,8 +26,8 @@ const SCRIPT: &str = r#"(function(w,d){if(w.contentEmbedsHeard)return;w.contentE
 /// # Errors
 /// Errors of the store.
 pub fn post_at(db: &mut Db, site: &SiteRenderer, settings: &Settings, url: &str) -> SiteResult<Option<Post>> {
-    let bare = |address: &str| {
-        let parts = svc_text::parse_url(address)?;
+    let bare = |url: &str| {
+        let parts = svc_text::parse_url(url)?;
         Some((parts.host?.to_ascii_lowercase().trim_start_matches("www.").to_owned(), parts.port))
     };
     let (Some((host, port)), Some((own_host, own_port))) = (bare(url), bare(settings.option("home"))) else {

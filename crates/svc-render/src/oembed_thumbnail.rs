@@ -7,7 +7,7 @@ use svc_store::{Db, MetaKind, meta};
 
 /// An image file with its display size.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Thumbnail {
+pub(crate) struct Thumbnail {
     /// The file's URL.
     pub url: String,
     /// Display width in pixels.
@@ -20,7 +20,7 @@ pub struct Thumbnail {
 ///
 /// # Errors
 /// Errors of the store.
-pub fn of_post(db: &mut Db, settings: &Settings, post: &Post, width: i64) -> SiteResult<Option<Thumbnail>> {
+pub(crate) fn of_post(db: &mut Db, settings: &Settings, post: &Post, width: i64) -> SiteResult<Option<Thumbnail>> {
     let image = if post.post_type == "attachment" && post.mime_type.starts_with("image/") {
         post.id
     } else {

@@ -93,18 +93,18 @@ pub fn render_template(
     let styles = stored::own(db, &theme.name)?;
     let Visitor { caller, logout_nonce, opened } = context.visitor;
     let viewer = BlockViewer { caller, address: context.address, logout_nonce, missing: context.missing, opened };
-    let shown = (context.list, context.post.clone());
-    let (html, css) = with_page(site, settings, &viewer, db, shown, |core| {
+    let page_data = (context.list, context.post.clone());
+    let (html, css) = with_page(site, settings, &viewer, db, page_data, |core| {
         let dynamic = svc_blocks::with_text(core);
         let renderer = Renderer::new(&theme.blocks, &dynamic).with_style_collection();
         let template = || renderer.render(&renderer.parse(&content, None));
-        let of_term = || match &context.term {
+        let with_term = || match &context.term {
             Some((term, taxonomy)) => core.within_term(*term, taxonomy, template),
             None => template(),
         };
         let html = match &context.post {
-            Some(post) => core.within_post(post.id, &post.post_type, of_term),
-            None => of_term(),
+            Some(post) => core.within_post(post.id, &post.post_type, with_term),
+            None => with_term(),
         };
         (html + &renderer.filters(), renderer.styles())
     })?;

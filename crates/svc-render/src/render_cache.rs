@@ -117,7 +117,7 @@ impl RenderInputs<'_> {
 
 impl RenderCache {
     /// The HTML of a text, from the cache or from `render`.
-    pub fn of(
+    pub fn get_or_render(
         &self,
         source: Source,
         text: &str,
@@ -180,7 +180,7 @@ mod tests {
         /// The HTML of a text that contains the image 7, and whether it was rendered by this call.
         fn html(&self, source: Source, text: &str, with: &RenderInputs<'_>) -> (String, bool) {
             let before = self.rendered.get();
-            let html = self.texts.of(source, text, with, |images| {
+            let html = self.texts.get_or_render(source, text, with, |images| {
                 self.rendered.set(before + 1);
                 let width = images.image(7).map_or(0, |image| image.width);
                 format!("{text} {source:?} {width}")

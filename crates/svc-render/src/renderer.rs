@@ -17,13 +17,13 @@ pub struct SiteRenderer {
     /// Cache of external feeds.
     pub feeds: Feeds,
     /// Cache of rendered contents and excerpts.
-    pub rendered: RenderCache,
+    pub render_cache: RenderCache,
 }
 
 impl SiteRenderer {
     /// A renderer with these icons and widget types, and empty caches.
     pub fn new(site: Arc<Site>, icons: Icons, widgets: WidgetKinds) -> Self {
-        SiteRenderer { site, icons, widgets, feeds: Feeds::default(), rendered: RenderCache::default() }
+        SiteRenderer { site, icons, widgets, feeds: Feeds::default(), render_cache: RenderCache::default() }
     }
 }
 

@@ -45,12 +45,12 @@ fn map(properties: &Map<String, Value>) -> Value {
 }
 
 /// The first handle, for the fields of older clients.
-fn first(names: &[String]) -> Option<String> {
+fn first_handle(names: &[String]) -> Option<String> {
     names.first().cloned()
 }
 
 /// A read-only property in all contexts.
-fn shown(schema: SchemaBuilder, description: &str) -> SchemaBuilder {
+fn read_only(schema: SchemaBuilder, description: &str) -> SchemaBuilder {
     schema.describe(description).context(EMBED_VIEW_EDIT).readonly()
 }
 
@@ -71,15 +71,15 @@ fn open_map() -> SchemaBuilder {
 }
 
 fn category() -> SchemaBuilder {
-    shown(nullable("string"), "Category in the editor's inserter.").default(Value::Null)
+    read_only(nullable("string"), "Category in the editor's inserter.").default(Value::Null)
 }
 
 fn icon() -> SchemaBuilder {
-    shown(nullable("string"), "Icon name.").default(Value::Null)
+    read_only(nullable("string"), "Icon name.").default(Value::Null)
 }
 
 fn keywords() -> SchemaBuilder {
-    shown(array(string()), "Search keywords.").default(json!([]))
+    read_only(array(string()), "Search keywords.").default(json!([]))
 }
 
 /// Inner blocks of an example or a variation.
@@ -98,7 +98,7 @@ fn example() -> SchemaBuilder {
         .map(|(n, s)| (n.to_owned(), s.into()))
         .into_iter()
         .collect();
-    shown(nullable("object"), "Example for previews.").default(Value::Null).keyword("properties", properties)
+    read_only(nullable("object"), "Example for previews.").default(Value::Null).keyword("properties", properties)
 }
 
 fn styles() -> SchemaBuilder {
@@ -108,7 +108,7 @@ fn styles() -> SchemaBuilder {
         ("inline_style", string().describe("Inline CSS of the style.")),
         ("style_handle", string().describe("Handle of the stylesheet that contains the style.")),
     ];
-    shown(array(svc_schema::build::object(properties)), "Block styles.").default(json!([]))
+    read_only(array(svc_schema::build::object(properties)), "Block styles.").default(json!([]))
 }
 
 fn variations() -> SchemaBuilder {
@@ -128,7 +128,7 @@ fn variations() -> SchemaBuilder {
         ("scope", scope.describe("Where editors offer the variation.")),
         ("keywords", keywords()),
     ];
-    shown(array(svc_schema::build::object(properties)), "Block variations.").default(Value::Null)
+    read_only(array(svc_schema::build::object(properties)), "Block variations.").default(Value::Null)
 }
 
 #[rustfmt::skip]
@@ -140,36 +140,36 @@ fn fields() -> Fields<BlockType, ()> {
     }));
     let context = open_map().keyword("additionalProperties", string());
     let attributes = nullable("object").default(Value::Null).keyword("properties", json!([])).keyword("additionalProperties", schemas);
-    f.add("api_version", shown(integer(), "Version of the block API.").default(1)).get(|t| t.api_version);
-    f.add("title", shown(string(), "Display name of the block type.").default("")).get(|t| t.title.clone());
-    f.add("name", shown(string(), "Name of the block type, with its namespace.").pattern(NAME).required()).get(|t| t.name.clone());
-    f.add("description", shown(string(), "Description of the block type.").default("")).get(|t| t.description.clone());
+    f.add("api_version", read_only(integer(), "Version of the block API.").default(1)).get(|t| t.api_version);
+    f.add("title", read_only(string(), "Display name of the block type.").default("")).get(|t| t.title.clone());
+    f.add("name", read_only(string(), "Name of the block type, with its namespace.").pattern(NAME).required()).get(|t| t.name.clone());
+    f.add("description", read_only(string(), "Description of the block type.").default("")).get(|t| t.description.clone());
     f.add("icon", icon()).get(|t| t.icon.clone());
-    f.add("attributes", shown(attributes, "Schemas of the block's attributes.")).get(|t| map(&t.attributes));
-    f.add("provides_context", shown(context, "Context for descendants: context names and the attributes that provide them.")).get(|t| map(&t.provides_context.iter().map(|(k, v)| (k.clone(), v.as_str().into())).collect()));
-    f.add("uses_context", shown(array(string()), "Names of context values that the block inherits from its ancestors.").default(json!([]))).get(|t| list(&t.uses_context));
-    f.add("selectors", shown(open_map(), "Custom CSS selectors for the block's styles.")).get(|t| map(&t.selectors));
-    f.add("supports", shown(open_map(), "Editor features that the block supports.")).get(|t| map(&t.supports));
+    f.add("attributes", read_only(attributes, "Schemas of the block's attributes.")).get(|t| map(&t.attributes));
+    f.add("provides_context", read_only(context, "Context for descendants: context names and the attributes that provide them.")).get(|t| map(&t.provides_context.iter().map(|(k, v)| (k.clone(), v.as_str().into())).collect()));
+    f.add("uses_context", read_only(array(string()), "Names of context values that the block inherits from its ancestors.").default(json!([]))).get(|t| list(&t.uses_context));
+    f.add("selectors", read_only(open_map(), "Custom CSS selectors for the block's styles.")).get(|t| map(&t.selectors));
+    f.add("supports", read_only(open_map(), "Editor features that the block supports.")).get(|t| map(&t.supports));
     f.add("category", category()).get(|t| t.category.clone());
-    f.add("is_dynamic", shown(boolean(), "Whether the server renders the block.").default(false)).get(|t| t.dynamic);
-    f.add("editor_script_handles", shown(names(), "Handles of the scripts for the editor.")).get(|t| list(&t.assets.editor_script));
-    f.add("script_handles", shown(names(), "Handles of the scripts for the editor and the front end.")).get(|t| list(&t.assets.script));
-    f.add("view_script_handles", shown(names(), "Handles of the scripts for the front end.")).get(|t| list(&t.assets.view_script));
-    f.add("view_script_module_ids", shown(names(), "IDs of the script modules for the front end.")).get(|t| list(&t.assets.view_script_module));
-    f.add("editor_style_handles", shown(names(), "Handles of the stylesheets for the editor.")).get(|t| list(&t.assets.editor_style));
-    f.add("style_handles", shown(names(), "Handles of the stylesheets for the editor and the front end.")).get(|t| list(&t.assets.style));
-    f.add("view_style_handles", shown(names(), "Handles of the stylesheets for the front end.")).get(|t| list(&t.assets.view_style));
+    f.add("is_dynamic", read_only(boolean(), "Whether the server renders the block.").default(false)).get(|t| t.dynamic);
+    f.add("editor_script_handles", read_only(names(), "Handles of the scripts for the editor.")).get(|t| list(&t.assets.editor_script));
+    f.add("script_handles", read_only(names(), "Handles of the scripts for the editor and the front end.")).get(|t| list(&t.assets.script));
+    f.add("view_script_handles", read_only(names(), "Handles of the scripts for the front end.")).get(|t| list(&t.assets.view_script));
+    f.add("view_script_module_ids", read_only(names(), "IDs of the script modules for the front end.")).get(|t| list(&t.assets.view_script_module));
+    f.add("editor_style_handles", read_only(names(), "Handles of the stylesheets for the editor.")).get(|t| list(&t.assets.editor_style));
+    f.add("style_handles", read_only(names(), "Handles of the stylesheets for the editor and the front end.")).get(|t| list(&t.assets.style));
+    f.add("view_style_handles", read_only(names(), "Handles of the stylesheets for the front end.")).get(|t| list(&t.assets.view_style));
     f.add("styles", styles()).get(|t| t.styles.clone());
     f.add("variations", variations()).get(|t| t.variations.clone());
-    f.add("textdomain", shown(nullable("string"), "Text domain of the translations.").default(Value::Null)).get(|t| t.textdomain.clone());
-    f.add("parent", shown(blocks(), "Block types that are allowed as parent.")).get(|t| list_or_null(&t.parent));
-    f.add("ancestor", shown(blocks(), "Block types of which one must be an ancestor.")).get(|t| list_or_null(&t.ancestor));
-    f.add("allowed_blocks", shown(blocks(), "Block types that are allowed as direct children.")).get(|t| list_or_null(&t.allowed_blocks));
+    f.add("textdomain", read_only(nullable("string"), "Text domain of the translations.").default(Value::Null)).get(|t| t.textdomain.clone());
+    f.add("parent", read_only(blocks(), "Block types that are allowed as parent.")).get(|t| list_or_null(&t.parent));
+    f.add("ancestor", read_only(blocks(), "Block types of which one must be an ancestor.")).get(|t| list_or_null(&t.ancestor));
+    f.add("allowed_blocks", read_only(blocks(), "Block types that are allowed as direct children.")).get(|t| list_or_null(&t.allowed_blocks));
     f.add("keywords", keywords()).get(|t| list(&t.keywords));
     f.add("example", example()).get(|t| t.example.clone());
-    f.add("block_hooks", shown(hooks, "Block types to which this block is hooked, with its position.")).get(|t| map(&t.block_hooks));
+    f.add("block_hooks", read_only(hooks, "Block types to which this block is hooked, with its position.")).get(|t| map(&t.block_hooks));
     for (name, description, read) in LEGACY_FIELDS {
-        f.add(name, shown(nullable("string"), description).default(Value::Null)).get(move |t| first(read(&t.assets)));
+        f.add(name, read_only(nullable("string"), description).default(Value::Null)).get(move |t| first_handle(read(&t.assets)));
     }
     f
 }

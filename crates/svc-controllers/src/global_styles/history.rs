@@ -71,7 +71,7 @@ impl StylesHistory {
     async fn show(&self, req: &Request, rows: Vec<Post>) -> Result<Vec<Map>> {
         let view = respond::view(req);
         let plan = self.fields.plan(&view);
-        let mut shown = Vec::with_capacity(rows.len());
+        let mut prepared = Vec::with_capacity(rows.len());
         for row in rows {
             let item = StylesItem::new(row);
             let mut data = plan.prepare(&item);
@@ -79,9 +79,9 @@ impl StylesHistory {
                 data.retain(|name, _| !matches!(name.as_str(), "styles" | "settings"));
             }
             respond::add_extra(&self.extra, POST_TYPE, &mut data, req, &view).await?;
-            shown.push(data);
+            prepared.push(data);
         }
-        Ok(shown)
+        Ok(prepared)
     }
 
     async fn can_read(self: Arc<Self>, req: Request) -> Result<Parent> {
@@ -101,8 +101,8 @@ impl StylesHistory {
         let list = self.params.read(|name| req.param(name).cloned())?;
         let (paging, rows) =
             self.site.read(|db| list.run(db, &self.site, &self.post_type, parent.post.id, req.is_head()))?;
-        let shown = self.show(&req, rows).await?;
-        let data = shown.into_iter().map(|item| respond::with_links(item, None, &req)).collect();
+        let prepared = self.show(&req, rows).await?;
+        let data = prepared.into_iter().map(|item| respond::with_links(item, None, &req)).collect();
         let mut response = Response::new(Value::Array(data));
         for (name, value) in total_headers(paging.total, paging.pages()) {
             response = response.header(&self.site.brand.header(name), value);
@@ -117,8 +117,8 @@ impl StylesHistory {
     async fn fetch(self: Arc<Self>, req: Request, parent: Parent) -> Result<Response> {
         let id = PostId(req.param("id").map_or(0, svc_php::cast::to_int));
         let row = self.site.read(|db| find::revision(db, parent.post.id, id))?;
-        let mut shown = self.show(&req, vec![row]).await?;
-        Ok(respond::single(shown.pop().unwrap_or_default(), None))
+        let mut prepared = self.show(&req, vec![row]).await?;
+        Ok(respond::single(prepared.pop().unwrap_or_default(), None))
     }
 }
 

@@ -216,9 +216,9 @@ impl GlobalStyles {
         let (settings, theme) = self.active(&req)?;
         let mut data = Map::new();
         // The context is not a declared parameter of this route, but it takes effect.
-        let shows = matches!(req.context(), "view" | "edit");
+        let has_fields = matches!(req.context(), "view" | "edit");
         for (name, value) in [("settings", theme.json.settings()), ("styles", theme.json.styles())] {
-            if shows && req.wants(name) {
+            if has_fields && req.wants(name) {
                 data.insert(name.to_owned(), value.clone());
             }
         }
@@ -232,7 +232,7 @@ impl GlobalStyles {
     async fn list_variations(self: Arc<Self>, req: Request) -> Result<Response> {
         let (settings, theme) = self.active(&req)?;
         let variations = theme.theme.iter().flat_map(|theme| theme.page_variations());
-        let shown = |variation: &svc_packages::theme::Variation| {
+        let prepare = |variation: &svc_packages::theme::Variation| {
             let mut fields = variation.json.members().clone();
             fields.retain(|name, _| VARIATION_FIELDS.contains(&name.as_str()));
             fields.entry("title").or_insert_with(|| variation.name.as_str().into());
@@ -240,7 +240,7 @@ impl GlobalStyles {
             theme_files::add(&mut links, &variation.json, theme.theme.as_ref(), &settings);
             respond::with_links(fields, (!links.is_empty()).then_some(links), &req)
         };
-        Ok(Response::new(variations.map(shown).collect::<Value>()))
+        Ok(Response::new(variations.map(prepare).collect::<Value>()))
     }
 }
 

@@ -16,8 +16,8 @@ pub(super) fn add(links: &mut Links, json: &ThemeJson, theme: Option<&Theme>, se
     let Some(theme) = theme else { return };
     let (styles, types) = (json.styles(), MimeTypes::allowed(false));
     let blocks = styles["blocks"].as_object().into_iter().flatten();
-    let places = blocks.map(|(block, styles)| (format!("styles.blocks.{block}."), styles));
-    for (place, styles) in std::iter::once(("styles.".to_owned(), styles)).chain(places) {
+    let paths = blocks.map(|(block, styles)| (format!("styles.blocks.{block}."), styles));
+    for (path, styles) in std::iter::once(("styles.".to_owned(), styles)).chain(paths) {
         let Some(name) = styles["background"]["backgroundImage"]["url"].as_str() else { continue };
         if !name.starts_with(PLACEHOLDER) {
             continue;
@@ -26,7 +26,7 @@ pub(super) fn add(links: &mut Links, json: &ThemeJson, theme: Option<&Theme>, se
         let mime = check_filetype(name, &types).map_or(Value::Bool(false), |(_, mime)| mime.into());
         let link = Link::new(sanitize_url(&url))
             .attr("name", name)
-            .attr("target", format!("{place}background.backgroundImage.url"))
+            .attr("target", format!("{path}background.backgroundImage.url"))
             .attr("type", mime);
         links.add(format!("{LINK_RELATION}theme-file"), link);
     }

@@ -216,8 +216,8 @@ fn store(tx: &mut Tx, draft: &TermDraft, existing: Option<TermId>) -> SiteResult
     if let Some(locations) = &draft.locations {
         assignments::show_at(tx, menu.id, locations)?;
     }
-    if let Some(wanted) = draft.auto_add {
-        assignments::set_new_pages(tx, menu.id, wanted)?;
+    if let Some(auto_add) = draft.auto_add {
+        assignments::set_new_pages(tx, menu.id, auto_add)?;
     }
     Ok(menu)
 }

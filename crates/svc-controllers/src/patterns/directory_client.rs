@@ -48,8 +48,8 @@ fn unreachable() -> Error {
 /// The directory's response is not a list of patterns. Like in WordPress, the error data contains the response.
 fn failed(body: &[u8]) -> Error {
     let mut error = Error::new("pattern_api_failed", "The pattern directory returned an invalid response.");
-    let shown = String::from_utf8_lossy(body).chars().take(2_000).collect::<String>();
-    error.add_data(serde_json::json!({"response": shown}), None);
+    let excerpt = String::from_utf8_lossy(body).chars().take(2_000).collect::<String>();
+    error.add_data(serde_json::json!({"response": excerpt}), None);
     error.add_data(serde_json::json!({"status": 500}), None);
     error
 }

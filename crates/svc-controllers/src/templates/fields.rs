@@ -61,17 +61,17 @@ pub(super) fn fields(site: &Arc<RestSite>, kind: Kind) -> Fields<Template, Templ
     f.add("wp_id", integer().describe("ID of the post that stores the template, or 0.").context(EMBED_VIEW_EDIT).readonly()).get(|t| t.post.as_ref().map_or(0, |p| p.id.0));
     f.add("has_theme_file", flag().describe("Whether the theme has a file for the template.").context(EMBED_VIEW_EDIT).readonly()).get(|t| t.has_theme_file);
     f.add("author", integer().describe("ID of the template's author.").context(VIEW_EDIT_EMBED)).get(|t| t.post.as_ref().map_or(0, |p| p.author.0)).set(|d, v| d.author = Some(v));
-    f.add("modified", types(["string", "null"]).describe("When it was last changed, in the site's time zone.").format("date-time").context(VIEW_EDIT).readonly()).get(|t| format_date(t, |p| p.modified));
-    f.add("author_text", string().describe("Who made it, for people.").context(VIEW_EDIT_EMBED).readonly()).get(|t| t.maker_name.clone());
-    f.add("original_source", string().describe("Who made it.").one_of(["theme", "plugin", "site", "user"]).context(VIEW_EDIT_EMBED).readonly()).get(|t| t.maker().name());
-    f.add("date", types(["string", "null"]).describe("When it was first changed, in the site's time zone.").format("date-time").context(VIEW_EDIT).readonly()).get(|t| format_date(t, |p| p.date));
+    f.add("modified", types(["string", "null"]).describe("Modification date in the site's time zone.").format("date-time").context(VIEW_EDIT).readonly()).get(|t| format_date(t, |p| p.modified));
+    f.add("author_text", string().describe("Display name of the template's creator.").context(VIEW_EDIT_EMBED).readonly()).get(|t| t.maker_name.clone());
+    f.add("original_source", string().describe("Kind of the template's creator.").one_of(["theme", "plugin", "site", "user"]).context(VIEW_EDIT_EMBED).readonly()).get(|t| t.maker().name());
+    f.add("date", types(["string", "null"]).describe("Creation date in the site's time zone.").format("date-time").context(VIEW_EDIT).readonly()).get(|t| format_date(t, |p| p.date));
     match kind {
         Kind::Template => {
-            f.add("is_custom", flag().describe("Whether posts choose it.").context(EMBED_VIEW_EDIT).readonly()).get(|t| t.is_custom);
-            f.add("plugin", string().describe("The plugin that brings it.").context(VIEW_EDIT_EMBED).readonly());
+            f.add("is_custom", flag().describe("Whether the template is a custom template that users assign to posts.").context(EMBED_VIEW_EDIT).readonly()).get(|t| t.is_custom);
+            f.add("plugin", string().describe("The plugin that registers the template.").context(VIEW_EDIT_EMBED).readonly());
         }
         Kind::Part => {
-            f.add("area", string().describe("The place that it is for.").context(EMBED_VIEW_EDIT)).get(|t| t.area.clone()).set(|d, v| d.area = Some(v));
+            f.add("area", string().describe("Area of the page that the template part is for.").context(EMBED_VIEW_EDIT)).get(|t| t.area.clone()).set(|d, v| d.area = Some(v));
         }
     }
     f
@@ -81,7 +81,7 @@ pub(super) fn fields(site: &Arc<RestSite>, kind: Kind) -> Fields<Template, Templ
 fn text(value: Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text),
-        Value::Object(mut members) => match members.remove("raw") {
+        Value::Object(mut fields) => match fields.remove("raw") {
             Some(Value::String(raw)) => Some(raw),
             _ => None,
         },

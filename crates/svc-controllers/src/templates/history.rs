@@ -107,7 +107,7 @@ impl TemplateHistory {
         let lookup = TemplateLookup::new(&self.site, &parent.settings);
         let route = format!("{}/{}", self.site.route_of_type(&self.post_type), parent.template.id());
         let own = parent.settings.urls.rest(&route);
-        let mut shown = Vec::with_capacity(rows.len());
+        let mut prepared = Vec::with_capacity(rows.len());
         for row in rows {
             let id = row.id;
             let revision = Template {
@@ -125,9 +125,9 @@ impl TemplateHistory {
                 links.add("parent", Link::new(&own));
                 links
             });
-            shown.push((data, links));
+            prepared.push((data, links));
         }
-        Ok(shown)
+        Ok(prepared)
     }
 
     async fn show_one(
@@ -138,8 +138,8 @@ impl TemplateHistory {
         view: &View,
         kind: (&str, &[&str]),
     ) -> Result<Response> {
-        let mut shown = self.show(req, parent, vec![row], view, kind).await?;
-        let (data, links) = shown.pop().ok_or_else(errors::revision_not_found)?;
+        let mut prepared = self.show(req, parent, vec![row], view, kind).await?;
+        let (data, links) = prepared.pop().ok_or_else(errors::revision_not_found)?;
         Ok(respond::single(data, links))
     }
 
@@ -153,8 +153,8 @@ impl TemplateHistory {
         let list = self.params.read(|name| req.param(name).cloned())?;
         let (paging, rows) =
             self.site.read(|db| list.run(db, &self.site, &self.post_type, parent.post.id, req.is_head()))?;
-        let shown = self.show(&req, &parent, rows, &respond::view(&req), REVISIONS).await?;
-        let data = shown.into_iter().map(|(item, links)| respond::with_links(item, links, &req)).collect();
+        let prepared = self.show(&req, &parent, rows, &respond::view(&req), REVISIONS).await?;
+        let data = prepared.into_iter().map(|(item, links)| respond::with_links(item, links, &req)).collect();
         let mut response = Response::new(Value::Array(data));
         for (name, value) in total_headers(paging.total, paging.pages()) {
             response = response.header(&self.site.brand.header(name), value);
@@ -203,8 +203,8 @@ impl TemplateHistory {
 
     async fn list_autosaves(self: Arc<Self>, req: Request, parent: Parent) -> Result<Response> {
         let rows = self.site.read(|db| Ok(posts::autosaves(db, parent.post.id)?))?;
-        let shown = self.show(&req, &parent, rows, &respond::view(&req), AUTOSAVES).await?;
-        let data = shown.into_iter().map(|(item, links)| respond::with_links(item, links, &req)).collect();
+        let prepared = self.show(&req, &parent, rows, &respond::view(&req), AUTOSAVES).await?;
+        let data = prepared.into_iter().map(|(item, links)| respond::with_links(item, links, &req)).collect();
         Ok(Response::new(Value::Array(data)))
     }
 

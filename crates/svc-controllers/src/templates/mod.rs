@@ -112,7 +112,7 @@ impl Templates {
         for item in items {
             let mut data = plan.prepare(&item);
             if item.kind == Kind::Template {
-                // The look-up gives whole templates, of parts too.
+                // Lookups return templates on the routes of parts as well. Templates have no area.
                 data.shift_remove("area");
             }
             respond::add_extra(&self.extra, &self.post_type.name, &mut data, req, view).await?;

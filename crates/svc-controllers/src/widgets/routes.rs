@@ -5,7 +5,7 @@
 use std::{cell::Cell, sync::Arc};
 
 use serde_json::{Value, json};
-use svc_render::widgets::{kind::WidgetKind, show};
+use svc_render::widgets::{kind::WidgetType, render};
 use svc_routing::{
     CREATABLE, Controller, DELETABLE, EDITABLE, ExtraFields, Link, Links, Map, Request, Response, Result, Route, get,
     on,
@@ -65,12 +65,12 @@ impl WidgetRoutes {
             form: String::new(),
             instance: instance::shown(&self.site, stored),
         };
-        let Some(kind) = self.site.widgets.get(id_base) else { return Ok(item) };
+        let Some(widget_type) = self.site.widgets.get(id_base) else { return Ok(item) };
         if let (Some(sidebar), Some(stored)) = (self.site.sidebars.get(sidebar), stored)
             && plan.wants("rendered")
         {
-            let widget = (id, kind.as_ref(), stored);
-            item.rendered = show::in_sidebar(
+            let widget = (id, widget_type.as_ref(), stored);
+            item.rendered = render::in_sidebar(
                 db,
                 &self.site.renderer,
                 settings,
@@ -80,7 +80,7 @@ impl WidgetRoutes {
             )?;
         }
         let number = parse_id(id).map_or(String::new(), |(_, number)| number.to_string());
-        item.form = kind.form(&number, stored.unwrap_or(&Instance::default()));
+        item.form = widget_type.form(&number, stored.unwrap_or(&Instance::default()));
         Ok(item)
     }
 
@@ -210,7 +210,7 @@ impl WidgetRoutes {
             (None, Some(id_base)) => (id_base.clone(), None),
             (None, None) => return Err(errors::invalid("The widget type is missing.")),
         };
-        let kind = self
+        let widget_type = self
             .site
             .widgets
             .get(&id_base)
@@ -219,7 +219,7 @@ impl WidgetRoutes {
         let new_settings = self.new_settings(&draft, &id_base)?;
         let sidebar = draft.sidebar.clone().unwrap_or_else(|| INACTIVE.to_owned());
         let target = number.map_or(Target::New, |number| Target::Numbered(format!("{id_base}-{number}"), number));
-        let (id, sidebar) = self.write(&req, kind, new_settings, target, Some(sidebar)).await?;
+        let (id, sidebar) = self.write(&req, widget_type, new_settings, target, Some(sidebar)).await?;
         let req = in_edit(req);
         Ok(self.show(&req, &id, &sidebar).await?.in_context("edit").status(201))
     }
@@ -227,7 +227,7 @@ impl WidgetRoutes {
     async fn update(self: Arc<Self>, req: Request) -> Result<Response> {
         let id: String = req.require("id")?;
         let (id_base, number) = parse_id(&id).map_or((id.as_str(), 0), |parts| parts);
-        let kind = self.site.widgets.get(id_base).cloned().ok_or_else(|| {
+        let widget_type = self.site.widgets.get(id_base).cloned().ok_or_else(|| {
             let sets =
                 ["instance", "form_data"].iter().any(|name| req.param(name).is_some_and(|value| !value.is_null()));
             if sets { errors::invalid("The widget type does not exist.") } else { errors::unknown_kind() }
@@ -240,7 +240,8 @@ impl WidgetRoutes {
         let draft: Draft = self.fields.read(|name| respond::given(&req, name))?;
         let new_settings = self.new_settings(&draft, id_base)?;
         let sidebar = draft.sidebar.clone().filter(|id| !id.is_empty());
-        let (id, sidebar) = self.write(&req, kind, new_settings, Target::Existing(id.clone(), number), sidebar).await?;
+        let (id, sidebar) =
+            self.write(&req, widget_type, new_settings, Target::Existing(id.clone(), number), sidebar).await?;
         let req = in_edit(req);
         Ok(self.show(&req, &id, &sidebar).await?.in_context("edit"))
     }
@@ -251,7 +252,7 @@ impl WidgetRoutes {
     async fn write(
         &self,
         req: &Request,
-        kind: Arc<dyn WidgetKind>,
+        widget_type: Arc<dyn WidgetType>,
         new_settings: Vec<(Option<i64>, Instance)>,
         target: Target,
         sidebar: Option<String>,
@@ -263,8 +264,8 @@ impl WidgetRoutes {
             let mut widgets = Widgets::load(tx, &site, site.widgets.id_bases())?;
             let (target_id, target_number) = match &target {
                 Target::New => {
-                    let number = widgets.next_number(kind.id_base());
-                    (format!("{}-{number}", kind.id_base()), number)
+                    let number = widgets.next_number(widget_type.id_base());
+                    (format!("{}-{number}", widget_type.id_base()), number)
                 }
                 Target::Numbered(id, number) | Target::Existing(id, number) => (id.clone(), *number),
             };
@@ -275,15 +276,15 @@ impl WidgetRoutes {
             let sidebar = sidebar.clone().or(before).unwrap_or_default();
             for (number, new) in &new_settings {
                 let number = number.unwrap_or(target_number);
-                let id = format!("{}-{number}", kind.id_base());
+                let id = format!("{}-{number}", widget_type.id_base());
                 let old = widgets.instances.get(&id).cloned();
                 // Like in WordPress, a new widget without a stored instance is only listed as inactive, even if the response
                 // names another sidebar. The editor adds it to a sidebar with another request.
                 if old.is_none() {
                     widgets.sidebars.entry(INACTIVE.to_owned()).or_default().insert(0, id);
                 }
-                let instance = kind.update(new, old.unwrap_or_default(), unfiltered);
-                store_instance(tx, kind.id_base(), number, Some(instance))?;
+                let instance = widget_type.update(new, old.unwrap_or_default(), unfiltered);
+                store_instance(tx, widget_type.id_base(), number, Some(instance))?;
             }
             if widgets.instances.contains_key(&target_id) {
                 widgets.assign(&target_id, &sidebar);

@@ -193,18 +193,18 @@ impl SidebarRoutes {
         let id: String = req.require("id")?;
         let draft: Draft = self.fields.read(|name| respond::given(&req, name))?;
         let mut updated = None;
-        if let Some(wanted) = draft.widgets {
+        if let Some(widgets) = draft.widgets {
             // Each widget is an id, or an object with an id.
-            let name = |widget: &Value| match widget {
+            let id_of = |widget: &Value| match widget {
                 Value::Object(widget) => widget.get("id").and_then(Value::as_str).map(str::to_owned),
                 widget => widget.as_str().map(str::to_owned),
             };
-            let wanted: Vec<String> = wanted.iter().filter_map(name).collect();
+            let widget_ids: Vec<String> = widgets.iter().filter_map(id_of).collect();
             let (site, sidebar) = (Arc::clone(&self.site), id.clone());
             let fill = move |tx: &mut Tx| {
                 let mut widgets = Widgets::load(tx, &site, site.widgets.id_bases())?;
                 if sidebar == INACTIVE || site.sidebars.contains_key(&sidebar) {
-                    widgets.fill(&sidebar, &wanted);
+                    widgets.fill(&sidebar, &widget_ids);
                 }
                 widgets.store_places(tx)?;
                 Ok(widgets)

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 use svc_php::{cast::to_int, numeric::is_numeric};
-use svc_render::widgets::{kind::WidgetKind, show};
+use svc_render::widgets::{kind::WidgetType, render};
 use svc_resource::Fields;
 use svc_routing::{Controller, ExtraFields, Link, Links, Method, Request, Response, Result, Route, get, on};
 use svc_schema::{
@@ -28,7 +28,7 @@ use crate::{
 /// Object type of additional fields.
 const OBJECT: &str = "widget-type";
 
-type Kind = Arc<dyn WidgetKind>;
+type Kind = Arc<dyn WidgetType>;
 
 #[rustfmt::skip]
 fn fields() -> Fields<Kind, ()> {
@@ -56,17 +56,17 @@ impl WidgetTypeRoutes {
 
     async fn show(
         &self,
-        kind: &Kind,
+        widget_type: &Kind,
         settings: &Settings,
         req: &Request,
     ) -> Result<(Map<String, Value>, Option<Links>)> {
         let view = respond::view(req);
-        let mut data = self.fields.plan(&view).prepare(kind);
+        let mut data = self.fields.plan(&view).prepare(widget_type);
         respond::add_extra(&self.extra, OBJECT, &mut data, req, &view).await?;
         let links = view.wants_links().then(|| {
             let all = settings.urls.rest(&format!("/{}/widget-types", self.site.brand.namespace()));
             let mut links = Links::new();
-            links.add("self", Link::new(format!("{all}/{}", kind.id_base())).allow(["GET"]));
+            links.add("self", Link::new(format!("{all}/{}", widget_type.id_base())).allow(["GET"]));
             links.add("collection", Link::new(all));
             links
         });
@@ -83,8 +83,8 @@ impl WidgetTypeRoutes {
         }
         let settings = self.site.settings()?;
         let mut items = Vec::new();
-        for kind in self.site.widgets.sorted() {
-            let (data, links) = self.show(kind, &settings, &req).await?;
+        for widget_type in self.site.widgets.sorted() {
+            let (data, links) = self.show(widget_type, &settings, &req).await?;
             items.push(respond::with_links(data, links, &req));
         }
         Ok(Response::new(Value::Array(items)))
@@ -95,14 +95,14 @@ impl WidgetTypeRoutes {
         self.site.widgets.get(&req.require::<String>("id")?).cloned().ok_or_else(errors::invalid_type)
     }
 
-    async fn fetch(self: Arc<Self>, req: Request, kind: Kind) -> Result<Response> {
+    async fn fetch(self: Arc<Self>, req: Request, widget_type: Kind) -> Result<Response> {
         let settings = self.site.settings()?;
-        let (data, links) = self.show(&kind, &settings, &req).await?;
+        let (data, links) = self.show(&widget_type, &settings, &req).await?;
         Ok(respond::single(data, links))
     }
 
     /// Applies form data to a widget's settings without storing them. Returns the form, a preview, and the encoded settings.
-    async fn encode(self: Arc<Self>, req: Request, kind: Kind) -> Result<Response> {
+    async fn encode(self: Arc<Self>, req: Request, widget_type: Kind) -> Result<Response> {
         let settings_json: Map<String, Value> = req.arg("instance")?.unwrap_or_default();
         let text = |name: &str| settings_json.get(name).and_then(Value::as_str).filter(|text| !text.is_empty());
         let mut instance = match (text("encoded"), text("hash")) {
@@ -112,41 +112,41 @@ impl WidgetTypeRoutes {
         };
         let settings = self.site.settings()?;
         if let Some(form) = req.param("form_data").and_then(Value::as_str)
-            && let Some((_, new)) = parse_form(form, kind.id_base()).into_iter().next()
+            && let Some((_, new)) = parse_form(form, widget_type.id_base()).into_iter().next()
         {
             let unfiltered = Access::new(&self.site, &settings).can(&caller(&req), "unfiltered_html");
-            instance = kind.update(&new, instance, unfiltered);
+            instance = widget_type.update(&new, instance, unfiltered);
         }
         let preview = self.site.read(|db| {
-            show::alone(
+            render::preview(
                 db,
                 &self.site.renderer,
                 &settings,
                 &block_viewer(&self.site, &settings, &req),
-                kind.as_ref(),
+                widget_type.as_ref(),
                 &instance,
             )
         })?;
         // A widget that does not exist yet has no number.
         let number = req.param("number").filter(|n| is_numeric(n)).map_or(-1, to_int);
         Ok(Response::new(json!({
-            "form": kind.form(&number.to_string(), &instance),
+            "form": widget_type.form(&number.to_string(), &instance),
             "preview": preview,
             "instance": instance::shown(&self.site, Some(&instance)),
         })))
     }
 
     /// Renders an HTML page that contains one widget with these settings.
-    async fn render(self: Arc<Self>, req: Request, kind: Kind) -> Result<Response> {
+    async fn render(self: Arc<Self>, req: Request, widget_type: Kind) -> Result<Response> {
         let settings_json: Map<String, Value> = req.arg("instance")?.unwrap_or_default();
         let (settings, instance) = (self.site.settings()?, Instance::from_json(&settings_json));
         let html = self.site.read(|db| {
-            show::alone(
+            render::preview(
                 db,
                 &self.site.renderer,
                 &settings,
                 &block_viewer(&self.site, &settings, &req),
-                kind.as_ref(),
+                widget_type.as_ref(),
                 &instance,
             )
         })?;

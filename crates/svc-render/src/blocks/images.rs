@@ -8,7 +8,7 @@ use svc_store::{Meta, StoredText};
 use svc_text::{esc_attr, esc_url};
 
 /// The original and sizes of an attachment, from its metadata; `None` if it is not an image.
-pub fn files(post: &Post, meta: &Meta, uploads_url: &str) -> Option<Image> {
+pub(crate) fn files(post: &Post, meta: &Meta, uploads_url: &str) -> Option<Image> {
     if !post.mime_type.starts_with("image/") {
         return None;
     }
@@ -33,7 +33,7 @@ pub fn files(post: &Post, meta: &Meta, uploads_url: &str) -> Option<Image> {
 /// The `img` element of an attachment in the requested size, or of the original if the size does not exist.
 ///
 /// Source: `wp_get_attachment_image`.
-pub fn tag(image: &Image, meta: &Meta, request: &ImageRequest) -> String {
+pub(crate) fn tag(image: &Image, meta: &Meta, request: &ImageRequest) -> String {
     let data = meta.first("_wp_attachment_metadata").map(StoredText::json).unwrap_or_default();
     let chosen = data["sizes"][request.size.as_str()]["file"].as_str();
     let folder = image.file.rsplit_once('/').map_or("", |(folder, _)| folder);

@@ -1,6 +1,6 @@
 //! Renders dynamic blocks over a snapshot of the store.
 
-pub mod images;
+mod images;
 pub mod site_blocks;
 
 use std::{

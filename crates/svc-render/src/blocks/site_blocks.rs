@@ -231,18 +231,18 @@ impl<'a> SiteBlocks<'a> {
     }
 
     fn load_authors(&self, ids: impl Iterator<Item = UserId>) {
-        let mut wanted: Vec<UserId> =
+        let mut missing: Vec<UserId> =
             ids.filter(|id| !id.is_none() && !self.authors.borrow().contains_key(id)).collect();
-        wanted.sort_unstable();
-        wanted.dedup();
-        if wanted.is_empty() {
+        missing.sort_unstable();
+        missing.dedup();
+        if missing.is_empty() {
             return;
         }
-        let raw_ids: Vec<i64> = wanted.iter().map(|id| id.0).collect();
+        let raw_ids: Vec<i64> = missing.iter().map(|id| id.0).collect();
         let (rows, mut user_meta) =
-            self.read(|db| Ok((users::get_many(db, &wanted)?, meta::load(db, MetaKind::User, &raw_ids)?)));
+            self.read(|db| Ok((users::get_many(db, &missing)?, meta::load(db, MetaKind::User, &raw_ids)?)));
         let mut authors = self.authors.borrow_mut();
-        for id in wanted {
+        for id in missing {
             authors.insert(id, None);
         }
         for user in rows {
@@ -259,18 +259,18 @@ impl<'a> SiteBlocks<'a> {
     }
 
     fn load_attachments(&self, ids: impl Iterator<Item = PostId>) {
-        let mut wanted: Vec<PostId> =
+        let mut missing: Vec<PostId> =
             ids.filter(|id| !id.is_none() && !self.attachments.borrow().contains_key(id)).collect();
-        wanted.sort_unstable();
-        wanted.dedup();
-        if wanted.is_empty() {
+        missing.sort_unstable();
+        missing.dedup();
+        if missing.is_empty() {
             return;
         }
-        let raw_ids: Vec<i64> = wanted.iter().map(|id| id.0).collect();
+        let raw_ids: Vec<i64> = missing.iter().map(|id| id.0).collect();
         let (rows, mut stored) =
-            self.read(|db| Ok((posts::get_many(db, &wanted)?, meta::load(db, MetaKind::Post, &raw_ids)?)));
+            self.read(|db| Ok((posts::get_many(db, &missing)?, meta::load(db, MetaKind::Post, &raw_ids)?)));
         let mut attachments = self.attachments.borrow_mut();
-        for id in wanted {
+        for id in missing {
             attachments.insert(id, None);
         }
         for post in rows.into_iter().filter(|post| post.post_type == "attachment") {
@@ -305,21 +305,21 @@ impl<'a> SiteBlocks<'a> {
             return Posts::default();
         };
         let sticky = &self.settings.sticky_list;
-        let mut wanted = store_query(query, &post_type.name);
+        let mut db_query = store_query(query, &post_type.name);
         match query.sticky {
             // As an inclusion it takes precedence over what the block excludes.
-            Sticky::Only => wanted.include = only_sticky(sticky, &[]),
-            Sticky::Without => wanted.exclude.extend(sticky),
+            Sticky::Only => db_query.include = only_sticky(sticky, &[]),
+            Sticky::Without => db_query.exclude.extend(sticky),
             Sticky::First | Sticky::Ignored => {}
         }
         if !post_type.hierarchical {
-            wanted.parent_in = Vec::new();
+            db_query.parent_in = Vec::new();
         }
         let (mut ids, total) = self.read(|db| {
             if !query.formats.is_empty() {
-                wanted.extra_tax = of_formats(db, &query.formats)?;
+                db_query.extra_tax = of_formats(db, &query.formats)?;
             }
-            let page = posts::query(db, &wanted)?;
+            let page = posts::query(db, &db_query)?;
             Ok((page.ids, page.total.unwrap_or_default()))
         });
         // Only lists without search, terms or formats begin with sticky posts.
@@ -578,7 +578,7 @@ impl BlockData for SiteBlocks<'_> {
                 return Rc::default();
             }
             let by_count = query.order == TermsOrder::Count;
-            let wanted = TermQuery {
+            let db_query = TermQuery {
                 taxonomies: vec![query.taxonomy.clone()],
                 hide_empty: query.hide_empty,
                 parent: query.parent,
@@ -595,7 +595,7 @@ impl BlockData for SiteBlocks<'_> {
                 } else {
                     Vec::new()
                 };
-                let ids = terms::query(db, &TermQuery { include_empty, ..wanted })?.ids;
+                let ids = terms::query(db, &TermQuery { include_empty, ..db_query })?.ids;
                 let rows = terms::get_many(db, &ids)?;
                 Ok(ids.iter().filter_map(|id| rows.iter().find(|row| row.id == *id).cloned()).collect())
             });
@@ -614,7 +614,7 @@ impl BlockData for SiteBlocks<'_> {
 
     fn comments(&self, query: &CommentsQuery) -> Rc<Vec<Rc<CommentView>>> {
         self.get_or_load(&self.comment_lists, query, || {
-            let wanted = CommentQuery {
+            let db_query = CommentQuery {
                 posts: query.post.into_iter().collect(),
                 approved: vec!["1".to_owned()],
                 types_exclude: vec!["note".to_owned()],
@@ -625,7 +625,7 @@ impl BlockData for SiteBlocks<'_> {
                 ..CommentQuery::default()
             };
             let rows = self.read(|db| {
-                let ids = comments::query(db, &wanted)?.ids;
+                let ids = comments::query(db, &db_query)?.ids;
                 let rows = comments::get_many(db, &ids)?;
                 Ok(ids.iter().filter_map(|id| rows.iter().find(|row| row.id == *id).cloned()).collect())
             });

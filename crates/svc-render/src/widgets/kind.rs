@@ -5,10 +5,10 @@ use std::sync::Arc;
 use indexmap::IndexMap;
 use svc_site::{SiteResult, widgets::instance::Instance};
 
-use crate::widgets::{kinds, show::Showing};
+use crate::widgets::{builtin, render::WidgetContext};
 
 /// A widget type: renders a widget, its edit form, and updates its settings.
-pub trait WidgetKind: Send + Sync {
+pub trait WidgetType: Send + Sync {
     /// The type's id. A widget's id is this and its number.
     fn id_base(&self) -> &str;
 
@@ -34,7 +34,7 @@ pub trait WidgetKind: Send + Sync {
     ///
     /// # Errors
     /// Errors of the store.
-    fn show(&self, on: &mut Showing<'_>, instance: &Instance) -> SiteResult<Option<String>>;
+    fn show(&self, context: &mut WidgetContext<'_>, instance: &Instance) -> SiteResult<Option<String>>;
 
     /// The edit form as HTML. `number` identifies the widget among those of its type.
     fn form(&self, number: &str, instance: &Instance) -> String;
@@ -42,30 +42,30 @@ pub trait WidgetKind: Send + Sync {
 
 /// The widget types of a site, in order of registration.
 #[derive(Clone)]
-pub struct WidgetKinds(pub IndexMap<String, Arc<dyn WidgetKind>>);
+pub struct WidgetKinds(pub IndexMap<String, Arc<dyn WidgetType>>);
 
 impl Default for WidgetKinds {
     /// The built-in types.
     fn default() -> Self {
         let mut all = WidgetKinds(IndexMap::new());
-        kinds::register(&mut all);
+        builtin::register(&mut all);
         all
     }
 }
 
 impl WidgetKinds {
     /// Adds a type, or replaces the one with the same id.
-    pub fn register(&mut self, kind: impl WidgetKind + 'static) {
+    pub fn register(&mut self, kind: impl WidgetType + 'static) {
         self.0.insert(kind.id_base().to_owned(), Arc::new(kind));
     }
 
     /// A type by its id.
-    pub fn get(&self, id_base: &str) -> Option<&Arc<dyn WidgetKind>> {
+    pub fn get(&self, id_base: &str) -> Option<&Arc<dyn WidgetType>> {
         self.0.get(id_base)
     }
 
     /// The types, sorted by id.
-    pub fn sorted(&self) -> Vec<&Arc<dyn WidgetKind>> {
+    pub fn sorted(&self) -> Vec<&Arc<dyn WidgetType>> {
         let mut kinds: Vec<_> = self.0.values().collect();
         kinds.sort_by_key(|kind| kind.id_base());
         kinds
@@ -77,7 +77,7 @@ impl WidgetKinds {
     }
 
     /// The types, in order of registration.
-    pub fn iter(&self) -> impl Iterator<Item = &Arc<dyn WidgetKind>> {
+    pub fn iter(&self) -> impl Iterator<Item = &Arc<dyn WidgetType>> {
         self.0.values()
     }
 }

@@ -142,8 +142,8 @@ impl MenuItems {
         let id = self.save(&req, None).await?;
         let route = format!("{}/{id}", self.site.route_of_type(&self.post_type));
         let location = self.site.settings()?.urls.rest(&route);
-        let shown = self.show(&req, self.posts.saved(id)?, respond::edit_view(&req)).await?;
-        Ok(shown.status(201).header("Location", location))
+        let response = self.show(&req, self.posts.saved(id)?, respond::edit_view(&req)).await?;
+        Ok(response.status(201).header("Location", location))
     }
 
     // Update

@@ -3,11 +3,11 @@
 use svc_php::Php;
 use svc_site::{SiteResult, widgets::instance::Instance};
 
-use crate::widgets::{kind::WidgetKind, show::Showing};
+use crate::widgets::{kind::WidgetType, render::WidgetContext};
 
 /// The type of a setting.
 #[derive(Clone, Copy)]
-pub enum Input {
+pub(crate) enum Input {
     /// A line of text.
     Text,
     /// A URL.
@@ -23,11 +23,11 @@ pub enum Input {
 }
 
 /// A setting: name, label, type.
-pub type Setting = (&'static str, &'static str, Input);
+pub(crate) type Setting = (&'static str, &'static str, Input);
 
 /// A widget type.
 #[derive(Clone, Copy)]
-pub struct SimpleWidget {
+pub(crate) struct SimpleWidget {
     /// The type's id.
     pub id_base: &'static str,
     /// Display name.
@@ -39,9 +39,9 @@ pub struct SimpleWidget {
     /// The settings, in the order of the form.
     pub settings: &'static [Setting],
     /// Whether an update leaves settings unchanged that the request does not contain. Otherwise they are set to empty.
-    pub only_given: bool,
-    /// Renders a widget. See [`WidgetKind::show`].
-    pub show: fn(&mut Showing<'_>, &Instance) -> SiteResult<Option<String>>,
+    pub partial_update: bool,
+    /// Renders a widget. See [`WidgetType::show`].
+    pub show: fn(&mut WidgetContext<'_>, &Instance) -> SiteResult<Option<String>>,
 }
 
 impl Input {
@@ -92,7 +92,7 @@ impl Input {
     }
 }
 
-impl WidgetKind for SimpleWidget {
+impl WidgetType for SimpleWidget {
     fn id_base(&self) -> &str {
         self.id_base
     }
@@ -111,15 +111,15 @@ impl WidgetKind for SimpleWidget {
 
     fn update(&self, new: &Instance, old: Instance, _: bool) -> Instance {
         let mut instance = old;
-        let updated = self.settings.iter().filter(|(name, ..)| !self.only_given || new.get(name).is_some());
+        let updated = self.settings.iter().filter(|(name, ..)| !self.partial_update || new.get(name).is_some());
         for (name, _, input) in updated {
             instance.set(name, input.sanitize(new, name));
         }
         instance
     }
 
-    fn show(&self, on: &mut Showing<'_>, instance: &Instance) -> SiteResult<Option<String>> {
-        (self.show)(on, instance)
+    fn show(&self, context: &mut WidgetContext<'_>, instance: &Instance) -> SiteResult<Option<String>> {
+        (self.show)(context, instance)
     }
 
     fn form(&self, number: &str, instance: &Instance) -> String {

@@ -8,10 +8,10 @@ use svc_site::{
 };
 use svc_store::Db;
 
-use crate::{SiteRenderer, blocks::site_blocks::BlockViewer, content as render, widgets::kind::WidgetKind};
+use crate::{SiteRenderer, blocks::site_blocks::BlockViewer, content as render, widgets::kind::WidgetType};
 
 /// Context for rendering a widget: a snapshot of the site, the viewer, and the markup around titles.
-pub struct Showing<'a> {
+pub struct WidgetContext<'a> {
     /// The snapshot.
     pub db: &'a mut Db,
     /// The site.
@@ -28,7 +28,7 @@ pub struct Showing<'a> {
     after_title: &'a str,
 }
 
-impl Showing<'_> {
+impl WidgetContext<'_> {
     /// The widget's title, or the default one, with the sidebar's markup. Empty for an empty title.
     pub fn title(&self, instance: &Instance, default: &str) -> String {
         let title = self.title_text(instance, default);
@@ -57,9 +57,9 @@ fn fill_placeholders(markup: &str, id: &str, class: &str) -> String {
 }
 
 /// The class names of a widget.
-fn classes(kind: &dyn WidgetKind, instance: &Instance) -> String {
-    let mut classes = vec![kind.class()];
-    classes.extend(kind.classes_of(instance));
+fn classes(widget_type: &dyn WidgetType, instance: &Instance) -> String {
+    let mut classes = vec![widget_type.class()];
+    classes.extend(widget_type.classes_of(instance));
     classes.join(" ")
 }
 
@@ -73,40 +73,42 @@ pub fn in_sidebar(
     settings: &Settings,
     (viewer, has_category_menu): (&BlockViewer, &Cell<bool>),
     sidebar: &Sidebar,
-    (id, kind, instance): (&str, &dyn WidgetKind, &Instance),
+    (id, widget_type, instance): (&str, &dyn WidgetType, &Instance),
 ) -> SiteResult<String> {
     let (before_title, after_title) = (sidebar.before_title.as_str(), sidebar.after_title.as_str());
     let number = parse_id(id).map_or(-1, |(_, number)| number);
-    let mut on = Showing { db, site, settings, viewer, number, has_category_menu, before_title, after_title };
-    let Some(html) = kind.show(&mut on, instance)? else { return Ok(String::new()) };
-    let before = fill_placeholders(&sidebar.before_widget, id, &classes(kind, instance));
+    let mut context =
+        WidgetContext { db, site, settings, viewer, number, has_category_menu, before_title, after_title };
+    let Some(html) = widget_type.show(&mut context, instance)? else { return Ok(String::new()) };
+    let before = fill_placeholders(&sidebar.before_widget, id, &classes(widget_type, instance));
     let after = fill_placeholders(&sidebar.after_widget, id, "");
-    Ok(svc_text::trim(&format!("{}{html}{after}", with_text_class(kind, &before))).to_owned())
+    Ok(svc_text::trim(&format!("{}{html}{after}", with_text_class(widget_type, &before))).to_owned())
 }
 
 /// Renders the preview of a widget, outside a sidebar.
 ///
 /// # Errors
 /// Errors of the store.
-pub fn alone(
+pub fn preview(
     db: &mut Db,
     site: &Arc<SiteRenderer>,
     settings: &Settings,
     viewer: &BlockViewer,
-    kind: &dyn WidgetKind,
+    widget_type: &dyn WidgetType,
     instance: &Instance,
 ) -> SiteResult<String> {
     let (before_title, after_title) = ("<h2 class=\"widgettitle\">", "</h2>");
     let (number, has_category_menu) = (-1, &Cell::new(false));
-    let mut on = Showing { db, site, settings, viewer, number, has_category_menu, before_title, after_title };
-    let Some(html) = kind.show(&mut on, instance)? else { return Ok(String::new()) };
-    let before = format!("<div class=\"widget {}\">", classes(kind, instance));
-    Ok(format!("{}{html}</div>", with_text_class(kind, &before)))
+    let mut context =
+        WidgetContext { db, site, settings, viewer, number, has_category_menu, before_title, after_title };
+    let Some(html) = widget_type.show(&mut context, instance)? else { return Ok(String::new()) };
+    let before = format!("<div class=\"widget {}\">", classes(widget_type, instance));
+    Ok(format!("{}{html}</div>", with_text_class(widget_type, &before)))
 }
 
 /// Adds the class of text widgets to Custom HTML widgets, for themes that style only the former.
-fn with_text_class(kind: &dyn WidgetKind, before: &str) -> String {
-    if kind.id_base() == "custom_html" {
+fn with_text_class(widget_type: &dyn WidgetType, before: &str) -> String {
+    if widget_type.id_base() == "custom_html" {
         before.replacen("class=\"", "class=\"widget_text ", 1)
     } else {
         before.to_owned()

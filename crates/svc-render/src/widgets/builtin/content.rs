@@ -6,21 +6,21 @@ use svc_site::{SiteResult, sanitize, widgets::instance::Instance};
 use crate::{
     blocks::with_blocks,
     content as render,
-    widgets::{kind::WidgetKind, show::Showing},
+    widgets::{kind::WidgetType, render::WidgetContext},
 };
 
 /// Content to store: as it is for users with `unfiltered_html`, otherwise with the HTML that posts may contain.
-pub fn sanitized_content(text: &str, unfiltered_html: bool) -> Php {
+pub(crate) fn sanitized_content(text: &str, unfiltered_html: bool) -> Php {
     Php::from(sanitize::content(text, !unfiltered_html).as_str())
 }
 
 /// The sanitized title.
-pub fn title(new: &Instance) -> Php {
+pub(crate) fn title(new: &Instance) -> Php {
     Php::from(svc_text::sanitize_text_field(&new.text("title")).as_str())
 }
 
 /// The Block widget. It contains any number of blocks.
-pub struct Block;
+pub(crate) struct Block;
 
 /// Class names of the classic widgets with the same output, by block type.
 const CLASSES: [(&str, &str); 14] = [
@@ -40,7 +40,7 @@ const CLASSES: [(&str, &str); 14] = [
     ("core/rss", "widget_rss"),
 ];
 
-impl WidgetKind for Block {
+impl WidgetType for Block {
     fn id_base(&self) -> &str {
         "block"
     }
@@ -70,9 +70,9 @@ impl WidgetKind for Block {
         instance
     }
 
-    fn show(&self, on: &mut Showing<'_>, instance: &Instance) -> SiteResult<Option<String>> {
-        let (site, settings, text) = (on.site, on.settings, instance.text("content"));
-        with_blocks(site, settings, on.viewer, on.db, |blocks| {
+    fn show(&self, context: &mut WidgetContext<'_>, instance: &Instance) -> SiteResult<Option<String>> {
+        let (site, settings, text) = (context.site, context.settings, instance.text("content"));
+        with_blocks(site, settings, context.viewer, context.db, |blocks| {
             Some(render::widget_blocks(site, settings, &text, blocks))
         })
     }
@@ -88,9 +88,9 @@ impl WidgetKind for Block {
 }
 
 /// The Custom HTML widget: a title and HTML.
-pub struct CustomHtml;
+pub(crate) struct CustomHtml;
 
-impl WidgetKind for CustomHtml {
+impl WidgetType for CustomHtml {
     fn id_base(&self) -> &str {
         "custom_html"
     }
@@ -114,8 +114,8 @@ impl WidgetKind for CustomHtml {
         instance
     }
 
-    fn show(&self, on: &mut Showing<'_>, instance: &Instance) -> SiteResult<Option<String>> {
-        let title = on.title(instance, "");
+    fn show(&self, context: &mut WidgetContext<'_>, instance: &Instance) -> SiteResult<Option<String>> {
+        let title = context.title(instance, "");
         let content = instance.text("content");
         Ok(Some(format!("{title}<div class=\"textwidget custom-html-widget\">{content}</div>")))
     }

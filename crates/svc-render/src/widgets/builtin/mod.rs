@@ -2,13 +2,13 @@
 
 use crate::widgets::kind::WidgetKinds;
 
-pub mod content;
-pub mod lists;
-pub mod media;
-pub mod menu;
-pub mod plain;
-pub mod simple;
-pub mod text;
+pub(crate) mod content;
+pub(crate) mod lists;
+pub(crate) mod media;
+pub(crate) mod menu;
+pub(crate) mod plain;
+pub(crate) mod simple;
+pub(crate) mod text;
 
 /// WordPress's registration order. Widgets without a sidebar are listed in this order.
 const ORDER: [&str; 18] = [
@@ -33,7 +33,7 @@ const ORDER: [&str; 18] = [
 ];
 
 /// Registers all built-in types.
-pub fn register(all: &mut WidgetKinds) {
+pub(crate) fn register(all: &mut WidgetKinds) {
     all.register(content::Block);
     all.register(text::Text);
     all.register(content::CustomHtml);

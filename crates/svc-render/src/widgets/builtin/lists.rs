@@ -14,8 +14,8 @@ use svc_store::{
 use crate::{
     content as render,
     widgets::{
-        kinds::simple::{Input, SimpleWidget},
-        show::Showing,
+        builtin::simple::{Input, SimpleWidget},
+        render::WidgetContext,
     },
 };
 
@@ -27,7 +27,7 @@ const MAX_TAGS: u64 = 45;
 const DEFAULT_RECENT: i64 = 5;
 
 /// English names of the months.
-pub const MONTHS: [&str; 12] = [
+pub(crate) const MONTHS: [&str; 12] = [
     "January",
     "February",
     "March",
@@ -42,29 +42,29 @@ pub const MONTHS: [&str; 12] = [
     "December",
 ];
 
-const TITLE: crate::widgets::kinds::simple::Setting = ("title", "Title:", Input::Text);
-const DROPDOWN: crate::widgets::kinds::simple::Setting = ("dropdown", "Display as dropdown", Input::Switch);
-const COUNT: crate::widgets::kinds::simple::Setting = ("count", "Show post counts", Input::Switch);
-const N_POSTS: crate::widgets::kinds::simple::Setting =
+const TITLE: crate::widgets::builtin::simple::Setting = ("title", "Title:", Input::Text);
+const DROPDOWN: crate::widgets::builtin::simple::Setting = ("dropdown", "Display as dropdown", Input::Switch);
+const COUNT: crate::widgets::builtin::simple::Setting = ("count", "Show post counts", Input::Switch);
+const N_POSTS: crate::widgets::builtin::simple::Setting =
     ("number", "Number of posts to show:", Input::Number(DEFAULT_RECENT));
-const N_COMMENTS: crate::widgets::kinds::simple::Setting =
+const N_COMMENTS: crate::widgets::builtin::simple::Setting =
     ("number", "Number of comments to show:", Input::Number(DEFAULT_RECENT));
 
 /// The widget types of this module.
 #[rustfmt::skip]
-pub const KINDS: [SimpleWidget; 6] = [
+pub(crate) const KINDS: [SimpleWidget; 6] = [
     SimpleWidget { id_base: "archives", name: "Archives", description: "Shows links to the archive of each month.", class: "widget_archive",
-             settings: &[TITLE, COUNT, DROPDOWN], only_given: false, show: archives },
+             settings: &[TITLE, COUNT, DROPDOWN], partial_update: false, show: archives },
     SimpleWidget { id_base: "categories", name: "Categories", description: "Shows your categories as a list or a menu.", class: "widget_categories",
-             settings: &[TITLE, COUNT, ("hierarchical", "Show hierarchy", Input::Switch), DROPDOWN], only_given: false, show: categories },
+             settings: &[TITLE, COUNT, ("hierarchical", "Show hierarchy", Input::Switch), DROPDOWN], partial_update: false, show: categories },
     SimpleWidget { id_base: "pages", name: "Pages", description: "Shows a list of your pages.", class: "widget_pages",
-             settings: &[TITLE, ("sortby", "Sort by:", Input::Choice(&PAGE_ORDERS)), ("exclude", "Exclude:", Input::Text)], only_given: false, show: pages },
+             settings: &[TITLE, ("sortby", "Sort by:", Input::Choice(&PAGE_ORDERS)), ("exclude", "Exclude:", Input::Text)], partial_update: false, show: pages },
     SimpleWidget { id_base: "recent-comments", name: "Recent Comments", description: "Shows the latest comments.", class: "widget_recent_comments",
-             settings: &[TITLE, N_COMMENTS], only_given: false, show: recent_comments },
+             settings: &[TITLE, N_COMMENTS], partial_update: false, show: recent_comments },
     SimpleWidget { id_base: "recent-posts", name: "Recent Posts", description: "Shows your latest posts.", class: "widget_recent_entries",
-             settings: &[TITLE, N_POSTS, ("show_date", "Display post date?", Input::Flag)], only_given: false, show: recent_posts },
+             settings: &[TITLE, N_POSTS, ("show_date", "Display post date?", Input::Flag)], partial_update: false, show: recent_posts },
     SimpleWidget { id_base: "tag_cloud", name: "Tag Cloud", description: "Shows a cloud of the tags that you use most.", class: "widget_tag_cloud",
-             settings: &[TITLE, COUNT, ("taxonomy", "Taxonomy:", Input::Text)], only_given: false, show: tag_cloud },
+             settings: &[TITLE, COUNT, ("taxonomy", "Taxonomy:", Input::Text)], partial_update: false, show: tag_cloud },
 ];
 
 const PAGE_ORDERS: [(&str, &str); 3] = [("post_title", "Page title"), ("menu_order", "Page order"), ("ID", "Page ID")];
@@ -82,13 +82,13 @@ fn on_choice(id: &str, action: &str) -> String {
     )
 }
 
-fn archives(on: &mut Showing<'_>, instance: &Instance) -> SiteResult<Option<String>> {
-    let title = on.title(instance, "Archives");
+fn archives(context: &mut WidgetContext<'_>, instance: &Instance) -> SiteResult<Option<String>> {
+    let title = context.title(instance, "Archives");
     let (count, as_menu) = (instance.is_on("count"), instance.is_on("dropdown"));
     let mut items = String::new();
-    for (year, month, n) in posts::months(on.db, "post", MAX_ITEMS)? {
+    for (year, month, n) in posts::months(context.db, "post", MAX_ITEMS)? {
         let Some(name) = usize::try_from(month).ok().and_then(|m| MONTHS.get(m.checked_sub(1)?)) else { continue };
-        let href = svc_text::esc_url(&on.settings.urls.site.date_link(year, Some(month), None));
+        let href = svc_text::esc_url(&context.settings.urls.site.date_link(year, Some(month), None));
         let number = if count { format!("&nbsp;({n})") } else { String::new() };
         items.push_str(&if as_menu {
             format!("\t<option value='{href}'> {name} {year} {number}</option>\n")
@@ -97,7 +97,7 @@ fn archives(on: &mut Showing<'_>, instance: &Instance) -> SiteResult<Option<Stri
         });
     }
     if as_menu {
-        let (id, label) = (format!("archives-dropdown-{}", on.number), on.title_text(instance, "Archives"));
+        let (id, label) = (format!("archives-dropdown-{}", context.number), context.title_text(instance, "Archives"));
         let script = on_choice(&id, "if (list.value) { location.href = list.value; }");
         return Ok(Some(format!(
             "{title}\t\t<label class=\"screen-reader-text\" for=\"{id}\">{label}</label>\n\t\t<select id=\"{id}\" \
@@ -108,9 +108,9 @@ fn archives(on: &mut Showing<'_>, instance: &Instance) -> SiteResult<Option<Stri
     Ok(list(&title, &format!("\t{items}")))
 }
 
-fn categories(on: &mut Showing<'_>, instance: &Instance) -> SiteResult<Option<String>> {
-    let title = on.title(instance, "Categories");
-    let Some(taxonomy) = on.site.taxonomies.get("category") else { return Ok(None) };
+fn categories(context: &mut WidgetContext<'_>, instance: &Instance) -> SiteResult<Option<String>> {
+    let title = context.title(instance, "Categories");
+    let Some(taxonomy) = context.site.taxonomies.get("category") else { return Ok(None) };
     let query = TermQuery {
         taxonomies: vec![taxonomy.name.clone()],
         hide_empty: true,
@@ -119,13 +119,13 @@ fn categories(on: &mut Showing<'_>, instance: &Instance) -> SiteResult<Option<St
         limit: Some(MAX_ITEMS),
         ..TermQuery::default()
     };
-    let ids = terms::query(on.db, &query)?.ids;
-    let rows = terms::get_many(on.db, &ids)?;
-    let paths = slug_paths(on.db, &taxonomy.name, rows.iter())?;
+    let ids = terms::query(context.db, &query)?.ids;
+    let rows = terms::get_many(context.db, &ids)?;
+    let paths = slug_paths(context.db, &taxonomy.name, rows.iter())?;
     let url = |term: &Term| {
         let path = paths.get(&term.id).and_then(|p| p.split_last()).map_or(&[][..], |(_, above)| above);
         let above: Vec<&str> = path.iter().map(String::as_str).collect();
-        svc_text::esc_url(&on.settings.urls.term(term, taxonomy, &above))
+        svc_text::esc_url(&context.settings.urls.term(term, taxonomy, &above))
     };
     let nested = instance.is_on("hierarchical");
     let tree = Tree::new(&rows, |term| term.id.0, |term| term.parent.0);
@@ -138,14 +138,14 @@ fn categories(on: &mut Showing<'_>, instance: &Instance) -> SiteResult<Option<St
         if instance.is_on("count") { format!("{space}({})", count(term)) } else { String::new() }
     };
     if instance.is_on("dropdown") {
-        let shown = if nested { tree.below(0, MAX_DEPTH) } else { rows.iter().map(|term| (term, 0)).collect() };
+        let ordered = if nested { tree.below(0, MAX_DEPTH) } else { rows.iter().map(|term| (term, 0)).collect() };
         let option = |(term, level): &(&Term, usize)| {
             let (indent, number) = ("&nbsp;".repeat(3 * level), number("&nbsp;&nbsp;", term));
             format!("\t<option class=\"level-{level}\" value=\"{}\">{indent}{}{number}</option>\n", term.id, term.name)
         };
-        let options: String = shown.iter().map(option).collect();
-        let (id, label) = (on.category_menu_id(), on.title_text(instance, "Categories"));
-        let action = svc_text::esc_url(&on.settings.urls.site.home_url(""));
+        let options: String = ordered.iter().map(option).collect();
+        let (id, label) = (context.category_menu_id(), context.title_text(instance, "Categories"));
+        let action = svc_text::esc_url(&context.settings.urls.site.home_url(""));
         let script = on_choice(&id, "if (list.value > 0) { list.form.submit(); }");
         return Ok(Some(format!(
             "{title}<form action=\"{action}\" method=\"get\"><label class=\"screen-reader-text\" \
@@ -233,7 +233,7 @@ impl<T> Nested<'_, T> {
     }
 }
 
-fn pages(on: &mut Showing<'_>, instance: &Instance) -> SiteResult<Option<String>> {
+fn pages(context: &mut WidgetContext<'_>, instance: &Instance) -> SiteResult<Option<String>> {
     let exclude = svc_php::list::parse_id_list(&instance.text("exclude").into());
     let order = match instance.text("sortby").as_str() {
         "menu_order" => vec![(PostOrderBy::MenuOrder, Order::Asc), (PostOrderBy::Title, Order::Asc)],
@@ -245,24 +245,24 @@ fn pages(on: &mut Showing<'_>, instance: &Instance) -> SiteResult<Option<String>
         order_by: order,
         ..PostQuery::published("page", MAX_ITEMS)
     };
-    let ids = posts::query(on.db, &query)?.ids;
-    let rows = posts::get_many(on.db, &ids)?;
+    let ids = posts::query(context.db, &query)?.ids;
+    let rows = posts::get_many(context.db, &ids)?;
     if rows.is_empty() {
         return Ok(None);
     }
-    let links = permalinks::of_posts(on.db, on.site, on.settings, &rows)?;
+    let links = permalinks::of_posts(context.db, context.site, context.settings, &rows)?;
     let open = |page: &Post, has_children: bool| {
         let href = links.get(&page.id).map(|href| svc_text::esc_url(href)).unwrap_or_default();
         let class = if has_children { " page_item_has_children" } else { "" };
-        let (id, title) = (page.id, shown_title(page));
+        let (id, title) = (page.id, post_title(page));
         format!("<li class=\"page_item page-item-{id}{class}\"><a href=\"{href}\">{title}</a>")
     };
     let nested = Nested { rows: &rows, id: |page| page.id.0, parent: |page| page.parent.0, open: &open };
-    Ok(list(&on.title(instance, "Pages"), &format!("\t{}", nested.html())))
+    Ok(list(&context.title(instance, "Pages"), &format!("\t{}", nested.html())))
 }
 
 /// A post's title as HTML, or a placeholder.
-fn shown_title(post: &Post) -> String {
+fn post_title(post: &Post) -> String {
     if post.title.is_empty() { format!("#{} (no title)", post.id) } else { render::title(&post.title) }
 }
 
@@ -274,17 +274,17 @@ fn item_count(instance: &Instance) -> u64 {
     }
 }
 
-fn recent_posts(on: &mut Showing<'_>, instance: &Instance) -> SiteResult<Option<String>> {
+fn recent_posts(context: &mut WidgetContext<'_>, instance: &Instance) -> SiteResult<Option<String>> {
     let query = PostQuery {
         order_by: vec![(PostOrderBy::Date, Order::Desc)],
         ..PostQuery::published("post", item_count(instance))
     };
-    let ids = posts::query(on.db, &query)?.ids;
-    let rows = posts::get_many(on.db, &ids)?;
+    let ids = posts::query(context.db, &query)?.ids;
+    let rows = posts::get_many(context.db, &ids)?;
     if rows.is_empty() {
         return Ok(None);
     }
-    let links = permalinks::of_posts(on.db, on.site, on.settings, &rows)?;
+    let links = permalinks::of_posts(context.db, context.site, context.settings, &rows)?;
     let mut items = String::new();
     for post in &rows {
         let href = links.get(&post.id).map(|href| svc_text::esc_url(href)).unwrap_or_default();
@@ -292,12 +292,12 @@ fn recent_posts(on: &mut Showing<'_>, instance: &Instance) -> SiteResult<Option<
             Some(date) => format!("\n<span class=\"post-date\">{}</span>", date.format("%B %-d, %Y")),
             None => String::new(),
         };
-        items.push_str(&format!("<li>\n<a href=\"{href}\">{}</a>{date}\n</li>\n", shown_title(post)));
+        items.push_str(&format!("<li>\n<a href=\"{href}\">{}</a>{date}\n</li>\n", post_title(post)));
     }
-    Ok(list(&on.title(instance, "Recent Posts"), &items))
+    Ok(list(&context.title(instance, "Recent Posts"), &items))
 }
 
-fn recent_comments(on: &mut Showing<'_>, instance: &Instance) -> SiteResult<Option<String>> {
+fn recent_comments(context: &mut WidgetContext<'_>, instance: &Instance) -> SiteResult<Option<String>> {
     let query = CommentQuery {
         approved: vec!["1".to_owned()],
         types_exclude: vec!["note".to_owned()],
@@ -306,11 +306,11 @@ fn recent_comments(on: &mut Showing<'_>, instance: &Instance) -> SiteResult<Opti
         limit: Some(item_count(instance)),
         ..CommentQuery::default()
     };
-    let ids = comments::query(on.db, &query)?.ids;
-    let rows = comments::get_many(on.db, &ids)?;
+    let ids = comments::query(context.db, &query)?.ids;
+    let rows = comments::get_many(context.db, &ids)?;
     let post_ids: Vec<PostId> = rows.iter().map(|c| c.post).collect();
-    let found = posts::get_many(on.db, &post_ids)?;
-    let links = permalinks::of_posts(on.db, on.site, on.settings, &found)?;
+    let found = posts::get_many(context.db, &post_ids)?;
+    let links = permalinks::of_posts(context.db, context.site, context.settings, &found)?;
     let mut items = String::new();
     for comment in &rows {
         let Some(post) = found.iter().find(|post| post.id == comment.post) else { continue };
@@ -320,18 +320,18 @@ fn recent_comments(on: &mut Showing<'_>, instance: &Instance) -> SiteResult<Opti
             "<li class=\"recentcomments\"><span class=\"comment-author-link\">{author}</span> on <a \
              href=\"{href}#comment-{}\">{}</a></li>",
             comment.id,
-            shown_title(post)
+            post_title(post)
         ));
     }
-    Ok(Some(format!("{}<ul id=\"recentcomments\">{items}</ul>", on.title(instance, "Recent Comments"))))
+    Ok(Some(format!("{}<ul id=\"recentcomments\">{items}</ul>", context.title(instance, "Recent Comments"))))
 }
 
 /// Smallest and largest font size in a tag cloud, in points.
 const FONT_SIZES: (f64, f64) = (8.0, 22.0);
 
-fn tag_cloud(on: &mut Showing<'_>, instance: &Instance) -> SiteResult<Option<String>> {
+fn tag_cloud(context: &mut WidgetContext<'_>, instance: &Instance) -> SiteResult<Option<String>> {
     let named = instance.text("taxonomy");
-    let taxonomies = &on.site.taxonomies;
+    let taxonomies = &context.site.taxonomies;
     let Some(taxonomy) = taxonomies.get(&named).or_else(|| taxonomies.get("post_tag")) else { return Ok(None) };
     let query = TermQuery {
         taxonomies: vec![taxonomy.name.clone()],
@@ -341,13 +341,13 @@ fn tag_cloud(on: &mut Showing<'_>, instance: &Instance) -> SiteResult<Option<Str
         limit: Some(MAX_TAGS),
         ..TermQuery::default()
     };
-    let ids = terms::query(on.db, &query)?.ids;
-    let mut rows = terms::get_many(on.db, &ids)?;
+    let ids = terms::query(context.db, &query)?.ids;
+    let mut rows = terms::get_many(context.db, &ids)?;
     if rows.is_empty() {
         return Ok(None);
     }
     rows.sort_by_cached_key(|term| term.name.to_lowercase());
-    let paths = slug_paths(on.db, &taxonomy.name, rows.iter())?;
+    let paths = slug_paths(context.db, &taxonomy.name, rows.iter())?;
     // Sizes grow with the logarithm of the count, so that a single large tag does not dwarf the others.
     #[expect(clippy::cast_precision_loss, reason = "post counts are small")]
     let weight = |term: &Term| (term.count.max(0) as f64 + 1.0).log10();
@@ -356,7 +356,7 @@ fn tag_cloud(on: &mut Showing<'_>, instance: &Instance) -> SiteResult<Option<Str
     let link = |(n, term): (usize, &Term)| {
         let path = paths.get(&term.id).and_then(|p| p.split_last()).map_or(&[][..], |(_, above)| above);
         let above: Vec<&str> = path.iter().map(String::as_str).collect();
-        let href = svc_text::esc_url(&on.settings.urls.term(term, taxonomy, &above));
+        let href = svc_text::esc_url(&context.settings.urls.term(term, taxonomy, &above));
         let size = FONT_SIZES.0 + (weight(term) - least) * step;
         let (id, name, count, position) = (term.id, &term.name, term.count, n + 1);
         let items = if count == 1 { "item" } else { "items" };
@@ -372,6 +372,6 @@ fn tag_cloud(on: &mut Showing<'_>, instance: &Instance) -> SiteResult<Option<Str
         )
     };
     let links: Vec<String> = rows.iter().enumerate().map(link).collect();
-    let title = on.title(instance, &taxonomy.label);
+    let title = context.title(instance, &taxonomy.label);
     Ok(Some(format!("{title}<div class=\"tagcloud\">{}</div>\n", links.join("\n"))))
 }

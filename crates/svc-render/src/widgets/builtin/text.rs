@@ -7,14 +7,14 @@ use svc_site::{SiteResult, widgets::instance::Instance};
 use crate::{
     content::{self as render, WidgetText},
     widgets::{
-        kind::WidgetKind,
-        kinds::content::{sanitized_content, title},
-        show::Showing,
+        builtin::content::{sanitized_content, title},
+        kind::WidgetType,
+        render::WidgetContext,
     },
 };
 
 /// The Text widget: a title and a text.
-pub struct Text;
+pub(crate) struct Text;
 
 /// The value of `filter` that WordPress 4.8.0 stored instead of `visual`.
 const VISUAL_FILTER: &[u8] = b"content";
@@ -23,7 +23,7 @@ fn has_visual_filter(instance: &Instance) -> bool {
     matches!(instance.get("filter"), Some(Php::Bytes(filter)) if filter == VISUAL_FILTER)
 }
 
-impl WidgetKind for Text {
+impl WidgetType for Text {
     fn id_base(&self) -> &str {
         "text"
     }
@@ -59,14 +59,14 @@ impl WidgetKind for Text {
         instance
     }
 
-    fn show(&self, on: &mut Showing<'_>, instance: &Instance) -> SiteResult<Option<String>> {
+    fn show(&self, context: &mut WidgetContext<'_>, instance: &Instance) -> SiteResult<Option<String>> {
         let is_visual = instance.is_on("visual") && instance.is_on("filter") || has_visual_filter(instance);
         let written =
             if is_visual { WidgetText::Visual } else { WidgetText::Html { paragraphs: instance.is_on("filter") } };
         let text = instance.text("text");
         let text = if text == "0" { "" } else { &text };
-        let html = fluid_media(&render::widget_text(on.site, on.settings, text, written));
-        let title = on.title(instance, "");
+        let html = fluid_media(&render::widget_text(context.site, context.settings, text, written));
+        let title = context.title(instance, "");
         Ok(Some(format!("{title}\t\t\t<div class=\"textwidget\">{html}</div>\n\t\t")))
     }
 
