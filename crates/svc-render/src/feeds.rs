@@ -125,8 +125,11 @@ impl Feeds {
             Arc::clone(in_flight.entry(url.clone()).or_default())
         };
         let run = async {
-            let read = fetch.await;
-            self.cache.insert(url.clone(), (Instant::now(), read));
+            // Another fetch may have ended since this one was found to be necessary.
+            if self.get(&url).is_none() {
+                let read = fetch.await;
+                self.cache.insert(url.clone(), (Instant::now(), read));
+            }
         };
         flight.get_or_init(|| run).await;
         let mut in_flight = self.in_flight.lock().unwrap_or_else(PoisonError::into_inner);
@@ -261,6 +264,15 @@ mod tests {
         while waiting.join_next().await.is_some() {}
         assert_eq!(n_fetched.load(Ordering::Relaxed), 2, "one fetch per URL");
         assert!(feeds.get("http://a.example/0").is_some() && feeds.in_flight.lock().unwrap().is_empty());
+    }
+
+    #[tokio::test]
+    async fn a_feed_that_was_fetched_meanwhile_is_not_fetched_again() {
+        let feeds = Feeds::default();
+        for (items, expected) in [(Some(Arc::default()), true), (None, true)] {
+            feeds.fetch_once("http://a.example/".to_owned(), async { items }).await;
+            assert_eq!(feeds.get("http://a.example/").is_some_and(|read| read.is_some()), expected);
+        }
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //!
 //! Reading requires permission to edit posts.
 
-mod directory_client;
+mod directory;
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ use crate::{RestSite, caller, contexts::VIEW_EDIT_EMBED, respond, themes};
 
 pub use svc_packages::theme::Pattern;
 
-pub use directory_client::PatternDirectory;
+pub use directory::PatternDirectory;
 pub use svc_site::patterns::registry::PatternCategory;
 pub use svc_site::patterns::registry::PatternRegistry;
 

@@ -28,11 +28,11 @@ use crate::{
 /// Object type of additional fields.
 const OBJECT: &str = "widget-type";
 
-type Kind = Arc<dyn WidgetType>;
+type SharedWidgetType = Arc<dyn WidgetType>;
 
 #[rustfmt::skip]
-fn fields() -> Fields<Kind, ()> {
-    let mut f = Fields::<Kind, ()>::new(OBJECT);
+fn fields() -> Fields<SharedWidgetType, ()> {
+    let mut f = Fields::<SharedWidgetType, ()>::new(OBJECT);
     f.add("id", string().describe("The widget type's ID.").context(EMBED_VIEW_EDIT).readonly()).get(|k| k.id_base().to_owned());
     f.add("name", string().describe("Display name of the widget type.").default("").context(EMBED_VIEW_EDIT).readonly()).get(|k| k.name().to_owned());
     f.add("description", string().describe("A short description of the widget type.").default("").context(VIEW_EDIT_EMBED)).get(|k| k.description().to_owned());
@@ -44,7 +44,7 @@ fn fields() -> Fields<Kind, ()> {
 /// The routes of widget types.
 pub struct WidgetTypeRoutes {
     site: Arc<RestSite>,
-    fields: Fields<Kind, ()>,
+    fields: Fields<SharedWidgetType, ()>,
     extra: ExtraFields,
 }
 
@@ -56,7 +56,7 @@ impl WidgetTypeRoutes {
 
     async fn show(
         &self,
-        widget_type: &Kind,
+        widget_type: &SharedWidgetType,
         settings: &Settings,
         req: &Request,
     ) -> Result<(Map<String, Value>, Option<Links>)> {
@@ -90,19 +90,19 @@ impl WidgetTypeRoutes {
         Ok(Response::new(Value::Array(items)))
     }
 
-    async fn can_fetch(self: Arc<Self>, req: Request) -> Result<Kind> {
+    async fn can_fetch(self: Arc<Self>, req: Request) -> Result<SharedWidgetType> {
         check_manage(&self.site, &req)?;
         self.site.widgets.get(&req.require::<String>("id")?).cloned().ok_or_else(errors::invalid_type)
     }
 
-    async fn fetch(self: Arc<Self>, req: Request, widget_type: Kind) -> Result<Response> {
+    async fn fetch(self: Arc<Self>, req: Request, widget_type: SharedWidgetType) -> Result<Response> {
         let settings = self.site.settings()?;
         let (data, links) = self.show(&widget_type, &settings, &req).await?;
         Ok(respond::single(data, links))
     }
 
     /// Applies form data to a widget's settings without storing them. Returns the form, a preview, and the encoded settings.
-    async fn encode(self: Arc<Self>, req: Request, widget_type: Kind) -> Result<Response> {
+    async fn encode(self: Arc<Self>, req: Request, widget_type: SharedWidgetType) -> Result<Response> {
         let settings_json: Map<String, Value> = req.arg("instance")?.unwrap_or_default();
         let text = |name: &str| settings_json.get(name).and_then(Value::as_str).filter(|text| !text.is_empty());
         let mut instance = match (text("encoded"), text("hash")) {
@@ -137,7 +137,7 @@ impl WidgetTypeRoutes {
     }
 
     /// Renders an HTML page that contains one widget with these settings.
-    async fn render(self: Arc<Self>, req: Request, widget_type: Kind) -> Result<Response> {
+    async fn render(self: Arc<Self>, req: Request, widget_type: SharedWidgetType) -> Result<Response> {
         let settings_json: Map<String, Value> = req.arg("instance")?.unwrap_or_default();
         let (settings, instance) = (self.site.settings()?, Instance::from_json(&settings_json));
         let html = self.site.read(|db| {

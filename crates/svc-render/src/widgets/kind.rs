@@ -55,8 +55,8 @@ impl Default for WidgetKinds {
 
 impl WidgetKinds {
     /// Adds a type, or replaces the one with the same id.
-    pub fn register(&mut self, kind: impl WidgetType + 'static) {
-        self.0.insert(kind.id_base().to_owned(), Arc::new(kind));
+    pub fn register(&mut self, widget_type: impl WidgetType + 'static) {
+        self.0.insert(widget_type.id_base().to_owned(), Arc::new(widget_type));
     }
 
     /// A type by its id.
@@ -66,9 +66,9 @@ impl WidgetKinds {
 
     /// The types, sorted by id.
     pub fn sorted(&self) -> Vec<&Arc<dyn WidgetType>> {
-        let mut kinds: Vec<_> = self.0.values().collect();
-        kinds.sort_by_key(|kind| kind.id_base());
-        kinds
+        let mut types: Vec<_> = self.0.values().collect();
+        types.sort_by_key(|widget_type| widget_type.id_base());
+        types
     }
 
     /// The ids of the types, in order of registration.

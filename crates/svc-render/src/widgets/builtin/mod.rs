@@ -37,8 +37,10 @@ pub(crate) fn register(all: &mut WidgetKinds) {
     all.register(content::Block);
     all.register(text::Text);
     all.register(content::CustomHtml);
-    for kind in [lists::KINDS.as_slice(), plain::KINDS.as_slice(), media::KINDS.as_slice(), &[menu::KIND]].concat() {
-        all.register(kind);
+    for widget_type in
+        [lists::KINDS.as_slice(), plain::KINDS.as_slice(), media::KINDS.as_slice(), &[menu::KIND]].concat()
+    {
+        all.register(widget_type);
     }
     all.0.sort_by_cached_key(|id_base, _| ORDER.iter().position(|known| known == id_base));
 }
