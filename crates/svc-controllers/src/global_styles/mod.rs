@@ -254,7 +254,7 @@ impl Controller for GlobalStyles {
     fn routes(&self) -> Vec<Route<Self>> {
         let base = &self.post_type.rest_base;
         let stylesheet = || {
-            let arg = Arg::new(string().describe("The theme's folder name.").compile());
+            let arg = Arg::new(string().describe("The theme's folder.").compile());
             Args::new().with("stylesheet", arg.sanitize_with(themes::clean_stylesheet))
         };
         let id = Arg::new(integer().describe("ID of the global styles.").compile()).sanitize_with(clean_id);
