@@ -118,7 +118,7 @@ impl GlobalStyles {
         req: &Request,
         authorize: impl FnOnce(&Caller, &Access<'_>, &Post) -> Result<()>,
     ) -> Result<Post> {
-        // Like in WordPress, only GET declares this parameter.
+        // As in WordPress, only GET declares this parameter.
         let id = req.param("id").map_or(0, svc_php::cast::to_int);
         self.site.read(|db| {
             let post = posts::get(db, PostId(id))?.filter(|post| post.post_type == POST_TYPE).ok_or_else(not_found)?;

@@ -45,7 +45,7 @@ fn unreachable() -> Error {
     Error::new("http_request_failed", "The pattern directory could not be reached.").with_status(500)
 }
 
-/// The directory's response is not a list of patterns. Like in WordPress, the error data contains the response.
+/// The directory's response is not a list of patterns. As in WordPress, the error data contains the response.
 fn failed(body: &[u8]) -> Error {
     let mut error = Error::new("pattern_api_failed", "The pattern directory returned an invalid response.");
     let excerpt = String::from_utf8_lossy(body).chars().take(2_000).collect::<String>();

@@ -278,7 +278,7 @@ impl WidgetRoutes {
                 let number = number.unwrap_or(target_number);
                 let id = format!("{}-{number}", widget_type.id_base());
                 let old = widgets.instances.get(&id).cloned();
-                // Like in WordPress, a new widget without a stored instance is only listed as inactive, even if the response
+                // As in WordPress, a new widget without a stored instance is only listed as inactive, even if the response
                 // names another sidebar. The editor adds it to a sidebar with another request.
                 if old.is_none() {
                     widgets.sidebars.entry(INACTIVE.to_owned()).or_default().insert(0, id);

@@ -113,7 +113,7 @@ impl SidebarRoutes {
         let view = respond::view(req);
         let mut data = self.fields.plan(&view).prepare(item);
         if item.id.is_none() {
-            // Like in WordPress, an unregistered sidebar has neither id nor name.
+            // As in WordPress, an unregistered sidebar has neither id nor name.
             data.shift_remove("id");
             data.shift_remove("name");
         }
