@@ -1,21 +1,23 @@
-//! Class names of the element around a post.
+//! CSS class names for a post's element.
 
 use svc_model::{Post, PostType, Term};
 
 use crate::SiteRenderer;
 
-/// The format stands as a term `post-format-NAME`; a post without one is standard.
+/// The post's format, stored as a term with the slug `post-format-NAME`; `standard` if there is none.
 pub fn format_of(terms: &[Term]) -> &str {
     let slug = terms.iter().find(|t| t.taxonomy == "post_format").map_or("", |t| t.slug.as_str());
     let format = slug.strip_prefix("post-format-").unwrap_or_default();
     if svc_site::posts::formats::FORMATS.contains(&format) { format } else { "standard" }
 }
 
-/// Class names of the element around a post, in the peer's order: the post itself, its state, then its terms.
+/// CSS class names for a post's element, in WordPress's order: the post, its state, then its terms.
+///
+/// A protected post always gets `post-password-required`: the REST API ignores password cookies.
 pub fn class_list(
     site: &SiteRenderer,
     post: &Post,
-    kind: &PostType,
+    post_type: &PostType,
     terms: &[Term],
     has_thumbnail: bool,
 ) -> Vec<String> {
@@ -25,11 +27,10 @@ pub fn class_list(
         format!("type-{}", post.post_type),
         format!("status-{}", post.status),
     ];
-    if kind.supports("post-formats") {
+    if post_type.supports("post-formats") {
         classes.push(format!("format-{}", format_of(terms)));
     }
     if post.is_protected() {
-        // Whoever asks: the interface takes no account of cookies here.
         classes.push("post-password-required".to_owned());
     }
     if has_thumbnail && !post.is_protected() {
@@ -39,14 +40,14 @@ pub fn class_list(
     for taxonomy in site.taxonomies.of_type(&post.post_type).filter(|t| t.public) {
         let prefix = if taxonomy.name == "post_tag" { "tag" } else { &taxonomy.name };
         for term in terms.iter().filter(|t| t.taxonomy == taxonomy.name && !t.slug.is_empty()) {
-            classes.push(format!("{prefix}-{}", class_of(term)));
+            classes.push(format!("{prefix}-{}", term_class(term)));
         }
     }
     classes.iter().map(|c| svc_text::esc_attr(c)).collect()
 }
 
-/// A slug fit for a class name, or the term's number when it would read as one.
-pub fn class_of(term: &Term) -> String {
+/// A term's slug as a class name, or its id if the slug is numeric or empty once sanitized.
+pub fn term_class(term: &Term) -> String {
     let class = svc_text::sanitize_html_class(&term.slug, &term.id.to_string());
     let digits = class.trim_start_matches('-');
     if !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit()) || digits.is_empty() {

@@ -1,47 +1,49 @@
-//! What the head of an HTML page says of the page: title, icon, description, image.
+//! Metadata in the head of an HTML page: title, icon, description, image.
 //!
-//! One pass over the tags, without building a tree; what a page cannot say in its head it does not say.
+//! Reads the tags in one pass without building a tree. The body is not read.
 
 use svc_text::{decode_references, strip_all_tags};
 
-/// What a page says of itself; empty where it says nothing.
+/// Metadata of an HTML page. Missing values are empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HtmlMetadata {
+    /// The `title` element, as plain text.
     pub title: String,
-    /// As written: maybe relative.
+    /// The icon's URL as written; it may be relative or a `data:` URL.
     pub icon: String,
+    /// The `description` or `og:description`, as plain text.
     pub description: String,
-    /// As written: maybe relative.
+    /// The `og:image` URL as written; it may be relative.
     pub image: String,
 }
 
-/// Icons that stand in the page itself are at most this long, in bytes.
-const DATA_ICON: usize = 16 << 10;
+/// Maximum length of an icon's `data:` URL, in bytes. Longer ones are ignored.
+const MAX_DATA_URL: usize = 16 << 10;
 
-/// Reads the head of a page.
+/// Reads the metadata in a page's head.
 pub fn read(html: &str) -> HtmlMetadata {
-    let mut found = HtmlMetadata::default();
+    let mut metadata = HtmlMetadata::default();
     let mut at = 0;
     while let Some(tag) = Tag::next(html, at) {
         at = tag.end;
         match tag.name.as_str() {
             "body" => break,
             "/head" => break,
-            "title" if found.title.is_empty() => {
+            "title" if metadata.title.is_empty() => {
                 let text = until(html, at, "</title");
-                found.title = plain(text);
+                metadata.title = plain(text);
                 at += text.len();
             }
             "script" | "style" | "noscript" | "template" => at += until(html, at, &format!("</{}", tag.name)).len(),
-            "link" if found.icon.is_empty() && tag.is_icon() => found.icon = icon(tag.attribute("href")),
-            "meta" => meta(&mut found, &tag),
+            "link" if metadata.icon.is_empty() && tag.is_icon() => metadata.icon = icon(tag.attribute("href")),
+            "meta" => meta(&mut metadata, &tag),
             _ => {}
         }
     }
-    found
+    metadata
 }
 
-/// Where a page says that it is described in the manner of oEmbed, as JSON: as written, maybe relative.
+/// The URL of a page's JSON oEmbed document, as written; it may be relative.
 pub fn description(html: &str) -> Option<String> {
     let mut at = 0;
     while let Some(tag) = Tag::next(html, at) {
@@ -58,18 +60,18 @@ pub fn description(html: &str) -> Option<String> {
     None
 }
 
-fn meta(found: &mut HtmlMetadata, tag: &Tag<'_>) {
+fn meta(metadata: &mut HtmlMetadata, tag: &Tag<'_>) {
     let names = [tag.attribute("name"), tag.attribute("property")].map(|name| name.trim().to_ascii_lowercase());
-    let is = |wanted: &[&str]| names.iter().any(|name| wanted.contains(&name.as_str()));
-    if found.description.is_empty() && is(&["description", "og:description"]) {
-        found.description = plain(&tag.raw_attribute("content"));
+    let is = |candidates: &[&str]| names.iter().any(|name| candidates.contains(&name.as_str()));
+    if metadata.description.is_empty() && is(&["description", "og:description"]) {
+        metadata.description = plain(&tag.raw_attribute("content"));
     }
-    if found.image.is_empty() && is(&["og:image", "og:image:url"]) {
-        found.image = tag.attribute("content").trim().to_owned();
+    if metadata.image.is_empty() && is(&["og:image", "og:image:url"]) {
+        metadata.image = tag.attribute("content").trim().to_owned();
     }
 }
 
-/// Text without markup, with references read.
+/// Text without markup, with character references decoded.
 fn plain(text: &str) -> String {
     strip_all_tags(&decode_references(text), true).trim().to_owned()
 }
@@ -77,29 +79,29 @@ fn plain(text: &str) -> String {
 fn icon(href: String) -> String {
     let href = href.trim();
     let is_data = href.get(..5).is_some_and(|scheme| scheme.eq_ignore_ascii_case("data:"));
-    let fits = !is_data || (href.starts_with("data:image/") && href.len() <= DATA_ICON);
+    let fits = !is_data || (href.starts_with("data:image/") && href.len() <= MAX_DATA_URL);
     if fits { href.to_owned() } else { String::new() }
 }
 
-/// The text from here to a closing tag, or to the end.
+/// The text from `at` to the closing tag, or to the end.
 fn until<'a>(html: &'a str, at: usize, close: &str) -> &'a str {
     let rest = &html[at..];
     let bytes = rest.as_bytes();
-    let found = bytes.windows(close.len()).position(|w| w.eq_ignore_ascii_case(close.as_bytes()));
-    &rest[..found.unwrap_or(rest.len())]
+    let end = bytes.windows(close.len()).position(|w| w.eq_ignore_ascii_case(close.as_bytes()));
+    &rest[..end.unwrap_or(rest.len())]
 }
 
-/// A tag, with its attributes as they are written.
+/// A tag with its unparsed attributes.
 struct Tag<'a> {
-    /// In small letters; a closing tag begins with a slash.
+    /// In lower case. The name of a closing tag begins with a slash.
     name: String,
     attributes: &'a str,
-    /// Where the text behind the tag begins.
+    /// Offset of the text after the tag.
     end: usize,
 }
 
 impl<'a> Tag<'a> {
-    /// The first tag at or behind a place.
+    /// The first tag at or after an offset.
     fn next(html: &'a str, mut at: usize) -> Option<Self> {
         loop {
             let start = at + html.get(at..)?.find('<')?;
@@ -114,7 +116,7 @@ impl<'a> Tag<'a> {
                 at = start + 1;
                 continue;
             }
-            let n_inside = close_of(inside)?;
+            let n_inside = tag_end(inside)?;
             let end = start + 1 + n_name + n_inside + 1;
             return Some(Tag { name: name.to_ascii_lowercase(), attributes: &inside[..n_inside], end });
         }
@@ -125,7 +127,7 @@ impl<'a> Tag<'a> {
         rel.split_ascii_whitespace().any(|word| word.eq_ignore_ascii_case("icon"))
     }
 
-    /// An attribute's value with references read; empty when there is none.
+    /// An attribute's value with character references decoded; empty if there is none.
     fn attribute(&self, name: &str) -> String {
         decode_references(&self.raw_attribute(name))
     }
@@ -151,7 +153,7 @@ impl<'a> Tag<'a> {
     }
 }
 
-/// The value that a text begins with, in quotes or not, and what follows.
+/// Splits off the leading attribute value, quoted or not.
 fn value(text: &str) -> (&str, &str) {
     for quote in ['"', '\''] {
         if let Some(inside) = text.strip_prefix(quote) {
@@ -161,8 +163,8 @@ fn value(text: &str) -> (&str, &str) {
     text.split_at(text.find(|c: char| c.is_ascii_whitespace()).unwrap_or(text.len()))
 }
 
-/// Where the `>` of a tag is, outside of quotes. A quote that is never closed reaches no further than the tag.
-fn close_of(inside: &str) -> Option<usize> {
+/// Offset of the `>` that ends a tag, outside quotes. An unclosed quote ends with the tag.
+fn tag_end(inside: &str) -> Option<usize> {
     let mut quote = None;
     for (i, byte) in inside.bytes().enumerate() {
         match (quote, byte) {
@@ -186,14 +188,14 @@ mod tests {
     }
 
     #[test]
-    fn heads_are_read() {
+    fn reads_metadata_of_the_head() {
         check(
             "<!doctype html><html><head data-x='>'><title class=a>A &amp; <b>B</b>\n&#8211; C</title>\
              <link rel=\"shortcut icon\" href='/i.png?a=1&amp;b=2'><meta content=\"Says &quot;it&quot;\" name=Description />\
              <META property=\"og:image\" content=//x.example/i.png></head><body><title>no</title>",
             ["A & B – C", "/i.png?a=1&b=2", "Says \"it\"", "//x.example/i.png"],
         );
-        // The first of each counts; what stands in scripts and comments does not.
+        // The first of each is used. Scripts and comments are skipped.
         check(
             "<head><!-- <title>no</title> --><script>'<title>no</title>'</script><title>one</title><title>two</title>\
              <link rel=stylesheet href=s><link href=a rel=icon><link href=b rel=icon>\
@@ -205,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn descriptions_are_found() {
+    fn finds_oembed_urls() {
         let link = "<link rel=alternate type='application/json+oembed' href='/o?a=1&amp;b=2'>";
         assert_eq!(description(&format!("<head><title>x</title>{link}")).as_deref(), Some("/o?a=1&b=2"));
         assert_eq!(description(&format!("<head></head>{link}")), None);
@@ -213,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn broken_pages_are_no_trouble() {
+    fn tolerates_malformed_pages() {
         for html in [
             "",
             "<",
@@ -228,7 +230,7 @@ mod tests {
             check(html, ["", "", "", ""]);
         }
         check("<title>half", ["half", "", "", ""]);
-        // Linear even where nothing is ever closed.
+        // Linear time even if no quote is closed.
         let many = "<meta content='".repeat(50_000);
         let started = std::time::Instant::now();
         read(&many);

@@ -1,35 +1,40 @@
-//! Icons that editors choose from, in collections that code registers.
+//! Registered icon collections, for the icon block.
 //!
-//! The collection that every site has is drawn by the Lucide project (`LICENSE-lucide.txt`); its icons have the names that
-//! stored content knows.
+//! The `core` collection contains icons of the Lucide project (`LICENSE-lucide.txt`) under the names that stored content uses.
 
 use indexmap::IndexMap;
 
-/// Names and drawings of the icons that every site has.
+/// The `core` icons, one per line: name, tab, SVG shapes.
 const CORE: &str = include_str!("core.txt");
-/// Icons whose people's names are not made of their own.
+/// Labels that do not derive from the icon's name.
 const LABELS: [(&str, &str); 2] = [("at-symbol", "At Symbol (@)"), ("rss", "RSS")];
-/// Icons whose shapes are filled.
+/// Icons with filled shapes.
 const FILLED: [&str; 2] = ["star-filled", "symbol-filled"];
 
 /// An icon.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Icon {
+    /// Display name.
     pub label: String,
+    /// The `svg` element.
     pub svg: String,
 }
 
 /// A collection of icons.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IconCollection {
+    /// The collection's slug.
     pub slug: String,
+    /// Display name.
     pub label: String,
+    /// A short description.
     pub description: String,
+    /// Icons by name.
     pub icons: IndexMap<String, Icon>,
 }
 
 impl IconCollection {
-    /// A collection with its name for programs and what people call it.
+    /// An empty collection with a slug and a display name.
     pub fn new(slug: &str, label: &str) -> Self {
         IconCollection {
             slug: slug.to_owned(),
@@ -39,14 +44,14 @@ impl IconCollection {
         }
     }
 
-    /// Says what it is.
+    /// Sets the description.
     #[must_use]
     pub fn describe(mut self, description: &str) -> Self {
         description.clone_into(&mut self.description);
         self
     }
 
-    /// Adds an icon: its name within the collection, what people call it, and its drawing as SVG.
+    /// Adds an icon by its name within the collection, display name and SVG.
     #[must_use]
     pub fn icon(mut self, name: &str, label: &str, svg: &str) -> Self {
         self.icons.insert(name.to_owned(), Icon { label: label.to_owned(), svg: svg.to_owned() });
@@ -59,12 +64,12 @@ impl IconCollection {
 pub struct Icons(pub IndexMap<String, IconCollection>);
 
 impl Icons {
-    /// Adds a collection, or replaces the one of the same name.
+    /// Adds a collection, or replaces the one with the same slug.
     pub fn register(&mut self, collection: IconCollection) {
         self.0.insert(collection.slug.clone(), collection);
     }
 
-    /// The drawing of an icon by its whole name: `core/arrow-left`.
+    /// The SVG of an icon by its full name, such as `core/arrow-left`.
     pub fn svg(&self, name: &str) -> Option<&str> {
         let (collection, icon) = name.split_once('/')?;
         Some(self.0.get(collection)?.icons.get(icon)?.svg.as_str())
@@ -72,11 +77,11 @@ impl Icons {
 }
 
 impl Default for Icons {
-    /// The collection that every site has.
+    /// The `core` collection.
     fn default() -> Self {
-        let mut core = IconCollection::new("core", "Core").describe("Icons that every site has.");
+        let mut core = IconCollection::new("core", "Core").describe("Icons available on every site.");
         for (name, shapes) in CORE.lines().filter_map(|line| line.split_once('\t')) {
-            core = core.icon(name, &label(name), &drawing(name, shapes));
+            core = core.icon(name, &label(name), &svg(name, shapes));
         }
         let mut all = Icons(IndexMap::new());
         all.register(core);
@@ -84,7 +89,7 @@ impl Default for Icons {
     }
 }
 
-/// `arrow-down` is called "Arrow Down".
+/// The label of an icon: "Arrow Down" for `arrow-down`.
 fn label(name: &str) -> String {
     if let Some((_, label)) = LABELS.iter().find(|(known, _)| *known == name) {
         return (*label).to_owned();
@@ -94,7 +99,7 @@ fn label(name: &str) -> String {
     words.join(" ")
 }
 
-fn drawing(name: &str, shapes: &str) -> String {
+fn svg(name: &str, shapes: &str) -> String {
     let fill = if FILLED.contains(&name) { "currentColor" } else { "none" };
     format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 24 24\" fill=\"{fill}\" stroke=\"currentColor\" \
@@ -107,7 +112,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_site_has_whole_drawings_with_names() {
+    fn core_icons_have_labels_and_well_formed_svgs() {
         let all = Icons::default();
         let core = &all.0["core"];
         assert_eq!(core.icons.len(), 88);

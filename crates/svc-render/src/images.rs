@@ -1,4 +1,4 @@
-//! The attachments behind the images in texts, loaded for a whole page of posts at once.
+//! Attachments of the images in texts. They are loaded for all posts of a page at once.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -16,7 +16,7 @@ use svc_store::{
 
 use crate::{SiteRenderer, gallery::Galleries};
 
-/// Images by the number of their attachment, and the galleries.
+/// Images by attachment id, and galleries.
 #[derive(Clone, Default)]
 pub struct SiteImages {
     images: HashMap<u64, Image>,
@@ -24,10 +24,12 @@ pub struct SiteImages {
 }
 
 impl SiteImages {
-    /// Those that the texts of these posts name: one query for images, none when they name none; some for galleries.
+    /// Loads the images and galleries in the contents and excerpts of these posts.
+    ///
+    /// Takes one query for images and at most five for galleries; none if there are neither.
     ///
     /// # Errors
-    /// Those of the store.
+    /// Errors of the store.
     pub fn of_posts(db: &mut Db, site: &SiteRenderer, settings: &Arc<Settings>, rows: &[&Post]) -> SiteResult<Self> {
         let texts = rows.iter().flat_map(|post| [post.content.as_str(), post.excerpt.as_str()]);
         let mut ids: Vec<i64> = texts.flat_map(attachment_ids).filter_map(|id| i64::try_from(id).ok()).collect();
@@ -42,18 +44,18 @@ impl SiteImages {
         Ok(SiteImages { images: images.collect(), galleries: Galleries::of_posts(db, site, settings, rows)? })
     }
 
-    /// What is known of an image.
-    pub fn known(&self, id: u64) -> Option<&Image> {
+    /// The image with this attachment id.
+    pub fn get(&self, id: u64) -> Option<&Image> {
         self.images.get(&id)
     }
 
-    /// The shortcodes that show the galleries; nothing when there are none.
+    /// Shortcodes that render the galleries; `None` if there are no galleries.
     pub fn shortcodes(&self) -> Option<Shortcodes> {
         self.galleries.as_ref().map(Galleries::shortcodes)
     }
 }
 
-/// The images that the texts of one post name, for a page that shows it alone; none when the store cannot be read.
+/// The images in the texts of one post. Empty if the store fails.
 pub fn images_of(site: &SiteRenderer, settings: &Arc<Settings>, post: &Post) -> SiteImages {
     site.read(|db| SiteImages::of_posts(db, site, settings, &[post])).unwrap_or_default()
 }
@@ -67,6 +69,6 @@ impl FromIterator<(u64, Image)> for SiteImages {
 
 impl Images for SiteImages {
     fn image(&self, id: u64) -> Option<Image> {
-        self.known(id).cloned()
+        self.get(id).cloned()
     }
 }

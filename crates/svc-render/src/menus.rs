@@ -1,4 +1,4 @@
-//! A menu as HTML: lists in lists of links.
+//! Renders navigation menus as nested lists of links.
 
 use std::collections::HashMap;
 
@@ -14,39 +14,44 @@ use svc_store::{
 
 use crate::{SiteRenderer, content as render};
 
-/// Most items of a menu that are shown.
-const MOST: u64 = 500;
-/// How deep lists in lists go.
-const DEPTH: usize = 20;
+/// Maximum number of items rendered.
+const MAX_ITEMS: u64 = 500;
+/// Maximum nesting depth.
+const MAX_DEPTH: usize = 20;
 
-/// The items of a menu that everybody sees, in their order.
+/// The published items of a menu as HTML, in menu order. Invalid items are left out.
 ///
 /// # Errors
-/// Those of the store.
-pub fn shown(db: &mut Db, site: &SiteRenderer, settings: &Settings, menu: &Term) -> SiteResult<String> {
+/// Errors of the store.
+pub(crate) fn render_menu(db: &mut Db, site: &SiteRenderer, settings: &Settings, menu: &Term) -> SiteResult<String> {
     let mut query =
-        PostQuery { order_by: vec![(PostOrderBy::MenuOrder, Order::Asc)], ..PostQuery::published(ITEM, MOST) };
+        PostQuery { order_by: vec![(PostOrderBy::MenuOrder, Order::Asc)], ..PostQuery::published(ITEM, MAX_ITEMS) };
     let clause = TaxClause { taxonomy: MENU.to_owned(), terms: vec![menu.id], ..TaxClause::default() };
     query.tax.clauses = vec![clause];
     let ids = posts::query(db, &query)?.ids;
     let rows = posts::get_many(db, &ids)?;
     let items = item::items(db, site, settings, rows)?;
-    let mut below: HashMap<i64, Vec<&NavItem>> = HashMap::new();
+    let mut children: HashMap<i64, Vec<&NavItem>> = HashMap::new();
     let valid: Vec<&NavItem> = items.iter().filter(|item| !item.target.invalid).collect();
     for item in &valid {
         let parent = item.parent();
-        let is_known = valid.iter().any(|other| other.post.id.0 == parent);
-        below.entry(if is_known { parent } else { 0 }).or_default().push(item);
+        let has_parent = valid.iter().any(|other| other.post.id.0 == parent);
+        children.entry(if has_parent { parent } else { 0 }).or_default().push(item);
     }
-    Ok(level(0, &below, DEPTH))
+    Ok(render_level(0, &children, MAX_DEPTH))
 }
 
-fn level(parent: i64, below: &HashMap<i64, Vec<&NavItem>>, depth: usize) -> String {
+fn render_level(parent: i64, children: &HashMap<i64, Vec<&NavItem>>, depth: usize) -> String {
     let Some(depth) = depth.checked_sub(1) else { return String::new() };
-    below.get(&parent).into_iter().flatten().map(|item| one(item, &level(item.post.id.0, below, depth))).collect()
+    children
+        .get(&parent)
+        .into_iter()
+        .flatten()
+        .map(|item| render_item(item, &render_level(item.post.id.0, children, depth)))
+        .collect()
 }
 
-fn one(item: &NavItem, inner: &str) -> String {
+fn render_item(item: &NavItem, inner: &str) -> String {
     let (id, kind, object) = (item.post.id, item.kind().name(), item.text("_menu_item_object"));
     let mut classes = item.classes();
     classes.retain(|class| !class.is_empty());

@@ -1,4 +1,4 @@
-//! The site's own posts, as other sites embed them.
+//! oEmbed data of the site's own posts.
 
 use serde_json::{Value, json};
 use svc_auth::Caller;
@@ -9,26 +9,25 @@ use svc_store::{Db, users};
 
 use crate::{SiteRenderer, content as render, oembed_thumbnail as thumbnail};
 
-/// Narrowest and widest frame.
+/// Minimum and maximum width of the iframe, in pixels.
 const WIDTHS: (i64, i64) = (200, 600);
 
-/// Least height of a frame.
-const LEAST_HEIGHT: i64 = 200;
+/// Minimum height of the iframe, in pixels.
+const MIN_HEIGHT: i64 = 200;
 
-/// Letters of the secret by which a page and its frame know one another.
+/// Length of the secret that identifies an iframe to the embedding page.
 const SECRET_LENGTH: usize = 10;
 
-/// What makes the frames of a page as high as their contents ask to be, and follows links out of them: the page's half of
-/// what the frame's own script says. It answers only to the frame that holds the secret.
+/// Script of the embedding page. It resizes iframes and follows links on request of the iframe with the matching secret.
 const SCRIPT: &str = r#"(function(w,d){if(w.contentEmbedsHeard)return;w.contentEmbedsHeard=true;w.addEventListener("message",function(e){var m=e.data;if(!m||!/^[a-zA-Z0-9]+$/.test(m.secret))return;d.querySelectorAll('iframe[data-secret="'+m.secret+'"]').forEach(function(f){if(f.contentWindow!==e.source)return;if(m.message==="height"){f.height=Math.min(1000,Math.max(200,parseInt(m.value,10)||0))}else if(m.message==="link"&&d.activeElement===f){var from=new URL(f.src),to=new URL(m.value,f.src);if(/^https?:$/.test(to.protocol)&&to.host===from.host)w.top.location.href=to.href}})})})(window,document);"#;
 
-/// The post that an address of this site leads to, if everybody may see it.
+/// The post at a URL of this site, if it is public.
 ///
 /// # Errors
-/// Those of the store.
+/// Errors of the store.
 pub fn post_at(db: &mut Db, site: &SiteRenderer, settings: &Settings, url: &str) -> SiteResult<Option<Post>> {
-    let bare = |address: &str| {
-        let parts = svc_text::parse_url(address)?;
+    let bare = |url: &str| {
+        let parts = svc_text::parse_url(url)?;
         Some((parts.host?.to_ascii_lowercase().trim_start_matches("www.").to_owned(), parts.port))
     };
     let (Some((host, port)), Some((own_host, own_port))) = (bare(url), bare(settings.option("home"))) else {
@@ -37,25 +36,25 @@ pub fn post_at(db: &mut Db, site: &SiteRenderer, settings: &Settings, url: &str)
     if host != own_host {
         return Ok(None);
     }
-    let nobody = Caller::anonymous();
-    let mut singles = UrlResolver { site, settings, db, viewer: &nobody };
-    // Of a query only ids are understood, and they take precedence. Source: `url_to_postid`.
+    let anonymous = Caller::anonymous();
+    let mut resolver = UrlResolver { site, settings, db, viewer: &anonymous };
+    // Of the query string only ids are read, and they take precedence. Source: `url_to_postid`.
     if let Some(id) = id_in(url) {
-        return singles.by_id(id);
+        return resolver.by_id(id);
     }
     let Some(parts) = svc_text::parse_url(url).filter(|_| port == own_port) else { return Ok(None) };
     let path = parts.path.unwrap_or_else(|| "/".to_owned());
     let lookups = settings.urls.site.lookups(&path, &[]);
-    for url_resolver in &lookups {
-        let is_front = matches!(url_resolver.target, svc_discovery::LookupTarget::Front);
-        if let Some(post) = if is_front { singles.front()? } else { singles.find(url_resolver)? } {
+    for lookup in &lookups {
+        let is_front = matches!(lookup.target, svc_discovery::LookupTarget::Front);
+        if let Some(post) = if is_front { resolver.front()? } else { resolver.find(lookup)? } {
             return Ok(Some(post));
         }
     }
     Ok(None)
 }
 
-/// The id that a URL names by `p`, `page_id` or `attachment_id`; 0 is none.
+/// The id in a URL's `p`, `page_id` or `attachment_id` parameter. Ignores 0.
 fn id_in(url: &str) -> Option<u64> {
     let id = |(at, _): (usize, &str)| {
         let rest = &url[at + 1..];
@@ -66,13 +65,13 @@ fn id_in(url: &str) -> Option<u64> {
     url.match_indices(['?', '&']).find_map(id).filter(|id| *id > 0)
 }
 
-/// What other sites are told of a post; `width` is what they have room for.
+/// The oEmbed document of a post. `width` is the maximum width in pixels.
 ///
 /// # Errors
-/// Those of the store.
+/// Errors of the store; 500 if the operating system provides no randomness.
 pub fn data(db: &mut Db, site: &SiteRenderer, settings: &Settings, post: &Post, width: i64) -> SiteResult<Value> {
     let width = width.clamp(WIDTHS.0, WIDTHS.1);
-    let height = (width.saturating_mul(9) + 15).div_euclid(16).max(LEAST_HEIGHT);
+    let height = (width.saturating_mul(9) + 15).div_euclid(16).max(MIN_HEIGHT);
     let rows = std::slice::from_ref(post);
     let url = permalinks::of_posts(db, site, settings, rows)?.remove(&post.id).unwrap_or_default();
     let name = settings.option("blogname");
@@ -94,15 +93,15 @@ pub fn data(db: &mut Db, site: &SiteRenderer, settings: &Settings, post: &Post, 
         data["author_name"] = author.display_name.as_str().into();
         data["author_url"] = settings.urls.author(&author).into();
     }
-    if let Some(picture) = thumbnail::of_post(db, settings, post, width)? {
-        data["thumbnail_url"] = picture.url.into();
-        data["thumbnail_width"] = picture.width.into();
-        data["thumbnail_height"] = picture.height.into();
+    if let Some(image) = thumbnail::of_post(db, settings, post, width)? {
+        data["thumbnail_url"] = image.url.into();
+        data["thumbnail_width"] = image.width.into();
+        data["thumbnail_height"] = image.height.into();
     }
     Ok(data)
 }
 
-/// The address of the page that is shown in frames.
+/// The URL of the iframe's page.
 fn frame_url(url: &str) -> String {
     if url.contains('?') {
         svc_php::query::extend_url_with(url, [("embed", "true")])
@@ -112,11 +111,11 @@ fn frame_url(url: &str) -> String {
     }
 }
 
-/// A quotation with a link, for readers without scripts, the frame, and the script that joins them.
+/// The embed HTML: a quoted link as fallback without scripts, the iframe, and the script.
 fn html(url: &str, frame: &str, title: &str, site_name: &str, (width, height): (i64, i64)) -> Result<String, Error> {
     let secret = svc_auth::random_text(SECRET_LENGTH).map_err(|error| {
-        tracing::error!(%error, "no secret for an embedded post");
-        Error::new("rest_internal_error", "The site could not do this. The failure has been logged.").with_status(500)
+        tracing::error!(%error, "failed to generate the secret of an embedded post");
+        Error::new("rest_internal_error", "Internal server error. The details have been logged.").with_status(500)
     })?;
     let secret = secret.expose();
     let label = svc_text::esc_attr(&format!("&#8220;{title}&#8221; &#8212; {site_name}"));
@@ -135,7 +134,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn frames_have_addresses_of_their_own() {
+    fn frame_urls() {
         for (url, frame) in [
             ("http://a.example/x/", "http://a.example/x/embed/"),
             ("http://a.example/x", "http://a.example/x/embed"),
@@ -162,9 +161,9 @@ mod tests {
     }
 
     #[test]
-    fn titles_cannot_leave_their_attribute() {
+    fn titles_are_escaped_in_attributes() {
         let html = html("http://a.example/", "http://a.example/embed/", "A \"b\" <em>c</em>", "S", (600, 338)).unwrap();
         assert!(html.contains("title=\"&#8220;A &quot;b&quot; &lt;em&gt;c&lt;/em&gt;&#8221; &#8212; S\""), "{html}");
-        assert!(!SCRIPT.contains("</"), "the script ends where it should");
+        assert!(!SCRIPT.contains("</"), "the script contains no closing tag");
     }
 }

@@ -1,23 +1,26 @@
-//! The picture that stands for a post: the stored size of its featured image that fits best.
+//! Thumbnail of a post for oEmbed: the best-fitting size of its featured image.
 
 use serde_json::Value;
 use svc_model::{Post, PostId};
 use svc_site::{Settings, SiteResult};
 use svc_store::{Db, MetaKind, meta};
 
-/// A picture with the size that it is shown in.
+/// An image file with its display size.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Thumbnail {
+pub(crate) struct Thumbnail {
+    /// The file's URL.
     pub url: String,
+    /// Display width in pixels.
     pub width: i64,
+    /// Display height in pixels.
     pub height: i64,
 }
 
-/// The picture of a post, at most so wide; `None` without one.
+/// The thumbnail of a post, at most `width` pixels wide; `None` if it has no image.
 ///
 /// # Errors
-/// Those of the store.
-pub fn of_post(db: &mut Db, settings: &Settings, post: &Post, width: i64) -> SiteResult<Option<Thumbnail>> {
+/// Errors of the store.
+pub(crate) fn of_post(db: &mut Db, settings: &Settings, post: &Post, width: i64) -> SiteResult<Option<Thumbnail>> {
     let image = if post.post_type == "attachment" && post.mime_type.starts_with("image/") {
         post.id
     } else {
@@ -28,11 +31,11 @@ pub fn of_post(db: &mut Db, settings: &Settings, post: &Post, width: i64) -> Sit
         return Ok(None);
     }
     let all = meta::load_one(db, MetaKind::Post, image.0)?;
-    let (Some(file), Some(about)) = (all.first("_wp_attached_file"), all.first("_wp_attachment_metadata")) else {
+    let (Some(file), Some(metadata)) = (all.first("_wp_attached_file"), all.first("_wp_attachment_metadata")) else {
         return Ok(None);
     };
-    let (file, about) = (file.text(), about.json());
-    Ok(best(&about, width).map(|(name, width, height)| {
+    let (file, metadata) = (file.text(), metadata.json());
+    Ok(best(&metadata, width).map(|(name, width, height)| {
         let path = match (name, file.rsplit_once('/')) {
             (Some(name), Some((folder, _))) => format!("{folder}/{name}"),
             (Some(name), None) => name,
@@ -42,20 +45,20 @@ pub fn of_post(db: &mut Db, settings: &Settings, post: &Post, width: i64) -> Sit
     }))
 }
 
-/// The file name of the smallest stored size that is wide enough and has the proportions of the whole, with its size once
-/// it is made to fit; without such a size, the whole picture.
+/// File name, width and height of the smallest size that is at least `width` wide and has the original's aspect ratio.
+/// The file name is `None` for the original, used if no size fits. The dimensions are scaled down to `width`.
 ///
 /// Source: `image_get_intermediate_size`, `image_constrain_size_for_editor`.
-fn best(about: &Value, width: i64) -> Option<(Option<String>, i64, i64)> {
+fn best(metadata: &Value, width: i64) -> Option<(Option<String>, i64, i64)> {
     let number = |of: &Value, name: &str| svc_php::cast::to_int(&of[name]);
-    let whole = (number(about, "width"), number(about, "height"));
-    if whole.0 <= 0 || whole.1 <= 0 {
+    let original = (number(metadata, "width"), number(metadata, "height"));
+    if original.0 <= 0 || original.1 <= 0 {
         return None;
     }
-    let sizes = about["sizes"].as_object();
+    let sizes = metadata["sizes"].as_object();
     let fitting = sizes.into_iter().flat_map(serde_json::Map::values).filter_map(|size| {
         let (w, h) = (number(size, "width"), number(size, "height"));
-        let fits = w >= width && h > 0 && same_proportions((w, h), whole);
+        let fits = w >= width && h > 0 && same_proportions((w, h), original);
         let name = size["file"].as_str().filter(|name| !name.contains('/'))?;
         fits.then(|| (name.to_owned(), w, h))
     });
@@ -65,13 +68,13 @@ fn best(about: &Value, width: i64) -> Option<(Option<String>, i64, i64)> {
             Some((Some(name), w, h))
         }
         None => {
-            let (w, h) = constrain(whole, width);
+            let (w, h) = constrain(original, width);
             Some((None, w, h))
         }
     }
 }
 
-/// A size made to fit a width; the height follows.
+/// Scales a size down to a width.
 fn constrain((w, h): (i64, i64), width: i64) -> (i64, i64) {
     if w <= width {
         return (w, h);
@@ -80,11 +83,11 @@ fn constrain((w, h): (i64, i64), width: i64) -> (i64, i64) {
     (width, height.max(1))
 }
 
-/// Whether one size is the other made smaller, up to a pixel.
+/// Whether two sizes have the same aspect ratio, to within a pixel.
 fn same_proportions(a: (i64, i64), b: (i64, i64)) -> bool {
     let (larger, smaller) = if a.0 > b.0 { (a, b) } else { (b, a) };
-    let made = constrain(larger, smaller.0);
-    (made.0 - smaller.0).abs() <= 1 && (made.1 - smaller.1).abs() <= 1
+    let scaled = constrain(larger, smaller.0);
+    (scaled.0 - smaller.0).abs() <= 1 && (scaled.1 - smaller.1).abs() <= 1
 }
 
 #[cfg(test)]
@@ -94,16 +97,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_smallest_size_that_is_large_enough_is_taken() {
-        let about = json!({"width": 1600, "height": 1200, "sizes": {
+    fn picks_the_smallest_size_that_is_large_enough() {
+        let metadata = json!({"width": 1600, "height": 1200, "sizes": {
             "thumbnail": {"file": "a-150x150.jpg", "width": 150, "height": 150},
             "square": {"file": "a-700x700.jpg", "width": 700, "height": 700},
             "large": {"file": "a-1024x768.jpg", "width": 1024, "height": 768},
             "medium_large": {"file": "a-768x576.jpg", "width": 768, "height": 576},
             "evil": {"file": "../../a", "width": 640, "height": 480},
         }});
-        assert_eq!(best(&about, 600), Some((Some("a-768x576.jpg".to_owned()), 600, 450)));
-        assert_eq!(best(&about, 200), Some((Some("a-768x576.jpg".to_owned()), 200, 150)));
+        assert_eq!(best(&metadata, 600), Some((Some("a-768x576.jpg".to_owned()), 600, 450)));
+        assert_eq!(best(&metadata, 200), Some((Some("a-768x576.jpg".to_owned()), 200, 150)));
         let small = json!({"width": 400, "height": 260, "sizes": []});
         assert_eq!(best(&small, 600), Some((None, 400, 260)));
         assert_eq!(best(&json!({}), 600), None);

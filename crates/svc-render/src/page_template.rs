@@ -1,4 +1,4 @@
-//! Pages of the site drawn by its theme: the closest template's blocks, with what the page's address asks for.
+//! Renders pages of the site with the templates of its block theme.
 
 use std::sync::Arc;
 
@@ -17,67 +17,67 @@ use crate::{
     feeds::Missing,
 };
 
-/// A page of the list that an address asks for.
+/// One page of the list of posts at a URL.
 pub struct ListContext {
-    /// The posts on it.
+    /// Posts on this page.
     pub posts: Vec<Post>,
-    /// Posts on a page.
+    /// Posts per page.
     pub per_page: u64,
-    /// Number of the page, from 1.
+    /// Page number, from 1.
     pub page: u64,
-    /// How many pages there are.
+    /// Number of pages.
     pub pages: u64,
-    /// How many posts there are on all pages.
+    /// Number of posts on all pages.
     pub total: u64,
-    /// Address of a page of the list.
+    /// The URL of a page of the list, by page number.
     pub address: Box<dyn Fn(u64) -> String>,
-    /// What the list is of, as HTML; empty for the newest posts.
+    /// Title of the archive as HTML; empty for the latest posts.
     pub title: String,
-    /// What was searched for.
+    /// The search term.
     pub searched: Option<String>,
 }
 
-/// What a page shows.
+/// Data for rendering a template.
 #[derive(Default)]
 pub struct TemplateContext {
-    /// The address that was asked for.
+    /// The requested URL.
     pub address: String,
-    /// The post that the page is of.
+    /// The post that the page shows.
     pub post: Option<Post>,
-    /// The term whose archive it is, and its taxonomy.
+    /// The term whose archive the page shows, and its taxonomy.
     pub term: Option<(TermId, String)>,
-    /// The list that it shows.
+    /// The list that the page shows.
     pub list: Option<ListContext>,
-    /// Feeds of other sites that were not known yet.
+    /// Collects feeds that are not cached yet.
     pub missing: Missing,
-    /// Who views it.
+    /// The visitor who views the page.
     pub visitor: Visitor,
 }
 
-/// A page that was drawn.
+/// A rendered page.
 pub struct RenderedPage {
-    /// What stands in the body of the page.
+    /// HTML of the page's body.
     pub html: String,
-    /// The rules that go with the classes of its blocks.
+    /// CSS rules for the blocks' generated classes.
     pub css: String,
-    /// The theme that drew it.
+    /// The active theme.
     pub theme: Arc<ActiveTheme>,
-    /// What the site has chosen over the theme's styles.
+    /// The site's global styles, which override the theme's.
     pub styles: ThemeJson,
 }
 
-/// The template that a post names for its own page.
+/// Slug of the custom template that is assigned to a post.
 ///
 /// # Errors
-/// Those of the store.
+/// Errors of the store.
 pub fn chosen_template(db: &mut Db, post: PostId) -> SiteResult<Option<String>> {
     Ok(meta::get(db, MetaKind::Post, post.0, "_wp_page_template")?.map(|name| name.text().to_owned()))
 }
 
-/// Draws a page by the closest of these templates. `None` when the theme has none of them.
+/// Renders the first of these templates that exists. `None` if none does.
 ///
 /// # Errors
-/// Those of the store.
+/// Errors of the store.
 pub fn render_template(
     site: &SiteRenderer,
     settings: &Settings,
@@ -92,19 +92,19 @@ pub fn render_template(
     let theme = Arc::clone(&lookup.theme);
     let styles = stored::own(db, &theme.name)?;
     let Visitor { caller, logout_nonce, opened } = context.visitor;
-    let reader = BlockViewer { caller, address: context.address, logout_nonce, missing: context.missing, opened };
-    let shown = (context.list, context.post.clone());
-    let (html, css) = with_page(site, settings, &reader, db, shown, |core| {
+    let viewer = BlockViewer { caller, address: context.address, logout_nonce, missing: context.missing, opened };
+    let page_data = (context.list, context.post.clone());
+    let (html, css) = with_page(site, settings, &viewer, db, page_data, |core| {
         let dynamic = svc_blocks::with_text(core);
         let renderer = Renderer::new(&theme.blocks, &dynamic).with_style_collection();
         let template = || renderer.render(&renderer.parse(&content, None));
-        let of_term = || match &context.term {
+        let with_term = || match &context.term {
             Some((term, taxonomy)) => core.within_term(*term, taxonomy, template),
             None => template(),
         };
         let html = match &context.post {
-            Some(post) => core.within_post(post.id, &post.post_type, of_term),
-            None => of_term(),
+            Some(post) => core.within_post(post.id, &post.post_type, with_term),
+            None => with_term(),
         };
         (html + &renderer.filters(), renderer.styles())
     })?;

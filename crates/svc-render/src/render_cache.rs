@@ -1,8 +1,8 @@
-//! Texts that were rendered before, kept in memory: the same text under the same circumstances has the same HTML.
+//! In-memory cache of rendered contents and excerpts.
 //!
-//! An entry is found by the text itself, so that no change of a post, in this process or another, needs to be told.
-//! It is used only while what it was made with is as it was: the theme, the options, and each image that it asked for.
-//! Texts that ask more than that (shortcodes, which count over an answer, and blocks that ask the store) are not kept.
+//! Entries are keyed by the source text, so that changes of posts, also by other processes, need no invalidation. An entry
+//! is valid while its inputs are unchanged: the theme, the text options, and each image that the text refers to.
+//! Texts with other inputs are not cached: shortcodes share counters across a response, dynamic blocks read the store.
 
 use std::{
     cell::RefCell,
@@ -17,27 +17,27 @@ use svc_site::{ActiveTheme, sanitize::TextOptions};
 
 use crate::images::SiteImages;
 
-/// Bytes of texts and HTML that are kept, in all.
+/// Capacity in bytes of texts and HTML.
 const CAPACITY: u64 = 64 << 20;
 
-/// Texts that are expected, for the first size of the table.
+/// Expected number of entries, for the initial capacity.
 const EXPECTED: usize = 1_000;
 
-/// Longer texts are rendered each time.
+/// Maximum length of a cached text, in bytes.
 const MAX_TEXT: usize = 1 << 20;
 
-/// What is made of a text.
+/// How the HTML derives from the source text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Source {
-    /// The whole content.
+    /// Content, rendered in full.
     Content,
-    /// An excerpt of this many words, made of content.
+    /// An excerpt of at most this many words, generated from content.
     Generated(usize),
-    /// An excerpt that was written as one.
+    /// A manual excerpt.
     Manual,
 }
 
-/// An entry's name, lent.
+/// A borrowed [`Key`].
 #[derive(Clone, Copy, Debug)]
 struct KeyRef<'t>(Source, &'t str);
 
@@ -63,12 +63,12 @@ impl Equivalent<Key> for KeyRef<'_> {
     }
 }
 
-/// HTML, and all that it depends on beside the text.
+/// Cached HTML and its inputs other than the text.
 struct Entry {
     html: Box<str>,
     theme: Arc<ActiveTheme>,
     options: Arc<TextOptions>,
-    /// The images that were asked for, with what was known of them.
+    /// The images that were looked up, with the results.
     images: Box<[(u64, Option<Image>)]>,
 }
 
@@ -77,12 +77,12 @@ struct Weight;
 
 impl Weighter<Key, Arc<Entry>> for Weight {
     fn weight(&self, name: &Key, entry: &Arc<Entry>) -> u64 {
-        // An image in its sizes, and the entry itself, are some hundred bytes each.
+        // An image with its sizes and the entry itself take some hundred bytes each.
         (name.1.len() + entry.html.len() + 512 * (1 + entry.images.len())) as u64
     }
 }
 
-/// The texts of a site that were rendered.
+/// Cache of a site's rendered texts.
 pub struct RenderCache(Cache<Key, Arc<Entry>, Weight>);
 
 impl Default for RenderCache {
@@ -93,14 +93,17 @@ impl Default for RenderCache {
 
 impl fmt::Debug for RenderCache {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("RenderedTexts").field("n_texts", &self.0.len()).finish()
+        f.debug_struct("RenderCache").field("n_texts", &self.0.len()).finish()
     }
 }
 
-/// What a text is rendered with.
+/// The inputs of rendering other than the text.
 pub struct RenderInputs<'a> {
+    /// The active theme.
     pub theme: &'a Arc<ActiveTheme>,
+    /// The site's text options.
     pub options: &'a Arc<TextOptions>,
+    /// Images and galleries.
     pub images: &'a SiteImages,
 }
 
@@ -108,20 +111,20 @@ impl RenderInputs<'_> {
     fn matches(&self, entry: &Entry) -> bool {
         Arc::ptr_eq(&entry.theme, self.theme)
             && (Arc::ptr_eq(&entry.options, self.options) || entry.options == *self.options)
-            && entry.images.iter().all(|(id, image)| self.images.known(*id) == image.as_ref())
+            && entry.images.iter().all(|(id, image)| self.images.get(*id) == image.as_ref())
     }
 }
 
 impl RenderCache {
-    /// The HTML of a text: as it was made before, or as `render` makes it with these images.
-    pub fn of(
+    /// The HTML of a text, from the cache or from `render`.
+    pub fn get_or_render(
         &self,
         source: Source,
         text: &str,
         with: &RenderInputs<'_>,
         render: impl FnOnce(&dyn Images) -> String,
     ) -> String {
-        // Shortcodes begin with a bracket; whether they are escaped is not worth knowing here.
+        // Shortcodes begin with a bracket. Escaped ones are not worth detecting here.
         if text.contains('[') || text.len() > MAX_TEXT {
             return render(with.images);
         }
@@ -130,21 +133,21 @@ impl RenderCache {
         {
             return entry.html.to_string();
         }
-        let asked = RecordingImages { images: with.images, ids: RefCell::default() };
-        let html = render(&asked);
-        let known = |id: u64| (id, with.images.known(id).cloned());
+        let recording = RecordingImages { images: with.images, ids: RefCell::default() };
+        let html = render(&recording);
+        let get = |id: u64| (id, with.images.get(id).cloned());
         let entry = Entry {
             html: html.as_str().into(),
             theme: Arc::clone(with.theme),
             options: Arc::clone(with.options),
-            images: asked.ids.into_inner().into_iter().map(known).collect(),
+            images: recording.ids.into_inner().into_iter().map(get).collect(),
         };
         self.0.insert(Key(source, text.into()), Arc::new(entry));
         html
     }
 }
 
-/// Images, and which of them were asked for.
+/// Records the ids of the images that are looked up.
 struct RecordingImages<'a> {
     images: &'a SiteImages,
     ids: RefCell<Vec<u64>>,
@@ -166,18 +169,18 @@ mod tests {
 
     use super::*;
 
-    /// Texts, and how often one was rendered.
+    /// A cache that counts renderings.
     #[derive(Default)]
-    struct Tried {
+    struct CountingCache {
         texts: RenderCache,
         rendered: Cell<usize>,
     }
 
-    impl Tried {
-        /// The HTML of a text that shows the image 7, and whether it was rendered for this.
+    impl CountingCache {
+        /// The HTML of a text that contains the image 7, and whether it was rendered by this call.
         fn html(&self, source: Source, text: &str, with: &RenderInputs<'_>) -> (String, bool) {
             let before = self.rendered.get();
-            let html = self.texts.of(source, text, with, |images| {
+            let html = self.texts.get_or_render(source, text, with, |images| {
                 self.rendered.set(before + 1);
                 let width = images.image(7).map_or(0, |image| image.width);
                 format!("{text} {source:?} {width}")
@@ -193,34 +196,34 @@ mod tests {
     }
 
     #[test]
-    fn a_text_is_rendered_once_for_each_of_its_circumstances() {
-        let tried = Tried::default();
+    fn a_text_is_rendered_once_for_the_same_inputs() {
+        let cache = CountingCache::default();
         let themes = [Arc::new(ActiveTheme::default()), Arc::new(ActiveTheme::default())];
         let options = [true, false].map(|smilies| {
             let (smilies_url, own_host) = (String::new(), String::new());
             Arc::new(TextOptions { smilies, smilies_url, own_host })
         });
-        let like_the_first = Arc::new(TextOptions::clone(&options[0]));
+        let equal_to_first = Arc::new(TextOptions::clone(&options[0]));
         let (small, large, none) = (images(1), images(100), SiteImages::default());
         let other_eight: SiteImages = [(7, Image { width: 1, ..Image::default() })].into_iter().collect();
         let with = |theme, options, images| RenderInputs { theme, options, images };
 
         let first = with(&themes[0], &options[0], &small);
-        assert_eq!(tried.html(Source::Content, "a", &first), ("a Content 1".to_owned(), true));
+        assert_eq!(cache.html(Source::Content, "a", &first), ("a Content 1".to_owned(), true));
         for again in [
             with(&themes[0], &options[0], &small),
-            with(&themes[0], &like_the_first, &small),
-            // An image that the text does not show is another.
+            with(&themes[0], &equal_to_first, &small),
+            // Only an image that the text does not contain differs.
             with(&themes[0], &options[0], &other_eight),
         ] {
-            assert_eq!(tried.html(Source::Content, "a", &again), ("a Content 1".to_owned(), false));
+            assert_eq!(cache.html(Source::Content, "a", &again), ("a Content 1".to_owned(), false));
         }
         assert_eq!(
-            tried.html(Source::Generated(5), "a", &first),
+            cache.html(Source::Generated(5), "a", &first),
             ("a Generated(5) 1".to_owned(), true),
-            "something else of it"
+            "another source"
         );
-        assert_eq!(tried.html(Source::Content, "b", &first), ("b Content 1".to_owned(), true), "another text");
+        assert_eq!(cache.html(Source::Content, "b", &first), ("b Content 1".to_owned(), true), "another text");
         for (now, width) in [
             (with(&themes[1], &options[0], &small), 1),
             (with(&themes[1], &options[1], &small), 1),
@@ -228,20 +231,20 @@ mod tests {
             (with(&themes[1], &options[1], &none), 0),
         ] {
             let html = format!("a Content {width}");
-            assert_eq!(tried.html(Source::Content, "a", &now), (html.clone(), true));
-            assert_eq!(tried.html(Source::Content, "a", &now), (html, false));
+            assert_eq!(cache.html(Source::Content, "a", &now), (html.clone(), true));
+            assert_eq!(cache.html(Source::Content, "a", &now), (html, false));
         }
     }
 
     #[test]
-    fn texts_that_may_count_over_an_answer_are_not_kept() {
-        let tried = Tried::default();
+    fn texts_with_shortcodes_are_not_cached() {
+        let cache = CountingCache::default();
         let (theme, images) = (Arc::new(ActiveTheme::default()), SiteImages::default());
         let (smilies_url, own_host) = (String::new(), String::new());
         let options = Arc::new(TextOptions { smilies: false, smilies_url, own_host });
         let with = RenderInputs { theme: &theme, options: &options, images: &images };
         for _ in 0..2 {
-            assert!(tried.html(Source::Content, "[audio src=a.mp3]", &with).1);
+            assert!(cache.html(Source::Content, "[audio src=a.mp3]", &with).1);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! A site with what renders it to HTML.
+//! A site with its rendering state.
 
 use std::{ops::Deref, sync::Arc};
 
@@ -6,24 +6,24 @@ use svc_site::Site;
 
 use crate::{feeds::Feeds, icons::Icons, render_cache::RenderCache, widgets::kind::WidgetKinds};
 
-/// A site with what renders it. It dereferences to its [`Site`], so that functions take the lowest layer that they need.
+/// A site with the registries and caches that rendering needs. Dereferences to [`Site`].
 pub struct SiteRenderer {
     /// The site.
     pub site: Arc<Site>,
-    /// The icons that blocks show.
+    /// Registered icons.
     pub icons: Icons,
-    /// The widget types.
+    /// Registered widget types.
     pub widgets: WidgetKinds,
-    /// Feeds of other sites.
+    /// Cache of external feeds.
     pub feeds: Feeds,
-    /// Rendered content and excerpts.
-    pub rendered: RenderCache,
+    /// Cache of rendered contents and excerpts.
+    pub render_cache: RenderCache,
 }
 
 impl SiteRenderer {
-    /// Renders this site with these icons and widget types.
+    /// A renderer with these icons and widget types, and empty caches.
     pub fn new(site: Arc<Site>, icons: Icons, widgets: WidgetKinds) -> Self {
-        SiteRenderer { site, icons, widgets, feeds: Feeds::default(), rendered: RenderCache::default() }
+        SiteRenderer { site, icons, widgets, feeds: Feeds::default(), render_cache: RenderCache::default() }
     }
 }
 

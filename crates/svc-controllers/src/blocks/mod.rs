@@ -1,4 +1,4 @@
-//! Block types and the rendering of one block, over REST.
+//! Block type routes and the block renderer.
 
 pub mod renderer;
 pub mod types;

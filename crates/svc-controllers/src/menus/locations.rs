@@ -1,4 +1,4 @@
-//! Places where the theme shows menus: list and fetch. For those who may change the theme's settings.
+//! Menu locations of the theme: list and fetch. Requires `edit_theme_options`.
 
 use std::sync::Arc;
 
@@ -14,10 +14,10 @@ use svc_site::{Access, Settings};
 use super::errors;
 use crate::{LINK_RELATION, RestSite, args::context_arg, caller, contexts::EMBED_VIEW_EDIT, respond};
 
-/// The object type that additional fields name.
+/// Object type of additional fields.
 const OBJECT: &str = "menu-location";
 
-/// A place, and the menu that is shown there.
+/// A menu location with its assigned menu.
 struct Location {
     name: String,
     description: String,
@@ -27,13 +27,13 @@ struct Location {
 #[rustfmt::skip]
 fn fields() -> Fields<Location, ()> {
     let mut f = Fields::<Location, ()>::new(OBJECT);
-    f.add("name", string().describe("The place's name for programs.").context(EMBED_VIEW_EDIT).readonly()).get(|l| l.name.clone());
-    f.add("description", string().describe("What people call the place.").context(EMBED_VIEW_EDIT).readonly()).get(|l| l.description.clone());
-    f.add("menu", integer().describe("Number of the menu that is shown there, zero without one.").context(EMBED_VIEW_EDIT).readonly()).get(|l| l.menu);
+    f.add("name", string().describe("The menu location's ID.").context(EMBED_VIEW_EDIT).readonly()).get(|l| l.name.clone());
+    f.add("description", string().describe("Display name of the menu location.").context(EMBED_VIEW_EDIT).readonly()).get(|l| l.description.clone());
+    f.add("menu", integer().describe("ID of the assigned menu, or 0.").context(EMBED_VIEW_EDIT).readonly()).get(|l| l.menu);
     f
 }
 
-/// The family of places.
+/// The menu location routes.
 pub struct MenuLocations {
     site: Arc<RestSite>,
     fields: Fields<Location, ()>,
@@ -41,7 +41,7 @@ pub struct MenuLocations {
 }
 
 impl MenuLocations {
-    /// The family on this site.
+    /// The menu location routes of this site.
     pub fn new(site: &Arc<RestSite>, extra: &ExtraFields) -> Self {
         MenuLocations { site: Arc::clone(site), fields: fields().with_extra(extra, OBJECT), extra: extra.clone() }
     }
@@ -103,7 +103,7 @@ impl Controller for MenuLocations {
     fn routes(&self) -> Vec<Route<Self>> {
         let schema = Schema::compile(self.fields.item_schema());
         let context = || Args::from([("context", context_arg())]);
-        let name = Args::from([("location", string().describe("Name of the place."))]);
+        let name = Args::from([("location", string().describe("The menu location's ID."))]);
         vec![
             Route::new("/menu-locations")
                 .schema(schema.clone())

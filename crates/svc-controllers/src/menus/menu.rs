@@ -1,8 +1,7 @@
-//! Menus: terms of their own taxonomy that know where they are shown.
+//! Menus: terms of the taxonomy `nav_menu`, assigned to menu locations.
 //!
-//! Who may write posts may see menus, who may change the theme's settings may change them. Reading is that of terms;
-//! writing has rules of its own: names are unique, slugs follow from names, and what a request does not say of the
-//! description is gone.
+//! Reading requires permission to edit posts of any type, writing requires `edit_theme_options`. Menus are read like other
+//! terms. Rules of writes: names are unique, slugs derive from names, and an update without a description clears it.
 
 use std::sync::Arc;
 
@@ -33,21 +32,21 @@ use crate::{
     },
 };
 
-/// The table of menus: that of terms, without what a menu has no page for, and with its places.
+/// The menu fields: those of terms without `count`, `link` and `taxonomy`, plus locations and `auto_add`.
 #[rustfmt::skip]
 fn fields(site: &Arc<RestSite>, taxonomy: &Taxonomy) -> TermFields {
     let mut f = term_fields::fields(site, taxonomy).without(&["count", "link", "taxonomy"]);
-    f.add("locations", array(string()).describe("Names of the places where the theme shows the menu.").context(VIEW_EDIT))
+    f.add("locations", array(string()).describe("Menu locations to which the menu is assigned.").context(VIEW_EDIT))
         .get(|t| t.settings.menu_places().of_menu(t.term.id).map(Value::from).collect::<Value>())
         .validate_with(known_locations(site))
         .set_nullable(|d, v: Option<Vec<String>>| d.locations = Some(v.unwrap_or_default()));
-    f.add("auto_add", boolean().describe("Whether new pages are put into the menu.").context(VIEW_EDIT))
+    f.add("auto_add", boolean().describe("Whether new pages are added to the menu.").context(VIEW_EDIT))
         .get(|t| t.settings.menu_places().gets_new_pages(t.term.id))
         .set_nullable(|d, v: Option<bool>| d.auto_add = Some(v.unwrap_or_default()));
     f
 }
 
-/// Refuses places that the site does not have.
+/// Rejects menu locations that are not registered.
 fn known_locations(site: &Arc<RestSite>) -> impl Fn(&Value, &str) -> Result<bool> + Send + Sync + 'static {
     let known: Vec<String> = site.menu_locations.keys().cloned().collect();
     let names = array(string()).compile();
@@ -60,14 +59,14 @@ fn known_locations(site: &Arc<RestSite>) -> impl Fn(&Value, &str) -> Result<bool
     }
 }
 
-/// The family of menus.
+/// The menu routes.
 pub struct Menus {
     site: Arc<RestSite>,
     terms: Arc<Terms>,
 }
 
 impl Menus {
-    /// The family of this taxonomy.
+    /// The routes of this taxonomy.
     pub fn new(site: &Arc<RestSite>, taxonomy: &Taxonomy, extra: &ExtraFields) -> Self {
         let terms = Terms::new(site, taxonomy, extra).with_fields(fields(site, taxonomy));
         Menus { site: Arc::clone(site), terms: Arc::new(terms) }
@@ -134,7 +133,7 @@ impl Menus {
         Ok(Response::new(json!({"deleted": true, "previous": previous})))
     }
 
-    /// Creates or changes a menu as the request says; gives it as stored.
+    /// Creates or updates a menu. Returns it as stored.
     async fn save(&self, req: &Request, existing: Option<TermId>) -> Result<Term> {
         if req.param("parent").is_some() {
             return Err(term_errors::not_hierarchical());
@@ -153,8 +152,8 @@ impl Controller for Menus {
     fn routes(&self) -> Vec<Route<Self>> {
         let fields = self.terms.fields();
         let schema = Schema::compile(fields.item_schema());
-        let id = integer().describe("Number that identifies the menu.");
-        let force = boolean().describe("Must be true: menus have no trash.").default(false);
+        let id = integer().describe("The menu's ID.");
+        let force = boolean().describe("Must be true: menus cannot be trashed.").default(false);
         vec![
             Route::new("/menus")
                 .schema(schema.clone())
@@ -172,7 +171,7 @@ impl Controller for Menus {
     }
 }
 
-/// Puts a draft on a menu, new or not.
+/// Stores a new or existing menu.
 fn store(tx: &mut Tx, draft: &TermDraft, existing: Option<TermId>) -> SiteResult<Term> {
     let before = match existing {
         Some(id) => Some(terms::get(tx, id, Some(svc_site::menus::item::MENU))?.ok_or_else(term_errors::not_found)?),
@@ -217,8 +216,8 @@ fn store(tx: &mut Tx, draft: &TermDraft, existing: Option<TermId>) -> SiteResult
     if let Some(locations) = &draft.locations {
         assignments::show_at(tx, menu.id, locations)?;
     }
-    if let Some(wanted) = draft.auto_add {
-        assignments::set_new_pages(tx, menu.id, wanted)?;
+    if let Some(auto_add) = draft.auto_add {
+        assignments::set_new_pages(tx, menu.id, auto_add)?;
     }
     Ok(menu)
 }
@@ -227,7 +226,7 @@ fn bad_request(error: Error) -> Error {
     error.with_status(400)
 }
 
-/// Deletes a menu with its items, wherever it was shown.
+/// Deletes a menu with its items and its location assignments.
 fn remove(tx: &mut Tx, id: TermId) -> SiteResult<()> {
     let menu = terms::get(tx, id, Some(svc_site::menus::item::MENU))?.ok_or_else(term_errors::not_found)?;
     for item in items_of(tx, id)? {

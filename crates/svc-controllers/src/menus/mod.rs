@@ -1,6 +1,6 @@
-//! Menus as classic themes show them: the menus, their items, and the places where they are shown.
+//! Menu, menu item and menu location routes, for classic themes.
 //!
-//! Menus are terms, items are posts; both families stand on those of terms and posts.
+//! Menus are terms and their items are posts, so both build on the routes of terms and posts.
 
 mod errors;
 pub(crate) mod items;
@@ -15,7 +15,7 @@ use crate::{RestSite, caller};
 pub(crate) use self::items::edit_args;
 pub use self::{items::MenuItems, locations::MenuLocations, menu::Menus};
 
-/// Whether the caller may see menus: whoever may change them, or write posts of any type that the interface serves.
+/// Rejects callers who may neither manage menus nor edit posts of any post type in the REST API.
 fn check_read(site: &RestSite, req: &Request) -> Result<()> {
     let settings = site.settings()?;
     let access = Access::new(site, &settings);

@@ -1,6 +1,6 @@
-//! Patterns: blocks to begin with, and their categories.
+//! Block patterns and their categories: built-in, registered by code, and of the active theme.
 //!
-//! Those that code registers, those that every site has, those of the active theme; whoever writes posts sees them.
+//! Reading requires permission to edit posts.
 
 mod directory;
 
@@ -26,35 +26,36 @@ pub use directory::PatternDirectory;
 pub use svc_site::patterns::registry::PatternCategory;
 pub use svc_site::patterns::registry::PatternRegistry;
 
-/// The caller may not see patterns.
+/// The caller may not view patterns.
 fn cannot_view(req: &Request) -> Error {
-    forbidden(req, "rest_cannot_view", "You are not allowed to see patterns.")
+    forbidden(req, "rest_cannot_view", "You are not allowed to view block patterns.")
 }
 
-/// A pattern as its members read it.
+/// A pattern with its content for editors.
 struct PatternItem {
     pattern: Pattern,
     content: String,
 }
 
-/// A list whose items are not described.
-fn words() -> SchemaBuilder {
+/// An array without an item schema.
+fn untyped_list() -> SchemaBuilder {
     untyped().keyword("type", "array")
 }
 
-/// A list, absent when it is empty.
-fn list(words: &[String]) -> Value {
-    if words.is_empty() { Value::Null } else { json!(words) }
+/// A list, or null if it is empty.
+fn list(items: &[String]) -> Value {
+    if items.is_empty() { Value::Null } else { json!(items) }
 }
 
-/// Categories that were renamed, with their names of today.
-const RENAMED: [(&str, &str); 3] = [("buttons", "call-to-action"), ("columns", "text"), ("query", "posts")];
+/// Renamed categories: old and current name.
+const RENAMED_CATEGORIES: [(&str, &str); 3] = [("buttons", "call-to-action"), ("columns", "text"), ("query", "posts")];
 
-/// The categories of a pattern by their names of today.
+/// The current names of a pattern's categories.
 fn categories(pattern: &Pattern) -> Vec<String> {
-    let today =
-        |name: &String| RENAMED.iter().find(|(old, _)| old == name).map_or(name.clone(), |(_, new)| (*new).to_owned());
-    pattern.categories.iter().map(today).collect()
+    let current_name = |name: &String| {
+        RENAMED_CATEGORIES.iter().find(|(old, _)| old == name).map_or(name.clone(), |(_, new)| (*new).to_owned())
+    };
+    pattern.categories.iter().map(current_name).collect()
 }
 
 #[rustfmt::skip]
@@ -62,30 +63,30 @@ fn fields() -> Fields<PatternItem, ()> {
     let mut f = Fields::<PatternItem, ()>::new("block-pattern");
     let sources = ["core", "plugin", "theme", "pattern-directory/core", "pattern-directory/theme", "pattern-directory/featured"];
     f.add("name", string().describe("The pattern's name.").context(VIEW_EDIT_EMBED).readonly()).get(|p| p.pattern.slug.clone());
-    f.add("title", string().describe("What people call the pattern.").context(VIEW_EDIT_EMBED).readonly()).get(|p| p.pattern.title.clone());
-    f.add("content", string().describe("The pattern's blocks.").context(VIEW_EDIT_EMBED).readonly()).get(|p| p.content.clone());
-    f.add("description", string().describe("What the pattern is for.").context(VIEW_EDIT_EMBED).readonly()).get(|p| p.pattern.description.clone());
-    f.add("viewport_width", number().describe("Width of the pattern's preview, in pixels.").context(VIEW_EDIT_EMBED).readonly()).get(|p| p.pattern.viewport_width);
-    f.add("inserter", boolean().describe("Whether people can choose the pattern.").context(VIEW_EDIT_EMBED).readonly()).get(|p| p.pattern.inserter);
-    f.add("categories", words().describe("Categories of the pattern.").context(VIEW_EDIT_EMBED).readonly()).get(|p| list(&categories(&p.pattern)));
-    f.add("keywords", words().describe("Words that the pattern is found by.").context(VIEW_EDIT_EMBED).readonly()).get(|p| list(&p.pattern.keywords));
-    f.add("block_types", words().describe("Blocks that the pattern can stand for.").context(VIEW_EDIT_EMBED).readonly()).get(|p| list(&p.pattern.block_types));
-    f.add("post_types", words().describe("Types of posts that the pattern is for.").context(VIEW_EDIT_EMBED).readonly()).get(|p| list(&p.pattern.post_types));
-    f.add("template_types", words().describe("Templates that the pattern is for.").context(VIEW_EDIT_EMBED).readonly()).get(|p| list(&p.pattern.template_types));
-    f.add("source", string().describe("Who brings the pattern.").one_of(sources).context(VIEW_EDIT_EMBED).readonly()).get(|p| p.pattern.source.clone());
+    f.add("title", string().describe("The pattern's title.").context(VIEW_EDIT_EMBED).readonly()).get(|p| p.pattern.title.clone());
+    f.add("content", string().describe("The pattern's content.").context(VIEW_EDIT_EMBED).readonly()).get(|p| p.content.clone());
+    f.add("description", string().describe("The pattern's description.").context(VIEW_EDIT_EMBED).readonly()).get(|p| p.pattern.description.clone());
+    f.add("viewport_width", number().describe("Preferred width of the pattern's preview, in pixels.").context(VIEW_EDIT_EMBED).readonly()).get(|p| p.pattern.viewport_width);
+    f.add("inserter", boolean().describe("Whether the inserter offers the pattern.").context(VIEW_EDIT_EMBED).readonly()).get(|p| p.pattern.inserter);
+    f.add("categories", untyped_list().describe("Names of the pattern's categories.").context(VIEW_EDIT_EMBED).readonly()).get(|p| list(&categories(&p.pattern)));
+    f.add("keywords", untyped_list().describe("Search keywords of the pattern.").context(VIEW_EDIT_EMBED).readonly()).get(|p| list(&p.pattern.keywords));
+    f.add("block_types", untyped_list().describe("Block types that the pattern can be used for.").context(VIEW_EDIT_EMBED).readonly()).get(|p| list(&p.pattern.block_types));
+    f.add("post_types", untyped_list().describe("Post types that the pattern is restricted to.").context(VIEW_EDIT_EMBED).readonly()).get(|p| list(&p.pattern.post_types));
+    f.add("template_types", untyped_list().describe("Template types that the pattern fits.").context(VIEW_EDIT_EMBED).readonly()).get(|p| list(&p.pattern.template_types));
+    f.add("source", string().describe("Origin of the pattern.").one_of(sources).context(VIEW_EDIT_EMBED).readonly()).get(|p| p.pattern.source.clone());
     f
 }
 
 #[rustfmt::skip]
 fn category_fields() -> Fields<PatternCategory, ()> {
     let mut f = Fields::<PatternCategory, ()>::new("block-pattern-category");
-    f.add("name", string().describe("The category's name for programs.").context(VIEW_EDIT_EMBED).readonly()).get(|c| c.name.clone());
-    f.add("label", string().describe("What people call the category.").context(VIEW_EDIT_EMBED).readonly()).get(|c| c.label.clone());
-    f.add("description", string().describe("What the category's patterns are for.").context(VIEW_EDIT_EMBED).readonly()).get(|c| c.description.clone());
+    f.add("name", string().describe("The category's name.").context(VIEW_EDIT_EMBED).readonly()).get(|c| c.name.clone());
+    f.add("label", string().describe("Display name of the category.").context(VIEW_EDIT_EMBED).readonly()).get(|c| c.label.clone());
+    f.add("description", string().describe("The category's description.").context(VIEW_EDIT_EMBED).readonly()).get(|c| c.description.clone());
     f
 }
 
-/// The family of patterns and their categories.
+/// The routes of patterns and pattern categories.
 pub struct Patterns {
     site: Arc<RestSite>,
     fields: Fields<PatternItem, ()>,
@@ -94,7 +95,7 @@ pub struct Patterns {
 }
 
 impl Patterns {
-    /// The family on this site.
+    /// The pattern routes of this site.
     pub fn new(site: &Arc<RestSite>, extra: &ExtraFields) -> Self {
         Patterns {
             site: Arc::clone(site),
@@ -120,7 +121,7 @@ impl Patterns {
             let content =
                 if plan.wants("content") { shown(&self.site, &types, &theme, pattern) } else { String::new() };
             let mut data = plan.prepare(&PatternItem { pattern: pattern.clone(), content });
-            // What a pattern does not say is not shown.
+            // Missing properties are omitted.
             data.retain(|_, value| !value.is_null());
             respond::add_extra(&self.extra, "block-pattern", &mut data, &req, &view).await?;
             items.push(respond::with_links(data, None, &req));

@@ -1,4 +1,4 @@
-//! Stores what a request makes of a template: one transaction, all of it or nothing.
+//! Creates, updates, resets and deletes templates.
 
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ use super::{Templates, already_trashed, not_found, other_theme};
 use crate::{caller, errors, respond};
 
 impl Templates {
-    /// Creates a template, or changes one; a file of the theme becomes a post.
+    /// Creates or updates a template in one transaction. Updating a theme file creates a post for it.
     pub(super) async fn save(
         &self,
         req: &Request,
@@ -69,14 +69,14 @@ impl Templates {
         }
         let (site, post_type, settings) = (Arc::clone(&self.site), self.post_type.clone(), Arc::clone(settings));
         let (kind, urls) = (self.kind, Arc::clone(&settings));
-        let address = move |row: &Post| urls.urls.post(row, &post_type, &PermalinkParts::default());
+        let url = move |row: &Post| urls.urls.post(row, &post_type, &PermalinkParts::default());
         let post_type = self.post_type.clone();
         let row = self
             .site
             .write(move |tx| {
                 let mut change = change.clone();
                 if change.row.id.is_none() {
-                    insert(tx, &mut change, kind, &address)?;
+                    insert(tx, &mut change, kind, &url)?;
                 } else {
                     let now = posts::get(tx, change.row.id)?.ok_or_else(not_found)?;
                     change.rebase(now);
@@ -99,16 +99,16 @@ impl Templates {
         self.site.read(|db| lookup.of_post(db, kind, row))?.ok_or_else(not_found)
     }
 
-    /// Lets the blocks of a draft remember those that want to stand by them; gives those that the whole remembers.
+    /// Records in the draft's blocks which hooked blocks were handled. Returns the names to store for the root.
     fn keep_hooks(&self, draft: &mut TemplateDraft, settings: &Settings) -> Vec<String> {
         let types = self.site.block_types(settings);
         let Some(content) = draft.content.as_mut().filter(|_| !types.hooks().is_empty()) else { return Vec::new() };
-        let kept = types.hooks().kept(content, self.kind.root("").as_ref());
-        *content = kept.content;
-        kept.names
+        let handled = types.hooks().kept(content, self.kind.root("").as_ref());
+        *content = handled.content;
+        handled.names
     }
 
-    /// The row that a draft makes.
+    /// The post to store.
     fn row(
         &self,
         draft: &TemplateDraft,
@@ -134,10 +134,10 @@ impl Templates {
         if let Some(author) = draft.author.filter(|author| *author != 0) {
             row.author = UserId(author);
         }
-        // What is given, what it was, nothing.
+        // The request's value, or the stored one, or empty.
         let (title, content, excerpt) = match existing {
             Some(Template { post: None, title, content, description, .. }) => (&**title, &**content, &**description),
-            // Not what is shown of a saved one: that may be made of its slug.
+            // The stored title, because the displayed one may derive from the slug.
             _ => (&*row.title, &*row.content, &*row.excerpt),
         };
         let text = |given: &Option<String>, was: &str, save: fn(&str, bool) -> String| {
@@ -150,7 +150,7 @@ impl Templates {
         row
     }
 
-    /// The place of a part: what is given, that of the theme's file, none in particular. A saved part keeps its own.
+    /// The area of a part to store: the request's, the theme file's, or the default. `None` leaves the stored area.
     fn area(&self, draft: &TemplateDraft, existing: Option<&Template>) -> Option<String> {
         if self.kind != Kind::Part {
             return None;
@@ -163,7 +163,7 @@ impl Templates {
         }
     }
 
-    /// Takes back what the site has made of a file of the theme.
+    /// Resets a template to its theme file: deletes its post and returns the file.
     pub(super) async fn reset(&self, template: Template, settings: &Arc<Settings>) -> Result<Template> {
         let lookup = TemplateLookup::new(&self.site, settings);
         let file = lookup.of_theme(self.kind, &template.id()).ok_or_else(not_found)?;
@@ -173,7 +173,7 @@ impl Templates {
         Ok(file)
     }
 
-    /// Deletes a post for good.
+    /// Deletes a post permanently.
     pub(super) async fn remove(&self, id: PostId) -> Result<()> {
         self.site.write(move |tx| Ok(posts::delete(tx, id)?.map(drop).ok_or_else(not_found)?)).await
     }

@@ -1,4 +1,4 @@
-//! Errors of widgets: refusals, and those of the site.
+//! Errors of the widget routes.
 
 use svc_routing::Request;
 use svc_schema::Error;
@@ -6,6 +6,6 @@ use svc_schema::Error;
 pub(crate) use svc_site::errors::widgets::*;
 
 refusals! {
-    /// The caller may not set widgets.
-    cannot_manage = "rest_cannot_manage_widgets" "You are not allowed to set the widgets of this site.";
+    /// The caller may not manage widgets.
+    cannot_manage = "rest_cannot_manage_widgets" "You are not allowed to manage widgets on this site.";
 }

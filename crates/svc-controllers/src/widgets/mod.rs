@@ -1,7 +1,7 @@
-//! Widgets: small pieces of a page that stand in sidebars, as classic themes show them.
+//! Widget, sidebar and widget type routes, for classic themes.
 //!
-//! Code registers sidebars ([`Sidebar`]) and kinds of widgets ([`WidgetKind`]); what stands where, and how each widget is
-//! set, is kept in the site's options.
+//! Sidebars ([`Sidebar`]) and widget types ([`WidgetType`](svc_render::widgets::kind::WidgetKind)) are registered by code.
+//! The widgets of each sidebar and their settings are stored in options.
 
 mod errors;
 mod fields;
@@ -18,21 +18,21 @@ use crate::{RestSite, caller};
 pub use self::routes::WidgetRoutes;
 pub use self::sidebars::SidebarRoutes;
 pub use self::types::WidgetTypeRoutes;
-pub use svc_render::widgets::show::Showing;
+pub use svc_render::widgets::render::WidgetContext;
 pub use svc_site::widgets::instance::Instance;
 
-/// Whether the caller may set widgets.
+/// Whether the caller may manage widgets.
 fn may_manage(site: &RestSite, req: &Request) -> Result<bool> {
     let settings = site.settings()?;
     Ok(Access::new(site, &settings).can(&caller(req), "edit_theme_options"))
 }
 
-/// Refuses callers who may not set widgets.
+/// Rejects callers who may not manage widgets.
 fn check_manage(site: &RestSite, req: &Request) -> Result<()> {
     if may_manage(site, req)? { Ok(()) } else { Err(errors::cannot_manage(req)) }
 }
 
-/// Whether everybody sees what stands in a sidebar.
-fn is_open(site: &RestSite, sidebar: &str) -> bool {
+/// Whether everyone may read the widgets in a sidebar.
+fn is_public(site: &RestSite, sidebar: &str) -> bool {
     site.sidebars.get(sidebar).is_some_and(|sidebar| sidebar.show_in_rest)
 }

@@ -1,4 +1,4 @@
-//! Images of the site as HTML: the file of a size, and the others to choose from.
+//! Renders `img` elements of attachments, with `srcset`.
 
 use serde_json::Value;
 use svc_blocks::data::{ImageLoading, ImageRequest};
@@ -7,8 +7,8 @@ use svc_model::Post;
 use svc_store::{Meta, StoredText};
 use svc_text::{esc_attr, esc_url};
 
-/// The files of an attachment as its metadata names them; nothing when it is no image.
-pub fn files(post: &Post, meta: &Meta, uploads_url: &str) -> Option<Image> {
+/// The original and sizes of an attachment, from its metadata; `None` if it is not an image.
+pub(crate) fn files(post: &Post, meta: &Meta, uploads_url: &str) -> Option<Image> {
     if !post.mime_type.starts_with("image/") {
         return None;
     }
@@ -30,40 +30,40 @@ pub fn files(post: &Post, meta: &Meta, uploads_url: &str) -> Option<Image> {
     })
 }
 
-/// The tag of an attachment in the size asked for, or in its own when it has no such file.
+/// The `img` element of an attachment in the requested size, or of the original if the size does not exist.
 ///
 /// Source: `wp_get_attachment_image`.
-pub fn tag(image: &Image, meta: &Meta, wish: &ImageRequest) -> String {
+pub(crate) fn tag(image: &Image, meta: &Meta, request: &ImageRequest) -> String {
     let data = meta.first("_wp_attachment_metadata").map(StoredText::json).unwrap_or_default();
-    let chosen = data["sizes"][wish.size.as_str()]["file"].as_str();
+    let chosen = data["sizes"][request.size.as_str()]["file"].as_str();
     let folder = image.file.rsplit_once('/').map_or("", |(folder, _)| folder);
-    let (address, (width, height)) = match chosen.and_then(|file| Some((file, image.dimensions(file)?))) {
+    let (url, (width, height)) = match chosen.and_then(|file| Some((file, image.dimensions(file)?))) {
         Some((file, size)) => (format!("{}/{folder}/{file}", image.uploads_url), size),
         None => (format!("{}/{}", image.uploads_url, image.file), (image.width, image.height)),
     };
-    let alt = match &wish.alt {
+    let alt = match &request.alt {
         Some(alt) => alt.clone(),
         None => svc_text::strip_all_tags(meta.text("_wp_attachment_image_alt"), false),
     };
     let mut out = format!(
         "<img width=\"{width}\" height=\"{height}\" src=\"{}\" class=\"{}\" alt=\"{}\"",
-        esc_url(&address),
-        esc_attr(&wish.class),
+        esc_url(&url),
+        esc_attr(&request.class),
         esc_attr(&alt)
     );
-    for (name, value) in &wish.more {
+    for (name, value) in &request.more {
         out.push_str(&format!(" {name}=\"{}\"", esc_attr(value)));
     }
-    if let Some(style) = &wish.style {
+    if let Some(style) = &request.style {
         out.push_str(&format!(" style=\"{}\"", esc_attr(style)));
     }
-    out.push_str(match wish.loading {
+    out.push_str(match request.loading {
         ImageLoading::Late => " decoding=\"async\" loading=\"lazy\"",
         ImageLoading::First => " decoding=\"async\" fetchpriority=\"high\"",
         ImageLoading::Content => "",
     });
-    if let Some(srcset) = image.srcset(&address, (width, height)) {
-        let auto = if wish.loading == ImageLoading::Late { "auto, " } else { "" };
+    if let Some(srcset) = image.srcset(&url, (width, height)) {
+        let auto = if request.loading == ImageLoading::Late { "auto, " } else { "" };
         out.push_str(&format!(" srcset=\"{}\" sizes=\"{auto}{}\"", esc_attr(&srcset), sizes(width)));
     }
     out.push_str(" />");

@@ -1,6 +1,6 @@
-//! Blocks of a site: the types that are known, and what dynamic ones show.
+//! Renders dynamic blocks over a snapshot of the store.
 
-pub mod images;
+mod images;
 pub mod site_blocks;
 
 use std::{
@@ -30,28 +30,34 @@ use crate::{
 
 pub use crate::blocks::site_blocks::BlockViewer;
 
-/// Runs with the site's dynamic blocks, which ask the store over this snapshot.
+/// Calls `run` with the renderers of the site's dynamic blocks, which read from this snapshot.
+///
+/// # Errors
+/// Errors of the store.
 pub fn with_blocks<T>(
     site: &SiteRenderer,
     settings: &Settings,
-    reader: &BlockViewer,
+    viewer: &BlockViewer,
     db: &mut Db,
     run: impl FnOnce(&CoreBlocks<'_>) -> T,
 ) -> SiteResult<T> {
-    with_page(site, settings, reader, db, (None, None), run)
+    with_page(site, settings, viewer, db, (None, None), run)
 }
 
-/// [`with_blocks`] on a page that shows this list, or this post.
+/// [`with_blocks`] on a page that shows a list of posts, or a post.
+///
+/// # Errors
+/// Errors of the store.
 pub fn with_page<T>(
     site: &SiteRenderer,
     settings: &Settings,
-    reader: &BlockViewer,
+    viewer: &BlockViewer,
     db: &mut Db,
     (list, post): (Option<ListContext>, Option<Post>),
     run: impl FnOnce(&CoreBlocks<'_>) -> T,
 ) -> SiteResult<T> {
     let types = site.block_types(settings);
-    let data = SiteBlocks::new(site, settings, reader, db);
+    let data = SiteBlocks::new(site, settings, viewer, db);
     if let Some(list) = list {
         data.show(list);
     }
@@ -59,21 +65,20 @@ pub fn with_page<T>(
         data.show_post(post);
     }
     let blocks = CoreBlocks::new(&types, &data);
-    let made = run(&blocks);
+    let output = run(&blocks);
     if blocks.is_truncated() {
-        let most = svc_blocks::MAX_BYTES;
-        tracing::warn!("dynamic blocks were left out: they would render more than {most} bytes");
+        let limit = svc_blocks::MAX_BYTES;
+        tracing::warn!("omitted dynamic blocks because their output exceeds {limit} bytes");
     }
     drop(blocks);
     match data.failure() {
         Some(failure) => Err(failure),
-        None => Ok(made),
+        None => Ok(output),
     }
 }
 
-/// Whether content holds blocks whose HTML is made by code.
+/// Whether content contains dynamic blocks or block bindings.
 fn has_dynamic(types: &BlockTypes, content: &str) -> bool {
-    // What is bound to values from elsewhere asks for them.
     let is_bound = content.contains("\"bindings\"");
     is_bound
         || content.split("<!-- wp:").skip(1).any(|rest| {
@@ -83,41 +88,47 @@ fn has_dynamic(types: &BlockTypes, content: &str) -> bool {
         })
 }
 
-/// Texts of posts to render: whether contents and excerpts are wanted, and of how many words.
+/// Selects the texts to render.
 #[derive(Clone, Copy, Debug)]
 pub struct Wanted {
+    /// Render contents.
     pub content: bool,
+    /// Render excerpts.
     pub excerpt: bool,
+    /// Maximum number of words of a generated excerpt.
     pub words: usize,
 }
 
-/// The texts of those posts whose blocks ask the store; nothing for the others. The same question is asked once for all.
+/// Renders the texts of posts with dynamic blocks; empty for other posts. Queries are shared by all posts.
+///
+/// # Errors
+/// Errors of the store.
 pub fn rendered(
     site: &SiteRenderer,
     settings: &Settings,
-    reader: impl FnOnce() -> BlockViewer,
+    viewer: impl FnOnce() -> BlockViewer,
     db: &mut Db,
     rows: &[Post],
     wanted: Wanted,
     with: &render::RenderOptions<'_>,
 ) -> SiteResult<Vec<Rendered>> {
-    let nothing = || vec![Rendered::default(); rows.len()];
+    let none = || vec![Rendered::default(); rows.len()];
     if !wanted.content && !wanted.excerpt {
-        return Ok(nothing());
+        return Ok(none());
     }
     let types = site.block_types(settings);
     let has_hooks = !types.hooks().is_empty();
-    let is_live: Vec<bool> = rows.iter().map(|post| has_hooks || has_dynamic(&types, &post.content)).collect();
-    if !is_live.contains(&true) {
-        return Ok(nothing());
+    let is_dynamic: Vec<bool> = rows.iter().map(|post| has_hooks || has_dynamic(&types, &post.content)).collect();
+    if !is_dynamic.contains(&true) {
+        return Ok(none());
     }
     let mut meta = HashMap::new();
     if has_hooks {
         meta = meta::load(db, MetaKind::Post, &rows.iter().map(|post| post.id.0).collect::<Vec<_>>())?;
     }
-    with_blocks(site, settings, &reader(), db, |blocks| {
-        let texts = |(post, is_live): (&Post, &bool)| {
-            if !is_live {
+    with_blocks(site, settings, &viewer(), db, |blocks| {
+        let texts = |(post, is_dynamic): (&Post, &bool)| {
+            if !is_dynamic {
                 return Rendered::default();
             }
             let ignored = meta.get(&post.id.0).map_or("", |stored| stored.text(IGNORED_HOOKS));
@@ -132,20 +143,20 @@ pub fn rendered(
                 excerpt: wanted.excerpt.then(|| render::excerpt(site, settings, post, &with, wanted.words)),
             })
         };
-        rows.iter().zip(&is_live).map(texts).collect()
+        rows.iter().zip(&is_dynamic).map(texts).collect()
     })
 }
 
-/// The feed of another site. One that has not been fetched yet is noted as missing.
-fn feed_of_others(
+/// Items of an external feed. A feed that is not cached is recorded as missing.
+fn external_feed(
     site: &SiteRenderer,
     settings: &Settings,
     missing: &Missing,
-    address: &str,
+    url: &str,
     items: u64,
 ) -> Option<Rc<Vec<FeedItem>>> {
-    let Some(read) = site.feeds.get(address) else {
-        missing.note(address);
+    let Some(cached) = site.feeds.get(url) else {
+        missing.record(url);
         return None;
     };
     let item = |item: &Item| FeedItem {
@@ -155,43 +166,45 @@ fn feed_of_others(
         author: item.author.clone(),
         text: item.text.clone(),
     };
-    let wanted = usize::try_from(items).unwrap_or(usize::MAX);
-    Some(Rc::new(read?.iter().take(wanted).map(item).collect()))
+    let limit = usize::try_from(items).unwrap_or(usize::MAX);
+    Some(Rc::new(cached?.iter().take(limit).map(item).collect()))
 }
 
-/// A post's content as everybody sees it on the page with this address, or its excerpt of so many words.
+/// A post's content as anonymous visitors see it on the page at this URL, or its excerpt of at most `excerpt` words.
 ///
 /// # Errors
-/// Those of the store.
+/// Errors of the store.
 pub fn on_page(
     site: &SiteRenderer,
     settings: &Arc<Settings>,
     post: &Post,
-    address: &str,
+    url: &str,
     excerpt: Option<usize>,
 ) -> Result<String, Error> {
     let wanted = Wanted { content: excerpt.is_none(), excerpt: excerpt.is_some(), words: excerpt.unwrap_or_default() };
     let (images, page) = (images_of(site, settings, post), Mutex::default());
     let with = render::RenderOptions::new(&images, &page);
-    let plain = |made: Option<String>| {
-        made.unwrap_or_else(|| match excerpt {
+    let or_static = |rendered: Option<String>| {
+        rendered.unwrap_or_else(|| match excerpt {
             Some(words) => render::excerpt(site, settings, post, &with, words),
             None => render::content(site, settings, post, &with),
         })
     };
     let types = site.block_types(settings);
     if types.hooks().is_empty() && !has_dynamic(&types, &post.content) {
-        return Ok(plain(None));
+        return Ok(or_static(None));
     }
-    let reader = || BlockViewer { address: address.to_owned(), ..BlockViewer::default() };
-    let made = site.read(|db| rendered(site, settings, reader, db, std::slice::from_ref(post), wanted, &with))?;
-    let made = made.into_iter().next().unwrap_or_default();
-    Ok(plain(made.content.or(made.excerpt)))
+    let viewer = || BlockViewer { address: url.to_owned(), ..BlockViewer::default() };
+    let texts = site.read(|db| rendered(site, settings, viewer, db, std::slice::from_ref(post), wanted, &with))?;
+    let text = texts.into_iter().next().unwrap_or_default();
+    Ok(or_static(text.content.or(text.excerpt)))
 }
 
 /// Texts of a post that were rendered while it was loaded.
 #[derive(Clone, Debug, Default)]
 pub struct Rendered {
+    /// The content as HTML.
     pub content: Option<String>,
+    /// The excerpt as HTML.
     pub excerpt: Option<String>,
 }

@@ -1,7 +1,7 @@
-//! What the site tells its dynamic blocks: questions become queries, answers are remembered while a response is made.
+//! Implements [`BlockData`] over the database, with a cache per response.
 //!
-//! Whatever is asked about one post of a list is loaded for the whole list, so that the number of queries grows with the
-//! number of different lists and not with what they hold; beyond a bound there are no more answers.
+//! Related data of a post in a list is loaded for the whole list, so that the number of queries depends on the number of
+//! lists and not on their lengths. It is limited per response; data beyond the limit is empty.
 
 use std::{
     cell::{Cell, OnceCell, RefCell},
@@ -37,51 +37,51 @@ use svc_store::{
 
 use crate::{
     SiteRenderer,
-    blocks::{feed_of_others, images},
+    blocks::{external_feed, images},
     class_list::class_list,
     content as render,
     feeds::Missing,
     page_template::ListContext,
 };
 
-/// Different questions that one response may put to the store.
-const MAX_QUESTIONS: u32 = 200;
-/// Pages that a list of pages holds.
+/// Maximum number of reads per response. A read may take several queries.
+const MAX_READS: u32 = 200;
+/// Maximum number of pages in a list of pages.
 const MAX_PAGES: u64 = 2_000;
-/// Terms that a list of terms holds.
+/// Maximum number of terms in a list of terms.
 const MAX_TERMS: u64 = 2_000;
 
-/// Who reads, and where.
+/// The viewer of a page, and the page's URL.
 #[derive(Clone, Debug, Default)]
 pub struct BlockViewer {
-    /// Who it is.
+    /// The authenticated user, or anonymous.
     pub caller: Caller,
-    /// The address that was asked for.
+    /// The requested URL.
     pub address: String,
-    /// What proves that he asks to be logged out.
+    /// Nonce for the log-out link.
     pub logout_nonce: String,
-    /// Feeds of other sites that were not known yet.
+    /// Collects feeds that are not cached yet.
     pub missing: Missing,
-    /// The posts with a password that the reader has opened.
+    /// Password-protected posts that the viewer has unlocked.
     pub opened: OpenedPosts,
 }
 
-/// The site as its blocks ask it, over one snapshot.
+/// Data for dynamic blocks, read from one snapshot.
 pub struct SiteBlocks<'a> {
     site: &'a SiteRenderer,
     settings: &'a Settings,
-    reader: &'a BlockViewer,
+    viewer: &'a BlockViewer,
     db: RefCell<&'a mut Db>,
     facts: SiteFacts,
-    left: Cell<u32>,
+    reads_left: Cell<u32>,
     failure: RefCell<Option<SiteError>>,
     posts: RefCell<HashMap<PostId, Option<Rc<PostView>>>>,
     lists: RefCell<HashMap<PostsQuery, Rc<Posts>>>,
-    neighbours: RefCell<HashMap<(PostId, bool, String), Option<Rc<PostView>>>>,
+    adjacent_posts: RefCell<HashMap<(PostId, bool, String), Option<Rc<PostView>>>>,
     terms_of: RefCell<HashMap<PostId, Vec<Term>>>,
     term_links: RefCell<HashMap<TermId, Rc<TermView>>>,
     term_lists: RefCell<HashMap<TermsQuery, Rc<Vec<Rc<TermView>>>>>,
-    people: RefCell<HashMap<UserId, Option<Rc<AuthorView>>>>,
+    authors: RefCell<HashMap<UserId, Option<Rc<AuthorView>>>>,
     comment_lists: RefCell<HashMap<CommentsQuery, Rc<Vec<Rc<CommentView>>>>>,
     comments: RefCell<HashMap<CommentId, Option<Rc<CommentView>>>>,
     attachments: RefCell<HashMap<PostId, Option<Rc<(Post, Meta)>>>>,
@@ -93,22 +93,23 @@ pub struct SiteBlocks<'a> {
 }
 
 impl<'a> SiteBlocks<'a> {
-    pub fn new(site: &'a SiteRenderer, settings: &'a Settings, reader: &'a BlockViewer, db: &'a mut Db) -> Self {
+    /// Data for this viewer, read from `db`. Nothing is read yet except options.
+    pub fn new(site: &'a SiteRenderer, settings: &'a Settings, viewer: &'a BlockViewer, db: &'a mut Db) -> Self {
         SiteBlocks {
             site,
             settings,
-            reader,
+            viewer,
             db: RefCell::new(db),
-            facts: facts(site, settings, reader),
-            left: Cell::new(MAX_QUESTIONS),
+            facts: facts(site, settings, viewer),
+            reads_left: Cell::new(MAX_READS),
             failure: RefCell::default(),
             posts: RefCell::default(),
             lists: RefCell::default(),
-            neighbours: RefCell::default(),
+            adjacent_posts: RefCell::default(),
             terms_of: RefCell::default(),
             term_links: RefCell::default(),
             term_lists: RefCell::default(),
-            people: RefCell::default(),
+            authors: RefCell::default(),
             comment_lists: RefCell::default(),
             comments: RefCell::default(),
             attachments: RefCell::default(),
@@ -120,7 +121,7 @@ impl<'a> SiteBlocks<'a> {
         }
     }
 
-    /// Makes this the list that the page shows.
+    /// Sets the list that the page shows.
     pub fn show(&self, list: ListContext) {
         let posts = Posts { items: self.views(list.posts), total: list.total };
         let main = MainQuery {
@@ -132,69 +133,69 @@ impl<'a> SiteBlocks<'a> {
             title: list.title,
             searched: list.searched,
         };
-        // A page shows one list; another one would change nothing.
+        // A page shows one list: the first one that is set.
         drop(self.main.set(Rc::new(main)));
     }
 
-    /// Makes this the post that the page shows: as it is given, which may be a preview of what is stored.
+    /// Sets the post that the page shows. It may differ from the stored one, as in previews.
     pub fn show_post(&self, post: Post) {
         drop(self.views(vec![post]));
     }
 
-    /// What went wrong with the store meanwhile.
+    /// The first store error, if any.
     pub fn failure(self) -> Option<SiteError> {
         self.failure.into_inner()
     }
 
-    /// Puts a question to the store: nothing when it fails, which is remembered, or when there were too many.
-    fn ask<T: Default>(&self, question: impl FnOnce(&mut Db) -> SiteResult<T>) -> T {
-        let Some(left) = self.left.get().checked_sub(1) else { return T::default() };
+    /// Reads from the store. Returns the default value after a failure, which is recorded, or beyond [`MAX_READS`].
+    fn read<T: Default>(&self, query: impl FnOnce(&mut Db) -> SiteResult<T>) -> T {
+        let Some(reads_left) = self.reads_left.get().checked_sub(1) else { return T::default() };
         if self.failure.borrow().is_some() {
             return T::default();
         }
-        self.left.set(left);
-        question(&mut self.db.borrow_mut()).unwrap_or_else(|fail| {
-            self.failure.replace(Some(fail));
+        self.reads_left.set(reads_left);
+        query(&mut self.db.borrow_mut()).unwrap_or_else(|error| {
+            self.failure.replace(Some(error));
             T::default()
         })
     }
 
-    /// An answer that was given before, or one that is asked for now.
-    fn once<K: Hash + Eq + Clone, V: Clone>(
+    /// Returns a cached value, or computes and caches it.
+    fn get_or_load<K: Hash + Eq + Clone, V: Clone>(
         &self,
-        memo: &RefCell<HashMap<K, V>>,
+        cache: &RefCell<HashMap<K, V>>,
         key: &K,
-        find: impl FnOnce() -> V,
+        load: impl FnOnce() -> V,
     ) -> V {
-        if let Some(known) = memo.borrow().get(key) {
-            return known.clone();
+        if let Some(cached) = cache.borrow().get(key) {
+            return cached.clone();
         }
-        let found = find();
-        memo.borrow_mut().insert(key.clone(), found.clone());
-        found
+        let loaded = load();
+        cache.borrow_mut().insert(key.clone(), loaded.clone());
+        loaded
     }
 
-    /// Posts with what their blocks show: one query per kind of related data. Those that the reader may not see are left
-    /// out. Their terms, authors and pictures are remembered too.
+    /// Posts with related data, loaded with one query per kind of data. Posts that the viewer may not read are left out.
+    /// Their terms, authors and thumbnails are cached as well.
     fn views(&self, rows: Vec<Post>) -> Vec<Rc<PostView>> {
-        let (site, settings, caller) = (self.site, self.settings, &self.reader.caller);
-        let views: Vec<Rc<PostView>> = self.ask(|db| {
+        let (site, settings, caller) = (self.site, self.settings, &self.viewer.caller);
+        let views: Vec<Rc<PostView>> = self.read(|db| {
             let ids: Vec<PostId> = rows.iter().map(|post| post.id).collect();
-            let numbers: Vec<i64> = ids.iter().map(|id| id.0).collect();
+            let raw_ids: Vec<i64> = ids.iter().map(|id| id.0).collect();
             let mut links = permalinks::of_posts(db, site, settings, &rows)?;
-            let mut of_posts = meta::load(db, MetaKind::Post, &numbers)?;
+            let mut post_meta = meta::load(db, MetaKind::Post, &raw_ids)?;
             let mut terms = terms::of_objects(db, &ids)?;
             let access = Access::of_posts(site, settings, db, &rows)?;
             let mut views = Vec::new();
             for post in rows.into_iter().filter(|post| access.can_read_inside(caller, post)) {
-                let stored = of_posts.remove(&post.id.0).unwrap_or_default();
-                let of_post = terms.remove(&post.id).unwrap_or_default();
+                let stored = post_meta.remove(&post.id.0).unwrap_or_default();
+                let post_terms = terms.remove(&post.id).unwrap_or_default();
                 let thumbnail = svc_php::numeric::text_to_int(stored.text("_thumbnail_id"));
                 let classes = match site.types.get(&post.post_type) {
-                    Some(kind) => class_list(site, &post, kind, &of_post, thumbnail > 0),
+                    Some(post_type) => class_list(site, &post, post_type, &post_terms, thumbnail > 0),
                     None => Vec::new(),
                 };
-                self.terms_of.borrow_mut().insert(post.id, of_post);
+                self.terms_of.borrow_mut().insert(post.id, post_terms);
                 let text = |name: &str| stored.text(name).to_owned();
                 let (footnotes, ignored_hooks) = (text("footnotes"), text(IGNORED_HOOKS));
                 self.post_meta.borrow_mut().insert(post.id, stored);
@@ -202,7 +203,7 @@ impl<'a> SiteBlocks<'a> {
                     link: links.remove(&post.id).unwrap_or_default(),
                     title: title(&post),
                     thumbnail: PostId(thumbnail),
-                    locked: !self.reader.opened.is_open(&post),
+                    locked: !self.viewer.opened.is_open(&post),
                     footnotes,
                     ignored_hooks,
                     classes,
@@ -211,7 +212,7 @@ impl<'a> SiteBlocks<'a> {
             }
             Ok(views)
         });
-        self.load_people(views.iter().map(|view| view.post.author));
+        self.load_authors(views.iter().map(|view| view.post.author));
         self.load_attachments(views.iter().map(|view| view.thumbnail));
         for view in &views {
             self.posts.borrow_mut().insert(view.post.id, Some(Rc::clone(view)));
@@ -224,28 +225,28 @@ impl<'a> SiteBlocks<'a> {
         if ids.is_empty() {
             return Vec::new();
         }
-        let rows = self.ask(|db| Ok(posts::get_many(db, ids)?));
+        let rows = self.read(|db| Ok(posts::get_many(db, ids)?));
         let views = self.views(rows);
         ids.iter().filter_map(|id| views.iter().find(|view| view.post.id == *id).cloned()).collect()
     }
 
-    fn load_people(&self, ids: impl Iterator<Item = UserId>) {
-        let mut wanted: Vec<UserId> =
-            ids.filter(|id| !id.is_none() && !self.people.borrow().contains_key(id)).collect();
-        wanted.sort_unstable();
-        wanted.dedup();
-        if wanted.is_empty() {
+    fn load_authors(&self, ids: impl Iterator<Item = UserId>) {
+        let mut missing: Vec<UserId> =
+            ids.filter(|id| !id.is_none() && !self.authors.borrow().contains_key(id)).collect();
+        missing.sort_unstable();
+        missing.dedup();
+        if missing.is_empty() {
             return;
         }
-        let numbers: Vec<i64> = wanted.iter().map(|id| id.0).collect();
-        let (rows, mut of_users) =
-            self.ask(|db| Ok((users::get_many(db, &wanted)?, meta::load(db, MetaKind::User, &numbers)?)));
-        let mut people = self.people.borrow_mut();
-        for id in wanted {
-            people.insert(id, None);
+        let raw_ids: Vec<i64> = missing.iter().map(|id| id.0).collect();
+        let (rows, mut user_meta) =
+            self.read(|db| Ok((users::get_many(db, &missing)?, meta::load(db, MetaKind::User, &raw_ids)?)));
+        let mut authors = self.authors.borrow_mut();
+        for id in missing {
+            authors.insert(id, None);
         }
         for user in rows {
-            let stored = of_users.remove(&user.id.0).unwrap_or_default();
+            let stored = user_meta.remove(&user.id.0).unwrap_or_default();
             let author_view = AuthorView {
                 id: user.id,
                 link: self.settings.urls.author(&user),
@@ -253,23 +254,23 @@ impl<'a> SiteBlocks<'a> {
                 name: user.display_name,
                 email: user.email,
             };
-            people.insert(author_view.id, Some(Rc::new(author_view)));
+            authors.insert(author_view.id, Some(Rc::new(author_view)));
         }
     }
 
     fn load_attachments(&self, ids: impl Iterator<Item = PostId>) {
-        let mut wanted: Vec<PostId> =
+        let mut missing: Vec<PostId> =
             ids.filter(|id| !id.is_none() && !self.attachments.borrow().contains_key(id)).collect();
-        wanted.sort_unstable();
-        wanted.dedup();
-        if wanted.is_empty() {
+        missing.sort_unstable();
+        missing.dedup();
+        if missing.is_empty() {
             return;
         }
-        let numbers: Vec<i64> = wanted.iter().map(|id| id.0).collect();
+        let raw_ids: Vec<i64> = missing.iter().map(|id| id.0).collect();
         let (rows, mut stored) =
-            self.ask(|db| Ok((posts::get_many(db, &wanted)?, meta::load(db, MetaKind::Post, &numbers)?)));
+            self.read(|db| Ok((posts::get_many(db, &missing)?, meta::load(db, MetaKind::Post, &raw_ids)?)));
         let mut attachments = self.attachments.borrow_mut();
-        for id in wanted {
+        for id in missing {
             attachments.insert(id, None);
         }
         for post in rows.into_iter().filter(|post| post.post_type == "attachment") {
@@ -278,7 +279,7 @@ impl<'a> SiteBlocks<'a> {
         }
     }
 
-    /// Terms with their addresses: at most two queries for those of a taxonomy that are not known yet.
+    /// Terms with their URLs. Takes at most two queries per taxonomy for terms that are not cached.
     fn term_views(&self, rows: Vec<Term>) -> Vec<Rc<TermView>> {
         let mut by_taxonomy: HashMap<&str, Vec<&Term>> = HashMap::new();
         for term in rows.iter().filter(|term| !self.term_links.borrow().contains_key(&term.id)) {
@@ -286,7 +287,7 @@ impl<'a> SiteBlocks<'a> {
         }
         for (name, unknown) in by_taxonomy {
             let Some(taxonomy) = self.site.taxonomies.get(name) else { continue };
-            let paths = self.ask(|db| slug_paths(db, name, unknown.iter().copied()));
+            let paths = self.read(|db| slug_paths(db, name, unknown.iter().copied()));
             for term in unknown {
                 let path = paths.get(&term.id).cloned().unwrap_or_default();
                 let above: Vec<&str> = path.iter().take(path.len().saturating_sub(1)).map(String::as_str).collect();
@@ -300,34 +301,34 @@ impl<'a> SiteBlocks<'a> {
     }
 
     fn find_posts(&self, query: &PostsQuery) -> Posts {
-        let Some(kind) = self.site.types.get(&query.post_type).filter(|t| t.publicly_queryable || t.public) else {
+        let Some(post_type) = self.site.types.get(&query.post_type).filter(|t| t.publicly_queryable || t.public) else {
             return Posts::default();
         };
         let sticky = &self.settings.sticky_list;
-        let mut wanted = store_query(query, &kind.name);
+        let mut db_query = store_query(query, &post_type.name);
         match query.sticky {
             // As an inclusion it takes precedence over what the block excludes.
-            Sticky::Only => wanted.include = only_sticky(sticky, &[]),
-            Sticky::Without => wanted.exclude.extend(sticky),
+            Sticky::Only => db_query.include = only_sticky(sticky, &[]),
+            Sticky::Without => db_query.exclude.extend(sticky),
             Sticky::First | Sticky::Ignored => {}
         }
-        if !kind.hierarchical {
-            wanted.parent_in = Vec::new();
+        if !post_type.hierarchical {
+            db_query.parent_in = Vec::new();
         }
-        let (mut ids, total) = self.ask(|db| {
+        let (mut ids, total) = self.read(|db| {
             if !query.formats.is_empty() {
-                wanted.extra_tax = of_formats(db, &query.formats)?;
+                db_query.extra_tax = of_formats(db, &query.formats)?;
             }
-            let page = posts::query(db, &wanted)?;
+            let page = posts::query(db, &db_query)?;
             Ok((page.ids, page.total.unwrap_or_default()))
         });
-        // Lists of everything begin with those on top; what is searched or sorted out does not.
+        // Only lists without search, terms or formats begin with sticky posts.
         let is_all = query.search.is_empty() && query.terms.is_empty() && query.formats.is_empty();
         if query.sticky == Sticky::First && is_all && !sticky.is_empty() {
-            // Those of the list move up; the others come beside it, whatever else the list asks for.
+            // Sticky posts of the list move to the front. Other sticky posts are added regardless of the list's limit.
             let (mut first, rest): (Vec<PostId>, Vec<PostId>) = ids.iter().partition(|id| sticky.contains(id));
             let others = PostQuery {
-                post_types: vec![kind.name.clone()],
+                post_types: vec![post_type.name.clone()],
                 statuses: vec!["publish".to_owned()],
                 exclude: query.exclude.iter().chain(&first).copied().collect(),
                 sticky: Some(sticky.clone()),
@@ -335,7 +336,7 @@ impl<'a> SiteBlocks<'a> {
                 limit: Some(100),
                 ..PostQuery::default()
             };
-            first.extend(self.ask(|db| Ok(posts::query(db, &others)?.ids)));
+            first.extend(self.read(|db| Ok(posts::query(db, &others)?.ids)));
             first.extend(rest);
             ids = first;
         }
@@ -343,23 +344,23 @@ impl<'a> SiteBlocks<'a> {
     }
 
     fn comment_views(&self, rows: Vec<Comment>) -> Vec<Rc<CommentView>> {
-        self.load_people(rows.iter().map(|comment| comment.user));
-        let mut of: Vec<PostId> = rows.iter().map(|comment| comment.post).collect();
-        of.sort_unstable();
-        of.dedup();
-        of.retain(|id| !self.posts.borrow().contains_key(id));
-        self.views_of(&of);
+        self.load_authors(rows.iter().map(|comment| comment.user));
+        let mut posts: Vec<PostId> = rows.iter().map(|comment| comment.post).collect();
+        posts.sort_unstable();
+        posts.dedup();
+        posts.retain(|id| !self.posts.borrow().contains_key(id));
+        self.views_of(&posts);
         let view = |comment: Comment| {
             let post = self.posts.borrow().get(&comment.post).cloned().flatten()?;
-            let user = self.people.borrow().get(&comment.user).cloned().flatten();
+            let user = self.authors.borrow().get(&comment.user).cloned().flatten();
             let admin = self.settings.urls.site.site_url(self.site.brand.admin_path());
-            let may_edit = self.reader.caller.has("edit_others_posts") && self.reader.caller.has("moderate_comments");
+            let may_edit = self.viewer.caller.has("edit_others_posts") && self.viewer.caller.has("moderate_comments");
             let author = match (&user, comment.author.as_str()) {
                 (Some(user), _) => user.name.clone(),
                 (None, "") => "Anonymous".to_owned(),
                 (None, name) => name.to_owned(),
             };
-            // Pictures follow the account, not what was written down at the time.
+            // Avatars follow the account's e-mail address, not the one stored with the comment.
             let comment = match &user {
                 Some(user) => Comment { author_email: user.email.clone(), ..comment },
                 None => comment,
@@ -380,7 +381,7 @@ impl<'a> SiteBlocks<'a> {
     }
 }
 
-/// A title with what marks posts that are not for all.
+/// A title with the prefix of protected and private posts.
 fn title(post: &Post) -> String {
     let title = render::title(&post.title);
     match (post.is_protected(), post.status.as_str()) {
@@ -390,21 +391,21 @@ fn title(post: &Post) -> String {
     }
 }
 
-fn facts(site: &SiteRenderer, settings: &Settings, reader: &BlockViewer) -> SiteFacts {
+fn facts(site: &SiteRenderer, settings: &Settings, viewer: &BlockViewer) -> SiteFacts {
     let text = |name: &str| settings.option(name).to_owned();
     let on = |name: &str| settings.number(name) != 0;
     let positive = |name: &str| u64::try_from(settings.number(name)).ok().filter(|n| *n > 0);
     let login_url = settings.urls.site.site_url(site.brand.login_path());
-    let is_logged_in = reader.caller.is_logged_in();
-    let logout = || format!("{login_url}?action=logout&{}={}", site.brand.nonce_param(), reader.logout_nonce);
+    let is_logged_in = viewer.caller.is_logged_in();
+    let logout = || format!("{login_url}?action=logout&{}={}", site.brand.nonce_param(), viewer.logout_nonce);
     SiteFacts {
         name: text("blogname"),
         description: text("blogdescription"),
         home: settings.option("home").trim_end_matches('/').to_owned(),
         logout_url: is_logged_in.then(logout),
-        current_url: match reader.address.as_str() {
+        current_url: match viewer.address.as_str() {
             "" => format!("{}/", settings.option("home").trim_end_matches('/')),
-            address => address.to_owned(),
+            url => url.to_owned(),
         },
         login_url,
         is_front: false,
@@ -434,7 +435,7 @@ fn facts(site: &SiteRenderer, settings: &Settings, reader: &BlockViewer) -> Site
     }
 }
 
-/// A list of published posts as the store takes it.
+/// A block's query as a query of the store for published posts.
 fn store_query(query: &PostsQuery, post_type: &str) -> PostQuery {
     let order = match query.order {
         PostsOrder::Date => PostOrderBy::Date,
@@ -447,11 +448,11 @@ fn store_query(query: &PostsQuery, post_type: &str) -> PostQuery {
         PostsOrder::Relevance if !query.search.is_empty() => PostOrderBy::Relevance,
         PostsOrder::Relevance => PostOrderBy::Date,
     };
-    let clauses = query.terms.iter().map(|wish| TaxClause {
-        taxonomy: wish.taxonomy.clone(),
-        terms: wish.terms.clone(),
-        operator: if wish.without { TaxOperator::NotIn } else { TaxOperator::In },
-        include_children: wish.with_children,
+    let clauses = query.terms.iter().map(|filter| TaxClause {
+        taxonomy: filter.taxonomy.clone(),
+        terms: filter.terms.clone(),
+        operator: if filter.without { TaxOperator::NotIn } else { TaxOperator::In },
+        include_children: filter.with_children,
     });
     PostQuery {
         post_types: vec![post_type.to_owned()],
@@ -460,7 +461,7 @@ fn store_query(query: &PostsQuery, post_type: &str) -> PostQuery {
         exclude: query.exclude.clone(),
         parent_in: query.parents.clone(),
         search: Some(query.search.clone()).filter(|text| !text.is_empty()),
-        // A search must not tell what a password guards.
+        // A search must not reveal the content of protected posts.
         without_password: !query.search.is_empty(),
         tax: Clauses { relation: Relation::And, clauses: clauses.collect() },
         order_by: vec![(order, if query.ascending { Order::Asc } else { Order::Desc })],
@@ -481,16 +482,16 @@ impl BlockData for SiteBlocks<'_> {
     }
 
     fn post(&self, id: PostId) -> Option<Rc<PostView>> {
-        self.once(&self.posts, &id, || self.views_of(&[id]).pop())
+        self.get_or_load(&self.posts, &id, || self.views_of(&[id]).pop())
     }
 
     fn posts(&self, query: &PostsQuery) -> Rc<Posts> {
-        self.once(&self.lists, query, || Rc::new(self.find_posts(query)))
+        self.get_or_load(&self.lists, query, || Rc::new(self.find_posts(query)))
     }
 
     fn adjacent_post(&self, of: &Post, next: bool, taxonomy: &str) -> Option<Rc<PostView>> {
         let date = of.date?;
-        self.once(&self.neighbours, &(of.id, next, taxonomy.to_owned()), || {
+        self.get_or_load(&self.adjacent_posts, &(of.id, next, taxonomy.to_owned()), || {
             let own: Vec<TermId> = self.terms_of(of.id, taxonomy).iter().map(|term| term.term.id).collect();
             let in_same = (!taxonomy.is_empty()).then(|| TaxClause {
                 taxonomy: taxonomy.to_owned(),
@@ -508,7 +509,7 @@ impl BlockData for SiteBlocks<'_> {
                 limit: Some(1),
                 ..PostQuery::default()
             };
-            let ids = self.ask(|db| Ok(posts::query(db, &query)?.ids));
+            let ids = self.read(|db| Ok(posts::query(db, &query)?.ids));
             self.views_of(&ids).pop()
         })
     }
@@ -519,14 +520,14 @@ impl BlockData for SiteBlocks<'_> {
                 order_by: vec![(PostOrderBy::MenuOrder, Order::Asc), (PostOrderBy::Title, Order::Asc)],
                 ..PostQuery::published("page", MAX_PAGES)
             };
-            let ids = self.ask(|db| Ok(posts::query(db, &query)?.ids));
+            let ids = self.read(|db| Ok(posts::query(db, &query)?.ids));
             Rc::new(self.views_of(&ids))
         };
         Rc::clone(self.pages.get_or_init(find))
     }
 
     fn days(&self) -> Rc<Vec<(NaiveDate, u64)>> {
-        Rc::clone(self.days.get_or_init(|| Rc::new(self.ask(|db| Ok(posts::published_days(db, "post")?)))))
+        Rc::clone(self.days.get_or_init(|| Rc::new(self.read(|db| Ok(posts::published_days(db, "post")?)))))
     }
 
     fn date_link(&self, year: i32, month: Option<u32>, day: Option<u32>) -> String {
@@ -547,8 +548,8 @@ impl BlockData for SiteBlocks<'_> {
         if self.site.taxonomies.get(taxonomy).is_none_or(|t| !t.publicly_queryable) {
             return Vec::new();
         }
-        let terms = self.once(&self.terms_of, &post, || {
-            self.ask(|db| Ok(terms::of_objects(db, &[post])?.remove(&post).unwrap_or_default()))
+        let terms = self.get_or_load(&self.terms_of, &post, || {
+            self.read(|db| Ok(terms::of_objects(db, &[post])?.remove(&post).unwrap_or_default()))
         });
         self.term_views(terms.into_iter().filter(|term| term.taxonomy == taxonomy).collect())
     }
@@ -558,8 +559,8 @@ impl BlockData for SiteBlocks<'_> {
     }
 
     fn archive(&self, post_type: &str) -> Option<(String, String)> {
-        let kind = self.site.types.get(post_type)?;
-        Some((kind.label.clone(), self.settings.urls.archive(kind)?))
+        let post_type = self.site.types.get(post_type)?;
+        Some((post_type.label.clone(), self.settings.urls.archive(post_type)?))
     }
 
     fn post_meta(&self, id: PostId, key: &str) -> Option<String> {
@@ -572,12 +573,12 @@ impl BlockData for SiteBlocks<'_> {
     }
 
     fn terms(&self, query: &TermsQuery) -> Rc<Vec<Rc<TermView>>> {
-        self.once(&self.term_lists, query, || {
+        self.get_or_load(&self.term_lists, query, || {
             if self.taxonomy(&query.taxonomy).is_none() {
                 return Rc::default();
             }
             let by_count = query.order == TermsOrder::Count;
-            let wanted = TermQuery {
+            let db_query = TermQuery {
                 taxonomies: vec![query.taxonomy.clone()],
                 hide_empty: query.hide_empty,
                 parent: query.parent,
@@ -586,7 +587,7 @@ impl BlockData for SiteBlocks<'_> {
                 limit: Some(query.limit.unwrap_or(MAX_TERMS).min(MAX_TERMS)),
                 ..TermQuery::default()
             };
-            let rows = self.ask(|db| {
+            let rows = self.read(|db| {
                 let nested =
                     query.hide_empty && self.site.taxonomies.get(&query.taxonomy).is_some_and(|t| t.hierarchical);
                 let include_empty = if nested {
@@ -594,7 +595,7 @@ impl BlockData for SiteBlocks<'_> {
                 } else {
                     Vec::new()
                 };
-                let ids = terms::query(db, &TermQuery { include_empty, ..wanted })?.ids;
+                let ids = terms::query(db, &TermQuery { include_empty, ..db_query })?.ids;
                 let rows = terms::get_many(db, &ids)?;
                 Ok(ids.iter().filter_map(|id| rows.iter().find(|row| row.id == *id).cloned()).collect())
             });
@@ -603,8 +604,8 @@ impl BlockData for SiteBlocks<'_> {
     }
 
     fn author_view(&self, id: UserId) -> Option<Rc<AuthorView>> {
-        self.load_people(std::iter::once(id));
-        self.people.borrow().get(&id).cloned().flatten()
+        self.load_authors(std::iter::once(id));
+        self.authors.borrow().get(&id).cloned().flatten()
     }
 
     fn avatar(&self, email: &str, pixels: u32) -> String {
@@ -612,8 +613,8 @@ impl BlockData for SiteBlocks<'_> {
     }
 
     fn comments(&self, query: &CommentsQuery) -> Rc<Vec<Rc<CommentView>>> {
-        self.once(&self.comment_lists, query, || {
-            let wanted = CommentQuery {
+        self.get_or_load(&self.comment_lists, query, || {
+            let db_query = CommentQuery {
                 posts: query.post.into_iter().collect(),
                 approved: vec!["1".to_owned()],
                 types_exclude: vec!["note".to_owned()],
@@ -623,8 +624,8 @@ impl BlockData for SiteBlocks<'_> {
                 limit: Some(query.limit),
                 ..CommentQuery::default()
             };
-            let rows = self.ask(|db| {
-                let ids = comments::query(db, &wanted)?.ids;
+            let rows = self.read(|db| {
+                let ids = comments::query(db, &db_query)?.ids;
                 let rows = comments::get_many(db, &ids)?;
                 Ok(ids.iter().filter_map(|id| rows.iter().find(|row| row.id == *id).cloned()).collect())
             });
@@ -636,12 +637,12 @@ impl BlockData for SiteBlocks<'_> {
         self.comments.borrow().get(&id).cloned().flatten()
     }
 
-    fn image(&self, id: PostId, wish: &ImageRequest) -> Option<String> {
+    fn image(&self, id: PostId, request: &ImageRequest) -> Option<String> {
         self.load_attachments(std::iter::once(id));
         let found = self.attachments.borrow().get(&id).cloned().flatten()?;
         let (post, meta) = &*found;
         let image = images::files(post, meta, &self.settings.uploads_url())?;
-        Some(images::tag(&image, meta, wish))
+        Some(images::tag(&image, meta, request))
     }
 
     fn main(&self) -> Option<Rc<MainQuery>> {
@@ -650,9 +651,9 @@ impl BlockData for SiteBlocks<'_> {
 
     fn template_part(&self, slug: &str, theme: &str) -> Option<TemplatePartView> {
         let id = format!("{theme}//{slug}");
-        self.once(&self.parts, &id, || {
+        self.get_or_load(&self.parts, &id, || {
             let lookup = TemplateLookup::for_pages(self.site, self.settings);
-            let part = self.ask(|db| lookup.published(db, Kind::Part, &id))?;
+            let part = self.read(|db| lookup.published(db, Kind::Part, &id))?;
             let content = lookup.with_patterns(&part.content);
             Some(TemplatePartView { content, area: part.area, ignored_hooks: part.ignored_hooks })
         })
@@ -669,7 +670,7 @@ impl BlockData for SiteBlocks<'_> {
             Some(id) => id,
             None => {
                 let newest = PostQuery::published("wp_navigation", 1);
-                *self.ask(|db| Ok(posts::query(db, &newest)?.ids)).first()?
+                *self.read(|db| Ok(posts::query(db, &newest)?.ids)).first()?
             }
         };
         let post = self.post(id)?;
@@ -677,11 +678,11 @@ impl BlockData for SiteBlocks<'_> {
         is_shown.then_some(post)
     }
 
-    fn feed(&self, address: &str, items: u64) -> Option<Rc<Vec<FeedItem>>> {
-        // The site's own feed is told without a request.
+    fn feed(&self, url: &str, items: u64) -> Option<Rc<Vec<FeedItem>>> {
+        // The site's own feed is read from the store.
         let own = self.settings.urls.site.feed_link("");
-        if address.trim_end_matches('/') != own.trim_end_matches('/') {
-            return feed_of_others(self.site, self.settings, &self.reader.missing, address, items);
+        if url.trim_end_matches('/') != own.trim_end_matches('/') {
+            return external_feed(self.site, self.settings, &self.viewer.missing, url, items);
         }
         let posts = self.posts(&PostsQuery {
             post_type: "post".to_owned(),

@@ -1,81 +1,83 @@
-//! Kinds of widgets.
+//! Widget types and their registry.
 
 use std::sync::Arc;
 
 use indexmap::IndexMap;
 use svc_site::{SiteResult, widgets::instance::Instance};
 
-use crate::widgets::{kinds, show::Showing};
+use crate::widgets::{builtin, render::WidgetContext};
 
-/// A kind of widgets: how one is set, shown and edited.
-pub trait WidgetKind: Send + Sync {
-    /// The kind's name for programs; ids of widgets begin with it.
+/// A widget type: renders a widget, its edit form, and updates its settings.
+pub trait WidgetType: Send + Sync {
+    /// The type's id. A widget's id is this and its number.
     fn id_base(&self) -> &str;
 
-    /// What people call it.
+    /// Display name.
     fn name(&self) -> &str;
 
-    /// What it shows.
+    /// A short description.
     fn description(&self) -> &str;
 
-    /// Class names of the element around a widget of the kind.
+    /// Class names of the widget's wrapper element.
     fn class(&self) -> &str;
 
-    /// Further class names that depend on how it is set.
+    /// Additional class names that depend on the settings.
     fn classes_of(&self, _: &Instance) -> Vec<&'static str> {
         Vec::new()
     }
 
-    /// What becomes of a widget's settings when `new` are given; `unfiltered_html` says whether any HTML may be used.
+    /// Merges new settings into the old ones and sanitizes them. `unfiltered_html`: the user may store any HTML.
     fn update(&self, new: &Instance, old: Instance, unfiltered_html: bool) -> Instance;
 
-    /// The HTML of a widget, title included, without what the sidebar puts around it; `None` when nothing at all is to be
-    /// seen of it.
+    /// The widget as HTML, with its title and without the sidebar's wrapper; `None` if there is nothing to show, not even
+    /// the wrapper.
     ///
     /// # Errors
-    /// Those of the store.
-    fn show(&self, on: &mut Showing<'_>, instance: &Instance) -> SiteResult<Option<String>>;
+    /// Errors of the store.
+    fn show(&self, context: &mut WidgetContext<'_>, instance: &Instance) -> SiteResult<Option<String>>;
 
-    /// The form that edits a widget; `number` tells it from others of its kind.
+    /// The edit form as HTML. `number` identifies the widget among those of its type.
     fn form(&self, number: &str, instance: &Instance) -> String;
 }
 
-/// The kinds of widgets of a site, in the order of their registration.
+/// The widget types of a site, in order of registration.
 #[derive(Clone)]
-pub struct WidgetKinds(pub IndexMap<String, Arc<dyn WidgetKind>>);
+pub struct WidgetKinds(pub IndexMap<String, Arc<dyn WidgetType>>);
 
 impl Default for WidgetKinds {
-    /// Those that every site has.
+    /// The built-in types.
     fn default() -> Self {
         let mut all = WidgetKinds(IndexMap::new());
-        kinds::register(&mut all);
+        builtin::register(&mut all);
         all
     }
 }
 
 impl WidgetKinds {
-    /// Adds a kind, or replaces the one of the same name.
-    pub fn register(&mut self, kind: impl WidgetKind + 'static) {
-        self.0.insert(kind.id_base().to_owned(), Arc::new(kind));
+    /// Adds a type, or replaces the one with the same id.
+    pub fn register(&mut self, widget_type: impl WidgetType + 'static) {
+        self.0.insert(widget_type.id_base().to_owned(), Arc::new(widget_type));
     }
 
-    pub fn get(&self, id_base: &str) -> Option<&Arc<dyn WidgetKind>> {
+    /// A type by its id.
+    pub fn get(&self, id_base: &str) -> Option<&Arc<dyn WidgetType>> {
         self.0.get(id_base)
     }
 
-    /// The kinds in the order of their ids.
-    pub fn sorted(&self) -> Vec<&Arc<dyn WidgetKind>> {
-        let mut kinds: Vec<_> = self.0.values().collect();
-        kinds.sort_by_key(|kind| kind.id_base());
-        kinds
+    /// The types, sorted by id.
+    pub fn sorted(&self) -> Vec<&Arc<dyn WidgetType>> {
+        let mut types: Vec<_> = self.0.values().collect();
+        types.sort_by_key(|widget_type| widget_type.id_base());
+        types
     }
 
-    /// The names of the kinds in the order of their registration.
+    /// The ids of the types, in order of registration.
     pub fn id_bases(&self) -> impl Iterator<Item = &str> + Clone {
         self.0.keys().map(String::as_str)
     }
 
-    pub fn iter(&self) -> impl Iterator<Item = &Arc<dyn WidgetKind>> {
+    /// The types, in order of registration.
+    pub fn iter(&self) -> impl Iterator<Item = &Arc<dyn WidgetType>> {
         self.0.values()
     }
 }

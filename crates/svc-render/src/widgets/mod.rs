@@ -1,5 +1,5 @@
-//! Widgets as HTML.
+//! Renders widgets and their edit forms.
 
+mod builtin;
 pub mod kind;
-pub mod kinds;
-pub mod show;
+pub mod render;

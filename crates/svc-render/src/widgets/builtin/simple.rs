@@ -1,53 +1,59 @@
-//! Kinds of widgets that are a table of settings and a function that shows them.
+//! Widget types that are defined by a table of settings and a render function.
 
 use svc_php::Php;
 use svc_site::{SiteResult, widgets::instance::Instance};
 
-use crate::widgets::{kind::WidgetKind, show::Showing};
+use crate::widgets::{kind::WidgetType, render::WidgetContext};
 
-/// What a setting is.
+/// The type of a setting.
 #[derive(Clone, Copy)]
-pub enum Input {
+pub(crate) enum Input {
     /// A line of text.
     Text,
-    /// An address.
-    Address,
-    /// Switched on or off, kept as a number.
+    /// A URL.
+    Url,
+    /// A checkbox, stored as 0 or 1.
     Switch,
-    /// The same, kept as a boolean.
+    /// A checkbox, stored as a boolean.
     Flag,
-    /// A whole number; this one without a word.
+    /// An integer, with its default.
     Number(i64),
-    /// One of these values, the first without a word: value and what people call it.
+    /// One of these values, with their labels. The first one is the default.
     Choice(&'static [(&'static str, &'static str)]),
 }
 
-/// A setting: its name, what people call it, what it is.
-pub type Setting = (&'static str, &'static str, Input);
+/// A setting: name, label, type.
+pub(crate) type Setting = (&'static str, &'static str, Input);
 
-/// A kind of widgets.
+/// A widget type.
 #[derive(Clone, Copy)]
-pub struct Simple {
+pub(crate) struct SimpleWidget {
+    /// The type's id.
     pub id_base: &'static str,
+    /// Display name.
     pub name: &'static str,
+    /// A short description.
     pub description: &'static str,
+    /// Class name of the wrapper element.
     pub class: &'static str,
+    /// The settings, in the order of the form.
     pub settings: &'static [Setting],
-    /// Settings that a request does not give are left out, and not kept as empty.
-    pub only_given: bool,
-    pub show: fn(&mut Showing<'_>, &Instance) -> SiteResult<Option<String>>,
+    /// Whether an update leaves settings unchanged that the request does not contain. Otherwise they are set to empty.
+    pub partial_update: bool,
+    /// Renders a widget. See [`WidgetType::show`].
+    pub show: fn(&mut WidgetContext<'_>, &Instance) -> SiteResult<Option<String>>,
 }
 
 impl Input {
-    /// A given value as it is kept.
-    fn clean(self, new: &Instance, name: &str) -> Php {
+    /// Sanitizes a new value.
+    fn sanitize(self, new: &Instance, name: &str) -> Php {
         let text = svc_text::sanitize_text_field(&new.text(name));
         match self {
             Input::Text => Php::from(text.as_str()),
-            Input::Address => Php::from(svc_text::sanitize_url(&text).as_str()),
+            Input::Url => Php::from(svc_text::sanitize_url(&text).as_str()),
             Input::Switch => Php::Int(new.is_on(name).into()),
             Input::Flag => Php::Bool(new.is_on(name)),
-            Input::Number(otherwise) => Php::Int(if new.get(name).is_some() { new.number(name) } else { otherwise }),
+            Input::Number(default) => Php::Int(if new.get(name).is_some() { new.number(name) } else { default }),
             Input::Choice(values) => {
                 let known = values.iter().find(|(value, _)| *value == text).or(values.first());
                 Php::from(known.map_or("", |(value, _)| *value))
@@ -59,7 +65,7 @@ impl Input {
         let value = svc_text::esc_attr(&instance.text(setting));
         let label = format!("<label for=\"{id}\">{label}</label>");
         match self {
-            Input::Text | Input::Address => {
+            Input::Text | Input::Url => {
                 format!(
                     "{label}\n<input class=\"widefat\" id=\"{id}\" name=\"{name}\" type=\"text\" value=\"{value}\" />"
                 )
@@ -68,8 +74,8 @@ impl Input {
                 let checked = if instance.is_on(setting) { " checked='checked'" } else { "" };
                 format!("<input class=\"checkbox\" type=\"checkbox\" id=\"{id}\" name=\"{name}\"{checked} />\n{label}")
             }
-            Input::Number(otherwise) => {
-                let value = if instance.get(setting).is_some() { instance.number(setting) } else { otherwise };
+            Input::Number(default) => {
+                let value = if instance.get(setting).is_some() { instance.number(setting) } else { default };
                 format!(
                     "{label}\n<input class=\"tiny-text\" id=\"{id}\" name=\"{name}\" type=\"number\" step=\"1\" min=\"1\" value=\"{value}\" size=\"3\" />"
                 )
@@ -86,7 +92,7 @@ impl Input {
     }
 }
 
-impl WidgetKind for Simple {
+impl WidgetType for SimpleWidget {
     fn id_base(&self) -> &str {
         self.id_base
     }
@@ -105,15 +111,15 @@ impl WidgetKind for Simple {
 
     fn update(&self, new: &Instance, old: Instance, _: bool) -> Instance {
         let mut instance = old;
-        let given = self.settings.iter().filter(|(name, ..)| !self.only_given || new.get(name).is_some());
-        for (name, _, input) in given {
-            instance.set(name, input.clean(new, name));
+        let updated = self.settings.iter().filter(|(name, ..)| !self.partial_update || new.get(name).is_some());
+        for (name, _, input) in updated {
+            instance.set(name, input.sanitize(new, name));
         }
         instance
     }
 
-    fn show(&self, on: &mut Showing<'_>, instance: &Instance) -> SiteResult<Option<String>> {
-        (self.show)(on, instance)
+    fn show(&self, context: &mut WidgetContext<'_>, instance: &Instance) -> SiteResult<Option<String>> {
+        (self.show)(context, instance)
     }
 
     fn form(&self, number: &str, instance: &Instance) -> String {

@@ -1,4 +1,4 @@
-//! Widgets that need little of the site: links for those who run it, a search form, a calendar, another site's feed.
+//! Other widgets: Calendar, Meta, RSS, Search.
 
 use chrono::{Datelike, Days, NaiveDate};
 use svc_site::{SiteResult, widgets::instance::Instance};
@@ -8,39 +8,40 @@ use svc_store::{
 };
 
 use crate::widgets::{
-    kinds::{
+    builtin::{
         lists::MONTHS,
-        simple::{Input, Setting, Simple},
+        simple::{Input, Setting, SimpleWidget},
     },
-    show::Showing,
+    render::WidgetContext,
 };
 
 const TITLE: Setting = ("title", "Title:", Input::Text);
 
+/// The widget types of this module.
 #[rustfmt::skip]
-pub const KINDS: [Simple; 4] = [
-    Simple { id_base: "calendar", name: "Calendar", description: "Shows a month with the days of your posts.", class: "widget_calendar",
-             settings: &[TITLE], only_given: false, show: calendar },
-    Simple { id_base: "meta", name: "Meta", description: "Links for those who run the site, and its feeds.", class: "widget_meta",
-             settings: &[TITLE], only_given: false, show: meta },
-    Simple { id_base: "rss", name: "RSS", description: "Leads to the feed of another site.", class: "widget_rss",
-             settings: &[("url", "Address of the feed:", Input::Address), TITLE, ("items", "How many:", Input::Number(10)),
-                         ("show_summary", "Show contents", Input::Switch), ("show_author", "Show authors", Input::Switch),
-                         ("show_date", "Show dates", Input::Switch)], only_given: false, show: feed },
-    Simple { id_base: "search", name: "Search", description: "A form that searches the site.", class: "widget_search",
-             settings: &[TITLE], only_given: false, show: search },
+pub(crate) const KINDS: [SimpleWidget; 4] = [
+    SimpleWidget { id_base: "calendar", name: "Calendar", description: "Shows a calendar with links to the days of your posts.", class: "widget_calendar",
+             settings: &[TITLE], partial_update: false, show: calendar },
+    SimpleWidget { id_base: "meta", name: "Meta", description: "Shows links to log in, to the administration area and to the feeds.", class: "widget_meta",
+             settings: &[TITLE], partial_update: false, show: meta },
+    SimpleWidget { id_base: "rss", name: "RSS", description: "Shows a link to an RSS or Atom feed.", class: "widget_rss",
+             settings: &[("url", "Feed URL:", Input::Url), TITLE, ("items", "Number of items:", Input::Number(10)),
+                         ("show_summary", "Display item content", Input::Switch), ("show_author", "Display item author", Input::Switch),
+                         ("show_date", "Display item date", Input::Switch)], partial_update: false, show: feed },
+    SimpleWidget { id_base: "search", name: "Search", description: "Shows a search form.", class: "widget_search",
+             settings: &[TITLE], partial_update: false, show: search },
 ];
 
-fn meta(on: &mut Showing<'_>, instance: &Instance) -> SiteResult<Option<String>> {
-    let (brand, urls) = (&on.site.brand, &on.settings.urls.site);
+fn meta(context: &mut WidgetContext<'_>, instance: &Instance) -> SiteResult<Option<String>> {
+    let (brand, urls) = (&context.site.brand, &context.settings.urls.site);
     let login = urls.site_url(brand.login_path().trim_start_matches('/'));
     let mut items = String::new();
-    if on.viewer.caller.is_logged_in() {
+    if context.viewer.caller.is_logged_in() {
         let admin = urls.site_url(&format!("{}/", brand.admin_path().trim_matches('/')));
-        let nonce = &on.viewer.logout_nonce;
-        let leave = svc_text::esc_url(&format!("{login}?action=logout&{}={nonce}", brand.nonce_param()));
+        let nonce = &context.viewer.logout_nonce;
+        let logout = svc_text::esc_url(&format!("{login}?action=logout&{}={nonce}", brand.nonce_param()));
         items.push_str(&format!("<li><a href=\"{}\">Site Admin</a></li>", svc_text::esc_url(&admin)));
-        items.push_str(&format!("\t\t\t<li><a href=\"{leave}\">Log out</a></li>\n"));
+        items.push_str(&format!("\t\t\t<li><a href=\"{logout}\">Log out</a></li>\n"));
     } else {
         items.push_str(&format!("\t\t\t<li><a href=\"{}\">Log in</a></li>\n", svc_text::esc_url(&login)));
     }
@@ -49,12 +50,12 @@ fn meta(on: &mut Showing<'_>, instance: &Instance) -> SiteResult<Option<String>>
         items.push_str(&format!("\t\t\t<li><a href=\"{href}\">{name}</a></li>\n"));
     }
     items.push_str("\n\t\t\t<li><a href=\"https://wordpress.org/\">WordPress.org</a></li>");
-    let title = on.title(instance, "Meta");
+    let title = context.title(instance, "Meta");
     Ok(Some(format!("{title}\n\t\t<ul>\n\t\t\t{items}\n\t\t</ul>\n\n\t\t")))
 }
 
-fn search(on: &mut Showing<'_>, instance: &Instance) -> SiteResult<Option<String>> {
-    let (title, action) = (on.title(instance, ""), svc_text::esc_url(&on.settings.urls.site.home_url("/")));
+fn search(context: &mut WidgetContext<'_>, instance: &Instance) -> SiteResult<Option<String>> {
+    let (title, action) = (context.title(instance, ""), svc_text::esc_url(&context.settings.urls.site.home_url("/")));
     Ok(Some(format!(
         "{title}<form role=\"search\" method=\"get\" class=\"search-form\" action=\"{action}\">\n<label>\n<span \
          class=\"screen-reader-text\">Search for:</span>\n<input type=\"search\" class=\"search-field\" \
@@ -63,24 +64,24 @@ fn search(on: &mut Showing<'_>, instance: &Instance) -> SiteResult<Option<String
     )))
 }
 
-/// A link to the feed: what is in it is not fetched while a page is made.
-fn feed(on: &mut Showing<'_>, instance: &Instance) -> SiteResult<Option<String>> {
+/// A link to the feed. Its items are not fetched.
+fn feed(context: &mut WidgetContext<'_>, instance: &Instance) -> SiteResult<Option<String>> {
     let url = instance.text("url");
     if url.is_empty() {
         return Ok(None);
     }
     let link = format!("<a class=\"rsswidget\" href=\"{}\">", svc_text::esc_url(&url));
-    let title = on.title(instance, "RSS Feed");
+    let title = context.title(instance, "RSS Feed");
     let name = svc_text::esc_html(&url);
     Ok(Some(format!("{title}<ul><li>{link}{name}</a></li></ul>")))
 }
 
-/// Days of the week as tables name them, from Sunday on.
+/// English names of the days of the week, from Sunday.
 const DAYS: [&str; 7] = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
 
-/// The present month, with links to the days of its posts and to the last month that has posts.
-fn calendar(on: &mut Showing<'_>, instance: &Instance) -> SiteResult<Option<String>> {
-    let today = on.settings.zone.to_local(on.site.now()).date();
+/// The current month with links to the days with posts, and to the previous month with posts.
+fn calendar(context: &mut WidgetContext<'_>, instance: &Instance) -> SiteResult<Option<String>> {
+    let today = context.settings.zone.to_local(context.site.now()).date();
     let Some(first) = today.with_day(1) else { return Ok(None) };
     let begins = first.and_time(chrono::NaiveTime::MIN);
     let query = PostQuery {
@@ -89,14 +90,14 @@ fn calendar(on: &mut Showing<'_>, instance: &Instance) -> SiteResult<Option<Stri
         order_by: vec![(PostOrderBy::Date, Order::Asc)],
         ..PostQuery::published("post", 1_000)
     };
-    let ids = posts::query(on.db, &query)?.ids;
+    let ids = posts::query(context.db, &query)?.ids;
     let with_posts: Vec<NaiveDate> =
-        posts::get_many(on.db, &ids)?.iter().filter_map(|post| post.date.map(|d| d.date())).collect();
-    let before = posts::months(on.db, "post", 100)?;
+        posts::get_many(context.db, &ids)?.iter().filter_map(|post| post.date.map(|d| d.date())).collect();
+    let before = posts::months(context.db, "post", 100)?;
     let before =
         before.iter().find(|(year, month, _)| (i64::from(*year), *month) < (i64::from(first.year()), first.month()));
-    let starts = usize::try_from(on.settings.number("start_of_week").rem_euclid(7)).unwrap_or_default();
-    let urls = &on.settings.urls.site;
+    let starts = usize::try_from(context.settings.number("start_of_week").rem_euclid(7)).unwrap_or_default();
+    let urls = &context.settings.urls.site;
     let month_name = |month: u32| MONTHS[(month as usize).saturating_sub(1).min(11)];
     let head: String = (0..7)
         .map(|n| DAYS[(starts + n) % 7])
@@ -140,6 +141,6 @@ fn calendar(on: &mut Showing<'_>, instance: &Instance) -> SiteResult<Option<Stri
         "{}<div id=\"calendar_wrap\" class=\"calendar_wrap\"><table id=\"wp-calendar\" class=\"wp-calendar-table\">\n\t\
          <caption>{caption}</caption>\n\t<thead>\n\t<tr>\n{head}\t</tr>\n\t</thead>\n\t<tbody>\n{rows}\n\t</tbody>\n\t\
          </table><nav class=\"wp-calendar-nav\">\n\t\t<span class=\"wp-calendar-nav-prev\">{previous}</span>\n\t</nav></div>",
-        on.title(instance, "")
+        context.title(instance, "")
     )))
 }

@@ -1,16 +1,16 @@
-//! The kinds of widgets that every site has.
+//! The built-in widget types.
 
 use crate::widgets::kind::WidgetKinds;
 
-pub mod content;
-pub mod lists;
-pub mod media;
-pub mod menu;
-pub mod plain;
-pub mod simple;
-pub mod text;
+pub(crate) mod content;
+pub(crate) mod lists;
+pub(crate) mod media;
+pub(crate) mod menu;
+pub(crate) mod plain;
+pub(crate) mod simple;
+pub(crate) mod text;
 
-/// The order in which WordPress registers them. Widgets that no sidebar lists are found in this order.
+/// WordPress's registration order. Widgets without a sidebar are listed in this order.
 const ORDER: [&str; 18] = [
     "pages",
     "calendar",
@@ -32,13 +32,15 @@ const ORDER: [&str; 18] = [
     "block",
 ];
 
-/// Registers them all.
-pub fn register(all: &mut WidgetKinds) {
+/// Registers all built-in types.
+pub(crate) fn register(all: &mut WidgetKinds) {
     all.register(content::Block);
     all.register(text::Text);
     all.register(content::CustomHtml);
-    for kind in [lists::KINDS.as_slice(), plain::KINDS.as_slice(), media::KINDS.as_slice(), &[menu::KIND]].concat() {
-        all.register(kind);
+    for widget_type in
+        [lists::KINDS.as_slice(), plain::KINDS.as_slice(), media::KINDS.as_slice(), &[menu::KIND]].concat()
+    {
+        all.register(widget_type);
     }
     all.0.sort_by_cached_key(|id_base, _| ORDER.iter().position(|known| known == id_base));
 }

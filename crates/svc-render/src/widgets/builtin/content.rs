@@ -1,4 +1,4 @@
-//! Widgets that hold content: a block, HTML.
+//! Block and Custom HTML widgets.
 
 use svc_php::Php;
 use svc_site::{SiteResult, sanitize, widgets::instance::Instance};
@@ -6,23 +6,23 @@ use svc_site::{SiteResult, sanitize, widgets::instance::Instance};
 use crate::{
     blocks::with_blocks,
     content as render,
-    widgets::{kind::WidgetKind, show::Showing},
+    widgets::{kind::WidgetType, render::WidgetContext},
 };
 
-/// Content as it is stored: any HTML for those who may use it, else what posts may have.
-pub fn cleaned(text: &str, unfiltered_html: bool) -> Php {
+/// Content to store: as it is for users with `unfiltered_html`, otherwise with the HTML that posts may contain.
+pub(crate) fn sanitized_content(text: &str, unfiltered_html: bool) -> Php {
     Php::from(sanitize::content(text, !unfiltered_html).as_str())
 }
 
-/// The title as it is stored.
-pub fn title(new: &Instance) -> Php {
+/// The sanitized title.
+pub(crate) fn title(new: &Instance) -> Php {
     Php::from(svc_text::sanitize_text_field(&new.text("title")).as_str())
 }
 
-/// A block, or several.
-pub struct Block;
+/// The Block widget. It contains any number of blocks.
+pub(crate) struct Block;
 
-/// Class names of widgets that show the same, by block.
+/// Class names of the classic widgets with the same output, by block type.
 const CLASSES: [(&str, &str); 14] = [
     ("core/paragraph", "widget_text"),
     ("core/calendar", "widget_calendar"),
@@ -40,7 +40,7 @@ const CLASSES: [(&str, &str); 14] = [
     ("core/rss", "widget_rss"),
 ];
 
-impl WidgetKind for Block {
+impl WidgetType for Block {
     fn id_base(&self) -> &str {
         "block"
     }
@@ -66,13 +66,13 @@ impl WidgetKind for Block {
 
     fn update(&self, new: &Instance, old: Instance, unfiltered_html: bool) -> Instance {
         let mut instance = old;
-        instance.set("content", cleaned(&new.text("content"), unfiltered_html));
+        instance.set("content", sanitized_content(&new.text("content"), unfiltered_html));
         instance
     }
 
-    fn show(&self, on: &mut Showing<'_>, instance: &Instance) -> SiteResult<Option<String>> {
-        let (site, settings, text) = (on.site, on.settings, instance.text("content"));
-        with_blocks(site, settings, on.viewer, on.db, |blocks| {
+    fn show(&self, context: &mut WidgetContext<'_>, instance: &Instance) -> SiteResult<Option<String>> {
+        let (site, settings, text) = (context.site, context.settings, instance.text("content"));
+        with_blocks(site, settings, context.viewer, context.db, |blocks| {
             Some(render::widget_blocks(site, settings, &text, blocks))
         })
     }
@@ -87,10 +87,10 @@ impl WidgetKind for Block {
     }
 }
 
-/// A title and HTML as it is.
-pub struct CustomHtml;
+/// The Custom HTML widget: a title and HTML.
+pub(crate) struct CustomHtml;
 
-impl WidgetKind for CustomHtml {
+impl WidgetType for CustomHtml {
     fn id_base(&self) -> &str {
         "custom_html"
     }
@@ -100,7 +100,7 @@ impl WidgetKind for CustomHtml {
     }
 
     fn description(&self) -> &str {
-        "Shows HTML as it is written."
+        "Shows custom HTML code."
     }
 
     fn class(&self) -> &str {
@@ -110,12 +110,12 @@ impl WidgetKind for CustomHtml {
     fn update(&self, new: &Instance, old: Instance, unfiltered_html: bool) -> Instance {
         let mut instance = old;
         instance.set("title", title(new));
-        instance.set("content", cleaned(&new.text("content"), unfiltered_html));
+        instance.set("content", sanitized_content(&new.text("content"), unfiltered_html));
         instance
     }
 
-    fn show(&self, on: &mut Showing<'_>, instance: &Instance) -> SiteResult<Option<String>> {
-        let title = on.title(instance, "");
+    fn show(&self, context: &mut WidgetContext<'_>, instance: &Instance) -> SiteResult<Option<String>> {
+        let title = context.title(instance, "");
         let content = instance.text("content");
         Ok(Some(format!("{title}<div class=\"textwidget custom-html-widget\">{content}</div>")))
     }

@@ -1,4 +1,4 @@
-//! Loads, for a whole page of items at once, what their members read, and makes their links.
+//! Links of menu items in responses.
 
 use std::sync::Arc;
 
@@ -13,32 +13,32 @@ use svc_site::{
 
 use crate::{LINK_RELATION, RestSite, links::with_query, posts::rights::PostRights};
 
-/// What links of items are made of.
-pub(super) struct Linking<'a> {
+/// Data for the links of menu items.
+pub(super) struct LinkContext<'a> {
     pub(super) site: &'a Arc<RestSite>,
     pub(super) settings: &'a Settings,
-    pub(super) kind: &'a PostType,
+    pub(super) post_type: &'a PostType,
     pub(super) caller: &'a Caller,
     pub(super) access: &'a Access<'a>,
     pub(super) view: &'a View,
 }
 
-impl Linking<'_> {
-    /// The relations of an item; none when they are not asked for.
+impl LinkContext<'_> {
+    /// The links of an item; `None` if the request does not include links.
     pub(super) fn links(&self, item: &NavItem) -> Option<Links> {
         if !self.view.wants_links() {
             return None;
         }
         let (site, urls) = (self.site, &self.settings.urls);
         let edit = self.view.context == "edit";
-        let taxonomies: Vec<_> = site.taxonomies.of_type(&self.kind.name).filter(|t| t.show_in_rest).collect();
-        let rights = PostRights::of(self.caller, self.access, &item.post, self.kind, &taxonomies, edit);
-        let collection = urls.rest(&site.route_of_type(self.kind));
+        let taxonomies: Vec<_> = site.taxonomies.of_type(&self.post_type.name).filter(|t| t.show_in_rest).collect();
+        let rights = PostRights::of(self.caller, self.access, &item.post, self.post_type, &taxonomies, edit);
+        let collection = urls.rest(&site.route_of_type(self.post_type));
         let own = format!("{collection}/{}", item.post.id);
         let mut links = Links::new();
         links.add("self", Link::new(&own).allow(rights.allowed_methods()));
         links.add("collection", Link::new(&collection));
-        links.add("about", Link::new(urls.rest(&format!("/{}/types/{}", site.brand.namespace(), self.kind.name))));
+        links.add("about", Link::new(urls.rest(&format!("/{}/types/{}", site.brand.namespace(), self.post_type.name))));
         for taxonomy in &taxonomies {
             let menus = with_query(&urls.rest(&site.route_of_taxonomy(taxonomy)), "post", item.post.id);
             let link = Link::new(menus).attr("taxonomy", taxonomy.name.as_str()).embeddable();

@@ -1,4 +1,4 @@
-//! Widgets that list what the site has: archives, categories, pages, posts, comments, tags.
+//! List widgets: Archives, Categories, Pages, Recent Comments, Recent Posts, Tag Cloud.
 
 use std::collections::{HashMap, HashSet};
 
@@ -14,19 +14,20 @@ use svc_store::{
 use crate::{
     content as render,
     widgets::{
-        kinds::simple::{Input, Simple},
-        show::Showing,
+        builtin::simple::{Input, SimpleWidget},
+        render::WidgetContext,
     },
 };
 
-/// Most things that a list shows, whatever the site has.
-const MOST: u64 = 1_000;
-/// Most tags of a cloud.
-const TAGS: u64 = 45;
-/// Posts or comments without a word.
-const RECENT: i64 = 5;
+/// Maximum number of items in a list.
+const MAX_ITEMS: u64 = 1_000;
+/// Maximum number of tags in a tag cloud.
+const MAX_TAGS: u64 = 45;
+/// Default number of recent posts or comments.
+const DEFAULT_RECENT: i64 = 5;
 
-pub const MONTHS: [&str; 12] = [
+/// English names of the months.
+pub(crate) const MONTHS: [&str; 12] = [
     "January",
     "February",
     "March",
@@ -41,37 +42,39 @@ pub const MONTHS: [&str; 12] = [
     "December",
 ];
 
-const TITLE: crate::widgets::kinds::simple::Setting = ("title", "Title:", Input::Text);
-const DROPDOWN: crate::widgets::kinds::simple::Setting = ("dropdown", "Display as dropdown", Input::Switch);
-const COUNT: crate::widgets::kinds::simple::Setting = ("count", "Show post counts", Input::Switch);
-const N_POSTS: crate::widgets::kinds::simple::Setting = ("number", "Number of posts to show:", Input::Number(RECENT));
-const N_COMMENTS: crate::widgets::kinds::simple::Setting =
-    ("number", "Number of comments to show:", Input::Number(RECENT));
+const TITLE: crate::widgets::builtin::simple::Setting = ("title", "Title:", Input::Text);
+const DROPDOWN: crate::widgets::builtin::simple::Setting = ("dropdown", "Display as dropdown", Input::Switch);
+const COUNT: crate::widgets::builtin::simple::Setting = ("count", "Show post counts", Input::Switch);
+const N_POSTS: crate::widgets::builtin::simple::Setting =
+    ("number", "Number of posts to show:", Input::Number(DEFAULT_RECENT));
+const N_COMMENTS: crate::widgets::builtin::simple::Setting =
+    ("number", "Number of comments to show:", Input::Number(DEFAULT_RECENT));
 
+/// The widget types of this module.
 #[rustfmt::skip]
-pub const KINDS: [Simple; 6] = [
-    Simple { id_base: "archives", name: "Archives", description: "Lists the months of your posts.", class: "widget_archive",
-             settings: &[TITLE, COUNT, DROPDOWN], only_given: false, show: archives },
-    Simple { id_base: "categories", name: "Categories", description: "Lists the categories of your posts.", class: "widget_categories",
-             settings: &[TITLE, COUNT, ("hierarchical", "Show hierarchy", Input::Switch), DROPDOWN], only_given: false, show: categories },
-    Simple { id_base: "pages", name: "Pages", description: "Lists your pages.", class: "widget_pages",
-             settings: &[TITLE, ("sortby", "Sort by:", Input::Choice(&PAGE_ORDERS)), ("exclude", "Exclude:", Input::Text)], only_given: false, show: pages },
-    Simple { id_base: "recent-comments", name: "Recent Comments", description: "Lists the newest comments.", class: "widget_recent_comments",
-             settings: &[TITLE, N_COMMENTS], only_given: false, show: recent_comments },
-    Simple { id_base: "recent-posts", name: "Recent Posts", description: "Lists your newest posts.", class: "widget_recent_entries",
-             settings: &[TITLE, N_POSTS, ("show_date", "Display post date?", Input::Flag)], only_given: false, show: recent_posts },
-    Simple { id_base: "tag_cloud", name: "Tag Cloud", description: "Shows the tags that are used most.", class: "widget_tag_cloud",
-             settings: &[TITLE, COUNT, ("taxonomy", "Taxonomy:", Input::Text)], only_given: false, show: tag_cloud },
+pub(crate) const KINDS: [SimpleWidget; 6] = [
+    SimpleWidget { id_base: "archives", name: "Archives", description: "Shows links to the archive of each month.", class: "widget_archive",
+             settings: &[TITLE, COUNT, DROPDOWN], partial_update: false, show: archives },
+    SimpleWidget { id_base: "categories", name: "Categories", description: "Shows your categories as a list or a menu.", class: "widget_categories",
+             settings: &[TITLE, COUNT, ("hierarchical", "Show hierarchy", Input::Switch), DROPDOWN], partial_update: false, show: categories },
+    SimpleWidget { id_base: "pages", name: "Pages", description: "Shows a list of your pages.", class: "widget_pages",
+             settings: &[TITLE, ("sortby", "Sort by:", Input::Choice(&PAGE_ORDERS)), ("exclude", "Exclude:", Input::Text)], partial_update: false, show: pages },
+    SimpleWidget { id_base: "recent-comments", name: "Recent Comments", description: "Shows the latest comments.", class: "widget_recent_comments",
+             settings: &[TITLE, N_COMMENTS], partial_update: false, show: recent_comments },
+    SimpleWidget { id_base: "recent-posts", name: "Recent Posts", description: "Shows your latest posts.", class: "widget_recent_entries",
+             settings: &[TITLE, N_POSTS, ("show_date", "Display post date?", Input::Flag)], partial_update: false, show: recent_posts },
+    SimpleWidget { id_base: "tag_cloud", name: "Tag Cloud", description: "Shows a cloud of the tags that you use most.", class: "widget_tag_cloud",
+             settings: &[TITLE, COUNT, ("taxonomy", "Taxonomy:", Input::Text)], partial_update: false, show: tag_cloud },
 ];
 
 const PAGE_ORDERS: [(&str, &str); 3] = [("post_title", "Page title"), ("menu_order", "Page order"), ("ID", "Page ID")];
 
-/// A list between its title and its end.
+/// A title and a list of items.
 fn list(title: &str, items: &str) -> Option<String> {
     Some(format!("{title}\n\t\t\t<ul>\n\t\t\t{items}\t\t\t</ul>\n\n\t\t\t"))
 }
 
-/// A script that runs `action` when something is chosen in the drop-down `list`.
+/// A script that runs `action` on a selection in the drop-down list with this id. `action` accesses the element as `list`.
 fn on_choice(id: &str, action: &str) -> String {
     format!(
         "<script>\n(function (list) {{\n\tlist.addEventListener(\"change\", function () {{\n\t\t{action}\n\t}});\n}})(document.getElementById({}));\n</script>\n",
@@ -79,13 +82,13 @@ fn on_choice(id: &str, action: &str) -> String {
     )
 }
 
-fn archives(on: &mut Showing<'_>, instance: &Instance) -> SiteResult<Option<String>> {
-    let title = on.title(instance, "Archives");
+fn archives(context: &mut WidgetContext<'_>, instance: &Instance) -> SiteResult<Option<String>> {
+    let title = context.title(instance, "Archives");
     let (count, as_menu) = (instance.is_on("count"), instance.is_on("dropdown"));
     let mut items = String::new();
-    for (year, month, n) in posts::months(on.db, "post", MOST)? {
+    for (year, month, n) in posts::months(context.db, "post", MAX_ITEMS)? {
         let Some(name) = usize::try_from(month).ok().and_then(|m| MONTHS.get(m.checked_sub(1)?)) else { continue };
-        let href = svc_text::esc_url(&on.settings.urls.site.date_link(year, Some(month), None));
+        let href = svc_text::esc_url(&context.settings.urls.site.date_link(year, Some(month), None));
         let number = if count { format!("&nbsp;({n})") } else { String::new() };
         items.push_str(&if as_menu {
             format!("\t<option value='{href}'> {name} {year} {number}</option>\n")
@@ -94,7 +97,7 @@ fn archives(on: &mut Showing<'_>, instance: &Instance) -> SiteResult<Option<Stri
         });
     }
     if as_menu {
-        let (id, label) = (format!("archives-dropdown-{}", on.number), on.title_text(instance, "Archives"));
+        let (id, label) = (format!("archives-dropdown-{}", context.number), context.title_text(instance, "Archives"));
         let script = on_choice(&id, "if (list.value) { location.href = list.value; }");
         return Ok(Some(format!(
             "{title}\t\t<label class=\"screen-reader-text\" for=\"{id}\">{label}</label>\n\t\t<select id=\"{id}\" \
@@ -105,44 +108,44 @@ fn archives(on: &mut Showing<'_>, instance: &Instance) -> SiteResult<Option<Stri
     Ok(list(&title, &format!("\t{items}")))
 }
 
-fn categories(on: &mut Showing<'_>, instance: &Instance) -> SiteResult<Option<String>> {
-    let title = on.title(instance, "Categories");
-    let Some(taxonomy) = on.site.taxonomies.get("category") else { return Ok(None) };
+fn categories(context: &mut WidgetContext<'_>, instance: &Instance) -> SiteResult<Option<String>> {
+    let title = context.title(instance, "Categories");
+    let Some(taxonomy) = context.site.taxonomies.get("category") else { return Ok(None) };
     let query = TermQuery {
         taxonomies: vec![taxonomy.name.clone()],
         hide_empty: true,
         order_by: TermOrderBy::Name,
         order: Order::Asc,
-        limit: Some(MOST),
+        limit: Some(MAX_ITEMS),
         ..TermQuery::default()
     };
-    let ids = terms::query(on.db, &query)?.ids;
-    let rows = terms::get_many(on.db, &ids)?;
-    let paths = slug_paths(on.db, &taxonomy.name, rows.iter())?;
-    let address = |term: &Term| {
+    let ids = terms::query(context.db, &query)?.ids;
+    let rows = terms::get_many(context.db, &ids)?;
+    let paths = slug_paths(context.db, &taxonomy.name, rows.iter())?;
+    let url = |term: &Term| {
         let path = paths.get(&term.id).and_then(|p| p.split_last()).map_or(&[][..], |(_, above)| above);
         let above: Vec<&str> = path.iter().map(String::as_str).collect();
-        svc_text::esc_url(&on.settings.urls.term(term, taxonomy, &above))
+        svc_text::esc_url(&context.settings.urls.term(term, taxonomy, &above))
     };
     let nested = instance.is_on("hierarchical");
     let tree = Tree::new(&rows, |term| term.id.0, |term| term.parent.0);
-    // In a hierarchy a category counts the posts of those below it as well.
+    // In a hierarchy, the count of a category includes its descendants.
     let count = |term: &Term| {
-        let below = if nested { tree.below(term.id.0, DEPTH) } else { Vec::new() };
+        let below = if nested { tree.below(term.id.0, MAX_DEPTH) } else { Vec::new() };
         term.count + below.iter().map(|(term, _)| term.count).sum::<i64>()
     };
     let number = |space: &str, term: &Term| {
         if instance.is_on("count") { format!("{space}({})", count(term)) } else { String::new() }
     };
     if instance.is_on("dropdown") {
-        let shown = if nested { tree.below(0, DEPTH) } else { rows.iter().map(|term| (term, 0)).collect() };
+        let ordered = if nested { tree.below(0, MAX_DEPTH) } else { rows.iter().map(|term| (term, 0)).collect() };
         let option = |(term, level): &(&Term, usize)| {
             let (indent, number) = ("&nbsp;".repeat(3 * level), number("&nbsp;&nbsp;", term));
             format!("\t<option class=\"level-{level}\" value=\"{}\">{indent}{}{number}</option>\n", term.id, term.name)
         };
-        let options: String = shown.iter().map(option).collect();
-        let (id, label) = (on.category_menu_id(), on.title_text(instance, "Categories"));
-        let action = svc_text::esc_url(&on.settings.urls.site.home_url(""));
+        let options: String = ordered.iter().map(option).collect();
+        let (id, label) = (context.category_menu_id(), context.title_text(instance, "Categories"));
+        let action = svc_text::esc_url(&context.settings.urls.site.home_url(""));
         let script = on_choice(&id, "if (list.value > 0) { list.form.submit(); }");
         return Ok(Some(format!(
             "{title}<form action=\"{action}\" method=\"get\"><label class=\"screen-reader-text\" \
@@ -151,7 +154,7 @@ fn categories(on: &mut Showing<'_>, instance: &Instance) -> SiteResult<Option<St
         )));
     }
     let item = |term: &Term| {
-        let (id, href, name) = (term.id, address(term), &term.name);
+        let (id, href, name) = (term.id, url(term), &term.name);
         format!("<li class=\"cat-item cat-item-{id}\"><a href=\"{href}\">{name}</a>{}\n", number(" ", term))
     };
     if !nested {
@@ -167,7 +170,7 @@ fn categories(on: &mut Showing<'_>, instance: &Instance) -> SiteResult<Option<St
     Ok(list(&title, &format!("\t{}", nested.html())))
 }
 
-/// Items by the item above them; those without one of these above them are at the top, 0.
+/// Items by the id of their parent. Items whose parent is not in the list are under 0.
 struct Tree<'a, T>(HashMap<i64, Vec<&'a T>>, fn(&T) -> i64);
 
 impl<'a, T> Tree<'a, T> {
@@ -181,7 +184,7 @@ impl<'a, T> Tree<'a, T> {
         Tree(below, id)
     }
 
-    /// The items below one, each before those below it, with their levels.
+    /// The descendants of an item with their levels, in depth-first order.
     fn below(&self, id: i64, depth: usize) -> Vec<(&'a T, usize)> {
         let mut found = Vec::new();
         let Some(depth) = depth.checked_sub(1) else { return found };
@@ -193,17 +196,17 @@ impl<'a, T> Tree<'a, T> {
     }
 }
 
-/// Things that stand below one another, as lists in lists.
+/// A hierarchy of items, rendered as nested lists.
 struct Nested<'a, T> {
     rows: &'a [T],
     id: fn(&T) -> i64,
     parent: fn(&T) -> i64,
-    /// An item without its end; the second argument says whether others stand below it.
+    /// Renders an item without its closing tag. The second argument: whether it has children.
     open: &'a dyn Fn(&T, bool) -> String,
 }
 
-/// How deep lists in lists go.
-const DEPTH: usize = 20;
+/// Maximum nesting depth.
+const MAX_DEPTH: usize = 20;
 
 impl<T> Nested<'_, T> {
     fn html(&self) -> String {
@@ -213,7 +216,7 @@ impl<T> Nested<'_, T> {
             let parent = (self.parent)(row);
             below.entry(if known.contains(&parent) { parent } else { 0 }).or_default().push(row);
         }
-        self.level(0, &below, DEPTH)
+        self.level(0, &below, MAX_DEPTH)
     }
 
     fn level(&self, parent: i64, below: &HashMap<i64, Vec<&T>>, depth: usize) -> String {
@@ -230,7 +233,7 @@ impl<T> Nested<'_, T> {
     }
 }
 
-fn pages(on: &mut Showing<'_>, instance: &Instance) -> SiteResult<Option<String>> {
+fn pages(context: &mut WidgetContext<'_>, instance: &Instance) -> SiteResult<Option<String>> {
     let exclude = svc_php::list::parse_id_list(&instance.text("exclude").into());
     let order = match instance.text("sortby").as_str() {
         "menu_order" => vec![(PostOrderBy::MenuOrder, Order::Asc), (PostOrderBy::Title, Order::Asc)],
@@ -240,48 +243,48 @@ fn pages(on: &mut Showing<'_>, instance: &Instance) -> SiteResult<Option<String>
     let query = PostQuery {
         exclude: exclude.into_iter().filter_map(|id| i64::try_from(id).ok()).map(PostId).collect(),
         order_by: order,
-        ..PostQuery::published("page", MOST)
+        ..PostQuery::published("page", MAX_ITEMS)
     };
-    let ids = posts::query(on.db, &query)?.ids;
-    let rows = posts::get_many(on.db, &ids)?;
+    let ids = posts::query(context.db, &query)?.ids;
+    let rows = posts::get_many(context.db, &ids)?;
     if rows.is_empty() {
         return Ok(None);
     }
-    let links = permalinks::of_posts(on.db, on.site, on.settings, &rows)?;
+    let links = permalinks::of_posts(context.db, context.site, context.settings, &rows)?;
     let open = |page: &Post, has_children: bool| {
         let href = links.get(&page.id).map(|href| svc_text::esc_url(href)).unwrap_or_default();
         let class = if has_children { " page_item_has_children" } else { "" };
-        let (id, title) = (page.id, shown_title(page));
+        let (id, title) = (page.id, post_title(page));
         format!("<li class=\"page_item page-item-{id}{class}\"><a href=\"{href}\">{title}</a>")
     };
     let nested = Nested { rows: &rows, id: |page| page.id.0, parent: |page| page.parent.0, open: &open };
-    Ok(list(&on.title(instance, "Pages"), &format!("\t{}", nested.html())))
+    Ok(list(&context.title(instance, "Pages"), &format!("\t{}", nested.html())))
 }
 
-/// The title of a post in a list.
-fn shown_title(post: &Post) -> String {
+/// A post's title as HTML, or a placeholder.
+fn post_title(post: &Post) -> String {
     if post.title.is_empty() { format!("#{} (no title)", post.id) } else { render::title(&post.title) }
 }
 
-/// How many are shown.
-fn wanted(instance: &Instance) -> u64 {
+/// The number of items to list.
+fn item_count(instance: &Instance) -> u64 {
     match instance.number("number") {
-        n if n > 0 => n.unsigned_abs().min(MOST),
-        _ => RECENT.unsigned_abs(),
+        n if n > 0 => n.unsigned_abs().min(MAX_ITEMS),
+        _ => DEFAULT_RECENT.unsigned_abs(),
     }
 }
 
-fn recent_posts(on: &mut Showing<'_>, instance: &Instance) -> SiteResult<Option<String>> {
+fn recent_posts(context: &mut WidgetContext<'_>, instance: &Instance) -> SiteResult<Option<String>> {
     let query = PostQuery {
         order_by: vec![(PostOrderBy::Date, Order::Desc)],
-        ..PostQuery::published("post", wanted(instance))
+        ..PostQuery::published("post", item_count(instance))
     };
-    let ids = posts::query(on.db, &query)?.ids;
-    let rows = posts::get_many(on.db, &ids)?;
+    let ids = posts::query(context.db, &query)?.ids;
+    let rows = posts::get_many(context.db, &ids)?;
     if rows.is_empty() {
         return Ok(None);
     }
-    let links = permalinks::of_posts(on.db, on.site, on.settings, &rows)?;
+    let links = permalinks::of_posts(context.db, context.site, context.settings, &rows)?;
     let mut items = String::new();
     for post in &rows {
         let href = links.get(&post.id).map(|href| svc_text::esc_url(href)).unwrap_or_default();
@@ -289,25 +292,25 @@ fn recent_posts(on: &mut Showing<'_>, instance: &Instance) -> SiteResult<Option<
             Some(date) => format!("\n<span class=\"post-date\">{}</span>", date.format("%B %-d, %Y")),
             None => String::new(),
         };
-        items.push_str(&format!("<li>\n<a href=\"{href}\">{}</a>{date}\n</li>\n", shown_title(post)));
+        items.push_str(&format!("<li>\n<a href=\"{href}\">{}</a>{date}\n</li>\n", post_title(post)));
     }
-    Ok(list(&on.title(instance, "Recent Posts"), &items))
+    Ok(list(&context.title(instance, "Recent Posts"), &items))
 }
 
-fn recent_comments(on: &mut Showing<'_>, instance: &Instance) -> SiteResult<Option<String>> {
+fn recent_comments(context: &mut WidgetContext<'_>, instance: &Instance) -> SiteResult<Option<String>> {
     let query = CommentQuery {
         approved: vec!["1".to_owned()],
         types_exclude: vec!["note".to_owned()],
         post_statuses: vec!["publish".to_owned()],
         order: Order::Desc,
-        limit: Some(wanted(instance)),
+        limit: Some(item_count(instance)),
         ..CommentQuery::default()
     };
-    let ids = comments::query(on.db, &query)?.ids;
-    let rows = comments::get_many(on.db, &ids)?;
-    let of: Vec<PostId> = rows.iter().map(|c| c.post).collect();
-    let found = posts::get_many(on.db, &of)?;
-    let links = permalinks::of_posts(on.db, on.site, on.settings, &found)?;
+    let ids = comments::query(context.db, &query)?.ids;
+    let rows = comments::get_many(context.db, &ids)?;
+    let post_ids: Vec<PostId> = rows.iter().map(|c| c.post).collect();
+    let found = posts::get_many(context.db, &post_ids)?;
+    let links = permalinks::of_posts(context.db, context.site, context.settings, &found)?;
     let mut items = String::new();
     for comment in &rows {
         let Some(post) = found.iter().find(|post| post.id == comment.post) else { continue };
@@ -317,45 +320,45 @@ fn recent_comments(on: &mut Showing<'_>, instance: &Instance) -> SiteResult<Opti
             "<li class=\"recentcomments\"><span class=\"comment-author-link\">{author}</span> on <a \
              href=\"{href}#comment-{}\">{}</a></li>",
             comment.id,
-            shown_title(post)
+            post_title(post)
         ));
     }
-    Ok(Some(format!("{}<ul id=\"recentcomments\">{items}</ul>", on.title(instance, "Recent Comments"))))
+    Ok(Some(format!("{}<ul id=\"recentcomments\">{items}</ul>", context.title(instance, "Recent Comments"))))
 }
 
-/// Smallest and largest letters of a cloud, in points.
-const LETTERS: (f64, f64) = (8.0, 22.0);
+/// Smallest and largest font size in a tag cloud, in points.
+const FONT_SIZES: (f64, f64) = (8.0, 22.0);
 
-fn tag_cloud(on: &mut Showing<'_>, instance: &Instance) -> SiteResult<Option<String>> {
+fn tag_cloud(context: &mut WidgetContext<'_>, instance: &Instance) -> SiteResult<Option<String>> {
     let named = instance.text("taxonomy");
-    let taxonomies = &on.site.taxonomies;
+    let taxonomies = &context.site.taxonomies;
     let Some(taxonomy) = taxonomies.get(&named).or_else(|| taxonomies.get("post_tag")) else { return Ok(None) };
     let query = TermQuery {
         taxonomies: vec![taxonomy.name.clone()],
         hide_empty: true,
         order_by: TermOrderBy::Count,
         order: Order::Desc,
-        limit: Some(TAGS),
+        limit: Some(MAX_TAGS),
         ..TermQuery::default()
     };
-    let ids = terms::query(on.db, &query)?.ids;
-    let mut rows = terms::get_many(on.db, &ids)?;
+    let ids = terms::query(context.db, &query)?.ids;
+    let mut rows = terms::get_many(context.db, &ids)?;
     if rows.is_empty() {
         return Ok(None);
     }
     rows.sort_by_cached_key(|term| term.name.to_lowercase());
-    let paths = slug_paths(on.db, &taxonomy.name, rows.iter())?;
-    // Sizes grow with the logarithm of the number, so that one large tag does not make all others small.
-    #[expect(clippy::cast_precision_loss, reason = "numbers of posts are small")]
+    let paths = slug_paths(context.db, &taxonomy.name, rows.iter())?;
+    // Sizes grow with the logarithm of the count, so that a single large tag does not dwarf the others.
+    #[expect(clippy::cast_precision_loss, reason = "post counts are small")]
     let weight = |term: &Term| (term.count.max(0) as f64 + 1.0).log10();
     let (least, most) = rows.iter().map(weight).fold((f64::MAX, f64::MIN), |(a, b), w| (a.min(w), b.max(w)));
-    let step = (LETTERS.1 - LETTERS.0) / if most > least { most - least } else { 1.0 };
+    let step = (FONT_SIZES.1 - FONT_SIZES.0) / if most > least { most - least } else { 1.0 };
     let link = |(n, term): (usize, &Term)| {
         let path = paths.get(&term.id).and_then(|p| p.split_last()).map_or(&[][..], |(_, above)| above);
         let above: Vec<&str> = path.iter().map(String::as_str).collect();
-        let href = svc_text::esc_url(&on.settings.urls.term(term, taxonomy, &above));
-        let size = LETTERS.0 + (weight(term) - least) * step;
-        let (id, name, count, place) = (term.id, &term.name, term.count, n + 1);
+        let href = svc_text::esc_url(&context.settings.urls.term(term, taxonomy, &above));
+        let size = FONT_SIZES.0 + (weight(term) - least) * step;
+        let (id, name, count, position) = (term.id, &term.name, term.count, n + 1);
         let items = if count == 1 { "item" } else { "items" };
         let number = if instance.is_on("count") {
             format!("<span class=\"tag-link-count\"> ({count})</span>")
@@ -363,12 +366,12 @@ fn tag_cloud(on: &mut Showing<'_>, instance: &Instance) -> SiteResult<Option<Str
             String::new()
         };
         format!(
-            "<a href=\"{href}\" class=\"tag-cloud-link tag-link-{id} tag-link-position-{place}\" style=\"font-size: \
+            "<a href=\"{href}\" class=\"tag-cloud-link tag-link-{id} tag-link-position-{position}\" style=\"font-size: \
              {size}pt;\" aria-label=\"{} ({count} {items})\">{name}{number}</a>",
             svc_text::esc_attr(name)
         )
     };
     let links: Vec<String> = rows.iter().enumerate().map(link).collect();
-    let title = on.title(instance, &taxonomy.label);
+    let title = context.title(instance, &taxonomy.label);
     Ok(Some(format!("{title}<div class=\"tagcloud\">{}</div>\n", links.join("\n"))))
 }

@@ -1,4 +1,4 @@
-//! The text widget: written in the visual editor, or as HTML in the form that WordPress had before 4.8.
+//! The Text widget, written in the visual editor, or as HTML in the form from before WordPress 4.8.
 
 use svc_content::{markup, tags};
 use svc_php::Php;
@@ -7,23 +7,23 @@ use svc_site::{SiteResult, widgets::instance::Instance};
 use crate::{
     content::{self as render, WidgetText},
     widgets::{
-        kind::WidgetKind,
-        kinds::content::{cleaned, title},
-        show::Showing,
+        builtin::content::{sanitized_content, title},
+        kind::WidgetType,
+        render::WidgetContext,
     },
 };
 
-/// A title and a text.
-pub struct Text;
+/// The Text widget: a title and a text.
+pub(crate) struct Text;
 
-/// The value of `filter` that widgets of WordPress 4.8.0 have in place of `visual`.
+/// The value of `filter` that WordPress 4.8.0 stored instead of `visual`.
 const VISUAL_FILTER: &[u8] = b"content";
 
 fn has_visual_filter(instance: &Instance) -> bool {
     matches!(instance.get("filter"), Some(Php::Bytes(filter)) if filter == VISUAL_FILTER)
 }
 
-impl WidgetKind for Text {
+impl WidgetType for Text {
     fn id_base(&self) -> &str {
         "text"
     }
@@ -33,7 +33,7 @@ impl WidgetKind for Text {
     }
 
     fn description(&self) -> &str {
-        "Shows a text."
+        "Shows formatted text."
     }
 
     fn class(&self) -> &str {
@@ -44,7 +44,7 @@ impl WidgetKind for Text {
         let was_visual = has_visual_filter(&old) || has_visual_filter(new);
         let mut instance = old;
         instance.set("title", title(new));
-        instance.set("text", cleaned(&new.text("text"), unfiltered_html));
+        instance.set("text", sanitized_content(&new.text("text"), unfiltered_html));
         instance.set("filter", Php::Bool(new.is_on("filter")));
         if was_visual {
             instance.set("visual", Php::Bool(true));
@@ -52,21 +52,21 @@ impl WidgetKind for Text {
         if new.get("visual").is_some() {
             instance.set("visual", Php::Bool(new.is_on("visual")));
         }
-        // What was written in the visual editor always has its paragraphs.
+        // Text of the visual editor always gets automatic paragraphs.
         if instance.is_on("visual") {
             instance.set("filter", Php::Bool(true));
         }
         instance
     }
 
-    fn show(&self, on: &mut Showing<'_>, instance: &Instance) -> SiteResult<Option<String>> {
+    fn show(&self, context: &mut WidgetContext<'_>, instance: &Instance) -> SiteResult<Option<String>> {
         let is_visual = instance.is_on("visual") && instance.is_on("filter") || has_visual_filter(instance);
         let written =
             if is_visual { WidgetText::Visual } else { WidgetText::Html { paragraphs: instance.is_on("filter") } };
         let text = instance.text("text");
         let text = if text == "0" { "" } else { &text };
-        let html = fluid_media(&render::widget_text(on.site, on.settings, text, written));
-        let title = on.title(instance, "");
+        let html = fluid_media(&render::widget_text(context.site, context.settings, text, written));
+        let title = context.title(instance, "");
         Ok(Some(format!("{title}\t\t\t<div class=\"textwidget\">{html}</div>\n\t\t")))
     }
 
@@ -83,7 +83,7 @@ fn name(number: &str, setting: &str) -> String {
     format!("widget-text[{number}][{setting}]")
 }
 
-/// The fields that the visual editor reads and writes.
+/// The form for the visual editor, which synchronizes with these fields.
 fn visual_form(number: &str, instance: &Instance) -> String {
     let hidden = |setting: &str, value: &str| {
         format!(
@@ -103,14 +103,14 @@ fn visual_form(number: &str, instance: &Instance) -> String {
     rows.join("\n\t\t\t")
 }
 
-/// The form of a text that was written as HTML.
+/// The form for text written as HTML.
 fn html_form(number: &str, instance: &Instance) -> String {
     let (id, name) = (|setting: &str| id(number, setting), |setting: &str| name(number, setting));
     let checked = if instance.is_on("filter") { " checked='checked'" } else { "" };
-    let advice = if instance.get("visual").is_none() {
-        "The &#8220;Custom HTML&#8221; widget may suit the code in this widget better."
+    let notice = if instance.get("visual").is_none() {
+        "This widget contains code. Consider the &#8220;Custom HTML&#8221; widget for it."
     } else {
-        "If there was code in this widget, the &#8220;Custom HTML&#8221; widget may suit it better."
+        "If this widget contained code, consider the &#8220;Custom HTML&#8221; widget for it."
     };
     format!(
         "<input id=\"{visual_id}\" name=\"{visual_name}\" class=\"visual\" type=\"hidden\" value=\"\">\n\
@@ -118,7 +118,7 @@ fn html_form(number: &str, instance: &Instance) -> String {
          \t\t\t\t<label for=\"{title_id}\">Title:</label>\n\
          \t\t\t\t<input class=\"widefat\" id=\"{title_id}\" name=\"{title_name}\" type=\"text\" value=\"{title}\" />\n\
          \t\t\t</p>\n\
-         \t\t\t<div class=\"notice notice-info notice-alt inline\"><p>{advice}</p></div>\t\t\t<p>\n\
+         \t\t\t<div class=\"notice notice-info notice-alt inline\"><p>{notice}</p></div>\t\t\t<p>\n\
          \t\t\t\t<label for=\"{text_id}\">Content:</label>\n\
          \t\t\t\t<textarea class=\"widefat\" rows=\"16\" cols=\"20\" id=\"{text_id}\" name=\"{text_name}\">{text}</textarea>\n\
          \t\t\t</p>\n\
@@ -139,7 +139,7 @@ fn html_form(number: &str, instance: &Instance) -> String {
     )
 }
 
-/// Text for the visual editor: markup stays, but nothing ends the field early.
+/// Text as the content of a `textarea`: only closing `textarea` tags are escaped.
 fn inside_textarea(text: &str) -> String {
     const END: &str = "</textarea";
     let lower = text.to_ascii_lowercase();
@@ -153,7 +153,7 @@ fn inside_textarea(text: &str) -> String {
     out
 }
 
-/// Videos and frames as wide as the widget: their sizes are removed, widths in their styles become `100%`.
+/// Makes videos and iframes as wide as the widget: removes their size attributes and sets widths in styles to `100%`.
 fn fluid_media(html: &str) -> String {
     let mut out = String::with_capacity(html.len());
     for (kind, piece) in markup::html_split(html) {
@@ -169,7 +169,7 @@ fn fluid_media(html: &str) -> String {
     out
 }
 
-/// A tag without ` height="12"` or the like.
+/// A tag without an attribute such as ` height="12"`.
 fn without_size(tag: &str, attribute: &str) -> String {
     let start = format!("{attribute}=\"");
     let mut out = String::with_capacity(tag.len());
@@ -192,7 +192,7 @@ fn without_size(tag: &str, attribute: &str) -> String {
     out
 }
 
-/// A tag with `width: 12px` as `width:100%`.
+/// Replaces `width: 12px` in a tag with `width:100%`.
 fn full_width(tag: &str) -> String {
     const WIDTH: &str = "width:";
     let mut out = String::with_capacity(tag.len());
@@ -233,12 +233,13 @@ const SAFE: [(&str, &[&str]); 16] = [
     ("a", &["href"]),
     ("img", &["src", "alt"]),
 ];
-/// Those that have no content.
+/// Void elements among them.
 const VOID: [&str; 2] = ["hr", "img"];
-/// Elements within elements beyond which a text is edited as HTML in any case.
+/// Nesting depth beyond which a text is always edited as HTML.
 const MAX_DEPTH: usize = 100;
 
-/// Whether the text is edited as HTML: it was stored so, or the visual editor could drop something of it.
+/// Whether the text is edited as HTML: it was stored that way, or the visual editor could lose markup.
+///
 /// Source: `WP_Widget_Text::is_legacy_instance`.
 fn is_legacy(instance: &Instance) -> bool {
     if instance.get("visual").is_some() {
@@ -254,9 +255,9 @@ fn is_legacy(instance: &Instance) -> bool {
     text.contains("<!--") || !is_simple(&text)
 }
 
-/// Whether the visual editor supports all of this HTML: safe elements with safe attributes, none of them empty.
+/// Whether the visual editor supports this HTML: only [`SAFE`] elements and attributes, and no empty elements.
 fn is_simple(html: &str) -> bool {
-    // Open elements, and whether there is text in them.
+    // Open elements, and whether they contain text.
     let mut open: Vec<(String, bool)> = Vec::new();
     let close = |open: &mut Vec<(String, bool)>| {
         let has_text = open.pop().is_some_and(|(_, has_text)| has_text);
@@ -313,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_that_are_edited_as_html() {
+    fn detects_texts_that_are_edited_as_html() {
         for (settings, legacy) in [
             (json!({"text": ""}), false),
             (json!({"text": "plain"}), false),
@@ -341,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_ends_a_textarea_early() {
+    fn closing_textarea_tags_are_escaped() {
         assert_eq!(inside_textarea("a</TextArea><b></textarea >"), "a&lt;/textarea><b>&lt;/textarea >");
     }
 
@@ -362,10 +363,10 @@ mod tests {
     }
 
     #[test]
-    fn settings_of_4_8_0_are_those_of_the_visual_editor() {
+    fn settings_of_wordpress_4_8_0_use_the_visual_editor() {
         let updated = |old: serde_json::Value, new: serde_json::Value| {
-            let made = Text.update(&instance(new), instance(old), true);
-            (made.is_on("visual"), made.is_on("filter"))
+            let instance = Text.update(&instance(new), instance(old), true);
+            (instance.is_on("visual"), instance.is_on("filter"))
         };
         assert_eq!(updated(json!({"filter": "content"}), json!({"text": "x"})), (true, true));
         assert_eq!(updated(json!({}), json!({"text": "x", "filter": "content"})), (true, true));
