@@ -1,4 +1,4 @@
-//! What a caller may do: the site's side of the capability rules.
+//! Site state that the capability rules depend on.
 
 use std::{borrow::Cow, collections::HashMap};
 
@@ -15,7 +15,7 @@ use svc_store::{
 
 use crate::{Settings, Site, SiteResult};
 
-/// What the capability rules look up, loaded before they are asked.
+/// The data that the capability rules look up, loaded in advance.
 pub struct Access<'a> {
     site: &'a Site,
     settings: &'a Settings,
@@ -25,7 +25,7 @@ pub struct Access<'a> {
     users: Vec<UserId>,
 }
 
-/// What the rules ask about posts.
+/// Posts and former statuses that the capability rules depend on.
 #[derive(Clone, Debug, Default)]
 pub struct CapabilityData {
     posts: HashMap<PostId, Post>,
@@ -33,8 +33,8 @@ pub struct CapabilityData {
 }
 
 impl CapabilityData {
-    /// What the rules ask about these posts: the parents of those that inherit, the former status of those in the trash. At
-    /// most two queries, and none for posts that need neither.
+    /// Loads the parents of posts that inherit their status, and the former status of posts in the trash. At most two
+    /// queries, and none for posts that need neither.
     pub fn load(db: &mut Db, about: &[Post]) -> SiteResult<Self> {
         let mut asked = CapabilityData::default();
         let mut parents: Vec<PostId> = about
@@ -68,7 +68,7 @@ impl CapabilityData {
 }
 
 impl<'a> Access<'a> {
-    /// Nothing loaded: for capabilities without an object.
+    /// An empty context, for capabilities without an object.
     pub fn new(site: &'a Site, settings: &'a Settings) -> Self {
         Access {
             site,
@@ -80,15 +80,15 @@ impl<'a> Access<'a> {
         }
     }
 
-    /// With what the rules ask about these posts: at most two queries.
+    /// A context with the data for these posts: at most two queries.
     ///
     /// # Errors
-    /// Those of the store.
+    /// Errors of the store.
     pub fn of_posts(site: &'a Site, settings: &'a Settings, db: &mut Db, about: &[Post]) -> SiteResult<Self> {
         Ok(Self::about(site, settings, CapabilityData::load(db, about)?))
     }
 
-    /// With what was loaded of posts.
+    /// A context with data that is already loaded.
     pub fn about(site: &'a Site, settings: &'a Settings, asked: CapabilityData) -> Self {
         Access { asked, ..Self::new(site, settings) }
     }
@@ -99,24 +99,24 @@ impl<'a> Access<'a> {
         self
     }
 
-    /// Adds the posts of comments; the posts themselves come with [`Self::of_posts`].
+    /// Adds the posts of comments; pass the posts themselves to [`Self::of_posts`].
     pub fn with_comments(mut self, comments: impl IntoIterator<Item = (CommentId, PostId)>) -> Self {
         self.comment_posts.extend(comments);
         self
     }
 
-    /// Adds users that exist.
+    /// Adds the ids of existing users.
     pub fn with_users(mut self, users: impl IntoIterator<Item = UserId>) -> Self {
         self.users.extend(users);
         self
     }
 
-    /// Whether the caller has a capability that is about nothing in particular.
+    /// Whether the caller has a capability that does not apply to an object.
     pub fn can(&self, caller: &Caller, cap: &str) -> bool {
         caller.can(cap, Object::None, self)
     }
 
-    /// Whether everybody, or this caller, may read a post (and the post that it hangs on).
+    /// Whether the caller may read a post (and the post that it is attached to).
     pub fn can_read(&self, caller: &Caller, post: &Post) -> bool {
         if self.is_for_readers(post) {
             return self.can_read_at(caller, post, 8);
@@ -124,13 +124,14 @@ impl<'a> Access<'a> {
         caller.is_logged_in() && caller.can_post(svc_auth::caps::PostCap::Read, post, self)
     }
 
-    /// Whether the caller sees a post within the content of another. Published patterns are there for that.
+    /// Whether the caller may see a post inside the content of another. Published patterns are visible there to
+    /// everyone.
     pub fn can_read_inside(&self, caller: &Caller, post: &Post) -> bool {
         let is_public = self.site.statuses.get(&post.status).is_some_and(|s| s.public);
         is_public || self.can_read(caller, post)
     }
 
-    /// Whether everybody may read a post of this type that is published. Patterns are for those who write posts.
+    /// Whether published posts of this type are public. Patterns are only for users who edit posts.
     fn is_for_readers(&self, post: &Post) -> bool {
         self.site.types.get(&post.post_type).is_none_or(|t| t.rest_controller != RestController::Blocks)
     }
@@ -155,7 +156,7 @@ impl<'a> Access<'a> {
     }
 }
 
-/// A post without its texts.
+/// A copy of a post with only the fields that the rules depend on.
 fn without_content(post: &Post) -> Post {
     Post {
         id: post.id,

@@ -1,4 +1,4 @@
-//! Addresses of the pages of posts of several types at once: for comments on them, search results and the like.
+//! Permalinks of posts of several types at once, for example for comments or search results.
 
 use std::collections::HashMap;
 
@@ -7,12 +7,12 @@ use svc_store::{Db, posts, terms, users};
 
 use crate::{Settings, Site, SiteResult, terms::paths::slug_paths};
 
-/// The addresses of these posts, by id; posts of types that are not registered have none. The number of queries does not
-/// grow with the posts: at most one per kind of thing that the site's address structure names, twice where attachments
-/// hang on posts.
+/// The permalinks of these posts, by id; posts of unregistered types have none. The number of queries does not depend
+/// on the number of posts: at most one per type of object in the permalink structure, twice if attachments have
+/// parents.
 ///
 /// # Errors
-/// Those of the store.
+/// Errors of the store.
 pub fn of_posts(db: &mut Db, site: &Site, settings: &Settings, rows: &[Post]) -> SiteResult<HashMap<PostId, String>> {
     let mut parents: Vec<PostId> =
         rows.iter().filter(|p| p.post_type == "attachment" && !p.parent.is_none()).map(|p| p.parent).collect();
@@ -35,7 +35,7 @@ pub fn of_posts(db: &mut Db, site: &Site, settings: &Settings, rows: &[Post]) ->
     Ok(permalinks(site, settings, rows, &places))
 }
 
-/// The route of a post, whatever its type; empty for types that the interface does not show.
+/// The REST route of a post of any type; empty for types that are not in the REST API.
 pub fn route(site: &Site, post: &Post) -> String {
     let shown = site.types.get(&post.post_type).filter(|kind| kind.show_in_rest);
     shown.map_or_else(String::new, |kind| format!("{}/{}", site.route_of_type(kind), post.id))
@@ -57,7 +57,7 @@ fn permalinks(
         .collect()
 }
 
-/// What the addresses need beside the rows: only what the structure names.
+/// Loads the parts of the permalinks that the structure uses.
 fn places(db: &mut Db, site: &Site, settings: &Settings, rows: &[Post]) -> SiteResult<HashMap<PostId, PermalinkParts>> {
     let mut places: HashMap<PostId, PermalinkParts> = HashMap::new();
     let plain: Vec<&Post> = rows.iter().filter(|p| p.post_type == "post").collect();
@@ -90,21 +90,21 @@ fn places(db: &mut Db, site: &Site, settings: &Settings, rows: &[Post]) -> SiteR
     Ok(places)
 }
 
-/// What a post's address needs beyond its row: loaded for a whole page at once, and only what the site's address
-/// structure names.
+/// The parts of a post's permalink that are not in its row. Loaded for many posts at once, and only the parts that the
+/// permalink structure uses.
 #[derive(Clone, Debug, Default)]
 pub struct PermalinkParts {
-    /// The author's name in addresses.
+    /// The author's slug.
     pub author: String,
-    /// Slugs of the posts above it, topmost first.
+    /// Slugs of the post's ancestors, topmost first.
     pub ancestors: Vec<String>,
-    /// The path of slugs of its first category, topmost first.
+    /// Slugs of the first category and its ancestors, topmost first.
     pub category: Vec<String>,
-    /// The address of the post that an attachment hangs on, when everybody may see that.
+    /// The permalink of the post that an attachment is attached to, if that post is public.
     pub parent: Option<String>,
 }
 
-/// The slugs from the top category down to each of these, by id: two queries, whatever their number.
+/// The slugs from the top category down to each of these, by id, in two queries.
 pub fn category_paths<'t>(
     db: &mut Db,
     categories: impl Iterator<Item = &'t Term>,
@@ -112,7 +112,7 @@ pub fn category_paths<'t>(
     crate::terms::paths::slug_paths(db, "category", categories)
 }
 
-/// The category that stands in a post's address: the one with the lowest number.
+/// The category used in a permalink: the one with the lowest id.
 pub fn first_category(terms: &[Term]) -> Option<&Term> {
     terms.iter().filter(|t| t.taxonomy == "category").min_by_key(|t| t.id)
 }

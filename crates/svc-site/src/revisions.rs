@@ -1,4 +1,4 @@
-//! Keeps what posts were: a revision with every change, and autosaves in between.
+//! Revisions and autosaves of posts.
 
 use std::collections::HashMap;
 
@@ -16,18 +16,18 @@ use svc_store::{
 
 use crate::{Access, Settings, Site, SiteResult, meta::MetaRights, sanitize};
 
-/// Whether this site keeps revisions of posts of this type.
+/// Whether revisions are stored for posts of this type.
 pub fn keeps(site: &Site, post_type: &PostType) -> bool {
     site.revisions_kept != Some(0) && post_type.supports("revisions")
 }
 
-/// Keys of the meta that goes with revisions.
+/// Keys of the meta that is stored with revisions.
 fn kept_keys<'a>(site: &'a Site, post_type: &PostType) -> Vec<&'a str> {
     site.meta.fields("post", &post_type.name).filter(|f| f.revisions).map(|f| f.key.as_str()).collect()
 }
 
-/// Keeps the texts as a revision, with the meta that goes with revisions: the first time a post is changed, and whenever
-/// they differ, in more than white space, from those of the latest one. Then the oldest ones beyond the site's limit go.
+/// Stores a revision of the texts and of the meta with revisions, if a post has none yet or differs from the latest one
+/// in more than white space. Then deletes the oldest revisions beyond the site's limit.
 pub fn revise(tx: &mut Tx, site: &Site, post_type: &PostType, row: &Post, author: UserId) -> SiteResult<()> {
     if !keeps(site, post_type) || row.status == "auto-draft" {
         return Ok(());
@@ -67,7 +67,7 @@ pub fn revise(tx: &mut Tx, site: &Site, post_type: &PostType, row: &Post, author
     Ok(())
 }
 
-/// A revision of a post with nothing in it. `kind` stands in its slug.
+/// An empty revision of a post. `kind` is part of its slug.
 fn blank(parent: PostId, kind: &str) -> Post {
     Post {
         status: "inherit".to_owned(),
@@ -91,12 +91,12 @@ fn texts(post: &Post) -> [&str; 3] {
     [&post.title, &post.content, &post.excerpt]
 }
 
-/// Whether two texts differ in nothing but the amount of white space. Source: `normalize_whitespace`.
+/// Whether two texts differ only in the amount of white space. Source: `normalize_whitespace`.
 fn is_same(a: &str, b: &str) -> bool {
     a == b || normalized(a).eq(normalized(b))
 }
 
-/// Runs of spaces and tabs as one space, runs of line ends as one, nothing at the ends.
+/// Collapses runs of spaces and tabs to one space and runs of line ends to one, and trims both ends.
 fn normalized(text: &str) -> impl Iterator<Item = char> {
     let mut last = None;
     text.trim_matches([' ', '\t', '\n', '\r', '\0', '\x0B']).chars().filter_map(move |c| {
@@ -111,7 +111,7 @@ fn normalized(text: &str) -> impl Iterator<Item = char> {
     })
 }
 
-/// What an editor has typed; `None` is what he has not touched.
+/// The fields of an autosave; `None` for fields that were not edited.
 #[derive(Clone, Debug, Default)]
 pub struct Typed {
     pub title: Option<String>,
@@ -121,28 +121,28 @@ pub struct Typed {
 }
 
 impl Typed {
-    /// Texts that are empty.
+    /// Empty texts.
     pub fn nothing(meta: Option<Value>) -> Self {
         let empty = Some(String::new());
         Typed { title: empty.clone(), content: empty.clone(), excerpt: empty, meta }
     }
 }
 
-/// Who types, and when.
+/// The author of an autosave and its time.
 pub struct Editor<'a> {
     pub caller: &'a Caller,
     pub unfiltered_html: bool,
-    /// The present moment in UTC.
+    /// Current time in UTC.
     pub now: chrono::NaiveDateTime,
 }
 
-/// Keeps what an editor has typed beside the post: in the autosave that he has, or a new one. What is no different from
-/// the post leaves the autosave that is there as it is. Gives the autosave's id.
+/// Stores edited texts in the user's autosave of a post, which is created if needed, and returns its id. An autosave
+/// that equals the post is not stored.
 ///
-/// Source: recorded answers of `wp_create_post_autosave`'s route.
+/// Source: recorded responses of the route for `wp_create_post_autosave`.
 ///
 /// # Errors
-/// Those of the meta's rules; those of the store.
+/// Errors of the meta rules; errors of the store.
 pub fn autosave(
     tx: &mut Tx,
     site: &Site,
@@ -196,7 +196,7 @@ pub fn autosave(
     Ok(row.id)
 }
 
-/// What was typed of the meta that goes with revisions, against what is stored. Null is what was not touched.
+/// Changes to the meta that is stored with revisions, compared with the stored values. Null means not edited.
 fn meta_changes(
     tx: &mut Tx,
     site: &Site,
@@ -228,7 +228,7 @@ mod tests {
     use super::is_same;
 
     #[test]
-    fn the_amount_of_white_space_makes_no_difference() {
+    fn the_amount_of_white_space_is_ignored() {
         for (a, b, same) in [
             ("a b", "a  \tb", true),
             ("a\nb", "a\r\n\n\rb", true),

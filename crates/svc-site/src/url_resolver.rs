@@ -1,4 +1,4 @@
-//! The post that an address of the site leads to, among what the viewer may see.
+//! Resolves URLs of the site to posts that the viewer may see.
 
 use svc_auth::{Caller, caps::PostCap};
 use svc_discovery::{AttachmentKey, DateKey, Lookup, LookupTarget, PageKey, PostKey};
@@ -7,25 +7,24 @@ use svc_store::{Db, posts, users};
 
 use crate::{Access, Settings, Site, SiteResult};
 
-/// Looks single posts up in one snapshot.
+/// Looks up single posts in one snapshot.
 pub struct UrlResolver<'a> {
     /// The site.
     pub site: &'a Site,
-    /// Its options.
+    /// The site's settings.
     pub settings: &'a Settings,
     /// The snapshot.
     pub db: &'a mut Db,
-    /// Who views the page. In addition to public posts they get the private ones that they may read, and the drafts, pending and
-    /// scheduled posts that they may edit.
+    /// The viewer of the page. In addition to public posts, they see private posts that they may read, and draft,
+    /// pending and scheduled posts that they may edit.
     pub viewer: &'a Caller,
 }
 
 impl UrlResolver<'_> {
-    /// The post that a lookup is for; `None` for those that are for something else, and for posts that the viewer may not
-    /// see.
+    /// The post for a lookup; `None` for lookups of other objects, and for posts that the viewer may not see.
     ///
     /// # Errors
-    /// Those of the store.
+    /// Errors of the store.
     pub fn find(&mut self, lookup: &Lookup) -> SiteResult<Option<Post>> {
         match &lookup.target {
             LookupTarget::Post(key) => self.post(key),
@@ -42,10 +41,10 @@ impl UrlResolver<'_> {
         }
     }
 
-    /// The page that is the front of the site; `None` when the front lists posts.
+    /// The static front page; `None` if the front page lists posts.
     ///
     /// # Errors
-    /// Those of the store.
+    /// Errors of the store.
     pub fn front(&mut self) -> SiteResult<Option<Post>> {
         let page = self.settings.number("page_on_front");
         if self.settings.option("show_on_front") != "page" || page <= 0 {
@@ -55,8 +54,8 @@ impl UrlResolver<'_> {
         self.seen(post)
     }
 
-    /// The post, if the viewer may see it: the type has pages, and its status (or that of its parent) is public, or
-    /// private and readable by the viewer, or unpublished and the viewer may edit it.
+    /// The post, if the viewer may see it: its type is viewable, and its status (or its parent's) is public, or private
+    /// and readable by the viewer, or unpublished and the viewer may edit it.
     fn seen(&mut self, post: Option<Post>) -> SiteResult<Option<Post>> {
         let Some(post) = post else { return Ok(None) };
         let has_pages = self.site.types.get(&post.post_type).is_some_and(PostType::is_viewable);
@@ -80,10 +79,10 @@ impl UrlResolver<'_> {
         Ok(may.then_some(post))
     }
 
-    /// The post of this id, of any type.
+    /// The post with this id, of any type.
     ///
     /// # Errors
-    /// Those of the store.
+    /// Errors of the store.
     pub fn by_id(&mut self, id: u64) -> SiteResult<Option<Post>> {
         let Ok(id) = i64::try_from(id) else { return Ok(None) };
         let post = posts::get(self.db, PostId(id))?;
@@ -121,7 +120,7 @@ impl UrlResolver<'_> {
     }
 }
 
-/// Whether the post's date has the parts that are named.
+/// Whether the post's date matches the parts of the key.
 fn fits_date(post: &Post, key: DateKey) -> bool {
     use chrono::{Datelike, Timelike};
     if key.is_empty() {

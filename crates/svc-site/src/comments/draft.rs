@@ -3,7 +3,7 @@
 use serde_json::Value;
 use svc_model::Comment;
 
-/// What a request wants to change of a comment; `None` leaves a member as it is.
+/// The fields that a request changes; `None` leaves a field unchanged.
 #[derive(Clone, Debug, Default)]
 pub struct CommentDraft {
     pub author: Option<i64>,
@@ -21,7 +21,7 @@ pub struct CommentDraft {
     pub meta: Option<Value>,
 }
 
-/// The type that a comment shows: rows of old have none.
+/// The comment's type: old rows store an empty one.
 pub fn shown_type(comment: &Comment) -> &str {
     if comment.comment_type.is_empty() { "comment" } else { &comment.comment_type }
 }

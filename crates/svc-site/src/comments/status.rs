@@ -1,7 +1,7 @@
-//! Changes of a comment's status, and what is kept so that they can be taken back.
+//! Status changes of comments, and the meta that allows to undo them.
 //!
-//! What goes to spam or to the trash keeps the status that it had in meta. Notes go to the trash with their replies.
-//! Source: recorded answers of the peer and the rows that they left.
+//! Spam and trashed comments store their former status in meta. Trashing a note trashes its replies. Source: responses
+//! and rows recorded from WordPress.
 
 use svc_model::{Comment, CommentId};
 use svc_store::{
@@ -11,10 +11,10 @@ use svc_store::{
 
 use crate::SiteResult;
 
-/// Meta under which spam and trash keep the status before, and since when.
+/// Meta keys of spam and trashed comments: former status, and time of the change.
 const KEPT: [&str; 2] = ["_wp_trash_meta_status", "_wp_trash_meta_time"];
 
-/// Moves a comment to the trash. `now` is seconds since 1970. Gives the comment as it is then.
+/// Moves a comment to the trash and returns it. `now` is in seconds since 1970.
 pub fn trash(tx: &mut Tx, id: CommentId, now: i64) -> SiteResult<Option<Comment>> {
     let Some(comment) = comments::get(tx, id)? else { return Ok(None) };
     put_away(tx, &comment, "trash", now)?;
@@ -27,7 +27,7 @@ pub fn trash(tx: &mut Tx, id: CommentId, now: i64) -> SiteResult<Option<Comment>
     Ok(comments::get(tx, id)?)
 }
 
-/// Gives a comment the status that a request names, where it has another one. Names that are not known change nothing.
+/// Changes the status to the one that a request names. Unknown names are ignored.
 pub fn change(tx: &mut Tx, id: CommentId, wanted: &str, now: i64) -> SiteResult<()> {
     let Some(comment) = comments::get(tx, id)? else { return Ok(()) };
     match wanted {
@@ -62,8 +62,8 @@ fn put_away(tx: &mut Tx, comment: &Comment, to: &str, now: i64) -> SiteResult<()
     Ok(meta::add_many(tx, MetaKind::Comment, comment.id.0, &rows)?)
 }
 
-/// The status that the comment had before; held when nothing tells. What is kept of one that has that status already
-/// stays kept.
+/// Restores the former status, or `0` (held) if none is stored. If the comment already has that status, its meta is not
+/// deleted.
 fn bring_back(tx: &mut Tx, comment: &Comment) -> SiteResult<()> {
     let before = meta::get(tx, MetaKind::Comment, comment.id.0, KEPT[0])?.filter(|s| !s.is_empty());
     let before = before.as_ref().map_or("0", StoredText::text);

@@ -1,10 +1,10 @@
-//! Metadata of sound and film, and the picture that comes with a sound.
+//! Attachment metadata of audio and video files, and embedded cover images.
 
 use serde_json::{Map, Value};
 use svc_content::kses;
 use svc_media::{AudioTrack, AvMetadata, VideoTrack};
 
-/// The members of the metadata of an attachment of this media type.
+/// The metadata fields of an attachment of this media type.
 pub fn details(told: &AvMetadata, mime: &str, size: u64) -> Map<String, Value> {
     let mut details = Map::new();
     let seconds = told.seconds.round().max(0.0) as u64;
@@ -36,7 +36,7 @@ pub fn details(told: &AvMetadata, mime: &str, size: u64) -> Map<String, Value> {
     details
 }
 
-/// A member that is there when it has a value.
+/// A field, if it has a value.
 fn given<T: Into<Value>>(name: &str, value: Option<T>) -> Option<(String, Value)> {
     value.map(|value| (name.to_owned(), value.into()))
 }
@@ -92,7 +92,7 @@ mod tests {
     use super::clock;
 
     #[test]
-    fn lengths_as_clocks_show_them() {
+    fn durations_are_formatted_as_clock_times() {
         for (seconds, text) in [(0, "0:00"), (7, "0:07"), (70, "1:10"), (3599, "59:59"), (3725, "1:02:05")] {
             assert_eq!(clock(seconds), text);
         }

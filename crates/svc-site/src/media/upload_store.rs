@@ -1,4 +1,4 @@
-//! Stores a file, and what is made of an image: its sizes, and a whole one of bearable length.
+//! Stores uploaded files, and generates the sizes of images.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -21,55 +21,55 @@ use crate::{
     posts::draft::NewFile,
 };
 
-/// Images that are worked on at a time; each may take some hundred megabytes.
+/// Maximum number of images processed at a time; each may take several hundred megabytes of memory.
 pub const IMAGES_AT_A_TIME: usize = 2;
 
-/// A file that was stored.
+/// A stored file.
 pub struct StoredUpload {
-    /// What the attachment is made of.
+    /// Data for the attachment's post.
     pub file: NewFile,
-    /// What the file tells about itself.
+    /// Metadata embedded in the file.
     pub told: ImageMeta,
-    /// What an image says to those who do not see it.
+    /// Alt text from the image's metadata.
     pub alt: String,
-    /// The picture that came with a sound.
+    /// Cover image embedded in an audio file.
     pub cover: Option<Cover>,
-    /// What was written.
+    /// The files that were written.
     pub written: WrittenFiles,
 }
 
-/// The files of an upload that no row names yet.
+/// Files of an upload that no row references yet.
 #[derive(Default)]
 pub struct WrittenFiles {
-    /// All paths that were written.
+    /// Paths of all files.
     pub paths: Vec<String>,
-    /// Finds them should the server be killed now.
+    /// A record to find the files again if the server is killed.
     pending: PendingUpload,
 }
 
 impl WrittenFiles {
-    /// Notes a file that is about to be written.
+    /// Records a file before it is written.
     fn add(&mut self, path: &str) -> Result<(), Error> {
         self.pending.own(path).map_err(|e| errors::storage(&e))?;
         self.paths.push(path.to_owned());
         Ok(())
     }
 
-    /// A row names the files now.
+    /// Marks the files as referenced by a row.
     pub fn done(self) {
         self.pending.done();
     }
 
-    /// Deletes the files: there will be no row.
+    /// Deletes the files, because no row will reference them.
     pub async fn delete(self, site: &Site) {
         site.uploads.delete(self.paths).await;
         self.pending.done();
     }
 }
 
-/// What is known of a stored file.
+/// Data about a stored file.
 struct FileDetails {
-    /// The path to show.
+    /// The path to store as the attachment's file.
     shown: String,
     details: Map<String, Value>,
     told: ImageMeta,
@@ -77,21 +77,21 @@ struct FileDetails {
     cover: Option<Cover>,
 }
 
-/// What is known of an image before it is stored.
+/// Where an image's metadata comes from.
 pub enum ImageMetaSource {
-    /// Nothing: the file is asked.
+    /// The file itself.
     Unknown,
-    /// The member `image_meta` and `parent_image` of a copy, which come from its original.
+    /// `image_meta` and `parent_image` of the original, for an edited copy.
     Copied(Map<String, Value>),
 }
 
-/// Works for one site with its options of the moment.
+/// Stores files for one site with its current options.
 pub struct UploadStore<'a> {
     pub site: &'a Arc<Site>,
     pub settings: &'a Arc<Settings>,
 }
 
-/// The member `image_meta`, as it is stored: numbers as texts.
+/// The field `image_meta` as stored: numbers are strings.
 fn image_meta(told: &ImageMeta, alt: &str) -> Value {
     let number = svc_php::float::cast;
     json!({
@@ -111,7 +111,7 @@ fn image_meta(told: &ImageMeta, alt: &str) -> Value {
     })
 }
 
-/// What a photograph tells, without what no page may hold.
+/// Sanitizes an image's metadata as HTML.
 fn harmless(told: ImageMeta) -> ImageMeta {
     ImageMeta {
         credit: kses::post(&told.credit),
@@ -124,30 +124,31 @@ fn harmless(told: ImageMeta) -> ImageMeta {
     }
 }
 
-/// The text in the language of the site, or the one that stands for all languages.
+/// The alt text in the site's language, or the default one.
 fn alt_in(texts: &[(String, String)], locale: &str) -> String {
     let language = locale.split(['_', '-']).next().filter(|language| !language.is_empty()).unwrap_or("en");
     let of = |wanted: &str| texts.iter().find(|(language, _)| language == wanted);
     of(language).or_else(|| of("x-default")).map(|(_, text)| kses::post(text)).unwrap_or_default()
 }
 
-/// A name beside another: `photo-300x188.jpg` beside `photo.jpg`.
+/// The name of a derived file: `photo-300x188.jpg` for `photo.jpg`.
 fn sibling_name(path: &str, mark: &str) -> String {
     let (folder, name) = path.rsplit_once('/').map_or(("", path), |(folder, name)| (folder, name));
     let (stem, ending) = svc_media::split_extension(name);
     if folder.is_empty() { format!("{stem}-{mark}{ending}") } else { format!("{folder}/{stem}-{mark}{ending}") }
 }
 
-/// Metadata as it is stored.
+/// Metadata in its stored form.
 pub fn stored(details: Map<String, Value>) -> StoredText {
     StoredText::of(Value::Object(details))
 }
 
 impl UploadStore<'_> {
-    /// Stores a file under a free name in a folder. With `all_sizes` an image gets its sizes, and is turned upright and
-    /// scaled down where needed. When something fails, what was stored is deleted again.
+    /// Stores a file under a free name in a folder. With `all_sizes`, an image is rotated upright, scaled down if
+    /// needed, and its sizes are generated. On failure, all files written so far are deleted.
     ///
     /// # Errors
+    /// Errors of the storage.
     /// Those of the storage.
     pub async fn store(
         &self,
@@ -178,7 +179,7 @@ impl UploadStore<'_> {
         }
     }
 
-    /// The metadata of a file that is stored, and what it tells.
+    /// Reads the metadata of a stored file and generates sizes.
     async fn describe(
         &self,
         path: &str,
@@ -236,10 +237,10 @@ impl UploadStore<'_> {
         Ok(FileDetails { shown, details, told: found, alt, cover: None })
     }
 
-    /// Makes the sizes that an attachment lacks: their members of `sizes`, by name.
+    /// Generates the missing sizes of an attachment. Returns their entries in `sizes`, by name.
     ///
     /// # Errors
-    /// Those of the storage.
+    /// Errors of the storage.
     pub async fn complete(&self, attached: &Attached, mime: &str) -> Result<Map<String, Value>, Error> {
         let names = attached.missing_sizes(&sizes::all(self.site, self.settings), mime);
         let mut details = Map::new();
@@ -255,7 +256,8 @@ impl UploadStore<'_> {
         let orientation = run_blocking(move || svc_media::image_meta(&file, &kind).orientation).await?;
         if let Some(picture) = work.open(&blob, orientation).await? {
             let wanted = sizes::all(self.site, self.settings).into_iter().filter(|s| names.contains(&s.name)).collect();
-            // They have the names of the attachment that there is: should they stay without mention, they are made again.
+            // The names derive from the attachment's file: if the metadata is not stored, the files are overwritten
+            // next time.
             work.make(&picture, wanted, &mut details, &mut WrittenFiles::default()).await?;
         }
         match details.shift_remove("sizes") {
@@ -265,39 +267,40 @@ impl UploadStore<'_> {
     }
 }
 
-/// The making of files of one image.
+/// Generates the files of one image.
 struct Work<'a> {
     keeper: &'a UploadStore<'a>,
-    /// Path of the image itself.
+    /// Path of the original image.
     path: &'a str,
     mime: &'a str,
     format: Format,
 }
 
-/// A decoded image, and the permit to work on it.
+/// A decoded image with its permit.
 struct Open {
     picture: Arc<DecodedImage>,
     _permit: tokio::sync::OwnedSemaphorePermit,
 }
 
 impl Work<'_> {
-    /// The image, upright; nothing when it is too large or damaged, which is logged: the file is kept without sizes.
+    /// Decodes the image and rotates it upright. `None` if it is too large or damaged: this is logged, and the file is
+    /// stored without sizes.
     async fn open(&self, blob: &Blob, orientation: u32) -> Result<Option<Open>, Error> {
         let permit = Arc::clone(&self.keeper.site.image_work).acquire_owned().await.map_err(|e| errors::storage(&e))?;
         let (file, format) = (blob.clone(), self.format);
-        // The work goes on when the client has left: the permit goes with it.
+        // Decoding continues after the client disconnects, so it owns the permit.
         let decode = move || (DecodedImage::decode(&file, format).map(|p| p.oriented(orientation)), permit);
         let (picture, permit) = run_blocking(decode).await?;
         match picture {
             Ok(picture) => Ok(Some(Open { picture: Arc::new(picture), _permit: permit })),
             Err(error) => {
-                tracing::info!(%error, file = self.path, "nothing is made of an image");
+                tracing::info!(%error, file = self.path, "no sizes generated for an image");
                 Ok(None)
             }
         }
     }
 
-    /// Writes the image as a fit says to a path; its size in bytes. Nothing when it cannot be encoded.
+    /// Writes the resized image to a path and returns its size in bytes; `None` if it cannot be encoded.
     async fn write(&self, image: &Open, fit: Fit, path: &str) -> Result<Option<u64>, Error> {
         let (picture, format, quality) = (Arc::clone(&image.picture), self.format, sizes::quality(self.mime));
         let bytes = run_blocking(move || {
@@ -315,13 +318,13 @@ impl Work<'_> {
                 Ok(Some(size))
             }
             Err(error) => {
-                tracing::info!(%error, file = self.path, "a size of an image cannot be made");
+                tracing::info!(%error, file = self.path, "failed to generate an image size");
                 Ok(None)
             }
         }
     }
 
-    /// The image to show in place of one that is too long, or that lies on its side: its path.
+    /// Writes a scaled or rotated copy if the image is too large or not upright. Returns the copy's path.
     async fn bearable(
         &self,
         image: &Open,
@@ -357,7 +360,7 @@ impl Work<'_> {
         Ok(Some(exact_field))
     }
 
-    /// Makes the sizes that the image is larger than, and notes them in the metadata.
+    /// Generates the sizes that are smaller than the image and adds them to the metadata.
     async fn make(
         &self,
         image: &Open,
@@ -370,7 +373,7 @@ impl Work<'_> {
         for size in sizes::in_order(wanted) {
             let Some(fit) = fit(image.picture.size(), &size) else { continue };
             let path = sibling_name(self.path, &format!("{}x{}", fit.width, fit.height));
-            // Two sizes may come to the same file.
+            // Two sizes may result in the same file.
             let bytes = match made.get(&path).filter(|(known, _)| *known == fit) {
                 Some((_, bytes)) => *bytes,
                 None => {
@@ -396,7 +399,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_beside() {
+    fn sibling_names_keep_folder_and_extension() {
         assert_eq!(sibling_name("2024/03/a.b.png", "scaled"), "2024/03/a.b-scaled.png");
         assert_eq!(sibling_name("a.png", "1x2"), "a-1x2.png");
     }

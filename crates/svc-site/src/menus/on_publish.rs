@@ -1,4 +1,4 @@
-//! New pages go into the menus that are set to get them.
+//! Adds new pages to menus.
 
 use chrono::NaiveDateTime;
 use svc_model::{Post, PostId};
@@ -17,11 +17,11 @@ use crate::{
     },
 };
 
-/// Puts a page that has just been published into the menus that get new pages, unless it stands below another page or in
-/// the menu already.
+/// Adds a newly published page to the menus with automatic addition, unless the page has a parent or is already in the
+/// menu.
 ///
 /// # Errors
-/// Those of the store.
+/// Errors of the store.
 pub fn page_published(tx: &mut Tx, settings: &Settings, page: &Post, now: NaiveDateTime) -> SiteResult<()> {
     if page.post_type != "page" || !page.parent.is_none() {
         return Ok(());

@@ -1,25 +1,25 @@
-//! What a request wants to change of a post.
+//! The changes of a request to a post.
 
 use indexmap::IndexMap;
 use serde_json::Value;
 
-/// A stored file that an attachment is made of.
+/// The stored file of a new attachment.
 #[derive(Clone, Debug)]
 pub struct NewFile {
-    /// Its media type.
+    /// The file's media type.
     pub mime_type: String,
-    /// Its address when it was stored.
+    /// The file's URL when it was stored.
     pub url: String,
-    /// Its path, and what is known of it, as meta.
+    /// The file's path and metadata, as meta.
     pub meta: Vec<(&'static str, svc_store::StoredText)>,
 }
 
-/// The members that a request gives; `None` leaves a member as it is.
+/// The fields that a request sets; `None` leaves a field unchanged.
 #[derive(Clone, Debug, Default)]
 pub struct PostDraft {
-    /// An inner `None` sets the date back to "not dated".
+    /// `Some(None)` resets the date of a draft to "not set".
     pub date: Option<Option<String>>,
-    /// As `date`, in UTC.
+    /// Like `date`, in UTC.
     pub date_gmt: Option<Option<String>>,
     pub slug: Option<String>,
     pub status: Option<String>,
@@ -37,12 +37,12 @@ pub struct PostDraft {
     pub meta: Option<Value>,
     pub sticky: Option<bool>,
     pub template: Option<String>,
-    /// The text of an attachment for those who do not see it.
+    /// Alt text of an attachment.
     pub alt_text: Option<String>,
-    /// What an attachment hangs on, whether or not that exists.
+    /// Id of the post that an attachment is attached to; it need not exist.
     pub attached_to: Option<i64>,
     /// The file of a new attachment.
     pub file: Option<NewFile>,
-    /// Ids of terms by the name of their taxonomy.
+    /// Ids of terms by taxonomy name.
     pub terms: IndexMap<String, Vec<i64>>,
 }

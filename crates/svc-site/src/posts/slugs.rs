@@ -1,4 +1,4 @@
-//! Slugs that no other post has, and that read as nothing else in addresses.
+//! Unique slugs that are not ambiguous in permalinks.
 
 use svc_model::{Post, PostType};
 use svc_store::{
@@ -8,14 +8,14 @@ use svc_store::{
 
 use crate::{SiteResult, urls::Urls};
 
-/// A free slug for a post of this type, near the one that its row wishes for. `before` is the slug that it has had.
+/// A unique slug for a post of this type, based on the slug in its row. `before` is its former slug.
 ///
 /// Source: `wp_unique_post_slug`.
 pub fn unique(db: &mut Db, post: &Post, before: &str, kind: &PostType, urls: &Urls) -> SiteResult<String> {
     Ok(posts::unique_slug(db, &wish(&post.slug, post, before, kind, urls))?)
 }
 
-/// What the store is asked for when a post wishes for this slug.
+/// The store's request for a unique slug.
 pub fn wish(slug: &str, post: &Post, before: &str, kind: &PostType, urls: &Urls) -> UniqueSlug {
     let name = kind.name.clone();
     let scope = match name.as_str() {
@@ -29,8 +29,8 @@ pub fn wish(slug: &str, post: &Post, before: &str, kind: &PostType, urls: &Urls)
     UniqueSlug { slug: slug.to_owned(), post: post.id, scope, reserved }
 }
 
-/// Whether a slug would be read as something else: below pages, numbers are pages of a text; posts must not read as parts
-/// of a date, where these stand at their place in the address.
+/// Whether a slug would be read as something else: below a page, numbers are page numbers of a text; slugs of posts
+/// must not be read as parts of a date if the permalink structure has them in that position.
 pub fn is_reserved(slug: &str, before: &str, kind: &PostType, structure: &str) -> bool {
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
     if kind.hierarchical {
@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_that_addresses_read_as_something_else() {
+    fn numbers_that_permalinks_read_as_dates_or_pages_are_reserved() {
         let (post, page) = (PostType::new("post"), PostType { hierarchical: true, ..PostType::new("page") });
         let rows = [
             ("2024", &post, "/%postname%/", true),
@@ -81,6 +81,6 @@ mod tests {
         for (slug, kind, structure, expected) in rows {
             assert_eq!(is_reserved(slug, "", kind, structure), expected, "{slug} {} {structure}", kind.name);
         }
-        assert!(!is_reserved("12", "12", &post, "/%postname%/"), "what it has it keeps");
+        assert!(!is_reserved("12", "12", &post, "/%postname%/"), "an unchanged slug is not reserved");
     }
 }

@@ -1,6 +1,6 @@
 //! A template to be stored.
 
-/// What a request wants to change of a template.
+/// The fields that a request changes; `None` leaves a field unchanged.
 #[derive(Clone, Debug, Default)]
 pub struct TemplateDraft {
     pub slug: Option<String>,

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-/// What a request wants to change of a term; `None` leaves a member as it is.
+/// The fields that a request changes; `None` leaves a field unchanged.
 #[derive(Clone, Debug, Default)]
 pub struct TermDraft {
     pub name: Option<String>,
@@ -10,8 +10,8 @@ pub struct TermDraft {
     pub description: Option<String>,
     pub parent: Option<i64>,
     pub meta: Option<Value>,
-    /// Where a menu is to be shown, by name; only menus have it.
+    /// Names of the locations of a menu; only for menus.
     pub locations: Option<Vec<String>>,
-    /// Whether a menu is to get new pages; only menus have it.
+    /// Whether new pages are added to a menu; only for menus.
     pub auto_add: Option<bool>,
 }

@@ -1,4 +1,4 @@
-//! Stores a term: its row in one transaction.
+//! Stores a term in one transaction.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -22,17 +22,17 @@ use crate::{
     terms::{draft::TermDraft, paths},
 };
 
-/// Most characters of a name (column `terms.name`).
+/// Maximum length of a name in characters (column `terms.name`).
 pub const MAX_NAME: usize = 200;
 
-/// Everything that the transaction needs, so that it can be run again.
+/// Everything that the transaction needs, so that it can be retried.
 pub struct Job {
     pub taxonomy: Arc<Taxonomy>,
     pub draft: TermDraft,
     pub existing: Option<TermId>,
 }
 
-/// The term that posts get when they have none of a taxonomy.
+/// The default term of a taxonomy.
 pub fn default_term(db: &mut Db, taxonomy: &str) -> SiteResult<Option<Term>> {
     for option in [format!("default_{taxonomy}"), format!("default_term_{taxonomy}")] {
         let id = options::get(db, &option)?.map_or(0, |v| svc_php::numeric::text_to_int(v.text()));
@@ -63,7 +63,7 @@ pub fn store_meta(
     crate::meta::store(tx, MetaKind::Term, id, &changes)
 }
 
-/// A slug as given, made fit; `None` when that leaves nothing, and one has to be made of the name.
+/// The sanitized slug of a request; `None` if it is empty, so that one is generated from the name.
 pub fn given_slug(slug: Option<&str>) -> Option<String> {
     slug.map(svc_text::sanitize_title).filter(|s| !s.is_empty() && s != "0")
 }
@@ -75,7 +75,7 @@ impl Job {
             None => None,
         };
         let parent = self.parent(tx, existing.as_ref())?;
-        // What is not given goes through the save filters again: stored texts may be older than they are.
+        // Fields that the request does not change are sanitized again: stored texts may be older than the sanitizers.
         let before = existing.clone().unwrap_or_default();
         let name = sanitize::term_name(self.draft.name.as_deref().unwrap_or(&before.name));
         if svc_text::trim(&name).is_empty() {
@@ -97,7 +97,7 @@ impl Job {
         }
     }
 
-    /// The parent that the term is to have. A term cannot stand below itself: such a wish puts it at the top.
+    /// The new parent. A term below itself is moved to the top.
     fn parent(&self, tx: &mut Tx, existing: Option<&Term>) -> SiteResult<TermId> {
         let Some(wanted) = self.draft.parent.map(TermId) else {
             return Ok(existing.map(|t| t.parent).unwrap_or_default());
@@ -124,17 +124,17 @@ impl Job {
         }
         let mut term = terms::insert(tx, &term)?;
         if term.slug.is_empty() {
-            // A name without letters: the term is called by its number.
+            // If the name yields no slug, the id is used.
             term.slug = term.id.to_string();
             terms::update(tx, &term)?;
         }
         Ok(term)
     }
 
-    /// Whether a term of this name is there already; a term of its own slug may share another's name.
+    /// Rejects a name that already exists; terms with different explicit slugs may share a name.
     ///
-    /// Names are the same when they differ in the case of ASCII letters only. In a hierarchical taxonomy only those beside
-    /// the new term count. Source: recorded answers, see the tests of this family.
+    /// Names are compared ignoring ASCII case. In a hierarchical taxonomy only siblings are compared. Source: recorded
+    /// responses.
     fn check_new(&self, tx: &mut Tx, term: &Term, slug_is_given: bool) -> SiteResult<()> {
         let nested = self.taxonomy.hierarchical;
         let named: Vec<Term> = terms::by_name(tx, &term.name, &term.taxonomy)?
@@ -159,7 +159,7 @@ impl Job {
         }
     }
 
-    /// Whether a term right below this parent has this slug.
+    /// Whether a child of this parent has this slug.
     fn has_beside(&self, tx: &mut Tx, slug: &str, parent: TermId) -> SiteResult<bool> {
         let query = TermQuery {
             taxonomies: vec![self.taxonomy.name.clone()],
@@ -182,7 +182,7 @@ impl Job {
         }
         let taken = terms::by_slug(tx, &term.slug, &term.taxonomy)?.is_some_and(|other| other.id != term.id);
         if taken {
-            // A slug that was asked for outright is refused; where the place changes, it may change with it.
+            // A slug in the request that is taken is rejected; if the parent changes, it may get a suffix.
             if !is_made && term.parent == before.parent {
                 return Err(errors::duplicate_slug(&term.slug).into());
             }
@@ -192,7 +192,7 @@ impl Job {
             term.slug = term.id.to_string();
         }
         if name_is_long {
-            // A name that does not fit leaves name and slug as they are, without a word, as the peer.
+            // A name that is too long leaves name and slug unchanged without an error, as in WordPress.
             term.name.clone_from(&before.name);
             term.slug.clone_from(&before.slug);
         }

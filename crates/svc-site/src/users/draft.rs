@@ -3,7 +3,7 @@
 use serde_json::Value;
 use svc_auth::Secret;
 
-/// What a request wants to change of a user; `None` leaves a member as it is. `Debug` hides the password.
+/// The fields that a request changes; `None` leaves a field unchanged. `Debug` hides the password.
 #[derive(Clone, Debug, Default)]
 pub struct UserDraft {
     pub username: Option<String>,

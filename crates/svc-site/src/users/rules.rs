@@ -1,4 +1,4 @@
-//! What a change makes of a user: the texts as they are stored, names that follow from others, roles and levels.
+//! Rules for applying a draft to a user: sanitized texts, derived names, roles and levels.
 
 use chrono::NaiveDateTime;
 use svc_auth::roles::{CapSet, Roles};
@@ -8,22 +8,22 @@ use svc_store::Meta;
 
 use crate::{errors::users as errors, sanitize, users::draft::UserDraft};
 
-/// Most characters of a login (column `user_login`).
+/// Maximum length of a login in characters (column `user_login`).
 const MAX_LOGIN: usize = 60;
-/// Most characters of a slug (column `user_nicename`).
+/// Maximum length of a slug in characters (column `user_nicename`).
 const MAX_SLUG: usize = 50;
-/// Most characters of an address (columns `user_email` and `user_url`).
+/// Maximum length of an e-mail address or URL in characters (columns `user_email` and `user_url`).
 const MAX_ADDRESS: usize = 100;
-/// Most characters of a display name.
+/// Maximum length of a display name in characters.
 const MAX_NAME: usize = 250;
 
-/// A user as it is to be stored: the row, and what of it is kept in meta.
+/// A user to be stored: the row and the texts in meta.
 pub struct Profile {
-    /// The row. Its slug is a wish: whether it is free is for the store to say.
+    /// The row. Its slug is not yet unique.
     pub user: User,
-    /// Whether the slug was given, rather than made of the login.
+    /// Whether the slug was set explicitly rather than derived from the login.
     pub slug_is_given: bool,
-    /// First name, last name, nickname, description, locale, by their meta keys.
+    /// First name, last name, nickname, description and locale, by meta key.
     pub texts: [(&'static str, String); 5],
 }
 
@@ -31,17 +31,17 @@ fn longer(text: &str, most: usize) -> bool {
     text.chars().count() > most
 }
 
-/// A text, where it says something: PHP takes a zero for nothing.
+/// The text, or an empty one for "0", which PHP treats as empty.
 fn something(text: String) -> String {
     if text == "0" { String::new() } else { text }
 }
 
-/// What a draft makes of a new user, or of one that exists. `hash` is that of a new password.
+/// Applies a draft to a new or existing user. `hash` is the hash of a new password.
 ///
-/// What is not given goes through the save filters again, as on the peer: stored texts may be older than they are.
+/// As in WordPress, unchanged fields are sanitized again: stored texts may be older than the sanitizers.
 ///
 /// # Errors
-/// Names and addresses that do not fit their columns.
+/// Names and addresses that are too long for their columns.
 pub fn apply(
     existing: Option<(&User, &Meta)>,
     draft: &UserDraft,
@@ -102,7 +102,7 @@ pub fn apply(
         hash.clone_into(&mut user.pass);
     }
     if hash.is_some() || changed_email.is_some() {
-        // A link to set a new password, sent before, is worth nothing now.
+        // Invalidates password reset links that were sent before.
         user.activation_key.clear();
     }
     let texts = [
@@ -115,12 +115,12 @@ pub fn apply(
     Ok(Profile { user, slug_is_given, texts })
 }
 
-/// The slug that a login gives, cut to its column.
+/// The slug derived from a login, cut to the column's length.
 fn slug_of(login: &str) -> String {
     svc_text::sanitize_title(&svc_text::sanitize_user(login, true)).chars().take(MAX_SLUG).collect()
 }
 
-/// What is stored of a user's rights when these are his roles: capabilities beside them stay.
+/// The stored capabilities of a user with these roles. Capabilities that are not roles are not changed.
 pub fn with_roles(own: &CapSet, roles: &Roles, wanted: &[String]) -> CapSet {
     let mut kept = own.clone();
     for (key, _) in own.iter().filter(|(key, _)| roles.get(key).is_some()) {
@@ -132,7 +132,7 @@ pub fn with_roles(own: &CapSet, roles: &Roles, wanted: &[String]) -> CapSet {
     kept
 }
 
-/// The level that old extensions ask for: the highest `level_N` among a user's capabilities.
+/// The user level for old plugins: the highest `level_N` among the capabilities.
 pub fn level(caps: &CapSet) -> u32 {
     let levels = caps.iter().filter(|(cap, _)| caps.grants(cap)).filter_map(|(cap, _)| cap.strip_prefix("level_"));
     levels.filter_map(|n| n.parse().ok()).filter(|n| *n <= 10).max().unwrap_or(0)
@@ -164,8 +164,8 @@ mod tests {
     }
 
     #[test]
-    fn names_follow_from_others() {
-        // What is given for a new user `zz`; display name, nickname, slug. Recorded of the peer.
+    fn missing_names_are_derived() {
+        // Drafts of a new user `zz`, with display name, nickname and slug as recorded from WordPress.
         #[rustfmt::skip]
         let rows = [
             (json!({}), "zz", "zz", "zz"),
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_given_stays() {
+    fn fields_that_are_not_set_are_unchanged() {
         let user = User {
             login: "author1".to_owned(),
             nicename: "author-one".to_owned(),
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_its_column_is_refused() {
+    fn texts_too_long_for_their_column_are_rejected() {
         let long = |n: usize| "a".repeat(n);
         for (given, code) in [
             (json!({"username": long(61)}), "user_login_too_long"),
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn roles_change_and_capabilities_stay() {
+    fn changing_roles_preserves_capabilities() {
         let roles = Roles::default();
         let own = CapSet::from_value(&json!({"author": true, "x": true, "y": false}));
         let texts = |list: &[&str]| list.iter().map(|t| (*t).to_owned()).collect::<Vec<_>>();

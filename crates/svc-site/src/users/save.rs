@@ -25,7 +25,8 @@ use crate::{
     },
 };
 
-/// Everything that the transaction needs, so that it can be run again. No `Debug`: it holds a hash.
+/// Everything that the transaction needs, so that it can be retried. It has no `Debug` because it contains a password
+/// hash.
 pub struct Job {
     pub site: Arc<Site>,
     pub settings: Arc<Settings>,
@@ -35,7 +36,7 @@ pub struct Job {
     pub existing: Option<UserId>,
 }
 
-/// Stored values that a new user has beside what is known of it: the settings of his own pages.
+/// Default meta of a new user: preferences for the administration screens.
 pub const NEW_META: [(&str, &str); 7] = [
     ("rich_editing", "true"),
     ("syntax_highlighting", "true"),
@@ -91,7 +92,7 @@ impl Job {
 
     fn update(&self, tx: &mut Tx, profile: &mut Profile, before: &User, stored: &Meta) -> SiteResult<()> {
         let user = &mut profile.user;
-        // The first look was outside of this transaction.
+        // The first check ran outside of this transaction.
         if user.email != before.email && users::by_email(tx, &user.email)?.is_some_and(|other| other.id != user.id) {
             return Err(errors::invalid_email().into());
         }
@@ -132,7 +133,7 @@ impl Job {
         self.settings.roles(db.prefix())
     }
 
-    /// What is stored of the user's rights once he has the roles given, or those of newcomers.
+    /// The stored capabilities of the user with the requested roles, or with the default role for new users.
     fn own_caps(&self, db: &Db, own: &CapSet) -> CapSet {
         let newcomer = [self.settings.option("default_role").to_owned()];
         rules::with_roles(own, self.roles(db), self.draft.roles.as_deref().unwrap_or(&newcomer))
