@@ -19,7 +19,7 @@ use crate::{Settings, Site, SiteResult};
 pub struct Access<'a> {
     site: &'a Site,
     settings: &'a Settings,
-    asked: CapabilityData,
+    data: CapabilityData,
     comment_posts: HashMap<CommentId, PostId>,
     term_taxonomies: HashMap<TermId, String>,
     users: Vec<UserId>,
@@ -36,7 +36,7 @@ impl CapabilityData {
     /// Loads the parents of posts that inherit their status, and the former status of posts in the trash. At most two
     /// queries, and none for posts that need neither.
     pub fn load(db: &mut Db, about: &[Post]) -> SiteResult<Self> {
-        let mut asked = CapabilityData::default();
+        let mut data = CapabilityData::default();
         let mut parents: Vec<PostId> = about
             .iter()
             .filter(|p| !p.parent.is_none() && (p.status == "inherit" || p.post_type == "revision"))
@@ -50,20 +50,20 @@ impl CapabilityData {
                 if parent.status == "trash" {
                     trashed.push(parent.id.0);
                 }
-                asked.posts.insert(parent.id, parent);
+                data.posts.insert(parent.id, parent);
             }
         }
         if !trashed.is_empty() {
             for (id, meta) in meta::load(db, MetaKind::Post, &trashed)? {
                 if let Some(status) = meta.first("_wp_trash_meta_status") {
-                    asked.before_trash.insert(PostId(id), status.text().to_owned());
+                    data.before_trash.insert(PostId(id), status.text().to_owned());
                 }
             }
         }
         for post in about {
-            asked.posts.entry(post.id).or_insert_with(|| without_content(post));
+            data.posts.entry(post.id).or_insert_with(|| without_content(post));
         }
-        Ok(asked)
+        Ok(data)
     }
 }
 
@@ -73,7 +73,7 @@ impl<'a> Access<'a> {
         Access {
             site,
             settings,
-            asked: CapabilityData::default(),
+            data: CapabilityData::default(),
             comment_posts: HashMap::new(),
             term_taxonomies: HashMap::new(),
             users: Vec::new(),
@@ -89,8 +89,8 @@ impl<'a> Access<'a> {
     }
 
     /// A context with data that is already loaded.
-    pub fn about(site: &'a Site, settings: &'a Settings, asked: CapabilityData) -> Self {
-        Access { asked, ..Self::new(site, settings) }
+    pub fn about(site: &'a Site, settings: &'a Settings, data: CapabilityData) -> Self {
+        Access { data, ..Self::new(site, settings) }
     }
 
     /// Adds the taxonomies of terms.
@@ -100,7 +100,7 @@ impl<'a> Access<'a> {
     }
 
     /// Adds the posts of comments; pass the posts themselves to [`Self::of_posts`].
-    pub fn with_comments(mut self, comments: impl IntoIterator<Item = (CommentId, PostId)>) -> Self {
+    pub(crate) fn with_comments(mut self, comments: impl IntoIterator<Item = (CommentId, PostId)>) -> Self {
         self.comment_posts.extend(comments);
         self
     }
@@ -148,7 +148,7 @@ impl<'a> Access<'a> {
             ("inherit", _) if post.parent.is_none() => true,
             ("inherit", Some(depth)) => {
                 let is_shown = |post: &Post| self.site.types.get(&post.post_type).is_some_and(|t| t.show_in_rest);
-                let parent = self.asked.posts.get(&post.parent);
+                let parent = self.data.posts.get(&post.parent);
                 parent.is_none_or(|parent| is_shown(parent) && self.can_read_at(caller, parent, depth))
             }
             _ => false,
@@ -192,11 +192,11 @@ impl CapContext for Access<'_> {
     }
 
     fn post(&self, id: PostId) -> Option<PostFacts<'_>> {
-        self.asked.posts.get(&id).map(PostFacts::from)
+        self.data.posts.get(&id).map(PostFacts::from)
     }
 
     fn status_before_trash(&self, id: PostId) -> Option<Cow<'_, str>> {
-        self.asked.before_trash.get(&id).map(|s| Cow::Borrowed(s.as_str()))
+        self.data.before_trash.get(&id).map(|s| Cow::Borrowed(s.as_str()))
     }
 
     fn comment_post(&self, id: CommentId) -> Option<PostId> {

@@ -14,7 +14,7 @@ pub const SIZES: [u32; 3] = [24, 48, 96];
 const SERVICE: &str = "https://secure.gravatar.com/avatar/";
 
 /// Characters of a parameter that are not percent-encoded: the unreserved characters of RFC 3986.
-const KEPT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+const UNRESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 /// Whether the site shows avatars (option `show_avatars`).
 pub fn are_shown(settings: &Settings) -> bool {
@@ -36,7 +36,7 @@ pub fn url(settings: &Settings, email: &str, size: u32) -> String {
     let rating = option("avatar_rating").unwrap_or_default().to_lowercase();
     for (name, value) in [("d", fallback), ("r", &rating)] {
         if !value.is_empty() {
-            url.push_str(&format!("&{name}={}", utf8_percent_encode(value, KEPT)));
+            url.push_str(&format!("&{name}={}", utf8_percent_encode(value, UNRESERVED)));
         }
     }
     url

@@ -14,7 +14,7 @@ use crate::{Settings, Site, SiteResult};
 
 /// The block types available while these plugins and this theme are active.
 #[derive(Debug)]
-pub struct ActiveBlockTypes {
+pub(crate) struct ActiveBlockTypes {
     /// Values of the options that list active plugins and the theme.
     active: [StoredText; 3],
     types: Arc<BlockTypes>,
@@ -52,7 +52,7 @@ impl Site {
 }
 
 /// Folders of the active plugins; their option contains `FOLDER/FILE.php`.
-pub fn plugin_folders(stored: Option<&StoredText>) -> Vec<String> {
+pub(crate) fn plugin_folders(stored: Option<&StoredText>) -> Vec<String> {
     let files = stored.map(StoredText::json).unwrap_or_default();
     let folder = |file: &serde_json::Value| Some(file.as_str()?.split_once('/')?.0.to_owned());
     svc_php::list::parse_list(&files).iter().filter_map(|file| folder(file)).collect()
@@ -63,7 +63,7 @@ pub const IGNORED_HOOKS: &str = "_wp_ignored_hooked_blocks";
 
 /// Post types whose content is sent to editors with hooked blocks inserted. Updates store the serialized form of that
 /// content.
-pub const EDITED: [&str; 4] = ["post", "page", "wp_block", "wp_navigation"];
+pub(crate) const EDITED: [&str; 4] = ["post", "page", "wp_block", "wp_navigation"];
 
 /// Whether editors receive the content of posts of this type with hooked blocks inserted.
 pub fn is_edited(post_type: &str) -> bool {
@@ -71,7 +71,7 @@ pub fn is_edited(post_type: &str) -> bool {
 }
 
 /// The content to store, and the hooked blocks that the post already contains ([`remember`]).
-pub fn kept(site: &Site, settings: &Settings, post_type: &str, content: &str) -> StoredContent {
+pub(crate) fn content_to_store(site: &Site, settings: &Settings, post_type: &str, content: &str) -> StoredContent {
     site.block_types(settings).hooks().kept(content, Some(&ContentRoot::of(post_type, "")))
 }
 

@@ -94,7 +94,7 @@ pub mod posts {
     }
 
     /// Deleting a stored value that does not fit its schema would lose it.
-    pub fn invalid_stored_meta(name: &str) -> Error {
+    pub(crate) fn invalid_stored_meta(name: &str) -> Error {
         Error::new(
             "rest_invalid_stored_value",
             format!("The stored value of the meta field {name} does not match its type."),
@@ -103,7 +103,7 @@ pub mod posts {
     }
 
     /// A value that is too long for its column.
-    pub fn not_stored(exists: bool) -> Error {
+    pub(crate) fn not_stored(exists: bool) -> Error {
         let code = if exists { "db_update_error" } else { "db_insert_error" };
         error(code, "The post cannot be stored: a value is too long.", 500)
     }
@@ -115,13 +115,13 @@ pub mod posts {
     }
 
     /// The caller may not edit this registered meta field.
-    pub fn cannot_update_meta(name: &str) -> Error {
+    pub(crate) fn cannot_update_meta(name: &str) -> Error {
         Error::new("rest_cannot_update", format!("You are not allowed to edit the meta field {name}."))
             .with_data(serde_json::json!({"key": name, "status": 403}))
     }
 
     /// The caller may not delete this registered meta field.
-    pub fn cannot_delete_meta(name: &str) -> Error {
+    pub(crate) fn cannot_delete_meta(name: &str) -> Error {
         Error::new("rest_cannot_delete", format!("You are not allowed to delete the meta field {name}."))
             .with_data(serde_json::json!({"key": name, "status": 403}))
     }
@@ -383,7 +383,7 @@ pub mod plugins {
     }
 
     /// The plugin requires a newer WordPress or PHP than this server is compatible with.
-    pub fn incompatible(wp: bool, php: bool) -> Error {
+    pub(crate) fn incompatible(wp: bool, php: bool) -> Error {
         let (code, what) = match (wp, php) {
             (true, true) => ("plugin_wp_php_incompatible", "WordPress and PHP"),
             (true, false) => ("plugin_wp_incompatible", "WordPress"),
@@ -393,7 +393,7 @@ pub mod plugins {
     }
 
     /// The plugin requires plugins that are not active: `missing` maps their slugs to names.
-    pub fn missing_dependencies(missing: Value) -> Error {
+    pub(crate) fn missing_dependencies(missing: Value) -> Error {
         let text = "The plugin requires other plugins to be installed and active.";
         let mut error = Error::new("plugin_missing_dependencies", text);
         error.add_data(missing, None);
@@ -402,7 +402,7 @@ pub mod plugins {
     }
 
     /// The package could not be downloaded or is invalid.
-    pub fn bad_package(code: &str, why: impl Into<String>) -> Error {
+    pub(crate) fn bad_package(code: &str, why: impl Into<String>) -> Error {
         Error::new(code, why).with_status(500)
     }
 }
@@ -436,7 +436,7 @@ pub mod terms {
     }
 
     /// Another term of the taxonomy has this slug. It has no status of its own: 500, as in WordPress.
-    pub fn duplicate_slug(slug: &str) -> Error {
+    pub(crate) fn duplicate_slug(slug: &str) -> Error {
         Error::new("duplicate_term_slug", format!("Another term has the slug {slug}."))
     }
 
@@ -501,27 +501,27 @@ pub mod users {
     }
 
     /// Another user has this login.
-    pub fn existing_login() -> Error {
+    pub(crate) fn existing_login() -> Error {
         Error::new("existing_user_login", "A user with this name already exists.")
     }
 
     /// Another user has this e-mail address.
-    pub fn existing_email() -> Error {
+    pub(crate) fn existing_email() -> Error {
         Error::new("existing_user_email", "A user with this e-mail address already exists.")
     }
 
     /// The login is too long for its column.
-    pub fn login_too_long() -> Error {
+    pub(crate) fn login_too_long() -> Error {
         Error::new("user_login_too_long", "A user name must be at most 60 characters long.")
     }
 
     /// The slug is too long for its column.
-    pub fn slug_too_long() -> Error {
+    pub(crate) fn slug_too_long() -> Error {
         Error::new("user_nicename_too_long", "A user's slug must be at most 50 characters long.")
     }
 
     /// The URL is too long for its column.
-    pub fn url_too_long() -> Error {
+    pub(crate) fn url_too_long() -> Error {
         Error::new("user_url_too_long", "A website URL must be at most 100 characters long.")
     }
 }

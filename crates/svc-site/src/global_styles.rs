@@ -28,20 +28,23 @@ pub const POST_TYPE: &str = "wp_global_styles";
 /// Maximum number of themes whose styles are listed.
 const MAX_THEMES: u64 = 500;
 /// Property that marks content as global styles.
-const MARK: &str = "isGlobalStylesUserThemeJSON";
+const MARKER: &str = "isGlobalStylesUserThemeJSON";
 
 /// The fields that a request changes.
 #[derive(Clone, Debug, Default)]
 pub struct StylesDraft {
+    /// New styles, as in `theme.json`.
     pub styles: Option<Value>,
+    /// New settings, as in `theme.json`.
     pub settings: Option<Value>,
+    /// New title.
     pub title: Option<String>,
 }
 
 /// The properties of stored content; empty if it is not marked as global styles.
 fn members(content: &str) -> Map<String, Value> {
     match serde_json::from_str(content) {
-        Ok(Value::Object(members)) if members.get(MARK) == Some(&Value::Bool(true)) => members,
+        Ok(Value::Object(members)) if members.get(MARKER) == Some(&Value::Bool(true)) => members,
         _ => Map::new(),
     }
 }
@@ -127,7 +130,7 @@ pub async fn of_theme(site: &Arc<Site>, stylesheet: &str, by: UserId) -> Result<
         modified: Some(local),
         modified_gmt: Some(now),
         title: "Custom Styles".to_owned(),
-        content: json!({"version": VERSION, MARK: true}).to_string(),
+        content: json!({"version": VERSION, MARKER: true}).to_string(),
         status: "publish".to_owned(),
         comment_status: "closed".to_owned(),
         ping_status: "closed".to_owned(),
@@ -189,7 +192,7 @@ fn content(stored: &str, draft: &StylesDraft) -> String {
             members.insert(name.to_owned(), value.clone());
         }
     }
-    members.insert(MARK.to_owned(), true.into());
+    members.insert(MARKER.to_owned(), true.into());
     members.insert("version".to_owned(), VERSION.into());
     Value::Object(members).to_string()
 }
@@ -217,10 +220,10 @@ mod tests {
     fn a_change_preserves_other_properties() {
         let stored = r#"{"version":2,"isGlobalStylesUserThemeJSON":true,"settings":{"a":1},"styles":{"b":2}}"#;
         let draft = StylesDraft { styles: Some(json!({"c": 3})), ..StylesDraft::default() };
-        let expected = json!({"styles": {"c": 3}, "settings": {"a": 1}, MARK: true, "version": 3});
+        let expected = json!({"styles": {"c": 3}, "settings": {"a": 1}, MARKER: true, "version": 3});
         assert_eq!(serde_json::from_str::<Value>(&content(stored, &draft)).expect("JSON"), expected);
         let foreign = content("not ours", &draft);
-        let expected = json!({"styles": {"c": 3}, MARK: true, "version": 3});
+        let expected = json!({"styles": {"c": 3}, MARKER: true, "version": 3});
         assert_eq!(serde_json::from_str::<Value>(&foreign).expect("JSON"), expected);
     }
 }

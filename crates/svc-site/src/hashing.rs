@@ -10,7 +10,7 @@ use svc_auth::{Secret, password};
 use tokio::sync::Semaphore;
 
 /// Maximum number of hashes in the queue.
-const MOST_WAITING: usize = 64;
+const MAX_QUEUED: usize = 64;
 
 /// Reasons why a password could not be hashed or verified.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,7 +28,7 @@ pub enum HashFailure {
 /// # Errors
 /// See [`HashFailure`].
 pub async fn hash(password: Secret) -> Result<String, HashFailure> {
-    match in_turn(move || password::hash(taken_in(&password).as_bytes())).await? {
+    match run_queued(move || password::hash(with_slashes(&password).as_bytes())).await? {
         Ok(hash) => Ok(hash),
         Err(password::HashError::TooLong) => Err(HashFailure::TooLong),
         Err(password::HashError::Unavailable) => Err(HashFailure::Unavailable),
@@ -41,27 +41,27 @@ pub async fn hash(password: Secret) -> Result<String, HashFailure> {
 /// # Errors
 /// [`HashFailure::Busy`], [`HashFailure::Unavailable`].
 pub async fn verify(stored: Option<String>, password: Secret) -> Result<bool, HashFailure> {
-    in_turn(move || {
-        let typed = taken_in(&password);
-        password::verify_or_dummy(stored.as_deref(), svc_text::trim(&typed).as_bytes())
+    run_queued(move || {
+        let slashed = with_slashes(&password);
+        password::verify_or_dummy(stored.as_deref(), svc_text::trim(&slashed).as_bytes())
     })
     .await
 }
 
 /// A password with quotes escaped as WordPress escapes them.
-fn taken_in(password: &Secret) -> String {
+fn with_slashes(password: &Secret) -> String {
     svc_text::slash(password.expose())
 }
 
-async fn in_turn<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, HashFailure> {
-    static PLACES: LazyLock<Semaphore> =
+async fn run_queued<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, HashFailure> {
+    static PERMITS: LazyLock<Semaphore> =
         LazyLock::new(|| Semaphore::new(std::thread::available_parallelism().map_or(1, usize::from)));
-    static QUEUE: Semaphore = Semaphore::const_new(MOST_WAITING);
+    static QUEUE: Semaphore = Semaphore::const_new(MAX_QUEUED);
     let _queued = QUEUE.try_acquire().map_err(|_| HashFailure::Busy)?;
-    let place = PLACES.acquire().await.map_err(|_| HashFailure::Unavailable)?;
+    let permit = PERMITS.acquire().await.map_err(|_| HashFailure::Unavailable)?;
     let done = tokio::task::spawn_blocking(move || {
         // The permit is held while the work runs, even if the caller no longer waits.
-        let _place = place;
+        let _permit = permit;
         work()
     });
     done.await.map_err(|_| HashFailure::Unavailable)
@@ -83,7 +83,7 @@ mod tests {
         // A cheap hash, to keep the test short.
         let quick = password::hash_with_cost(b"right", 4).unwrap();
         let tries: Vec<_> =
-            (0..MOST_WAITING * 2).map(|_| tokio::spawn(verify(Some(quick.clone()), Secret::new("right")))).collect();
+            (0..MAX_QUEUED * 2).map(|_| tokio::spawn(verify(Some(quick.clone()), Secret::new("right")))).collect();
         let mut answers = Vec::new();
         for one in tries {
             answers.push(one.await.unwrap());

@@ -8,13 +8,13 @@ use tokio::sync::Semaphore;
 use crate::Settings;
 
 /// Maximum number of requests in progress.
-const AT_A_TIME: usize = 16;
+const MAX_REQUESTS: usize = 16;
 
 /// Maximum number of host look-ups in progress, for callers who may not send requests.
-const LOOKUPS_AT_A_TIME: usize = 4;
+const MAX_LOOKUPS: usize = 4;
 
 /// Maximum time that a request waits for a slot.
-const TURN: Duration = Duration::from_secs(5);
+const SLOT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The guarded client with a limit on concurrent requests. Cheap to clone.
 #[derive(Clone)]
@@ -35,7 +35,7 @@ impl HttpClient {
     /// A client with this guard.
     pub fn new(guard: Guard) -> Self {
         let agent = concat!("Mozilla/5.0 (compatible; content server ", env!("CARGO_PKG_VERSION"), ")");
-        let [slots, lookups] = [AT_A_TIME, LOOKUPS_AT_A_TIME].map(|n| Arc::new(Semaphore::new(n)));
+        let [slots, lookups] = [MAX_REQUESTS, MAX_LOOKUPS].map(|n| Arc::new(Semaphore::new(n)));
         HttpClient { client: Client::new(guard, agent), slots, lookups }
     }
 
@@ -49,7 +49,7 @@ impl HttpClient {
     /// # Errors
     /// Errors of the client; [`FetchError::TimedOut`] if there are too many requests in progress.
     pub async fn send(&self, get: Get) -> Result<Response, FetchError> {
-        self.waiting(&self.slots, move |client| client.send(&get)).await
+        self.with_slot(&self.slots, move |client| client.send(&get)).await
     }
 
     /// Checks whether a URL may be requested. Looks up its host.
@@ -57,21 +57,21 @@ impl HttpClient {
     /// # Errors
     /// The reason why the URL is refused.
     pub async fn check(&self, get: Get) -> Result<(), FetchError> {
-        self.waiting(&self.lookups, move |client| client.check(&get)).await
+        self.with_slot(&self.lookups, move |client| client.check(&get)).await
     }
 
-    async fn waiting<T: Send + 'static>(
+    async fn with_slot<T: Send + 'static>(
         &self,
         slots: &Arc<Semaphore>,
         f: impl FnOnce(&Client) -> Result<T, FetchError> + Send + 'static,
     ) -> Result<T, FetchError> {
-        let turn = tokio::time::timeout(TURN, Arc::clone(slots).acquire_owned()).await;
-        let turn = turn.ok().and_then(Result::ok).ok_or(FetchError::TimedOut)?;
+        let permit = tokio::time::timeout(SLOT_TIMEOUT, Arc::clone(slots).acquire_owned()).await;
+        let permit = permit.ok().and_then(Result::ok).ok_or(FetchError::TimedOut)?;
         let client = self.client.clone();
         // The slot is released when the work ends, even if the caller no longer waits.
         let work = move || {
             let result = f(&client);
-            drop(turn);
+            drop(permit);
             result
         };
         let done = tokio::task::spawn_blocking(work).await;

@@ -192,9 +192,9 @@ impl MetaField {
     pub fn read(&self, stored: &Meta) -> Value {
         let values = stored.all(&self.key);
         if self.single {
-            values.first().map_or_else(|| self.shown(self.default.clone()), |stored| self.value_of(stored))
+            values.first().map_or_else(|| self.conform(self.default.clone()), |stored| self.value_of(stored))
         } else if values.is_empty() && self.has_default {
-            Value::Array(vec![self.shown(self.default.clone())])
+            Value::Array(vec![self.conform(self.default.clone())])
         } else {
             values.iter().map(|stored| self.value_of(stored)).collect()
         }
@@ -205,11 +205,11 @@ impl MetaField {
         if stored.is_empty() && matches!(self.kind(), "integer" | "number" | "boolean") {
             return empty_of(self.kind());
         }
-        self.shown(stored.json())
+        self.conform(stored.json())
     }
 
     /// Converts a value by the schema; null if it does not match.
-    fn shown(&self, value: Value) -> Value {
+    fn conform(&self, value: Value) -> Value {
         if self.item.validate(&value, "").is_err() {
             return Value::Null;
         }
@@ -234,7 +234,7 @@ impl MetaRegistry {
     }
 
     /// Whether a key of all objects of a type may be written by anyone who may edit the object.
-    pub fn is_for_editors(&self, kind: &str, key: &str) -> bool {
+    pub(crate) fn is_for_editors(&self, kind: &str, key: &str) -> bool {
         self.fields(kind, "").any(|field| field.key == key && field.guard == MetaGuard::Editors)
     }
 
@@ -258,12 +258,12 @@ pub struct MetaRights<'a> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MetaChange {
     key: String,
-    what: MetaOwnerKind,
+    rows: RowChange,
 }
 
 /// The change to the rows of a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum MetaOwnerKind {
+enum RowChange {
     /// Delete all rows.
     Cleared,
     /// Store a single row.
@@ -272,13 +272,13 @@ enum MetaOwnerKind {
     Rows(Vec<StoredText>, Vec<StoredText>),
 }
 
-impl MetaOwnerKind {
+impl RowChange {
     /// The change from the stored rows to the new values. A value stored in exactly one row keeps that row, however
     /// often it is listed.
     fn rows(now: &[StoredText], wanted: Vec<StoredText>) -> Self {
         let stays = |text: &StoredText| now.iter().filter(|stored| *stored == text).count() == 1;
         let gone = now.iter().filter(|text| !(wanted.contains(text) && stays(text))).cloned().collect();
-        MetaOwnerKind::Rows(gone, wanted.into_iter().filter(|text| !stays(text)).collect())
+        RowChange::Rows(gone, wanted.into_iter().filter(|text| !stays(text)).collect())
     }
 }
 
@@ -355,7 +355,7 @@ impl MetaField {
         may: impl Fn(&dyn Fn(&str) -> bool) -> bool,
         rights: &MetaRights<'_>,
     ) -> Result<Option<MetaChange>, Error> {
-        let change = |what| Some(MetaChange { key: self.key.clone(), what });
+        let change = |rows| Some(MetaChange { key: self.key.clone(), rows });
         if value.is_null() || (!self.single && value.as_array().is_some_and(Vec::is_empty)) {
             if value.is_null() && self.single && !self.is_intact(now) {
                 return Err(errors::invalid_stored_meta(&self.name));
@@ -363,7 +363,7 @@ impl MetaField {
             if !may(rights.delete) {
                 return Err(errors::cannot_delete_meta(&self.name));
             }
-            return Ok(if now.is_empty() { None } else { change(MetaOwnerKind::Cleared) });
+            return Ok(if now.is_empty() { None } else { change(RowChange::Cleared) });
         }
         let has_null = match value {
             Value::Array(values) => values.iter().any(Value::is_null),
@@ -382,10 +382,10 @@ impl MetaField {
             return Err(errors::cannot_update_meta(&self.name));
         }
         Ok(match values.pop() {
-            Some(value) if self.single => change(MetaOwnerKind::Set(value)),
+            Some(value) if self.single => change(RowChange::Set(value)),
             last => {
                 values.extend(last);
-                change(MetaOwnerKind::rows(now, values))
+                change(RowChange::rows(now, values))
             }
         })
     }
@@ -410,15 +410,15 @@ impl MetaField {
 /// Stores changes of an object's meta. Only the differing rows of lists are written, so unchanged rows keep their
 /// order.
 pub fn store(tx: &mut Tx, kind: MetaKind, id: i64, changes: &[MetaChange]) -> SiteResult<()> {
-    for MetaChange { key, what } in changes {
-        match what {
-            MetaOwnerKind::Cleared => {
+    for MetaChange { key, rows } in changes {
+        match rows {
+            RowChange::Cleared => {
                 svc_store::meta::delete(tx, kind, id, key, None)?;
             }
-            MetaOwnerKind::Set(value) => {
+            RowChange::Set(value) => {
                 svc_store::meta::update(tx, kind, id, key, value)?;
             }
-            MetaOwnerKind::Rows(gone, added) => {
+            RowChange::Rows(gone, added) => {
                 for value in gone {
                     svc_store::meta::delete(tx, kind, id, key, Some(value))?;
                 }

@@ -9,20 +9,21 @@ use svc_schema::Error;
 use crate::Site;
 
 /// Maximum size of a response, in bytes.
-const ANSWER_BYTES: u64 = 8 << 20;
+const RESPONSE_BYTES: u64 = 8 << 20;
 
 /// Maximum size of a package, in bytes.
 const PACKAGE_BYTES: u64 = 64 << 20;
 
 /// Timeouts for responses and for packages.
-const ANSWER_TIME: Duration = Duration::from_secs(15);
-const PACKAGE_TIME: Duration = Duration::from_secs(50);
+const RESPONSE_TIMEOUT: Duration = Duration::from_secs(15);
+const PACKAGE_TIMEOUT: Duration = Duration::from_secs(50);
 
 /// The directory's error message for an unknown plugin.
 const NOT_FOUND: &str = "Plugin not found.";
 
 /// A downloaded package with the directory's checksums.
 pub struct DirectoryPackage {
+    /// The ZIP archive.
     pub bytes: Vec<u8>,
     /// The `Content-MD5` header; empty if missing.
     pub md5: String,
@@ -58,19 +59,19 @@ fn to_directory(site: &Site, url: &str) -> Get {
 /// `plugins_api_failed`: status 404 if the directory does not know the plugin, 500 if no directory is configured, it is
 /// unreachable, or its response is invalid.
 pub async fn ask(site: &Site, action: &str, request: Map<String, Value>) -> Result<Value, Error> {
-    let Some(address) = site.directory.as_deref() else {
+    let Some(base) = site.directory.as_deref() else {
         return Err(unreachable("No plugin directory is configured."));
     };
     let mut query = Map::from_iter([("action".to_owned(), Value::from(action))]);
     query.insert("request".to_owned(), Value::Object(request));
-    let url = format!("{address}/plugins/info/1.2/?{}", svc_php::query::build(&query));
-    let get = to_directory(site, &url).within(ANSWER_TIME).max_bytes(ANSWER_BYTES);
-    let answer = site.http_client.send(get).await.map_err(|e| unreachable(e.to_string()))?;
-    let body = serde_json::from_slice::<Value>(&answer.body);
+    let url = format!("{base}/plugins/info/1.2/?{}", svc_php::query::build(&query));
+    let get = to_directory(site, &url).within(RESPONSE_TIMEOUT).max_bytes(RESPONSE_BYTES);
+    let response = site.http_client.send(get).await.map_err(|e| unreachable(e.to_string()))?;
+    let body = serde_json::from_slice::<Value>(&response.body);
     let body = body.ok().filter(Value::is_object).ok_or_else(|| unreachable("The response is invalid."))?;
     match body.get("error") {
         Some(why) => Err(refused(why.as_str().unwrap_or_default())),
-        None if answer.status != 200 => Err(unreachable(format!("The response has status {}.", answer.status))),
+        None if response.status != 200 => Err(unreachable(format!("The response has status {}.", response.status))),
         None => Ok(body),
     }
 }
@@ -86,25 +87,25 @@ pub async fn package(site: &Site, about: &Value) -> Result<DirectoryPackage, Err
     };
     let text = |name: &str| about.get(name).and_then(Value::as_str).unwrap_or_default();
     let link = text("download_link");
-    let get = to_directory(site, link).within(PACKAGE_TIME).max_bytes(PACKAGE_BYTES);
-    let answer = site.http_client.send(get).await.map_err(|e| failed(e.to_string()))?;
-    if answer.status != 200 {
-        return Err(failed(format!("the response has status {}", answer.status)));
+    let get = to_directory(site, link).within(PACKAGE_TIMEOUT).max_bytes(PACKAGE_BYTES);
+    let response = site.http_client.send(get).await.map_err(|e| failed(e.to_string()))?;
+    if response.status != 200 {
+        return Err(failed(format!("the response has status {}", response.status)));
     }
-    let md5 = answer.header("content-md5").to_owned();
+    let md5 = response.header("content-md5").to_owned();
     let (slug, version) = (svc_text::sanitize_key(text("slug")), text("version"));
     let is_version = !version.is_empty() && version.bytes().all(|b| b.is_ascii_alphanumeric() || b".-_+".contains(&b));
     let files = match origin(link).filter(|_| is_version) {
         Some(origin) => {
             let url = format!("{origin}/plugin-checksums/{slug}/{version}.json");
-            let get = to_directory(site, &url).within(ANSWER_TIME).max_bytes(ANSWER_BYTES);
+            let get = to_directory(site, &url).within(RESPONSE_TIMEOUT).max_bytes(RESPONSE_BYTES);
             let sums = site.http_client.send(get).await.map_err(|e| failed(e.to_string()))?;
             let body = if sums.status == 200 { serde_json::from_slice::<Value>(&sums.body).ok() } else { None };
             body.and_then(|body| body.get("files")?.as_object().cloned())
         }
         None => None,
     };
-    Ok(DirectoryPackage { bytes: answer.body, md5, files })
+    Ok(DirectoryPackage { bytes: response.body, md5, files })
 }
 
 /// Scheme, host and port of a URL.

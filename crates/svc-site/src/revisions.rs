@@ -22,7 +22,7 @@ pub fn keeps(site: &Site, post_type: &PostType) -> bool {
 }
 
 /// Keys of the meta that is stored with revisions.
-fn kept_keys<'a>(site: &'a Site, post_type: &PostType) -> Vec<&'a str> {
+fn meta_keys<'a>(site: &'a Site, post_type: &PostType) -> Vec<&'a str> {
     site.meta.fields("post", &post_type.name).filter(|f| f.revisions).map(|f| f.key.as_str()).collect()
 }
 
@@ -32,15 +32,15 @@ pub fn revise(tx: &mut Tx, site: &Site, post_type: &PostType, row: &Post, author
     if !keeps(site, post_type) || row.status == "auto-draft" {
         return Ok(());
     }
-    let keys = kept_keys(site, post_type);
+    let keys = meta_keys(site, post_type);
     let latest = posts::latest_revision(tx, row.id)?;
     let mut numbers = vec![row.id.0];
     numbers.extend(latest.iter().map(|l| l.id.0));
     let meta = if keys.is_empty() { HashMap::new() } else { meta::load(tx, MetaKind::Post, &numbers)? };
-    let kept = |id: PostId, key: &str| meta.get(&id.0).map_or(&[][..], |m| m.all(key));
+    let values = |id: PostId, key: &str| meta.get(&id.0).map_or(&[][..], |m| m.all(key));
     if let Some(latest) = &latest
         && texts(latest).iter().zip(texts(row)).all(|(then, now)| is_same(then, now))
-        && keys.iter().all(|key| kept(latest.id, key) == kept(row.id, key))
+        && keys.iter().all(|key| values(latest.id, key) == values(row.id, key))
     {
         return Ok(());
     }
@@ -57,7 +57,7 @@ pub fn revise(tx: &mut Tx, site: &Site, post_type: &PostType, row: &Post, author
     };
     let id = insert(tx, site, &revision)?;
     let rows: Vec<(&str, &StoredText)> =
-        keys.iter().flat_map(|key| kept(row.id, key).iter().map(move |value| (*key, value))).collect();
+        keys.iter().flat_map(|key| values(row.id, key).iter().map(move |value| (*key, value))).collect();
     if !rows.is_empty() {
         meta::add_many(tx, MetaKind::Post, id.0, &rows)?;
     }
@@ -114,9 +114,13 @@ fn normalized(text: &str) -> impl Iterator<Item = char> {
 /// The fields of an autosave; `None` for fields that were not edited.
 #[derive(Clone, Debug, Default)]
 pub struct Typed {
+    /// Edited title.
     pub title: Option<String>,
+    /// Edited content.
     pub content: Option<String>,
+    /// Edited excerpt.
     pub excerpt: Option<String>,
+    /// Edited meta fields by name.
     pub meta: Option<Value>,
 }
 
@@ -130,7 +134,9 @@ impl Typed {
 
 /// The author of an autosave and its time.
 pub struct Editor<'a> {
+    /// The user.
     pub caller: &'a Caller,
+    /// Whether the user may use any HTML.
     pub unfiltered_html: bool,
     /// Current time in UTC.
     pub now: chrono::NaiveDateTime,
@@ -181,9 +187,9 @@ pub fn autosave(
     (row.modified, row.modified_gmt) = (row.date, row.date_gmt);
     if is_new {
         row.id = insert(tx, site, &row)?;
-        let kept = site.meta.fields("post", &post.post_type).filter(|f| f.revisions);
+        let fields = site.meta.fields("post", &post.post_type).filter(|f| f.revisions);
         let rows: Vec<(&str, &StoredText)> =
-            kept.flat_map(|f| of_post.all(&f.key).iter().map(move |value| (f.key.as_str(), value))).collect();
+            fields.flat_map(|f| of_post.all(&f.key).iter().map(move |value| (f.key.as_str(), value))).collect();
         if !rows.is_empty() {
             meta::add_many(tx, MetaKind::Post, row.id.0, &rows)?;
         }
@@ -206,12 +212,12 @@ fn meta_changes(
     editor: &Editor<'_>,
     stored: &Meta,
 ) -> SiteResult<Vec<crate::meta::MetaChange>> {
-    let Some(Value::Object(given)) = &typed.meta else { return Ok(Vec::new()) };
-    let kept = site.meta.fields("post", &post.post_type).filter(|f| f.revisions);
-    let wanted: Map<String, Value> = kept
-        .filter_map(|f| Some((f.name.clone(), given.get(&f.name).filter(|value| !value.is_null())?.clone())))
+    let Some(Value::Object(edited)) = &typed.meta else { return Ok(Vec::new()) };
+    let fields = site.meta.fields("post", &post.post_type).filter(|f| f.revisions);
+    let edited_fields: Map<String, Value> = fields
+        .filter_map(|f| Some((f.name.clone(), edited.get(&f.name).filter(|value| !value.is_null())?.clone())))
         .collect();
-    if wanted.is_empty() {
+    if edited_fields.is_empty() {
         return Ok(Vec::new());
     }
     let access = Access::of_posts(site, settings, tx, std::slice::from_ref(post))?;
@@ -220,7 +226,7 @@ fn meta_changes(
             && editor.caller.can(cap, Object::Meta(svc_auth::caps::MetaKind::Post, post.id.0, key), &access)
     };
     let rights = MetaRights { edit: &|key| may("edit_post_meta", key), delete: &|key| may("delete_post_meta", key) };
-    Ok(site.meta.changes("post", &post.post_type, stored, &Value::Object(wanted), &rights, editor.caller)?)
+    Ok(site.meta.changes("post", &post.post_type, stored, &Value::Object(edited_fields), &rights, editor.caller)?)
 }
 
 #[cfg(test)]

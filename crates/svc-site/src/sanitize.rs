@@ -6,7 +6,7 @@ use svc_store::{StoredText, options::Options};
 use crate::{Settings, urls::Urls};
 
 /// The `rel` attribute of links in comments.
-pub const STRANGERS: &str = "nofollow ugc";
+pub(crate) const STRANGERS: &str = "nofollow ugc";
 
 /// Options for rendering text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,10 +41,10 @@ impl TextOptions {
 /// The host of a URL, with its port.
 pub fn host(address: &str) -> &str {
     let rest = address.split_once("://").map_or(address, |(_, rest)| rest);
-    let place = rest.split(['/', '?', '#']).next().unwrap_or_default();
-    match place.rsplit_once(':') {
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    match authority.rsplit_once(':') {
         Some((host, port)) if port.bytes().all(|b| b.is_ascii_digit()) => host,
-        _ => place,
+        _ => authority,
     }
 }
 
@@ -84,7 +84,7 @@ pub fn term_description(text: &str) -> String {
 }
 
 /// Sanitizes a user's name, like a term's.
-pub fn user_name(text: &str) -> String {
+pub(crate) fn user_name(text: &str) -> String {
     save::term_name(text)
 }
 

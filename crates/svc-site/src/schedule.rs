@@ -12,7 +12,7 @@ use svc_store::{posts, terms};
 use crate::{Site, revisions::revise};
 
 /// Maximum number of posts published per run; the next run follows immediately.
-const ROUND: u64 = 50;
+const MAX_PER_RUN: u64 = 50;
 
 /// Result of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,7 +34,7 @@ pub struct PublishRun {
 pub async fn publish_due(site: &Arc<Site>, now: NaiveDateTime) -> Result<PublishRun, Error> {
     let types: Vec<&str> = site.types.iter().map(|t| t.name.as_str()).collect();
     let mut published = 0;
-    for id in site.read(|db| Ok(posts::due(db, &types, now, ROUND)?))? {
+    for id in site.read(|db| Ok(posts::due(db, &types, now, MAX_PER_RUN)?))? {
         if publish(site, id, now).await? {
             published += 1;
         }

@@ -88,7 +88,8 @@ pub struct Site {
     address: Option<String>,
     theme: ThemeCache,
     spare: ThemeCache,
-    pub known_blocks: ArcSwapOption<ActiveBlockTypes>,
+    /// Block types of the active plugins and theme.
+    pub(crate) known_blocks: ArcSwapOption<ActiveBlockTypes>,
 }
 
 impl Site {

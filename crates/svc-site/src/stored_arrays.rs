@@ -7,7 +7,7 @@ use svc_store::{StoredText, Tx, options};
 use crate::SiteResult;
 
 /// The array in a stored option; empty if it is not an array or not stored.
-pub fn parse(stored: Option<&StoredText>) -> Array {
+pub(crate) fn parse(stored: Option<&StoredText>) -> Array {
     match stored.map(StoredText::value) {
         Some(Php::Array(array)) => array,
         _ => Array::new(),
@@ -18,7 +18,7 @@ pub fn parse(stored: Option<&StoredText>) -> Array {
 ///
 /// # Errors
 /// Errors of the store.
-pub fn read(tx: &mut Tx, option: &str) -> SiteResult<Array> {
+pub(crate) fn read(tx: &mut Tx, option: &str) -> SiteResult<Array> {
     Ok(parse(options::get(tx, option)?.as_ref()))
 }
 
@@ -26,12 +26,12 @@ pub fn read(tx: &mut Tx, option: &str) -> SiteResult<Array> {
 ///
 /// # Errors
 /// Errors of the store.
-pub fn write(tx: &mut Tx, option: &str, array: Array) -> SiteResult<()> {
+pub(crate) fn write(tx: &mut Tx, option: &str, array: Array) -> SiteResult<()> {
     Ok(options::set(tx, option, &StoredText::of(Php::Array(array)), true)?)
 }
 
 /// A nested array; empty if the entry is missing or not an array.
-pub fn member(array: &Array, name: &str) -> Array {
+pub(crate) fn member(array: &Array, name: &str) -> Array {
     match array.get(&Key::from(name)) {
         Some(Php::Array(member)) => member.clone(),
         _ => Array::new(),
@@ -39,11 +39,11 @@ pub fn member(array: &Array, name: &str) -> Array {
 }
 
 /// A key as text.
-pub fn key_text(key: &Key) -> String {
+pub(crate) fn key_text(key: &Key) -> String {
     String::from_utf8_lossy(&key.to_bytes()).into_owned()
 }
 
 /// The value cast to an integer, as in PHP.
-pub fn int(value: &Php) -> i64 {
+pub(crate) fn int(value: &Php) -> i64 {
     svc_php::cast::to_int(&serde_json::Value::from(value.clone()))
 }

@@ -11,7 +11,7 @@ use svc_content::blocks::{self, Duotone};
 use svc_packages::theme::{Origin, Theme, ThemeJson};
 
 /// How long a cached theme is used before its files are checked.
-const TRUSTED: Duration = Duration::from_secs(1);
+const CHECK_INTERVAL: Duration = Duration::from_secs(1);
 
 /// A parsed theme.
 #[derive(Clone, Debug, Default)]
@@ -81,7 +81,7 @@ fn of_position(settings: &Value) -> Vec<String> {
 
 /// The theme that was read last.
 #[derive(Debug, Default)]
-pub struct ThemeCache(Mutex<Option<CachedTheme>>);
+pub(crate) struct ThemeCache(Mutex<Option<CachedTheme>>);
 
 #[derive(Debug)]
 struct CachedTheme {
@@ -94,10 +94,10 @@ struct CachedTheme {
 
 impl ThemeCache {
     /// The theme with this name under `themes`, with the current state of its files (at most one second old).
-    pub fn get(&self, themes: &Path, name: &str, url: &str) -> Arc<ActiveTheme> {
+    pub(crate) fn get(&self, themes: &Path, name: &str, url: &str) -> Arc<ActiveTheme> {
         let mut slot = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = slot.as_mut().filter(|known| known.theme.name == name && known.url == url) {
-            if known.looked.elapsed() < TRUSTED {
+            if known.looked.elapsed() < CHECK_INTERVAL {
                 return Arc::clone(&known.theme);
             }
             known.looked = Instant::now();

@@ -31,11 +31,11 @@ impl UrlResolver<'_> {
             LookupTarget::Page(PageKey::Id(id)) | LookupTarget::Attachment(AttachmentKey::Id(id)) => self.by_id(*id),
             LookupTarget::Page(PageKey::Path(path)) => {
                 let found = posts::by_path(self.db, path, "page")?;
-                self.seen(found)
+                self.if_visible(found)
             }
             LookupTarget::Attachment(AttachmentKey::Slug(slug)) => {
                 let found = posts::by_slug(self.db, slug, &["attachment"])?.into_iter().next();
-                self.seen(found)
+                self.if_visible(found)
             }
             _ => Ok(None),
         }
@@ -51,12 +51,12 @@ impl UrlResolver<'_> {
             return Ok(None);
         }
         let post = posts::get(self.db, PostId(page))?;
-        self.seen(post)
+        self.if_visible(post)
     }
 
     /// The post, if the viewer may see it: its type is viewable, and its status (or its parent's) is public, or private
     /// and readable by the viewer, or unpublished and the viewer may edit it.
-    fn seen(&mut self, post: Option<Post>) -> SiteResult<Option<Post>> {
+    fn if_visible(&mut self, post: Option<Post>) -> SiteResult<Option<Post>> {
         let Some(post) = post else { return Ok(None) };
         let has_pages = self.site.types.get(&post.post_type).is_some_and(PostType::is_viewable);
         if !has_pages {
@@ -86,17 +86,17 @@ impl UrlResolver<'_> {
     pub fn by_id(&mut self, id: u64) -> SiteResult<Option<Post>> {
         let Ok(id) = i64::try_from(id) else { return Ok(None) };
         let post = posts::get(self.db, PostId(id))?;
-        self.seen(post)
+        self.if_visible(post)
     }
 
     fn post(&mut self, key: &PostKey) -> SiteResult<Option<Post>> {
         let candidates = match (&key.slug, key.id) {
             (Some(slug), _) => {
-                let kind = key.post_type.as_deref().unwrap_or("post");
+                let post_type = key.post_type.as_deref().unwrap_or("post");
                 if slug.contains('/') {
-                    posts::by_path(self.db, slug, kind)?.into_iter().collect()
+                    posts::by_path(self.db, slug, post_type)?.into_iter().collect()
                 } else {
-                    posts::by_slug(self.db, slug, &[kind])?
+                    posts::by_slug(self.db, slug, &[post_type])?
                 }
             }
             (None, Some(id)) => self.by_id(id)?.into_iter().collect(),
@@ -107,7 +107,7 @@ impl UrlResolver<'_> {
                 && key.post_type.as_ref().is_none_or(|t| *t == post.post_type)
                 && fits_date(&post, key.date)
                 && self.is_by(&post, key.author.as_deref())?;
-            if fits && let Some(post) = self.seen(Some(post))? {
+            if fits && let Some(post) = self.if_visible(Some(post))? {
                 return Ok(Some(post));
             }
         }

@@ -52,52 +52,61 @@ impl Urls {
     }
 
     /// The permalink of a post.
-    pub fn post(&self, post: &Post, kind: &PostType, place: &PermalinkParts) -> String {
-        self.post_with(post, kind, place, needs_plain(&post.status, true), false)
+    pub fn post(&self, post: &Post, post_type: &PostType, parts: &PermalinkParts) -> String {
+        self.post_with(post, post_type, parts, needs_plain(&post.status, true), false)
     }
 
     /// The permalink as if the post were published, with a placeholder for the slug.
-    pub fn post_template(&self, post: &Post, kind: &PostType, place: &PermalinkParts) -> String {
-        let plain = match kind.name.as_str() {
+    pub fn post_template(&self, post: &Post, post_type: &PostType, parts: &PermalinkParts) -> String {
+        let plain = match post_type.name.as_str() {
             "page" => false,
             // Custom types with a path have a template for every status.
-            _ if !kind.is_builtin() => needs_plain(&post.status, true),
+            _ if !post_type.is_builtin() => needs_plain(&post.status, true),
             _ => post.status == "trash",
         };
-        let template = self.post_with(post, kind, place, plain, true);
+        let template = self.post_with(post, post_type, parts, plain, true);
         // Custom types use a placeholder named after the type; the REST API always returns `%pagename%`.
-        let template = template.replace(&format!("%{}%", kind.name), "%pagename%");
+        let template = template.replace(&format!("%{}%", post_type.name), "%pagename%");
         // Parents without a slug are omitted.
-        let ancestors: Vec<&str> = place.ancestors.iter().map(String::as_str).filter(|slug| !slug.is_empty()).collect();
+        let ancestors: Vec<&str> = parts.ancestors.iter().map(String::as_str).filter(|slug| !slug.is_empty()).collect();
         if ancestors.is_empty() {
             return template;
         }
         template.replace("%pagename%", &format!("{}/%pagename%", ancestors.join("/")))
     }
 
-    fn post_with(&self, post: &Post, kind: &PostType, place: &PermalinkParts, plain: bool, leave_name: bool) -> String {
+    fn post_with(
+        &self,
+        post: &Post,
+        post_type: &PostType,
+        parts: &PermalinkParts,
+        plain: bool,
+        leave_name: bool,
+    ) -> String {
         let id = number(post.id.0);
         let path = || {
-            let slugs: Vec<&str> = place.ancestors.iter().map(String::as_str).chain([post.slug.as_str()]).collect();
+            let slugs: Vec<&str> = parts.ancestors.iter().map(String::as_str).chain([post.slug.as_str()]).collect();
             slugs.join("/")
         };
-        match kind.name.as_str() {
+        match post_type.name.as_str() {
             "page" => self.site.page_link(&PageLink { id, path: &path(), plain, leave_name }),
             "attachment" => {
-                let parent = match (&place.parent, post.parent.is_none()) {
+                let parent = match (&parts.parent, post.parent.is_none()) {
                     (Some(address), _) => AttachmentParent::At(address),
                     (None, true) => AttachmentParent::None,
                     (None, false) => AttachmentParent::Hidden,
                 };
                 self.site.attachment_link(&AttachmentLink { id, slug: &post.slug, parent, leave_name })
             }
-            _ if !kind.is_builtin() => self.site.custom_post_link(&type_links(kind), id, &path(), plain, leave_name),
+            _ if !post_type.is_builtin() => {
+                self.site.custom_post_link(&type_links(post_type), id, &path(), plain, leave_name)
+            }
             _ => self.site.post_link(&PostLink {
                 id,
                 slug: &post.slug,
                 date: &stamp::format(post.date),
-                author: &place.author,
-                category: &place.category.join("/"),
+                author: &parts.author,
+                category: &parts.category.join("/"),
                 plain,
                 leave_name,
             }),
@@ -110,8 +119,8 @@ impl Urls {
     }
 
     /// The URL of a type's archive, if it has one.
-    pub fn archive(&self, kind: &PostType) -> Option<String> {
-        self.site.post_type_archive_link(&type_links(kind))
+    pub fn archive(&self, post_type: &PostType) -> Option<String> {
+        self.site.post_type_archive_link(&type_links(post_type))
     }
 
     /// The URL of an author's archive.
@@ -121,13 +130,13 @@ impl Urls {
 }
 
 /// A type's base in the REST API.
-pub fn rest_base<'a>(kind: &'a PostType, namespace: &'a str) -> RestBase<'a> {
+pub fn rest_base<'a>(post_type: &'a PostType, namespace: &'a str) -> RestBase<'a> {
     RestBase {
-        name: &kind.name,
+        name: &post_type.name,
         namespace,
-        base: &kind.rest_base,
-        show_in_rest: kind.show_in_rest,
-        standard: kind.rest_controller.is_standard(),
+        base: &post_type.rest_base,
+        show_in_rest: post_type.show_in_rest,
+        standard: post_type.rest_controller.is_standard(),
     }
 }
 
@@ -142,14 +151,14 @@ pub fn taxonomy_rest_base<'a>(taxonomy: &'a Taxonomy, namespace: &'a str) -> Res
     }
 }
 
-fn type_links(kind: &PostType) -> PostTypeLinks {
+fn type_links(post_type: &PostType) -> PostTypeLinks {
     PostTypeLinks {
-        name: kind.name.clone(),
-        base: kind.rewrite_slug.clone(),
+        name: post_type.name.clone(),
+        base: post_type.rewrite_slug.clone(),
         with_front: true,
-        query_var: Some(kind.name.clone()),
-        archive: kind.has_archive.clone(),
-        hierarchical: kind.hierarchical,
+        query_var: Some(post_type.name.clone()),
+        archive: post_type.has_archive.clone(),
+        hierarchical: post_type.hierarchical,
     }
 }
 

@@ -10,7 +10,7 @@ use svc_auth::{Caller, password};
 use svc_model::Post;
 
 /// Maximum number of passwords whose result is cached per visitor.
-const MOST_TRIED: usize = 100;
+const MAX_TRIED: usize = 100;
 
 /// The visitor of a page.
 #[derive(Clone, Debug, Default)]
@@ -57,7 +57,7 @@ impl OpenedPosts {
             return *known;
         }
         let opens = password::unlocks_post(&self.cookie, needed.as_bytes());
-        if tried.len() < MOST_TRIED {
+        if tried.len() < MAX_TRIED {
             tried.insert(needed.to_owned(), opens);
         }
         opens

@@ -83,17 +83,17 @@ fn because<T>(status: u16, text: &str) -> Result<T, Refusal> {
 ///
 /// # Errors
 /// See [`Refusal`].
-pub async fn submit(site: &Arc<Site>, given: Submission, sender: Sender) -> Result<Submitted, Refusal> {
+pub async fn submit(site: &Arc<Site>, submission: Submission, sender: Sender) -> Result<Submitted, Refusal> {
     let checked = site.read(|db| {
         let settings = site.settings_in(db)?;
-        let post = check_post(db, site, &settings, &given, &sender.visitor)?;
+        let post = check_post(db, site, &settings, &submission, &sender.visitor)?;
         Ok((settings, post))
     });
     let (settings, post) = checked?;
     let post = post?;
     let is_guest = !sender.visitor.caller.is_logged_in();
-    let author = svc_text::trim(&svc_text::strip_tags(&given.author)).to_owned();
-    let email = svc_text::trim(&given.email).to_owned();
+    let author = svc_text::trim(&svc_text::strip_tags(&submission.author)).to_owned();
+    let email = svc_text::trim(&submission.email).to_owned();
     if is_guest && settings.number("comment_registration") != 0 {
         return because(403, "Log in to post a comment.");
     }
@@ -105,7 +105,7 @@ pub async fn submit(site: &Arc<Site>, given: Submission, sender: Sender) -> Resu
             return because(200, "The e-mail address is not valid.");
         }
     }
-    let content = svc_text::trim(&given.content).to_owned();
+    let content = svc_text::trim(&submission.content).to_owned();
     if content.is_empty() {
         return because(200, "The comment has no text.");
     }
@@ -113,9 +113,9 @@ pub async fn submit(site: &Arc<Site>, given: Submission, sender: Sender) -> Resu
     let draft = CommentDraft {
         author_name: of_guest(author),
         author_email: of_guest(email),
-        author_url: of_guest(svc_text::trim(&given.url).to_owned()),
+        author_url: of_guest(svc_text::trim(&submission.url).to_owned()),
         content: Some(content),
-        parent: Some(given.parent),
+        parent: Some(submission.parent),
         post: Some(post.id.0),
         ..CommentDraft::default()
     };
@@ -133,7 +133,7 @@ pub async fn submit(site: &Arc<Site>, given: Submission, sender: Sender) -> Resu
     let again = (Arc::clone(site), Arc::clone(&settings));
     let write = move |tx: &mut Tx| {
         // The post may have been deleted, trashed or closed in the meantime.
-        Ok(match check_post(tx, &again.0, &again.1, &given, &sender.visitor)? {
+        Ok(match check_post(tx, &again.0, &again.1, &submission, &sender.visitor)? {
             Ok(post) => Ok(job.insert(tx, &post)?),
             Err(refusal) => Err(refusal),
         })
@@ -165,16 +165,16 @@ fn check_post(
     db: &mut Db,
     site: &Site,
     settings: &Settings,
-    given: &Submission,
+    submission: &Submission,
     visitor: &Visitor,
 ) -> SiteResult<Result<Post, Refusal>> {
-    if given.parent > 0 {
-        let parent = comments::get(db, CommentId(given.parent))?;
+    if submission.parent > 0 {
+        let parent = comments::get(db, CommentId(submission.parent))?;
         if parent.is_none_or(|parent| parent.approved != "1") {
             return Ok(because(403, "You cannot reply to a comment that is not approved."));
         }
     }
-    let found = if given.post > 0 { posts::get(db, PostId(given.post))? } else { None };
+    let found = if submission.post > 0 { posts::get(db, PostId(submission.post))? } else { None };
     let Some(post) = found.filter(|post| !post.comment_status.is_empty()) else { return Ok(Err(Refusal::Silent)) };
     let access = Access::of_posts(site, settings, db, std::slice::from_ref(&post))?;
     let parent = if post.status == "inherit" && !post.parent.is_none() { posts::get(db, post.parent)? } else { None };

@@ -12,7 +12,7 @@ use svc_store::{
 use crate::{Settings, SiteResult, comments::html, errors::comments as errors};
 
 /// Minimum number of seconds between two comments by the same author.
-const PAUSE: i64 = 15;
+const MIN_INTERVAL: i64 = 15;
 
 /// A user as the capability rules need them; `None` if the user does not exist.
 pub fn user(db: &mut Db, settings: &Settings, id: UserId) -> SiteResult<Option<Caller>> {
@@ -20,8 +20,8 @@ pub fn user(db: &mut Db, settings: &Settings, id: UserId) -> SiteResult<Option<C
         return Ok(None);
     }
     let key = format!("{}capabilities", db.prefix());
-    let granted = meta::get(db, MetaKind::User, id.0, &key)?.unwrap_or_default().json();
-    Ok(Some(Caller::new(id, settings.roles(db.prefix()).caps_of(&granted))))
+    let stored = meta::get(db, MetaKind::User, id.0, &key)?.unwrap_or_default().json();
+    Ok(Some(Caller::new(id, settings.roles(db.prefix()).caps_of(&stored))))
 }
 
 /// The stored status (`comment_approved`) of a new comment. `comment` has all other fields set.
@@ -42,7 +42,7 @@ pub fn authorize(
     if comment_threads::is_duplicate(db, comment)? {
         return Err(errors::duplicate().into());
     }
-    if !caller.has("manage_options") && !caller.has("moderate_comments") && comes_too_soon(db, caller, comment, now)? {
+    if !caller.has("manage_options") && !caller.has("moderate_comments") && is_flood(db, caller, comment, now)? {
         return Err(errors::flood().into());
     }
     if let Some(author) = user(db, settings, comment.user)?
@@ -50,13 +50,13 @@ pub fn authorize(
     {
         return Ok("1");
     }
-    if names_any(comment, &words(db, "disallowed_keys")?, true) {
+    if contains_any(comment, &words(db, "disallowed_keys")?, true) {
         return Ok("trash");
     }
-    Ok(if is_let_through(db, settings, comment)? { "1" } else { "0" })
+    Ok(if is_auto_approved(db, settings, comment)? { "1" } else { "0" })
 }
 
-fn comes_too_soon(db: &mut Db, caller: &Caller, comment: &Comment, now: chrono::NaiveDateTime) -> SiteResult<bool> {
+fn is_flood(db: &mut Db, caller: &Caller, comment: &Comment, now: chrono::NaiveDateTime) -> SiteResult<bool> {
     let writer = if caller.is_logged_in() {
         CommentAuthor::User(caller.id)
     } else {
@@ -64,13 +64,13 @@ fn comes_too_soon(db: &mut Db, caller: &Caller, comment: &Comment, now: chrono::
     };
     let last = comment_threads::last_comment_time(db, &writer, &comment.author_email, now - TimeDelta::hours(1))?;
     Ok(match (last, comment.date_gmt) {
-        (Some(last), Some(date)) => (date - last).num_seconds() < PAUSE,
+        (Some(last), Some(date)) => (date - last).num_seconds() < MIN_INTERVAL,
         _ => false,
     })
 }
 
 /// Whether the site's options approve a comment without moderation.
-fn is_let_through(db: &mut Db, settings: &Settings, comment: &Comment) -> SiteResult<bool> {
+fn is_auto_approved(db: &mut Db, settings: &Settings, comment: &Comment) -> SiteResult<bool> {
     if settings.number("comment_moderation") == 1 {
         return Ok(false);
     }
@@ -79,7 +79,7 @@ fn is_let_through(db: &mut Db, settings: &Settings, comment: &Comment) -> SiteRe
         return Ok(false);
     }
     let keys = words(db, "moderation_keys")?;
-    if names_any(comment, &keys, false) {
+    if contains_any(comment, &keys, false) {
         return Ok(false);
     }
     if settings.number("comment_previously_approved") != 1 {
@@ -106,7 +106,7 @@ fn n_links(html: &str) -> usize {
 }
 
 /// Whether one of the words (one per line) occurs in a comment or in its author's data, ignoring case.
-fn names_any(comment: &Comment, words: &str, without_html: bool) -> bool {
+fn contains_any(comment: &Comment, words: &str, without_html: bool) -> bool {
     let words: Vec<String> =
         words.lines().map(svc_text::trim).filter(|w| !w.is_empty()).map(str::to_lowercase).collect();
     if words.is_empty() {
@@ -163,7 +163,7 @@ mod tests {
             ("casino", true, true),
         ];
         for (words, without_html, expected) in rows {
-            assert_eq!(names_any(&comment, words, without_html), expected, "{words:?}");
+            assert_eq!(contains_any(&comment, words, without_html), expected, "{words:?}");
         }
     }
 }

@@ -6,12 +6,13 @@ use svc_model::PostType;
 use crate::MetaField;
 
 /// Key of the meta field that stores whether a note is resolved.
-pub const NOTE_STATUS: &str = "_wp_note_status";
+pub(crate) const NOTE_STATUS: &str = "_wp_note_status";
 
-pub const NOTE_STATES: [&str; 2] = ["resolved", "reopen"];
+/// Allowed values of [`NOTE_STATUS`].
+pub(crate) const NOTE_STATES: [&str; 2] = ["resolved", "reopen"];
 
 /// The meta field of notes that stores whether they are resolved. Every site has it.
-pub fn note_status() -> MetaField {
+pub(crate) fn note_status() -> MetaField {
     MetaField::new(NOTE_STATUS, "string")
         .describe("Resolution status of the note.")
         .schema(json!({"enum": NOTE_STATES}))

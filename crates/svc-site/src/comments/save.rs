@@ -35,19 +35,25 @@ pub const LIMITS: [Limit; 4] = [
 ];
 
 /// Maximum number of characters of the user agent that are stored.
-pub const MAX_AGENT: usize = 254;
+pub(crate) const MAX_AGENT: usize = 254;
 
 /// Everything that the transaction needs, so that it can be retried.
 pub struct Job {
+    /// The site.
     pub site: Arc<Site>,
+    /// Its settings.
     pub settings: Arc<Settings>,
+    /// The caller.
     pub caller: Caller,
+    /// The changes.
     pub draft: CommentDraft,
     /// The type of a new comment.
     pub kind: String,
-    /// The client's IP address, from the connection.
+    /// IP address of the client that sent the request.
     pub ip: String,
+    /// User agent of the client.
     pub agent: String,
+    /// Current time in UTC.
     pub now: NaiveDateTime,
     /// The comment was posted with the form of an HTML page: its HTML is filtered for every author, before moderation.
     pub is_form: bool,
@@ -71,23 +77,27 @@ pub fn whole_seconds(moment: NaiveDateTime) -> NaiveDateTime {
 }
 
 impl Job {
+    /// Stores a new comment on a post and returns the row.
+    ///
+    /// # Errors
+    /// Validation errors of the draft, rejections by [`moderation::authorize`], errors of the store.
     pub fn insert(&self, tx: &mut Tx, post: &Post) -> SiteResult<Comment> {
         let given = self.draft.meta.as_ref().and_then(|meta| meta.get(NOTE_STATUS)?.as_str());
-        let settles = self.kind == "note" && given.is_some_and(|status| NOTE_STATES.contains(&status));
+        let has_status = self.kind == "note" && given.is_some_and(|status| NOTE_STATES.contains(&status));
         let mut comment = Comment { comment_type: self.kind.clone(), ..Comment::default() };
         self.apply(tx, &mut comment)?;
-        if svc_text::trim(&comment.content).is_empty() && !settles {
+        if svc_text::trim(&comment.content).is_empty() && !has_status {
             return Err(errors::no_content().into());
         }
         if comment.date_gmt.is_none() {
             comment.date_gmt = Some(self.now);
             comment.date = Some(self.settings.zone.to_local(self.now));
         }
-        let nameless = comment.user.is_none()
+        let is_anonymous = comment.user.is_none()
             && comment.author.is_empty()
             && comment.author_email.is_empty()
             && comment.author_url.is_empty();
-        if nameless && self.caller.is_logged_in() {
+        if is_anonymous && self.caller.is_logged_in() {
             self.sign(tx, &mut comment, self.caller.id)?;
         }
         let wants_name = self.settings.number("require_name_email") != 0;
@@ -114,6 +124,10 @@ impl Job {
         self.finish(tx, CommentId(id.0), comment.post)
     }
 
+    /// Updates a comment and returns the stored row.
+    ///
+    /// # Errors
+    /// Validation errors of the draft; errors of the store.
     pub fn update(&self, tx: &mut Tx, id: CommentId) -> SiteResult<Comment> {
         let mut comment = comments::get(tx, id)?.ok_or_else(errors::not_found)?;
         if let Some(post) = self.draft.post.filter(|post| *post != 0)
@@ -168,12 +182,12 @@ impl Job {
             agent => row.agent = agent.chars().take(MAX_AGENT).collect(),
         }
         let given = |text: &Option<String>| text.clone().filter(|t| !t.is_empty());
-        let moments = match (given(&d.date), given(&d.date_gmt)) {
+        let dates = match (given(&d.date), given(&d.date_gmt)) {
             (Some(local), _) => self.settings.zone.pair(&local, false),
             (None, Some(utc)) => self.settings.zone.pair(&utc, true),
             (None, None) => None,
         };
-        if let Some((local, utc)) = moments {
+        if let Some((local, utc)) = dates {
             // On updates only the local time is used; it can be ambiguous.
             let utc = if row.id.is_none() { utc } else { self.settings.zone.to_utc(local) };
             (row.date, row.date_gmt) = (Some(local), Some(utc));
@@ -230,7 +244,8 @@ impl Job {
     }
 }
 
-pub fn check_lengths(row: &Comment) -> SiteResult<()> {
+/// Checks the fields in [`LIMITS`].
+pub(crate) fn check_lengths(row: &Comment) -> SiteResult<()> {
     for (member, most, code) in LIMITS {
         if member(row).len() > most {
             return Err(errors::too_long(code).into());

@@ -13,7 +13,7 @@ pub const FILE: &str = "_wp_attached_file";
 /// Meta key: dimensions, sizes and other metadata, serialized.
 pub const DETAILS: &str = "_wp_attachment_metadata";
 /// Meta key: alt text of the image.
-pub const ALT: &str = "_wp_attachment_image_alt";
+pub(crate) const ALT: &str = "_wp_attachment_image_alt";
 /// Meta key: files replaced by edits of the image.
 const BACKUPS: &str = "_wp_attachment_backup_sizes";
 
@@ -68,7 +68,7 @@ impl Attached {
             file: file.to_owned(),
             details: read(DETAILS).and_then(|v| if let Value::Object(map) = v { Some(map) } else { None }),
             alt: meta.text(ALT).to_owned(),
-            backups: read(BACKUPS).map(|v| names_of(&v)).unwrap_or_default(),
+            backups: read(BACKUPS).map(|v| file_names(&v)).unwrap_or_default(),
             measured: None,
             parent: None,
         }
@@ -206,10 +206,10 @@ impl Attached {
 
     /// URL, width and height of the file for a size; the full-size file with scaled dimensions if the size was not
     /// generated. Source: `image_downsize`.
-    fn shown(&self, settings: &Settings, url: &str, size: &RegisteredSize) -> (String, u64, u64) {
+    fn sized_file(&self, settings: &Settings, url: &str, size: &RegisteredSize) -> (String, u64, u64) {
         let image = self.image(settings);
-        let place = self.sizes().position(|(name, _)| name == size.name);
-        match place.map(|at| &image.sizes[at]) {
+        let index = self.sizes().position(|(name, _)| name == size.name);
+        match index.map(|at| &image.sizes[at]) {
             Some(made) => {
                 (format!("{}/{}{}", settings.uploads_url(), self.folder(), made.file), made.width, made.height)
             }
@@ -224,7 +224,7 @@ impl Attached {
     ///
     /// `described_by` is the id of the element for `aria-describedby`.
     pub fn element(&self, settings: &Settings, url: &str, size: &RegisteredSize, described_by: Option<&str>) -> String {
-        let (src, width, height) = self.shown(settings, url, size);
+        let (src, width, height) = self.sized_file(settings, url, size);
         let srcset = self.image(settings).srcset(&src, (width, height)).map_or_else(String::new, |set| {
             let sizes = svc_content::srcset::sizes(width);
             format!(" srcset=\"{}\" sizes=\"{}\"", svc_text::esc_attr(&set), svc_text::esc_attr(&sizes))
@@ -239,11 +239,11 @@ impl Attached {
     }
 
     /// Whether a URL names one of the files.
-    pub fn names(&self, address: &str) -> bool {
+    pub fn names(&self, url: &str) -> bool {
         let mut files = vec![self.file.clone(), self.original()];
         let sizes = self.sizes().filter_map(|(_, size)| size.get("file")?.as_str());
         files.extend(sizes.map(|file| format!("{}{file}", self.folder())));
-        let path = address.split(['?', '#']).next().unwrap_or_default();
+        let path = url.split(['?', '#']).next().unwrap_or_default();
         files.iter().any(|file| {
             !file.is_empty() && path.strip_suffix(file.as_str()).is_some_and(|b| b.is_empty() || b.ends_with('/'))
         })
@@ -272,7 +272,7 @@ impl Attached {
 }
 
 /// File names in a stored list of sizes.
-fn names_of(sizes: &Value) -> Vec<String> {
+fn file_names(sizes: &Value) -> Vec<String> {
     let of = |size: &Value| size.get("file").and_then(Value::as_str).map(str::to_owned);
     sizes.as_object().into_iter().flatten().filter_map(|(_, size)| of(size)).collect()
 }
@@ -294,7 +294,7 @@ mod tests {
     fn files() {
         let attached = attached();
         assert_eq!(attached.files(), ["2024/03/a-scaled.png", "2024/03/a.png", "2024/03/a-150x150.png"]);
-        for (address, expected) in [
+        for (url, expected) in [
             ("http://a.b/wp-content/uploads/2024/03/a.png", true),
             ("http://other/wp-content/uploads/2024/03/a-150x150.png?x=1", true),
             ("2024/03/a-scaled.png", true),
@@ -302,7 +302,7 @@ mod tests {
             ("http://a.b/x2024/03/a.png", false),
             ("", false),
         ] {
-            assert_eq!(attached.names(address), expected, "{address}");
+            assert_eq!(attached.names(url), expected, "{url}");
         }
     }
 

@@ -30,7 +30,7 @@ pub fn remove(tx: &mut Tx, id: PostId) -> SiteResult<Vec<String>> {
 }
 
 /// Resets the site logo if it is this attachment. The site icon is not reset, as in WordPress.
-pub fn logo_gone(tx: &mut Tx, id: PostId) -> SiteResult<()> {
+pub(crate) fn logo_gone(tx: &mut Tx, id: PostId) -> SiteResult<()> {
     const LOGO: &str = "site_logo";
     if options::get(tx, LOGO)?.is_some_and(|logo| logo == StoredText::of(id.0)) {
         options::delete(tx, LOGO)?;

@@ -8,10 +8,10 @@ use crate::{Settings, Site};
 pub const LARGEST: u32 = 2560;
 
 /// Sizes of the preview of a document's first page.
-pub const OF_DOCUMENTS: [&str; 3] = ["thumbnail", "medium", "large"];
+pub(crate) const OF_DOCUMENTS: [&str; 3] = ["thumbnail", "medium", "large"];
 
 /// Sizes that are generated first, because clients use them first.
-const FIRST: [&str; 4] = ["medium", "large", "thumbnail", "medium_large"];
+const GENERATED_FIRST: [&str; 4] = ["medium", "large", "thumbnail", "medium_large"];
 
 /// All sizes of a site: those of its options, two large ones for high-density screens, and registered ones.
 pub fn all(site: &Site, settings: &Settings) -> Vec<RegisteredSize> {
@@ -39,7 +39,9 @@ pub fn named(site: &Site, settings: &Settings, name: &str) -> Option<RegisteredS
 
 /// Sorts sizes in the order in which they are generated.
 pub fn in_order(mut sizes: Vec<RegisteredSize>) -> Vec<RegisteredSize> {
-    sizes.sort_by_key(|size| FIRST.iter().position(|name| *name == size.name).unwrap_or(FIRST.len()));
+    sizes.sort_by_key(|size| {
+        GENERATED_FIRST.iter().position(|name| *name == size.name).unwrap_or(GENERATED_FIRST.len())
+    });
     sizes
 }
 

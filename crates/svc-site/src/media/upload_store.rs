@@ -22,7 +22,7 @@ use crate::{
 };
 
 /// Maximum number of images processed at a time; each may take several hundred megabytes of memory.
-pub const IMAGES_AT_A_TIME: usize = 2;
+pub(crate) const IMAGES_AT_A_TIME: usize = 2;
 
 /// A stored file.
 pub struct StoredUpload {
@@ -87,7 +87,9 @@ pub enum ImageMetaSource {
 
 /// Stores files for one site with its current options.
 pub struct UploadStore<'a> {
+    /// The site.
     pub site: &'a Arc<Site>,
+    /// Its settings.
     pub settings: &'a Arc<Settings>,
 }
 
@@ -112,7 +114,7 @@ fn image_meta(told: &ImageMeta, alt: &str) -> Value {
 }
 
 /// Sanitizes an image's metadata as HTML.
-fn harmless(told: ImageMeta) -> ImageMeta {
+fn sanitized(told: ImageMeta) -> ImageMeta {
     ImageMeta {
         credit: kses::post(&told.credit),
         camera: kses::post(&told.camera),
@@ -198,7 +200,7 @@ impl UploadStore<'_> {
         })
         .await?;
         let size = size.map_err(|e| errors::storage(&e))?;
-        let (found, alt) = (harmless(found), alt_in(&alts, self.settings.option("WPLANG")));
+        let (found, alt) = (sanitized(found), alt_in(&alts, self.settings.option("WPLANG")));
         let mut details = Map::new();
         let Some((width, height)) = dimensions else {
             match &av_metadata {
@@ -225,13 +227,15 @@ impl UploadStore<'_> {
         }
         let mut shown = path.to_owned();
         if all_sizes && let Some(format) = Format::of_mime(mime) {
-            let work = Work { keeper: self, path, mime, format };
-            if let Some(picture) = work.open(blob, found.orientation).await? {
+            let image_sizes = ImageSizes { keeper: self, path, mime, format };
+            if let Some(picture) = image_sizes.open(blob, found.orientation).await? {
                 let wanted = sizes::all(self.site, self.settings);
-                if let Some(exact_field) = work.bearable(&picture, found.orientation, &mut details, written).await? {
+                if let Some(exact_field) =
+                    image_sizes.write_scaled(&picture, found.orientation, &mut details, written).await?
+                {
                     shown = exact_field;
                 }
-                work.make(&picture, wanted, &mut details, written).await?;
+                image_sizes.write_sizes(&picture, wanted, &mut details, written).await?;
             }
         }
         Ok(FileDetails { shown, details, told: found, alt, cover: None })
@@ -251,14 +255,14 @@ impl UploadStore<'_> {
             Err(error) if error.is_missing() => return Ok(details),
             Err(error) => return Err(errors::storage(&error)),
         };
-        let work = Work { keeper: self, path: &path, mime, format };
+        let image_sizes = ImageSizes { keeper: self, path: &path, mime, format };
         let (file, kind) = (blob.clone(), mime.to_owned());
         let orientation = run_blocking(move || svc_media::image_meta(&file, &kind).orientation).await?;
-        if let Some(picture) = work.open(&blob, orientation).await? {
+        if let Some(picture) = image_sizes.open(&blob, orientation).await? {
             let wanted = sizes::all(self.site, self.settings).into_iter().filter(|s| names.contains(&s.name)).collect();
             // The names derive from the attachment's file: if the metadata is not stored, the files are overwritten
             // next time.
-            work.make(&picture, wanted, &mut details, &mut WrittenFiles::default()).await?;
+            image_sizes.write_sizes(&picture, wanted, &mut details, &mut WrittenFiles::default()).await?;
         }
         match details.shift_remove("sizes") {
             Some(Value::Object(sizes)) => Ok(sizes),
@@ -268,7 +272,7 @@ impl UploadStore<'_> {
 }
 
 /// Generates the files of one image.
-struct Work<'a> {
+struct ImageSizes<'a> {
     keeper: &'a UploadStore<'a>,
     /// Path of the original image.
     path: &'a str,
@@ -277,22 +281,22 @@ struct Work<'a> {
 }
 
 /// A decoded image with its permit.
-struct Open {
+struct OpenImage {
     picture: Arc<DecodedImage>,
     _permit: tokio::sync::OwnedSemaphorePermit,
 }
 
-impl Work<'_> {
+impl ImageSizes<'_> {
     /// Decodes the image and rotates it upright. `None` if it is too large or damaged: this is logged, and the file is
     /// stored without sizes.
-    async fn open(&self, blob: &Blob, orientation: u32) -> Result<Option<Open>, Error> {
+    async fn open(&self, blob: &Blob, orientation: u32) -> Result<Option<OpenImage>, Error> {
         let permit = Arc::clone(&self.keeper.site.image_work).acquire_owned().await.map_err(|e| errors::storage(&e))?;
         let (file, format) = (blob.clone(), self.format);
         // Decoding continues after the client disconnects, so it owns the permit.
         let decode = move || (DecodedImage::decode(&file, format).map(|p| p.oriented(orientation)), permit);
         let (picture, permit) = run_blocking(decode).await?;
         match picture {
-            Ok(picture) => Ok(Some(Open { picture: Arc::new(picture), _permit: permit })),
+            Ok(picture) => Ok(Some(OpenImage { picture: Arc::new(picture), _permit: permit })),
             Err(error) => {
                 tracing::info!(%error, file = self.path, "no sizes generated for an image");
                 Ok(None)
@@ -301,7 +305,7 @@ impl Work<'_> {
     }
 
     /// Writes the resized image to a path and returns its size in bytes; `None` if it cannot be encoded.
-    async fn write(&self, image: &Open, fit: Fit, path: &str) -> Result<Option<u64>, Error> {
+    async fn write(&self, image: &OpenImage, fit: Fit, path: &str) -> Result<Option<u64>, Error> {
         let (picture, format, quality) = (Arc::clone(&image.picture), self.format, sizes::quality(self.mime));
         let bytes = run_blocking(move || {
             if (fit.width, fit.height) == picture.size() {
@@ -325,9 +329,9 @@ impl Work<'_> {
     }
 
     /// Writes a scaled or rotated copy if the image is too large or not upright. Returns the copy's path.
-    async fn bearable(
+    async fn write_scaled(
         &self,
-        image: &Open,
+        image: &OpenImage,
         orientation: u32,
         details: &mut Map<String, Value>,
         written: &mut WrittenFiles,
@@ -361,9 +365,9 @@ impl Work<'_> {
     }
 
     /// Generates the sizes that are smaller than the image and adds them to the metadata.
-    async fn make(
+    async fn write_sizes(
         &self,
-        image: &Open,
+        image: &OpenImage,
         wanted: Vec<RegisteredSize>,
         details: &mut Map<String, Value>,
         written: &mut WrittenFiles,

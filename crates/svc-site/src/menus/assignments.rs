@@ -58,7 +58,7 @@ impl MenuAssignments {
     }
 
     /// The menus that new pages are added to.
-    pub fn with_new_pages(&self) -> &[TermId] {
+    pub(crate) fn with_new_pages(&self) -> &[TermId] {
         &self.auto_add
     }
 }

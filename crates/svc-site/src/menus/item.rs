@@ -62,6 +62,7 @@ impl NavItem {
         svc_php::numeric::text_to_int(self.text(key))
     }
 
+    /// Kind of the item's target.
     pub fn kind(&self) -> Kind {
         Kind::of(self.text("_menu_item_type"))
     }
@@ -71,6 +72,7 @@ impl NavItem {
         if self.post.title.is_empty() { &self.target.title } else { &self.post.title }
     }
 
+    /// Id of the parent item; zero for none.
     pub fn parent(&self) -> i64 {
         self.number("_menu_item_menu_item_parent")
     }
@@ -80,6 +82,7 @@ impl NavItem {
         self.number("_menu_item_object_id").saturating_abs()
     }
 
+    /// CSS classes of the link.
     pub fn classes(&self) -> Vec<String> {
         match self.meta.first("_menu_item_classes").map_or_else(|| "".into(), svc_store::StoredText::json) {
             Value::Array(classes) => classes.iter().map(|c| svc_php::cast::to_text(c).into_owned()).collect(),

@@ -18,11 +18,17 @@ pub const ORPHANED: &str = "_menu_item_orphaned";
 /// The new values of an item's meta.
 #[derive(Clone, Debug, Default)]
 pub struct Wanted {
+    /// Title.
     pub title: String,
+    /// Target of the link.
     pub pointer: Pointer,
+    /// Id of the parent item; zero for none.
     pub parent: i64,
+    /// The `target` attribute of the link.
     pub link_target: String,
+    /// CSS classes of the link.
     pub classes: Vec<String>,
+    /// Link relations (XFN), separated by spaces.
     pub xfn: String,
 }
 

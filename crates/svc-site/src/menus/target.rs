@@ -32,9 +32,13 @@ pub struct Target {
 /// The stored reference of a menu item to its target.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Pointer {
+    /// Kind of the target.
     pub kind: Kind,
+    /// Post type or taxonomy of the target.
     pub object: String,
+    /// Id of the target.
     pub object_id: i64,
+    /// URL of a custom link.
     pub url: String,
 }
 

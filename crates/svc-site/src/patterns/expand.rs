@@ -38,6 +38,7 @@ pub fn shown(site: &Site, types: &BlockTypes, theme: &ActiveTheme, pattern: &Pat
     types.hooks().edited(&with_patterns(site, theme, parsed), None)
 }
 
+/// Expands the patterns in blocks and serializes the result. Limited by [`MAX_DEPTH`] and [`MAX_BLOCKS`].
 pub fn with_patterns(site: &Site, theme: &ActiveTheme, blocks: Vec<Block<'_>>) -> String {
     let mut left = MAX_BLOCKS;
     let blocks = expand_blocks(site, theme, blocks, &mut Vec::new(), &mut left);
@@ -45,7 +46,7 @@ pub fn with_patterns(site: &Site, theme: &ActiveTheme, blocks: Vec<Block<'_>>) -
 }
 
 /// `open` contains the names of the enclosing patterns, to prevent recursion.
-pub fn expand_blocks<'a>(
+pub(crate) fn expand_blocks<'a>(
     site: &'a Site,
     theme: &'a ActiveTheme,
     blocks: Vec<Block<'a>>,
@@ -75,7 +76,8 @@ pub fn expand_blocks<'a>(
     out
 }
 
-pub fn named_pattern<'a>(
+/// The pattern that a block references, unless it is already open.
+pub(crate) fn named_pattern<'a>(
     site: &'a Site,
     theme: &'a ActiveTheme,
     block: &Block<'_>,
@@ -87,7 +89,7 @@ pub fn named_pattern<'a>(
 }
 
 /// Expands the inner blocks of a block; one block may be replaced by several.
-pub fn expand_inside<'a>(
+pub(crate) fn expand_inside<'a>(
     site: &'a Site,
     theme: &'a ActiveTheme,
     block: &mut Block<'a>,
@@ -110,7 +112,8 @@ pub fn expand_inside<'a>(
     block.inner_content = content;
 }
 
-pub fn name_root(root: &mut Block<'_>, pattern: &Pattern) {
+/// Adds the pattern's name, title and categories to the metadata of a block.
+pub(crate) fn name_root(root: &mut Block<'_>, pattern: &Pattern) {
     let metadata = root.attrs.entry("metadata").or_insert_with(|| Value::Object(Map::new()));
     let Some(metadata) = metadata.as_object_mut() else { return };
     metadata.insert("patternName".to_owned(), pattern.slug.as_str().into());

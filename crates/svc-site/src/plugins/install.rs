@@ -14,7 +14,7 @@ use svc_schema::Error;
 use crate::{errors::plugins as errors, plugin_directory_client::DirectoryPackage};
 
 /// Prefix of the temporary folder for unpacking: hidden, so that it is never listed.
-const STAGE: &str = ".install-";
+const STAGING_PREFIX: &str = ".install-";
 
 /// Verifies and unpacks a package, and moves its folder to the plugins. Nothing is visible in the list of plugins
 /// before everything is verified.
@@ -45,7 +45,7 @@ pub fn install(package: &DirectoryPackage, folder: &Path) -> Result<Plugin, Erro
 
 fn stage(folder: &Path) -> io::Result<tempfile::TempDir> {
     fs::create_dir_all(folder)?;
-    tempfile::Builder::new().prefix(STAGE).tempdir_in(folder)
+    tempfile::Builder::new().prefix(STAGING_PREFIX).tempdir_in(folder)
 }
 
 fn unwritable(error: &io::Error) -> Error {

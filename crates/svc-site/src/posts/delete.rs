@@ -33,14 +33,14 @@ pub fn remove(tx: &mut Tx, site: &Site, id: PostId, by: UserId) -> SiteResult<Ve
 
 /// Permanently deletes a post that is not an attachment, with everything that links to it, and returns it.
 pub fn erase(tx: &mut Tx, id: PostId) -> SiteResult<Option<Post>> {
-    leaves(tx, id)?;
+    reset_settings(tx, id)?;
     post_gone(tx, id)?;
     Ok(posts::delete(tx, id)?)
 }
 
 /// Resets the site settings that name a post when it is trashed or deleted. Source:
 /// `_reset_front_page_settings_for_post`.
-fn leaves(tx: &mut Tx, id: PostId) -> SiteResult<()> {
+fn reset_settings(tx: &mut Tx, id: PostId) -> SiteResult<()> {
     set_sticky(tx, id, false)?;
     let names = ["page_on_front", "page_for_posts"];
     let number = StoredText::of(id.0);
@@ -56,7 +56,7 @@ fn leaves(tx: &mut Tx, id: PostId) -> SiteResult<()> {
 
 /// Trashes a post, stores a revision and gives it a unique slug.
 pub fn trash(tx: &mut Tx, site: &Site, id: PostId, by: UserId) -> SiteResult<()> {
-    leaves(tx, id)?;
+    reset_settings(tx, id)?;
     let settings = site.settings_in(tx)?;
     let now = (settings.zone.to_local(site.now()), site.now());
     let Some(mut row) = posts::trash(tx, id, now)? else { return Ok(()) };

@@ -21,21 +21,37 @@ pub struct PostDraft {
     pub date: Option<Option<String>>,
     /// Like `date`, in UTC.
     pub date_gmt: Option<Option<String>>,
+    /// Slug as sent, not yet unique.
     pub slug: Option<String>,
+    /// Name of the status.
     pub status: Option<String>,
+    /// Password of the post; empty for none.
     pub password: Option<String>,
+    /// Id of the parent post.
     pub parent: Option<i64>,
+    /// Title as sent, not yet sanitized.
     pub title: Option<String>,
+    /// Content as sent, not yet sanitized.
     pub content: Option<String>,
+    /// Id of the author.
     pub author: Option<i64>,
+    /// Excerpt as sent, not yet sanitized.
     pub excerpt: Option<String>,
+    /// Id of the featured image; zero for none.
     pub featured_media: Option<i64>,
+    /// `open` or `closed`.
     pub comment_status: Option<String>,
+    /// `open` or `closed`.
     pub ping_status: Option<String>,
+    /// Sort position.
     pub menu_order: Option<i64>,
+    /// Name of the post format.
     pub format: Option<String>,
+    /// Meta fields by name.
     pub meta: Option<Value>,
+    /// Whether the post is sticky.
     pub sticky: Option<bool>,
+    /// File name or slug of the post's template; empty for the default.
     pub template: Option<String>,
     /// Alt text of an attachment.
     pub alt_text: Option<String>,

@@ -13,7 +13,7 @@ use crate::SiteResult;
 ///
 /// # Errors
 /// Errors of the store.
-pub fn remember(tx: &mut Tx, post_type: &PostType, before: &Post, now: &Post) -> SiteResult<()> {
+pub(crate) fn remember(tx: &mut Tx, post_type: &PostType, before: &Post, now: &Post) -> SiteResult<()> {
     let is_shown = now.status == "publish" || (now.post_type == "attachment" && now.status == "inherit");
     if !is_shown || post_type.hierarchical {
         return Ok(());

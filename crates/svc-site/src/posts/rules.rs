@@ -8,7 +8,7 @@ use svc_schema::Error;
 use crate::{Settings, errors::posts as errors, posts::draft::PostDraft, sanitize};
 
 /// Statuses of posts whose date is not fixed until they are published.
-pub fn is_floating(status: &str) -> bool {
+pub(crate) fn is_floating(status: &str) -> bool {
     matches!(status, "draft" | "pending" | "auto-draft")
 }
 
@@ -95,7 +95,7 @@ pub fn apply(
 }
 
 /// Whether a draft changes the status to one that requires the permission to publish.
-pub fn refuses_status(draft: &PostDraft, was: Option<&str>, writer: &Writer) -> bool {
+pub(crate) fn refuses_status(draft: &PostDraft, was: Option<&str>, writer: &Writer) -> bool {
     let given = draft.status.as_deref().filter(|status| Some(*status) != was);
     matches!(given, Some("private" | "publish" | "future")) && !writer.publishes
 }

@@ -15,7 +15,7 @@ use svc_store::{
 
 use crate::{
     Access, Settings, Site, SiteResult,
-    block_types::{is_edited, kept, remember},
+    block_types::{content_to_store, is_edited, remember},
     errors::posts as errors,
     media::attached::ALT,
     menus::on_publish::page_published,
@@ -26,7 +26,7 @@ use crate::{
 };
 
 /// Maximum length of the password column, in characters.
-pub const MAX_PASSWORD: usize = 255;
+pub(crate) const MAX_PASSWORD: usize = 255;
 
 /// Maximum length of titles and excerpts, in bytes.
 pub const MAX_TEXT: usize = 65_535;
@@ -61,8 +61,8 @@ impl Job {
             ["unfiltered_html", &post_type.caps.publish_posts].map(|cap| access.can(&caller, cap));
         let mut ignored_hooks = Vec::new();
         if let Some(content) = draft.content.as_mut().filter(|_| existing.is_some() && is_edited(&post_type.name)) {
-            let kept = kept(site, &settings, &post_type.name, content);
-            (*content, ignored_hooks) = (kept.content, kept.names);
+            let stored = content_to_store(site, &settings, &post_type.name, content);
+            (*content, ignored_hooks) = (stored.content, stored.names);
         }
         Job {
             ignored_hooks,
@@ -113,10 +113,10 @@ impl Job {
             return Err(errors::not_stored(existing.is_some()).into());
         }
         // Drafts get a unique slug only if they request one; new ones only if they also request the draft status.
-        let is_asked_for = matches!(row.status.as_str(), "draft" | "pending")
+        let has_requested_slug = matches!(row.status.as_str(), "draft" | "pending")
             && self.draft.slug.is_some()
             && (existing.is_some() || self.draft.status.is_some());
-        if !row.slug.is_empty() && (is_asked_for || !rules::is_floating(&row.status)) {
+        if !row.slug.is_empty() && (has_requested_slug || !rules::is_floating(&row.status)) {
             let before = existing.as_ref().map_or("", |post| post.slug.as_str());
             row.slug = slugs::unique(tx, &row, before, &self.post_type, &self.settings.urls)?;
         }
@@ -127,7 +127,7 @@ impl Job {
             }
             None => row.id = self.insert(tx, &mut row)?,
         }
-        self.members(tx, &row)?;
+        self.store_fields(tx, &row)?;
         if self.revises {
             revise(tx, &self.site, &self.post_type, &row, self.caller.id)?;
         }
@@ -182,21 +182,21 @@ impl Job {
 
     /// The current permalink of the post.
     fn address(&self, tx: &mut Tx, row: &Post) -> SiteResult<String> {
-        let mut place = PermalinkParts::default();
+        let mut parts = PermalinkParts::default();
         let urls = &self.settings.urls;
         if row.post_type == "post" && urls.names_author() {
-            place.author = users::get(tx, row.author)?.map(|u| u.nicename).unwrap_or_default();
+            parts.author = users::get(tx, row.author)?.map(|u| u.nicename).unwrap_or_default();
         }
         if row.post_type == "post" && urls.names_category() {
             let terms = terms::of_objects(tx, &[row.id])?.remove(&row.id).unwrap_or_default();
             let first = terms.iter().filter(|t| t.taxonomy == "category").min_by_key(|t| t.id);
-            place.category = category_paths(tx, first.into_iter())?.into_values().next().unwrap_or_default();
+            parts.category = category_paths(tx, first.into_iter())?.into_values().next().unwrap_or_default();
         }
         if self.post_type.hierarchical {
             let mut paths = posts::ancestor_slugs(tx, std::slice::from_ref(row))?;
-            place.ancestors = paths.remove(&row.id).unwrap_or_default();
+            parts.ancestors = paths.remove(&row.id).unwrap_or_default();
         }
-        Ok(urls.post(row, &self.post_type, &place))
+        Ok(urls.post(row, &self.post_type, &parts))
     }
 
     /// Assigns the default category to a post without categories.
@@ -224,7 +224,7 @@ impl Job {
     }
 
     /// Stores everything that is not part of the row.
-    fn members(&self, tx: &mut Tx, row: &Post) -> SiteResult<()> {
+    fn store_fields(&self, tx: &mut Tx, row: &Post) -> SiteResult<()> {
         let (draft, id) = (&self.draft, row.id);
         remember(tx, id, &self.ignored_hooks)?;
         if self.existing.is_some() {
@@ -275,7 +275,7 @@ impl Job {
         Ok(())
     }
 
-    /// Sets the featured image: an image, or none. Ids of other attachments are ignored, as in WordPress.
+    /// Sets the featured image; zero removes it. Ids of posts that do not exist are ignored, as in WordPress.
     fn set_featured(&self, tx: &mut Tx, id: PostId, media: i64) -> SiteResult<()> {
         let named = if media == 0 { None } else { posts::get(tx, PostId(media))? };
         match named {
@@ -283,7 +283,7 @@ impl Job {
                 meta::update(tx, MetaKind::Post, id.0, "_thumbnail_id", &StoredText::of(media))?;
             }
             None if media != 0 => {}
-            // The id of a non-image removes the featured image.
+            // The id of something other than an image removes the featured image.
             _ => {
                 meta::delete(tx, MetaKind::Post, id.0, "_thumbnail_id", None)?;
             }
@@ -293,12 +293,12 @@ impl Job {
 }
 
 /// Whether a post can have a featured image. Among attachments only audio and video files can.
-pub fn takes_image(post: &Post) -> bool {
+pub(crate) fn takes_image(post: &Post) -> bool {
     post.post_type != "attachment" || ["audio/", "video/"].iter().any(|kind| post.mime_type.starts_with(kind))
 }
 
 /// Whether a post is its own ancestor.
-pub fn would_loop(tx: &mut Tx, row: &Post) -> SiteResult<bool> {
+pub(crate) fn would_loop(tx: &mut Tx, row: &Post) -> SiteResult<bool> {
     if row.id.is_none() || row.parent.is_none() {
         return Ok(false);
     }
@@ -307,7 +307,7 @@ pub fn would_loop(tx: &mut Tx, row: &Post) -> SiteResult<bool> {
 }
 
 /// Adds a post to the list of sticky posts, or removes it.
-pub fn set_sticky(tx: &mut Tx, id: PostId, sticky: bool) -> SiteResult<()> {
+pub(crate) fn set_sticky(tx: &mut Tx, id: PostId, sticky: bool) -> SiteResult<()> {
     let mut list = crate::settings::sticky(options::get(tx, "sticky_posts")?.as_ref());
     if list.contains(&id) == sticky {
         return Ok(());
@@ -323,7 +323,7 @@ pub fn set_sticky(tx: &mut Tx, id: PostId, sticky: bool) -> SiteResult<()> {
 }
 
 /// Sets the format: a term of the formats taxonomy, created on first use; `standard` removes it.
-pub fn set_format(tx: &mut Tx, id: PostId, format: &str) -> SiteResult<()> {
+pub(crate) fn set_format(tx: &mut Tx, id: PostId, format: &str) -> SiteResult<()> {
     if format == "standard" {
         terms::set_object_terms(tx, id, "post_format", &[])?;
         return Ok(());

@@ -23,7 +23,7 @@ use crate::{
 };
 
 /// Taxonomy of the theme that a template belongs to.
-pub const THEME: &str = "wp_theme";
+pub(crate) const THEME: &str = "wp_theme";
 /// Taxonomy of the area of a template part.
 pub const AREA: &str = "wp_template_part_area";
 /// Maximum number of stored templates of one theme in a list.
@@ -57,13 +57,18 @@ impl Kind {
 /// The author of a template.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Maker {
+    /// The theme.
     Theme,
+    /// A plugin.
     Plugin,
+    /// The site, without a known user.
     Site,
+    /// A user.
     User,
 }
 
 impl Maker {
+    /// The name in the REST API.
     pub fn name(self) -> &'static str {
         match self {
             Maker::Theme => "theme",
@@ -123,6 +128,7 @@ impl Template {
         if self.post.is_some() { "custom" } else { "theme" }
     }
 
+    /// The author of the template, derived from its source and its post.
     pub fn maker(&self) -> Maker {
         maker(self.origin.as_deref(), self.has_theme_file, self.post.as_ref().map(|p| p.author))
     }
@@ -139,7 +145,7 @@ fn maker(origin: Option<&str>, has_theme_file: bool, author: Option<UserId>) -> 
 
 /// Splits an id of the REST API into theme and slug. As in WordPress, a single slash is accepted, since some servers
 /// merge slashes.
-pub fn split_id(id: &str) -> Option<(&str, &str)> {
+pub(crate) fn split_id(id: &str) -> Option<(&str, &str)> {
     id.split_once("//").or_else(|| id.rsplit_once('/')).filter(|(theme, slug)| !theme.is_empty() && !slug.is_empty())
 }
 
@@ -334,7 +340,7 @@ impl<'a> TemplateLookup<'a> {
             origin,
             has_theme_file,
             is_custom: !suggested && !by_name,
-            post_types: self.offered(kind, &post.slug).and_then(|(_, types)| types).filter(|_| has_theme_file),
+            post_types: self.theme_json_entry(kind, &post.slug).and_then(|(_, types)| types).filter(|_| has_theme_file),
             area: term(AREA).unwrap_or_else(|| kinds::ANYWHERE.to_owned()),
             ignored_hooks: meta.text(IGNORED_HOOKS).to_owned(),
             maker_name,
@@ -345,9 +351,10 @@ impl<'a> TemplateLookup<'a> {
 
     fn file(&self, kind: Kind, file: &TemplateFile) -> Template {
         let by_name = if kind == Kind::Template { kinds::of_slug(&file.slug) } else { None };
-        let offered = self.offered(kind, &file.slug);
-        let title =
-            by_name.map(|k| k.title.to_owned()).or_else(|| offered.as_ref().and_then(|(title, _)| title.clone()));
+        let theme_json_entry = self.theme_json_entry(kind, &file.slug);
+        let title = by_name
+            .map(|k| k.title.to_owned())
+            .or_else(|| theme_json_entry.as_ref().and_then(|(title, _)| title.clone()));
         let parts = self.theme.theme.iter().flat_map(|theme| theme.declared_parts());
         let part = parts.filter(|_| kind == Kind::Part).find(|(name, ..)| *name == file.slug);
         let part_title = part.and_then(|(_, title, _)| title).map(str::to_owned);
@@ -362,7 +369,7 @@ impl<'a> TemplateLookup<'a> {
             origin: None,
             has_theme_file: true,
             is_custom: by_name.is_none(),
-            post_types: offered.and_then(|(_, types)| types),
+            post_types: theme_json_entry.and_then(|(_, types)| types),
             area: kinds::area(part.and_then(|(_, _, area)| area).unwrap_or_default()).to_owned(),
             ignored_hooks: String::new(),
             maker_name: self.theme_name(&self.theme.name),
@@ -370,7 +377,7 @@ impl<'a> TemplateLookup<'a> {
     }
 
     /// Title and post types of a template in `theme.json`.
-    fn offered(&self, kind: Kind, slug: &str) -> Option<(Option<String>, Option<Vec<String>>)> {
+    fn theme_json_entry(&self, kind: Kind, slug: &str) -> Option<(Option<String>, Option<Vec<String>>)> {
         let mut all =
             self.theme.theme.iter().flat_map(|theme| theme.custom_templates()).filter(|_| kind == Kind::Template);
         let (_, title, types) = all.find(|(name, ..)| *name == slug)?;
@@ -418,7 +425,7 @@ fn with_theme(content: &str, theme: &str) -> String {
 }
 
 /// Adds the attribute `theme` to template part blocks without one.
-pub fn name_theme(blocks: &mut [Block<'_>], theme: &str) {
+pub(crate) fn name_theme(blocks: &mut [Block<'_>], theme: &str) {
     for block in blocks {
         if block.name.as_deref() == Some("core/template-part") && !block.attrs.contains_key("theme") {
             block.attrs.insert("theme".to_owned(), theme.into());
@@ -430,16 +437,16 @@ pub fn name_theme(blocks: &mut [Block<'_>], theme: &str) {
 /// Removes the attribute `theme` from template part blocks, as in theme files.
 pub fn without_theme(content: &str) -> String {
     let mut blocks = blocks::parse(content);
-    forget_theme(&mut blocks);
+    remove_theme(&mut blocks);
     blocks::serialize_blocks(&blocks)
 }
 
-fn forget_theme(blocks: &mut [Block<'_>]) {
+fn remove_theme(blocks: &mut [Block<'_>]) {
     for block in blocks {
         if block.name.as_deref() == Some("core/template-part") {
             block.attrs.shift_remove("theme");
         }
-        forget_theme(&mut block.inner_blocks);
+        remove_theme(&mut block.inner_blocks);
     }
 }
 

@@ -27,11 +27,11 @@ enum Subject<'a> {
 }
 
 /// Slug prefixes of such templates, at any position in a slug.
-const BEGINNINGS: [&str; 6] = ["author-", "category-", "page-", "single-", "tag-", "taxonomy-"];
+const PREFIXES: [&str; 6] = ["author-", "category-", "page-", "single-", "tag-", "taxonomy-"];
 
 /// The object that a template with this slug is for.
 fn subject<'a>(slug: &'a str, types: &'a PostTypes, taxonomies: &'a Taxonomies) -> Option<Subject<'a>> {
-    let (at, beginning) = BEGINNINGS.iter().filter_map(|b| Some((slug.find(b)?, b))).min()?;
+    let (at, beginning) = PREFIXES.iter().filter_map(|b| Some((slug.find(b)?, b))).min()?;
     let rest = &slug[at + beginning.len()..];
     // Names may contain hyphens, so the longest matching name is used.
     let after = |name: &str| rest.strip_prefix(name)?.strip_prefix('-');

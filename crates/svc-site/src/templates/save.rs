@@ -18,16 +18,21 @@ pub const MAX_TRIES: u32 = 100;
 /// The changes of a transaction to a template's post.
 #[derive(Clone)]
 pub struct Change {
+    /// The new row.
     pub row: Post,
     /// The row that `row` was derived from.
     pub base: Option<Post>,
     /// The theme and area of a new post; the area of an existing one only if it changes.
     pub theme: Option<String>,
+    /// Area of a template part.
     pub area: Option<String>,
+    /// Source of the template before it was saved, stored in meta.
     pub origin: Option<String>,
+    /// Value of the meta `is_wp_suggestion`, if set.
     pub suggested: Option<String>,
     /// Hooked blocks that are no longer inserted for editors.
     pub ignored_hooks: Vec<String>,
+    /// The caller.
     pub by: UserId,
 }
 

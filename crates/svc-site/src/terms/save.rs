@@ -27,8 +27,11 @@ pub const MAX_NAME: usize = 200;
 
 /// Everything that the transaction needs, so that it can be retried.
 pub struct Job {
+    /// The taxonomy.
     pub taxonomy: Arc<Taxonomy>,
+    /// The changes.
     pub draft: TermDraft,
+    /// The term to update; `None` to create one.
     pub existing: Option<TermId>,
 }
 
@@ -45,6 +48,10 @@ pub fn default_term(db: &mut Db, taxonomy: &str) -> SiteResult<Option<Term>> {
     Ok(None)
 }
 
+/// Stores the meta fields of a request.
+///
+/// # Errors
+/// See [`crate::MetaRegistry::changes`]; errors of the store.
 pub fn store_meta(
     tx: &mut Tx,
     site: &Site,
@@ -64,11 +71,15 @@ pub fn store_meta(
 }
 
 /// The sanitized slug of a request; `None` if it is empty, so that one is generated from the name.
-pub fn given_slug(slug: Option<&str>) -> Option<String> {
+pub(crate) fn given_slug(slug: Option<&str>) -> Option<String> {
     slug.map(svc_text::sanitize_title).filter(|s| !s.is_empty() && s != "0")
 }
 
 impl Job {
+    /// Creates or updates the term and returns the stored row.
+    ///
+    /// # Errors
+    /// Validation errors of the draft; errors of the store.
     pub fn run(&self, tx: &mut Tx) -> SiteResult<Term> {
         let existing = match self.existing {
             Some(id) => Some(terms::get(tx, id, Some(&self.taxonomy.name))?.ok_or_else(errors::not_found)?),

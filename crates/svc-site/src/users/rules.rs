@@ -27,12 +27,12 @@ pub struct Profile {
     pub texts: [(&'static str, String); 5],
 }
 
-fn longer(text: &str, most: usize) -> bool {
+fn is_longer(text: &str, most: usize) -> bool {
     text.chars().count() > most
 }
 
 /// The text, or an empty one for "0", which PHP treats as empty.
-fn something(text: String) -> String {
+fn non_empty(text: String) -> String {
     if text == "0" { String::new() } else { text }
 }
 
@@ -53,28 +53,28 @@ pub fn apply(
         Some((user, _)) => user.clone(),
         None => User { login: draft.username.clone().unwrap_or_default(), registered: Some(now), ..User::default() },
     };
-    if longer(&user.login, MAX_LOGIN) {
+    if is_longer(&user.login, MAX_LOGIN) {
         return Err(errors::login_too_long());
     }
     let name =
-        |given: &Option<String>, key| something(sanitize::user_name(&given.clone().unwrap_or_else(|| stored(key))));
+        |given: &Option<String>, key| non_empty(sanitize::user_name(&given.clone().unwrap_or_else(|| stored(key))));
     let first = name(&draft.first_name, "first_name");
     let last = name(&draft.last_name, "last_name");
     let nickname =
         Some(name(&draft.nickname, "nickname")).filter(|n| !n.is_empty()).unwrap_or_else(|| user.login.clone());
-    let description = something(draft.description.clone().unwrap_or_else(|| stored("description")));
+    let description = non_empty(draft.description.clone().unwrap_or_else(|| stored("description")));
 
-    let shown = something(sanitize::user_name(draft.name.as_deref().unwrap_or(&user.display_name)));
-    user.display_name = match (shown.as_str(), existing) {
+    let display_name = non_empty(sanitize::user_name(draft.name.as_deref().unwrap_or(&user.display_name)));
+    user.display_name = match (display_name.as_str(), existing) {
         ("", None) => {
             [&first, &last].map(String::as_str).into_iter().filter(|n| !n.is_empty()).collect::<Vec<_>>().join(" ")
         }
-        _ => shown,
+        _ => display_name,
     };
     if user.display_name.is_empty() {
         user.display_name.clone_from(&user.login);
     }
-    if longer(&user.display_name, MAX_NAME) {
+    if is_longer(&user.display_name, MAX_NAME) {
         return Err(errors::name_too_long());
     }
 
@@ -84,18 +84,18 @@ pub fn apply(
         None if existing.is_some() => {}
         _ => user.nicename = slug_of(&user.login),
     }
-    if slug_is_given && longer(&user.nicename, MAX_SLUG) {
+    if slug_is_given && is_longer(&user.nicename, MAX_SLUG) {
         return Err(errors::slug_too_long());
     }
     let changed_email = draft.email.as_ref().filter(|email| **email != user.email);
     if let Some(email) = changed_email {
         user.email.clone_from(email);
     }
-    if longer(&user.email, MAX_ADDRESS) {
+    if is_longer(&user.email, MAX_ADDRESS) {
         return Err(errors::invalid_email());
     }
     user.url = sanitize::address(draft.url.as_deref().unwrap_or(&user.url));
-    if longer(&user.url, MAX_ADDRESS) {
+    if is_longer(&user.url, MAX_ADDRESS) {
         return Err(errors::url_too_long());
     }
     if let Some(hash) = hash {
@@ -121,15 +121,15 @@ fn slug_of(login: &str) -> String {
 }
 
 /// The stored capabilities of a user with these roles. Capabilities that are not roles are not changed.
-pub fn with_roles(own: &CapSet, roles: &Roles, wanted: &[String]) -> CapSet {
-    let mut kept = own.clone();
+pub(crate) fn with_roles(own: &CapSet, roles: &Roles, wanted: &[String]) -> CapSet {
+    let mut changed = own.clone();
     for (key, _) in own.iter().filter(|(key, _)| roles.get(key).is_some()) {
-        kept.remove(key);
+        changed.remove(key);
     }
     for role in wanted.iter().filter(|role| roles.get(role).is_some()) {
-        kept.set(role, true);
+        changed.set(role, true);
     }
-    kept
+    changed
 }
 
 /// The user level for old plugins: the highest `level_N` among the capabilities.
@@ -242,9 +242,9 @@ mod tests {
             (texts(&["nosuch"]), json!({"x": true, "y": false}), 0),
             (texts(&[]), json!({"x": true, "y": false}), 0),
         ] {
-            let kept = with_roles(&own, &roles, &wanted);
-            assert_eq!(kept.to_value(), expected, "{wanted:?}");
-            assert_eq!(level(&roles.caps_of(&kept.to_value()).all), n, "{wanted:?}");
+            let changed = with_roles(&own, &roles, &wanted);
+            assert_eq!(changed.to_value(), expected, "{wanted:?}");
+            assert_eq!(level(&roles.caps_of(&changed.to_value()).all), n, "{wanted:?}");
         }
         assert_eq!(level(&roles.caps_of(&json!({"administrator": true})).all), 10);
         assert_eq!(level(&CapSet::from_value(&json!({"level_99": true, "level_x": true, "level_3": false}))), 0);

@@ -28,16 +28,22 @@ use crate::{
 /// Everything that the transaction needs, so that it can be retried. It has no `Debug` because it contains a password
 /// hash.
 pub struct Job {
+    /// The site.
     pub site: Arc<Site>,
+    /// Its settings.
     pub settings: Arc<Settings>,
+    /// The caller.
     pub caller: Caller,
+    /// The changes.
     pub draft: UserDraft,
+    /// Hash of the new password.
     pub hash: Option<String>,
+    /// The user to update; `None` to create one.
     pub existing: Option<UserId>,
 }
 
 /// Default meta of a new user: preferences for the administration screens.
-pub const NEW_META: [(&str, &str); 7] = [
+pub(crate) const NEW_META: [(&str, &str); 7] = [
     ("rich_editing", "true"),
     ("syntax_highlighting", "true"),
     ("infinite_scrolling", "true"),
@@ -48,6 +54,10 @@ pub const NEW_META: [(&str, &str); 7] = [
 ];
 
 impl Job {
+    /// Creates or updates the user and returns their id.
+    ///
+    /// # Errors
+    /// Validation errors of the draft; errors of the store.
     pub fn run(&self, tx: &mut Tx) -> SiteResult<UserId> {
         let (existing, stored) = match self.existing {
             Some(id) => {

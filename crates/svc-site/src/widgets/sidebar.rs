@@ -6,14 +6,23 @@ pub const INACTIVE: &str = "wp_inactive_widgets";
 /// A widget area of the theme.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sidebar {
+    /// The sidebar's id.
     pub id: String,
+    /// Display name.
     pub name: String,
+    /// Description of the widget area.
     pub description: String,
+    /// Class name in the administration screens.
     pub class: String,
+    /// HTML before each widget, with the placeholders `%1$s` (widget id) and `%2$s` (class names).
     pub before_widget: String,
+    /// HTML after each widget.
     pub after_widget: String,
+    /// HTML before each widget's title.
     pub before_title: String,
+    /// HTML after each widget's title.
     pub after_title: String,
+    /// Whether the sidebar and its widgets are public in the REST API.
     pub show_in_rest: bool,
 }
 

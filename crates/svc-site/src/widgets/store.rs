@@ -82,12 +82,12 @@ impl Widgets {
             }
         }
         let registered = site.sidebars.keys().map(String::as_str);
-        Ok(Self::arranged(instances, array(SIDEBARS), registered))
+        Ok(Self::by_sidebar(instances, array(SIDEBARS), registered))
     }
 
     /// Lists the stored widgets under the registered sidebars. While the option is empty nothing is listed, as in
     /// WordPress.
-    fn arranged<'a>(
+    fn by_sidebar<'a>(
         instances: IndexMap<String, Instance>,
         stored: Array,
         registered: impl Iterator<Item = &'a str>,
@@ -136,7 +136,7 @@ impl Widgets {
     /// Moves a widget to the end of a sidebar and removes it from all others.
     pub fn assign(&mut self, id: &str, sidebar: &str) {
         // A widget of a sidebar that is not registered is listed as inactive, and leaves it when it is made inactive.
-        if self.sidebar_of(id) == Some(sidebar) && !self.is_elsewhere(id) {
+        if self.sidebar_of(id) == Some(sidebar) && !self.is_in_unlisted_sidebar(id) {
             return;
         }
         self.list(sidebar);
@@ -146,7 +146,7 @@ impl Widgets {
     }
 
     /// Whether a widget is in a sidebar that is stored but not listed here.
-    fn is_elsewhere(&self, id: &str) -> bool {
+    fn is_in_unlisted_sidebar(&self, id: &str) -> bool {
         let not_listed =
             self.stored.iter().filter(|(key, _)| !self.sidebars.contains_key(&stored_arrays::key_text(key)));
         not_listed.filter_map(|(_, entry)| ids_in(entry)).any(|mut ids| ids.any(|known| known == id))
@@ -210,8 +210,8 @@ impl Widgets {
             elsewhere.extend(ids_in(entry).into_iter().flatten().filter(|id| !self.taken.contains(*id)));
         }
         for (name, ids) in &self.sidebars {
-            let is_elsewhere = |id: &&String| name == INACTIVE && elsewhere.contains(id.as_str());
-            let ids: Vec<&String> = ids.iter().filter(|id| !is_elsewhere(id)).collect();
+            let is_in_unlisted_sidebar = |id: &&String| name == INACTIVE && elsewhere.contains(id.as_str());
+            let ids: Vec<&String> = ids.iter().filter(|id| !is_in_unlisted_sidebar(id)).collect();
             let key = Key::from(name.as_str());
             let before = match self.stored.get(&key) {
                 Some(Php::Array(before)) => before.clone(),
@@ -246,14 +246,14 @@ impl Widgets {
 /// Errors of the store.
 pub fn store_instance(tx: &mut Tx, id_base: &str, number: i64, instance: Option<Instance>) -> SiteResult<()> {
     let name = option(id_base);
-    let mut kept: Array =
+    let mut settings: Array =
         stored_arrays::read(tx, &name)?.into_iter().filter(|(key, _)| *key != Key::from(MULTI)).collect();
     match instance {
-        Some(instance) => kept.insert(Key::Int(number), Php::Array(instance.0)),
-        None => kept = kept.into_iter().filter(|(key, _)| *key != Key::Int(number)).collect(),
+        Some(instance) => settings.insert(Key::Int(number), Php::Array(instance.0)),
+        None => settings = settings.into_iter().filter(|(key, _)| *key != Key::Int(number)).collect(),
     }
-    kept.insert(Key::from(MULTI), Php::Int(1));
-    stored_arrays::write(tx, &name, kept)
+    settings.insert(Key::from(MULTI), Php::Int(1));
+    stored_arrays::write(tx, &name, settings)
 }
 
 #[cfg(test)]
@@ -279,7 +279,7 @@ mod tests {
 
     fn widgets() -> Widgets {
         let instances = ["text-2", "text-7", "block-3", "rss-4"].map(|id| (id.to_owned(), Instance::default()));
-        Widgets::arranged(instances.into(), stored(), ["main", "other"].into_iter())
+        Widgets::by_sidebar(instances.into(), stored(), ["main", "other"].into_iter())
     }
 
     #[test]
@@ -327,7 +327,7 @@ mod tests {
         assert_eq!(widgets().sidebars[INACTIVE], ["block-3", "rss-4"], "not registered means inactive");
         for empty in [Array::new(), option_of(&[])] {
             let instances = [("text-2".to_owned(), Instance::default())];
-            assert!(names(&Widgets::arranged(instances.into(), empty, ["main"].into_iter())).is_empty());
+            assert!(names(&Widgets::by_sidebar(instances.into(), empty, ["main"].into_iter())).is_empty());
         }
     }
 
