@@ -35,16 +35,16 @@ pub struct CapabilityData {
 impl CapabilityData {
     /// Loads the parents of posts that inherit their status, and the former status of posts in the trash. At most two
     /// queries, and none for posts that need neither.
-    pub fn load(db: &mut Db, about: &[Post]) -> SiteResult<Self> {
+    pub fn load(db: &mut Db, rows: &[Post]) -> SiteResult<Self> {
         let mut data = CapabilityData::default();
-        let mut parents: Vec<PostId> = about
+        let mut parents: Vec<PostId> = rows
             .iter()
             .filter(|p| !p.parent.is_none() && (p.status == "inherit" || p.post_type == "revision"))
             .map(|p| p.parent)
             .collect();
         parents.sort_unstable();
         parents.dedup();
-        let mut trashed: Vec<i64> = about.iter().filter(|p| p.status == "trash").map(|p| p.id.0).collect();
+        let mut trashed: Vec<i64> = rows.iter().filter(|p| p.status == "trash").map(|p| p.id.0).collect();
         if !parents.is_empty() {
             for parent in posts::get_many(db, &parents)? {
                 if parent.status == "trash" {
@@ -60,7 +60,7 @@ impl CapabilityData {
                 }
             }
         }
-        for post in about {
+        for post in rows {
             data.posts.entry(post.id).or_insert_with(|| without_content(post));
         }
         Ok(data)
@@ -84,8 +84,8 @@ impl<'a> Access<'a> {
     ///
     /// # Errors
     /// Errors of the store.
-    pub fn of_posts(site: &'a Site, settings: &'a Settings, db: &mut Db, about: &[Post]) -> SiteResult<Self> {
-        Ok(Self::about(site, settings, CapabilityData::load(db, about)?))
+    pub fn of_posts(site: &'a Site, settings: &'a Settings, db: &mut Db, rows: &[Post]) -> SiteResult<Self> {
+        Ok(Self::about(site, settings, CapabilityData::load(db, rows)?))
     }
 
     /// A context with data that is already loaded.

@@ -24,7 +24,7 @@ pub fn find(list: Vec<ApplicationPassword>, uuid: &str) -> Option<ApplicationPas
     list.into_iter().find(|record| !record.uuid.is_empty() && record.uuid == uuid)
 }
 
-fn put(tx: &mut Tx, user: UserId, list: &[ApplicationPassword]) -> SiteResult<()> {
+fn store_list(tx: &mut Tx, user: UserId, list: &[ApplicationPassword]) -> SiteResult<()> {
     meta::update(tx, MetaKind::User, user.0, META_KEY, &StoredText::of(list_to_value(list)))?;
     Ok(())
 }
@@ -36,7 +36,7 @@ pub fn add(tx: &mut Tx, user: UserId, record: ApplicationPassword) -> SiteResult
         return Err(errors::too_many().into());
     }
     list.push(record);
-    put(tx, user, &list)?;
+    store_list(tx, user, &list)?;
     let in_use = StoredText::of(1);
     if options::get(tx, IN_USE_OPTION)?.as_ref() != Some(&in_use) {
         options::set(tx, IN_USE_OPTION, &in_use, false)?;
@@ -54,7 +54,7 @@ pub fn rename(tx: &mut Tx, user: UserId, uuid: &str, name: Option<&str>) -> Site
     }
     let record = record.clone();
     if changes {
-        put(tx, user, &list)?;
+        store_list(tx, user, &list)?;
     }
     Ok(record)
 }
@@ -67,14 +67,14 @@ pub fn remove(tx: &mut Tx, user: UserId, uuid: &str) -> SiteResult<()> {
     if list.len() == before {
         return Err(errors::not_found().into());
     }
-    put(tx, user, &list)
+    store_list(tx, user, &list)
 }
 
 /// Deletes all records and returns their number.
 pub fn clear(tx: &mut Tx, user: UserId) -> SiteResult<usize> {
     let n_records = list(tx, user)?.len();
     if n_records > 0 {
-        put(tx, user, &[])?;
+        store_list(tx, user, &[])?;
     }
     Ok(n_records)
 }

@@ -84,10 +84,10 @@ mod tests {
         let quick = password::hash_with_cost(b"right", 4).unwrap();
         let tries: Vec<_> =
             (0..MAX_QUEUED * 2).map(|_| tokio::spawn(verify(Some(quick.clone()), Secret::new("right")))).collect();
-        let mut answers = Vec::new();
+        let mut results = Vec::new();
         for one in tries {
-            answers.push(one.await.unwrap());
+            results.push(one.await.unwrap());
         }
-        assert!(answers.contains(&Ok(true)) && answers.contains(&Err(HashFailure::Busy)));
+        assert!(results.contains(&Ok(true)) && results.contains(&Err(HashFailure::Busy)));
     }
 }

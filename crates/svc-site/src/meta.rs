@@ -276,9 +276,9 @@ impl RowChange {
     /// The change from the stored rows to the new values. A value stored in exactly one row keeps that row, however
     /// often it is listed.
     fn rows(now: &[StoredText], wanted: Vec<StoredText>) -> Self {
-        let stays = |text: &StoredText| now.iter().filter(|stored| *stored == text).count() == 1;
-        let gone = now.iter().filter(|text| !(wanted.contains(text) && stays(text))).cloned().collect();
-        RowChange::Rows(gone, wanted.into_iter().filter(|text| !stays(text)).collect())
+        let is_unique = |text: &StoredText| now.iter().filter(|stored| *stored == text).count() == 1;
+        let removed = now.iter().filter(|text| !(wanted.contains(text) && is_unique(text))).cloned().collect();
+        RowChange::Rows(removed, wanted.into_iter().filter(|text| !is_unique(text)).collect())
     }
 }
 
@@ -418,8 +418,8 @@ pub fn store(tx: &mut Tx, kind: MetaKind, id: i64, changes: &[MetaChange]) -> Si
             RowChange::Set(value) => {
                 svc_store::meta::update(tx, kind, id, key, value)?;
             }
-            RowChange::Rows(gone, added) => {
-                for value in gone {
+            RowChange::Rows(removed, added) => {
+                for value in removed {
                     svc_store::meta::delete(tx, kind, id, key, Some(value))?;
                 }
                 if !added.is_empty() {

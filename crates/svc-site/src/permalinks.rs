@@ -78,10 +78,10 @@ fn parts_of(
     if settings.urls.names_category() && !plain.is_empty() {
         let ids: Vec<PostId> = plain.iter().map(|p| p.id).collect();
         let of_posts = terms::of_objects(db, &ids)?;
-        let unique_with_index: Vec<(PostId, &Term)> =
+        let first_categories: Vec<(PostId, &Term)> =
             ids.iter().filter_map(|id| Some((*id, first_category(of_posts.get(id)?)?))).collect();
-        let paths = slug_paths(db, "category", unique_with_index.iter().map(|(_, term)| *term))?;
-        for (id, term) in unique_with_index {
+        let paths = slug_paths(db, "category", first_categories.iter().map(|(_, term)| *term))?;
+        for (id, term) in first_categories {
             parts_of.entry(id).or_default().category = paths.get(&term.id).cloned().unwrap_or_default();
         }
     }

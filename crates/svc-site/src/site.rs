@@ -165,7 +165,7 @@ impl Site {
     /// Registers what depends on the post types: the sync status of patterns, the meta of core blocks for all types
     /// with editor, meta and revisions, the meta of notes, and the editor preferences of users.
     pub fn finish(&mut self) {
-        let noted: Vec<String> = self
+        let types_with_footnotes: Vec<String> = self
             .types
             .iter()
             .filter(|t| t.show_in_rest && ["editor", "custom-fields", "revisions"].iter().all(|f| t.supports(f)))
@@ -173,7 +173,7 @@ impl Site {
             .collect();
         let sync = MetaField::new("wp_pattern_sync_status", "string");
         self.meta.register("post", "wp_block", sync.schema(serde_json::json!({"enum": ["partial", "unsynced"]})));
-        for post_type in noted {
+        for post_type in types_with_footnotes {
             self.meta.register("post", &post_type, MetaField::new("footnotes", "string").with_revisions());
         }
         match self.store.read(|db| Ok(db.prefix().to_owned())) {
@@ -223,7 +223,7 @@ impl Site {
         {
             return Ok(Arc::clone(&known.1));
         }
-        let in_force = match &self.address {
+        let effective = match &self.address {
             Some(address) => {
                 let mut changed = options::Options::clone(&options);
                 for name in ["home", "siteurl"] {
@@ -233,8 +233,8 @@ impl Site {
             }
             None => Arc::clone(&options),
         };
-        let urls = Urls::new(&in_force, &self.brand, &self.types, &self.taxonomies, &self.url_hooks);
-        let settings = Arc::new(Settings::new(in_force, urls));
+        let urls = Urls::new(&effective, &self.brand, &self.types, &self.taxonomies, &self.url_hooks);
+        let settings = Arc::new(Settings::new(effective, urls));
         self.settings.store(Some(Arc::new((options, Arc::clone(&settings)))));
         Ok(settings)
     }

@@ -31,7 +31,7 @@ impl ActiveTheme {
     fn read(themes: &Path, name: &str, url: &str) -> Self {
         let theme = Theme::read(themes, name, url);
         let json = theme.as_ref().map_or_else(|| ThemeJson::core().clone(), Theme::merged_json);
-        ActiveTheme { name: name.to_owned(), blocks: in_blocks(&json), theme, json }
+        ActiveTheme { name: name.to_owned(), blocks: block_settings(&json), theme, json }
     }
 
     /// Whether the theme is a block theme.
@@ -41,7 +41,7 @@ impl ActiveTheme {
 }
 
 /// Block gaps, root padding and block style variations.
-fn in_blocks(json: &ThemeJson) -> blocks::Theme {
+fn block_settings(json: &ThemeJson) -> blocks::Theme {
     let (settings, styles) = (json.settings(), json.styles());
     let gap = |styles: &Value| styles["spacing"]["blockGap"].as_str().map(str::to_owned);
     let of_blocks = || styles["blocks"].as_object().into_iter().flatten();
@@ -57,7 +57,7 @@ fn in_blocks(json: &ThemeJson) -> blocks::Theme {
             })
             .collect(),
         fluid: blocks::FluidSizes::of(settings),
-        positions: of_position(settings),
+        positions: position_values(settings),
         duotones: presets(settings, "color", "duotone").filter_map(duotone).collect(),
     }
 }
@@ -74,7 +74,7 @@ fn presets<'a>(settings: &'a Value, group: &str, name: &str) -> impl Iterator<It
 }
 
 /// Values of `position` that the theme enables.
-fn of_position(settings: &Value) -> Vec<String> {
+fn position_values(settings: &Value) -> Vec<String> {
     let of = settings["position"].as_object().into_iter().flatten();
     of.filter(|(_, is_on)| **is_on == Value::Bool(true)).map(|(name, _)| name.clone()).collect()
 }

@@ -77,14 +77,18 @@ mod tests {
     #[test]
     fn a_cookie_unlocks_posts_with_its_password() {
         let post = |password: &str| Post { password: password.to_owned(), ..Post::default() };
-        let nobody = OpenedPosts::default();
+        let anonymous = OpenedPosts::default();
         let visitor = OpenedPosts::by_cookie(&password::post_password_cookie(b"let me in").unwrap());
-        for (password, by_nobody, by_visitor) in
+        for (password, by_anonymous, by_visitor) in
             [("", true, true), ("0", true, true), ("let me in", false, true), ("other", false, false)]
         {
             let post = post(password);
             for _ in 0..2 {
-                assert_eq!((nobody.is_open(&post), visitor.is_open(&post)), (by_nobody, by_visitor), "{password}");
+                assert_eq!(
+                    (anonymous.is_open(&post), visitor.is_open(&post)),
+                    (by_anonymous, by_visitor),
+                    "{password}"
+                );
             }
         }
         assert!(!format!("{visitor:?}").contains("$P$"));

@@ -130,10 +130,10 @@ pub async fn submit(site: &Arc<Site>, submission: Submission, sender: Sender) ->
         now: whole_seconds(site.now()),
         is_form: true,
     };
-    let again = (Arc::clone(site), Arc::clone(&settings));
+    let context = (Arc::clone(site), Arc::clone(&settings));
     let write = move |tx: &mut Tx| {
         // The post may have been deleted, trashed or closed in the meantime.
-        Ok(match check_post(tx, &again.0, &again.1, &submission, &sender.visitor)? {
+        Ok(match check_post(tx, &context.0, &context.1, &submission, &sender.visitor)? {
             Ok(post) => Ok(job.insert(tx, &post)?),
             Err(refusal) => Err(refusal),
         })

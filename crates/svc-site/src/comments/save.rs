@@ -82,8 +82,8 @@ impl Job {
     /// # Errors
     /// Validation errors of the draft, rejections by [`moderation::authorize`], errors of the store.
     pub fn insert(&self, tx: &mut Tx, post: &Post) -> SiteResult<Comment> {
-        let given = self.draft.meta.as_ref().and_then(|meta| meta.get(NOTE_STATUS)?.as_str());
-        let has_status = self.kind == "note" && given.is_some_and(|status| NOTE_STATES.contains(&status));
+        let status = self.draft.meta.as_ref().and_then(|meta| meta.get(NOTE_STATUS)?.as_str());
+        let has_status = self.kind == "note" && status.is_some_and(|name| NOTE_STATES.contains(&name));
         let mut comment = Comment { comment_type: self.kind.clone(), ..Comment::default() };
         self.apply(tx, &mut comment)?;
         if svc_text::trim(&comment.content).is_empty() && !has_status {
@@ -98,7 +98,7 @@ impl Job {
             && comment.author_email.is_empty()
             && comment.author_url.is_empty();
         if is_anonymous && self.caller.is_logged_in() {
-            self.sign(tx, &mut comment, self.caller.id)?;
+            self.set_author(tx, &mut comment, self.caller.id)?;
         }
         let wants_name = self.settings.number("require_name_email") != 0;
         // PHP treats "0" as empty.
@@ -161,7 +161,7 @@ impl Job {
             row.parent = CommentId(parent.max(0));
         }
         if let Some(author) = d.author {
-            self.sign(db, row, UserId(author))?;
+            self.set_author(db, row, UserId(author))?;
         }
         if let Some(name) = &d.author_name {
             row.author = sanitize::term_name(name);
@@ -181,8 +181,8 @@ impl Job {
             "" => {}
             agent => row.agent = agent.chars().take(MAX_AGENT).collect(),
         }
-        let given = |text: &Option<String>| text.clone().filter(|t| !t.is_empty());
-        let dates = match (given(&d.date), given(&d.date_gmt)) {
+        let non_empty = |text: &Option<String>| text.clone().filter(|t| !t.is_empty());
+        let dates = match (non_empty(&d.date), non_empty(&d.date_gmt)) {
             (Some(local), _) => self.settings.zone.pair(&local, false),
             (None, Some(utc)) => self.settings.zone.pair(&utc, true),
             (None, None) => None,
@@ -196,7 +196,7 @@ impl Job {
     }
 
     /// Makes a user the author of a comment.
-    fn sign(&self, db: &mut Db, row: &mut Comment, id: UserId) -> SiteResult<()> {
+    fn set_author(&self, db: &mut Db, row: &mut Comment, id: UserId) -> SiteResult<()> {
         let found = if id.0 > 0 { users::get(db, id)? } else { None };
         let user = found.ok_or_else(errors::unknown_author)?;
         row.user = user.id;

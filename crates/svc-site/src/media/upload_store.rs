@@ -70,9 +70,9 @@ impl WrittenFiles {
 /// Data about a stored file.
 struct FileDetails {
     /// The path to store as the attachment's file.
-    shown: String,
+    attached_path: String,
     details: Map<String, Value>,
-    told: ImageMeta,
+    embedded: ImageMeta,
     alt: String,
     cover: Option<Cover>,
 }
@@ -94,35 +94,35 @@ pub struct UploadStore<'a> {
 }
 
 /// The field `image_meta` as stored: numbers are strings.
-fn image_meta(told: &ImageMeta, alt: &str) -> Value {
+fn image_meta(meta: &ImageMeta, alt: &str) -> Value {
     let number = svc_php::float::cast;
     json!({
-        "aperture": number(told.aperture),
-        "credit": told.credit,
-        "camera": told.camera,
-        "caption": told.caption,
-        "created_timestamp": told.created_timestamp.to_string(),
-        "copyright": told.copyright,
-        "focal_length": number(told.focal_length),
-        "iso": told.iso.to_string(),
-        "shutter_speed": number(told.shutter_speed),
-        "title": told.title,
-        "orientation": told.orientation.to_string(),
-        "keywords": told.keywords,
+        "aperture": number(meta.aperture),
+        "credit": meta.credit,
+        "camera": meta.camera,
+        "caption": meta.caption,
+        "created_timestamp": meta.created_timestamp.to_string(),
+        "copyright": meta.copyright,
+        "focal_length": number(meta.focal_length),
+        "iso": meta.iso.to_string(),
+        "shutter_speed": number(meta.shutter_speed),
+        "title": meta.title,
+        "orientation": meta.orientation.to_string(),
+        "keywords": meta.keywords,
         "alt": alt,
     })
 }
 
 /// Sanitizes an image's metadata as HTML.
-fn sanitized(told: ImageMeta) -> ImageMeta {
+fn sanitized(meta: ImageMeta) -> ImageMeta {
     ImageMeta {
-        credit: kses::post(&told.credit),
-        camera: kses::post(&told.camera),
-        caption: kses::post(&told.caption),
-        copyright: kses::post(&told.copyright),
-        title: kses::post(&told.title),
-        keywords: told.keywords.iter().map(|word| kses::post(word)).collect(),
-        ..told
+        credit: kses::post(&meta.credit),
+        camera: kses::post(&meta.camera),
+        caption: kses::post(&meta.caption),
+        copyright: kses::post(&meta.copyright),
+        title: kses::post(&meta.title),
+        keywords: meta.keywords.iter().map(|word| kses::post(word)).collect(),
+        ..meta
     }
 }
 
@@ -157,7 +157,7 @@ impl UploadStore<'_> {
         folder: &str,
         kind: FileType,
         blob: &Blob,
-        told: ImageMetaSource,
+        source: ImageMetaSource,
         all_sizes: bool,
     ) -> Result<StoredUpload, Error> {
         let uploads = &self.site.uploads;
@@ -166,13 +166,19 @@ impl UploadStore<'_> {
         let mut written = WrittenFiles { paths: vec![path.clone()], pending };
         let done = async {
             uploads.write(&path, blob).await.map_err(|e| errors::storage(&e))?;
-            self.describe(&path, &kind.mime, blob, told, all_sizes, &mut written).await
+            self.describe(&path, &kind.mime, blob, source, all_sizes, &mut written).await
         };
         match done.await {
-            Ok(FileDetails { shown, details, told, alt, cover }) => {
+            Ok(FileDetails { attached_path, details, embedded, alt, cover }) => {
                 let url = format!("{}/{path}", self.settings.uploads_url());
-                let meta = vec![(FILE, StoredText::of(shown)), (DETAILS, stored(details))];
-                Ok(StoredUpload { file: NewFile { mime_type: kind.mime, url, meta }, told, alt, cover, written })
+                let meta = vec![(FILE, StoredText::of(attached_path)), (DETAILS, stored(details))];
+                Ok(StoredUpload {
+                    file: NewFile { mime_type: kind.mime, url, meta },
+                    told: embedded,
+                    alt,
+                    cover,
+                    written,
+                })
             }
             Err(error) => {
                 written.delete(self.site).await;
@@ -187,7 +193,7 @@ impl UploadStore<'_> {
         path: &str,
         mime: &str,
         blob: &Blob,
-        told: ImageMetaSource,
+        source: ImageMetaSource,
         all_sizes: bool,
         written: &mut WrittenFiles,
     ) -> Result<FileDetails, Error> {
@@ -204,11 +210,11 @@ impl UploadStore<'_> {
         let mut details = Map::new();
         let Some((width, height)) = dimensions else {
             match &av_metadata {
-                Some(told) => details = av_metadata::details(told, mime, size),
+                Some(av) => details = av_metadata::details(av, mime, size),
                 None => drop(details.insert("filesize".to_owned(), size.into())),
             }
-            let cover = av_metadata.and_then(|told| told.cover);
-            return Ok(FileDetails { shown: path.to_owned(), details, told: found, alt, cover });
+            let cover = av_metadata.and_then(|av| av.cover);
+            return Ok(FileDetails { attached_path: path.to_owned(), details, embedded: found, alt, cover });
         };
         for (name, value) in [
             ("width", width.into()),
@@ -219,26 +225,26 @@ impl UploadStore<'_> {
         ] {
             details.insert(name.to_owned(), value);
         }
-        match told {
+        match source {
             ImageMetaSource::Unknown => {
                 details.insert("image_meta".to_owned(), image_meta(&found, &alt));
             }
             ImageMetaSource::Copied(more) => details.extend(more),
         }
-        let mut shown = path.to_owned();
+        let mut attached_path = path.to_owned();
         if all_sizes && let Some(format) = Format::of_mime(mime) {
-            let image_sizes = ImageSizes { keeper: self, path, mime, format };
-            if let Some(picture) = image_sizes.open(blob, found.orientation).await? {
+            let image_sizes = ImageSizes { store: self, path, mime, format };
+            if let Some(image) = image_sizes.open(blob, found.orientation).await? {
                 let wanted = sizes::all(self.site, self.settings);
-                if let Some(exact_field) =
-                    image_sizes.write_scaled(&picture, found.orientation, &mut details, written).await?
+                if let Some(scaled_path) =
+                    image_sizes.write_scaled(&image, found.orientation, &mut details, written).await?
                 {
-                    shown = exact_field;
+                    attached_path = scaled_path;
                 }
-                image_sizes.write_sizes(&picture, wanted, &mut details, written).await?;
+                image_sizes.write_sizes(&image, wanted, &mut details, written).await?;
             }
         }
-        Ok(FileDetails { shown, details, told: found, alt, cover: None })
+        Ok(FileDetails { attached_path, details, embedded: found, alt, cover: None })
     }
 
     /// Generates the missing sizes of an attachment. Returns their entries in `sizes`, by name.
@@ -255,14 +261,14 @@ impl UploadStore<'_> {
             Err(error) if error.is_missing() => return Ok(details),
             Err(error) => return Err(errors::storage(&error)),
         };
-        let image_sizes = ImageSizes { keeper: self, path: &path, mime, format };
+        let image_sizes = ImageSizes { store: self, path: &path, mime, format };
         let (file, kind) = (blob.clone(), mime.to_owned());
         let orientation = run_blocking(move || svc_media::image_meta(&file, &kind).orientation).await?;
-        if let Some(picture) = image_sizes.open(&blob, orientation).await? {
+        if let Some(image) = image_sizes.open(&blob, orientation).await? {
             let wanted = sizes::all(self.site, self.settings).into_iter().filter(|s| names.contains(&s.name)).collect();
             // The names derive from the attachment's file: if the metadata is not stored, the files are overwritten
             // next time.
-            image_sizes.write_sizes(&picture, wanted, &mut details, &mut WrittenFiles::default()).await?;
+            image_sizes.write_sizes(&image, wanted, &mut details, &mut WrittenFiles::default()).await?;
         }
         match details.shift_remove("sizes") {
             Some(Value::Object(sizes)) => Ok(sizes),
@@ -273,7 +279,7 @@ impl UploadStore<'_> {
 
 /// Generates the files of one image.
 struct ImageSizes<'a> {
-    keeper: &'a UploadStore<'a>,
+    store: &'a UploadStore<'a>,
     /// Path of the original image.
     path: &'a str,
     mime: &'a str,
@@ -282,7 +288,7 @@ struct ImageSizes<'a> {
 
 /// A decoded image with its permit.
 struct OpenImage {
-    picture: Arc<DecodedImage>,
+    image: Arc<DecodedImage>,
     _permit: tokio::sync::OwnedSemaphorePermit,
 }
 
@@ -290,13 +296,13 @@ impl ImageSizes<'_> {
     /// Decodes the image and rotates it upright. `None` if it is too large or damaged: this is logged, and the file is
     /// stored without sizes.
     async fn open(&self, blob: &Blob, orientation: u32) -> Result<Option<OpenImage>, Error> {
-        let permit = Arc::clone(&self.keeper.site.image_work).acquire_owned().await.map_err(|e| errors::storage(&e))?;
+        let permit = Arc::clone(&self.store.site.image_work).acquire_owned().await.map_err(|e| errors::storage(&e))?;
         let (file, format) = (blob.clone(), self.format);
         // Decoding continues after the client disconnects, so it owns the permit.
         let decode = move || (DecodedImage::decode(&file, format).map(|p| p.oriented(orientation)), permit);
-        let (picture, permit) = run_blocking(decode).await?;
-        match picture {
-            Ok(picture) => Ok(Some(OpenImage { picture: Arc::new(picture), _permit: permit })),
+        let (image, permit) = run_blocking(decode).await?;
+        match image {
+            Ok(image) => Ok(Some(OpenImage { image: Arc::new(image), _permit: permit })),
             Err(error) => {
                 tracing::info!(%error, file = self.path, "no sizes generated for an image");
                 Ok(None)
@@ -306,18 +312,18 @@ impl ImageSizes<'_> {
 
     /// Writes the resized image to a path and returns its size in bytes; `None` if it cannot be encoded.
     async fn write(&self, image: &OpenImage, fit: Fit, path: &str) -> Result<Option<u64>, Error> {
-        let (picture, format, quality) = (Arc::clone(&image.picture), self.format, sizes::quality(self.mime));
+        let (image, format, quality) = (Arc::clone(&image.image), self.format, sizes::quality(self.mime));
         let bytes = run_blocking(move || {
-            if (fit.width, fit.height) == picture.size() {
-                return picture.encode(format, quality);
+            if (fit.width, fit.height) == image.size() {
+                return image.encode(format, quality);
             }
-            picture.scaled(&fit)?.encode(format, quality)
+            image.scaled(&fit)?.encode(format, quality)
         })
         .await?;
         match bytes {
             Ok(bytes) => {
                 let size = bytes.len() as u64;
-                let uploads = &self.keeper.site.uploads;
+                let uploads = &self.store.site.uploads;
                 uploads.write(path, &Blob::Memory(bytes.into())).await.map_err(|e| errors::storage(&e))?;
                 Ok(Some(size))
             }
@@ -336,21 +342,21 @@ impl ImageSizes<'_> {
         details: &mut Map<String, Value>,
         written: &mut WrittenFiles,
     ) -> Result<Option<String>, Error> {
-        let (width, height) = image.picture.size();
+        let (width, height) = image.image.size();
         let mark = match orientation {
             _ if width.max(height) > sizes::LARGEST => "scaled",
             2..=8 => "rotated",
             _ => return Ok(None),
         };
         let (w, h) = constrain((width, height), (sizes::LARGEST, sizes::LARGEST));
-        let exact_field = sibling_name(self.path, mark);
+        let scaled_path = sibling_name(self.path, mark);
         let fit = Fit { x: 0, y: 0, part_width: width, part_height: height, width: w, height: h };
-        written.add(&exact_field)?;
-        let Some(size) = self.write(image, fit, &exact_field).await? else { return Ok(None) };
+        written.add(&scaled_path)?;
+        let Some(size) = self.write(image, fit, &scaled_path).await? else { return Ok(None) };
         for (name, value) in [
             ("width", w.into()),
             ("height", h.into()),
-            ("file", exact_field.as_str().into()),
+            ("file", scaled_path.as_str().into()),
             ("filesize", size.into()),
             ("original_image", Value::from(svc_text::basename(self.path, ""))),
         ] {
@@ -361,7 +367,7 @@ impl ImageSizes<'_> {
         {
             meta.insert("orientation".to_owned(), 1.into());
         }
-        Ok(Some(exact_field))
+        Ok(Some(scaled_path))
     }
 
     /// Generates the sizes that are smaller than the image and adds them to the metadata.
@@ -375,7 +381,7 @@ impl ImageSizes<'_> {
         let mut made: HashMap<String, (Fit, u64)> = HashMap::new();
         let mut sizes = Map::new();
         for size in sizes::in_order(wanted) {
-            let Some(fit) = fit(image.picture.size(), &size) else { continue };
+            let Some(fit) = fit(image.image.size(), &size) else { continue };
             let path = sibling_name(self.path, &format!("{}x{}", fit.width, fit.height));
             // Two sizes may result in the same file.
             let bytes = match made.get(&path).filter(|(known, _)| *known == fit) {

@@ -49,7 +49,7 @@ impl MenuAssignments {
 
     /// The locations that a menu is assigned to.
     pub fn of_menu(&self, menu: TermId) -> impl Iterator<Item = &str> {
-        self.locations.iter().filter(move |(_, shown)| **shown == menu).map(|(name, _)| name.as_str())
+        self.locations.iter().filter(move |(_, assigned)| **assigned == menu).map(|(name, _)| name.as_str())
     }
 
     /// Whether new pages are added to this menu.
@@ -68,12 +68,12 @@ pub fn show_at(tx: &mut Tx, menu: TermId, locations: &[String]) -> SiteResult<()
     let stylesheet = options::get(tx, "stylesheet")?.unwrap_or_default();
     let option = theme_settings(stylesheet.text());
     let mut theme = stored_arrays::read(tx, &option)?;
-    let mut shown: Array =
-        stored_arrays::member(&theme, LOCATIONS).into_iter().filter(|(_, shown)| int(shown) != menu.0).collect();
+    let mut assigned: Array =
+        stored_arrays::member(&theme, LOCATIONS).into_iter().filter(|(_, assigned)| int(assigned) != menu.0).collect();
     for location in locations {
-        shown.insert(Key::from(location.as_str()), Php::Int(menu.0));
+        assigned.insert(Key::from(location.as_str()), Php::Int(menu.0));
     }
-    theme.insert(Key::from(LOCATIONS), Php::Array(shown));
+    theme.insert(Key::from(LOCATIONS), Php::Array(assigned));
     stored_arrays::write(tx, &option, theme)
 }
 

@@ -119,17 +119,18 @@ fn term(site: &Site, settings: &Settings, pointer: &Pointer, objects: &Objects) 
     let taxonomy = site.taxonomies.get(&pointer.object);
     let found = objects.terms.get(&(TermId(pointer.object_id), pointer.object.clone())).zip(taxonomy);
     let url = found.map(|(term, taxonomy)| {
-        let path = objects.paths.get(&term.id).and_then(|path| path.split_last()).map_or(&[][..], |(_, above)| above);
-        let above: Vec<&str> = path.iter().map(String::as_str).collect();
-        settings.urls.term(term, taxonomy, &above)
+        let path =
+            objects.paths.get(&term.id).and_then(|path| path.split_last()).map_or(&[][..], |(_, ancestors)| ancestors);
+        let ancestors: Vec<&str> = path.iter().map(String::as_str).collect();
+        settings.urls.term(term, taxonomy, &ancestors)
     });
     // The term with this id in any taxonomy.
-    let of_number = || {
+    let by_id = || {
         let others = site.taxonomies.iter().map(|t| (TermId(pointer.object_id), t.name.clone()));
         others.filter_map(|key| objects.terms.get(&key)).min_by_key(|term| term.taxonomy_id)
     };
-    let anywhere = found.map(|(term, _)| term).or_else(of_number);
-    let route = anywhere.and_then(|term| {
+    let in_any_taxonomy = found.map(|(term, _)| term).or_else(by_id);
+    let route = in_any_taxonomy.and_then(|term| {
         let taxonomy = site.taxonomies.get(&term.taxonomy).filter(|t| t.show_in_rest)?;
         Some(format!("{}/{}", site.route_of_taxonomy(taxonomy), term.id))
     });
@@ -139,7 +140,7 @@ fn term(site: &Site, settings: &Settings, pointer: &Pointer, objects: &Objects) 
         url: Some(url.unwrap_or_default()),
         invalid: found.is_none(),
         route: route.unwrap_or_default(),
-        object: anywhere.map(|term| term.taxonomy.clone()).unwrap_or_default(),
+        object: in_any_taxonomy.map(|term| term.taxonomy.clone()).unwrap_or_default(),
     }
 }
 

@@ -24,7 +24,7 @@ const STAGING_PREFIX: &str = ".install-";
 /// installed.
 pub fn install(package: &DirectoryPackage, folder: &Path) -> Result<Plugin, Error> {
     check_whole(package)?;
-    let stage = stage(folder).map_err(|error| unwritable(&error))?;
+    let stage = stage(folder).map_err(|error| not_writable(&error))?;
     let files = archive::unpack(&package.bytes, stage.path(), Limits::default()).map_err(refused)?;
     let own = only_folder(&files).ok_or_else(errors::no_plugin_inside)?;
     if let Some(listed) = &package.files {
@@ -38,7 +38,7 @@ pub fn install(package: &DirectoryPackage, folder: &Path) -> Result<Plugin, Erro
     // If another request was faster, the rename fails: the target folder is not empty.
     fs::rename(stage.path().join(&own), target).map_err(|error| match error.kind() {
         io::ErrorKind::AlreadyExists | io::ErrorKind::DirectoryNotEmpty => errors::folder_exists(),
-        _ => unwritable(&error),
+        _ => not_writable(&error),
     })?;
     Ok(plugin)
 }
@@ -48,14 +48,14 @@ fn stage(folder: &Path) -> io::Result<tempfile::TempDir> {
     tempfile::Builder::new().prefix(STAGING_PREFIX).tempdir_in(folder)
 }
 
-fn unwritable(error: &io::Error) -> Error {
+fn not_writable(error: &io::Error) -> Error {
     tracing::warn!(%error, "failed to install a package");
     errors::bad_package("mkdir_failed_destination", "The plugins folder is not writable.")
 }
 
 fn refused(error: ArchiveError) -> Error {
     match error {
-        ArchiveError::Folder(error) => unwritable(&error),
+        ArchiveError::Folder(error) => not_writable(&error),
         other => errors::bad_package("incompatible_archive", format!("Not installed: {other}.")),
     }
 }

@@ -96,8 +96,8 @@ pub fn apply(
 
 /// Whether a draft changes the status to one that requires the permission to publish.
 pub(crate) fn refuses_status(draft: &PostDraft, was: Option<&str>, writer: &Writer) -> bool {
-    let given = draft.status.as_deref().filter(|status| Some(*status) != was);
-    matches!(given, Some("private" | "publish" | "future")) && !writer.publishes
+    let status = draft.status.as_deref().filter(|status| Some(*status) != was);
+    matches!(status, Some("private" | "publish" | "future")) && !writer.publishes
 }
 
 fn blank(post_type: &PostType, settings: &Settings, writer: &Writer) -> Post {
@@ -117,9 +117,9 @@ fn blank(post_type: &PostType, settings: &Settings, writer: &Writer) -> Post {
 fn texts(post: &mut Post, draft: &PostDraft, writer: &Writer) {
     let filtered = !writer.unfiltered_html;
     // Users who may not use any HTML also filter other users' texts when they save a post.
-    let save = |kept: &mut String, given: &Option<String>, clean: fn(&str, bool) -> String| match given {
-        Some(text) => *kept = clean(text, filtered),
-        None if filtered => *kept = clean(kept, filtered),
+    let save = |stored: &mut String, new: &Option<String>, clean: fn(&str, bool) -> String| match new {
+        Some(text) => *stored = clean(text, filtered),
+        None if filtered => *stored = clean(stored, filtered),
         None => {}
     };
     save(&mut post.title, &draft.title, sanitize::title);
@@ -165,12 +165,12 @@ fn dates(post: &mut Post, existing: Option<&Post>, draft: &PostDraft, settings: 
         }
         // An unchanged date is ignored, because its local time may be ambiguous.
         (Some(Some(text)), _) => {
-            let given = settings.zone.pair(text, false).filter(|(local, _)| post.date != Some(*local));
-            dated = put(post, given);
+            let dates = settings.zone.pair(text, false).filter(|(local, _)| post.date != Some(*local));
+            dated = set_dates(post, dates);
         }
         (_, Some(Some(text))) => {
-            let given = settings.zone.pair(text, true).filter(|(_, utc)| post.date_gmt != Some(*utc));
-            dated = put(post, given);
+            let dates = settings.zone.pair(text, true).filter(|(_, utc)| post.date_gmt != Some(*utc));
+            dated = set_dates(post, dates);
         }
         (None, None) => {}
     }
@@ -199,7 +199,7 @@ fn dates(post: &mut Post, existing: Option<&Post>, draft: &PostDraft, settings: 
     }
 }
 
-fn put(post: &mut Post, pair: Option<(NaiveDateTime, NaiveDateTime)>) -> bool {
+fn set_dates(post: &mut Post, pair: Option<(NaiveDateTime, NaiveDateTime)>) -> bool {
     let Some((local, utc)) = pair else { return false };
     post.date = Stamp::Some(local);
     post.date_gmt = Stamp::Some(utc);

@@ -171,7 +171,7 @@ impl Job {
         }
         self.default_terms(tx, row)?;
         if row.guid.is_empty() {
-            row.guid = self.address(tx, row)?;
+            row.guid = self.permalink(tx, row)?;
             changed = true;
         }
         if changed {
@@ -181,7 +181,7 @@ impl Job {
     }
 
     /// The current permalink of the post.
-    fn address(&self, tx: &mut Tx, row: &Post) -> SiteResult<String> {
+    fn permalink(&self, tx: &mut Tx, row: &Post) -> SiteResult<String> {
         let mut parts = PermalinkParts::default();
         let urls = &self.settings.urls;
         if row.post_type == "post" && urls.names_author() {
@@ -302,8 +302,8 @@ pub(crate) fn would_loop(tx: &mut Tx, row: &Post) -> SiteResult<bool> {
     if row.id.is_none() || row.parent.is_none() {
         return Ok(false);
     }
-    let above = posts::ancestors(tx, row)?;
-    Ok(row.parent == row.id || above.iter().any(|post| post.parent == row.id))
+    let ancestors = posts::ancestors(tx, row)?;
+    Ok(row.parent == row.id || ancestors.iter().any(|post| post.parent == row.id))
 }
 
 /// Adds a post to the list of sticky posts, or removes it.

@@ -82,8 +82,8 @@ pub fn area(wanted: &str) -> &'static str {
 
 /// Names and labels of all areas, [`ANYWHERE`] last.
 pub fn area_labels() -> impl Iterator<Item = (&'static str, &'static str)> {
-    let (anywhere, places): (Vec<&Area>, Vec<&Area>) = AREAS.iter().partition(|area| area.name == ANYWHERE);
-    places.into_iter().chain(anywhere).map(|area| (area.name, area.label))
+    let (anywhere, areas): (Vec<&Area>, Vec<&Area>) = AREAS.iter().partition(|area| area.name == ANYWHERE);
+    areas.into_iter().chain(anywhere).map(|area| (area.name, area.label))
 }
 
 /// All template types as the REST API returns them.

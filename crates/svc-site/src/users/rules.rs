@@ -57,7 +57,7 @@ pub fn apply(
         return Err(errors::login_too_long());
     }
     let name =
-        |given: &Option<String>, key| non_empty(sanitize::user_name(&given.clone().unwrap_or_else(|| stored(key))));
+        |input: &Option<String>, key| non_empty(sanitize::user_name(&input.clone().unwrap_or_else(|| stored(key))));
     let first = name(&draft.first_name, "first_name");
     let last = name(&draft.last_name, "last_name");
     let nickname =
@@ -148,8 +148,8 @@ mod tests {
         chrono::DateTime::from_timestamp(1_700_000_000, 0).unwrap().naive_utc()
     }
 
-    fn draft(given: &Value) -> UserDraft {
-        let text = |name: &str| given[name].as_str().map(str::to_owned);
+    fn draft(input: &Value) -> UserDraft {
+        let text = |name: &str| input[name].as_str().map(str::to_owned);
         UserDraft {
             username: text("username"),
             name: text("name"),
@@ -178,13 +178,13 @@ mod tests {
             (json!({"username": "Zed.Name@x"}), "Zed.Name@x", "Zed.Name@x", "zed-namex"),
             (json!({"username": "x y"}), "x y", "x y", "x-y"),
         ];
-        for (mut given, name, nickname, slug) in rows {
-            if given.get("username").is_none() {
-                given["username"] = json!("zz");
+        for (mut input, name, nickname, slug) in rows {
+            if input.get("username").is_none() {
+                input["username"] = json!("zz");
             }
-            let made = apply(None, &draft(&given), None, now()).unwrap();
+            let made = apply(None, &draft(&input), None, now()).unwrap();
             let got = (made.user.display_name.as_str(), made.texts[2].1.as_str(), made.user.nicename.as_str());
-            assert_eq!(got, (name, nickname, slug), "{given}");
+            assert_eq!(got, (name, nickname, slug), "{input}");
         }
     }
 
@@ -200,21 +200,21 @@ mod tests {
             ..User::default()
         };
         let none = Meta::default();
-        let change = |given: Value, hash| apply(Some((&user, &none)), &draft(&given), hash, now()).unwrap().user;
+        let change = |input: Value, hash| apply(Some((&user, &none)), &draft(&input), hash, now()).unwrap().user;
         assert_eq!(change(json!({}), None), user);
         assert_eq!(change(json!({"username": "other"}), None).login, "author1");
-        let emptied = change(json!({"name": "", "slug": ""}), None);
-        assert_eq!((emptied.display_name.as_str(), emptied.nicename.as_str()), ("author1", "author1"));
+        let cleared = change(json!({"name": "", "slug": ""}), None);
+        assert_eq!((cleared.display_name.as_str(), cleared.nicename.as_str()), ("author1", "author1"));
         assert_eq!(change(json!({"email": "a@b.example"}), None).activation_key, "key");
         assert_eq!(change(json!({"email": "A@b.example"}), None).activation_key, "");
-        let renewed = change(json!({}), Some("new"));
-        assert_eq!((renewed.pass.as_str(), renewed.activation_key.as_str()), ("new", ""));
+        let new_password = change(json!({}), Some("new"));
+        assert_eq!((new_password.pass.as_str(), new_password.activation_key.as_str()), ("new", ""));
     }
 
     #[test]
     fn texts_too_long_for_their_column_are_rejected() {
         let long = |n: usize| "a".repeat(n);
-        for (given, code) in [
+        for (input, code) in [
             (json!({"username": long(61)}), "user_login_too_long"),
             (json!({"username": long(60)}), ""),
             (json!({"slug": long(51)}), "user_nicename_too_long"),
@@ -223,8 +223,8 @@ mod tests {
             (json!({"name": long(251)}), "rest_invalid_param"),
             (json!({"nickname": long(300)}), ""),
         ] {
-            let made = apply(None, &draft(&given), None, now());
-            assert_eq!(made.as_ref().err().map_or("", |e| e.code()), code, "{given}");
+            let made = apply(None, &draft(&input), None, now());
+            assert_eq!(made.as_ref().err().map_or("", |e| e.code()), code, "{input}");
             if let Ok(made) = made {
                 assert!(made.user.nicename.len() <= MAX_SLUG);
             }

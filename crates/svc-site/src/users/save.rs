@@ -145,8 +145,8 @@ impl Job {
 
     /// The stored capabilities of the user with the requested roles, or with the default role for new users.
     fn own_caps(&self, db: &Db, own: &CapSet) -> CapSet {
-        let newcomer = [self.settings.option("default_role").to_owned()];
-        rules::with_roles(own, self.roles(db), self.draft.roles.as_deref().unwrap_or(&newcomer))
+        let default_role = [self.settings.option("default_role").to_owned()];
+        rules::with_roles(own, self.roles(db), self.draft.roles.as_deref().unwrap_or(&default_role))
     }
 
     fn level(&self, db: &Db, own: &CapSet) -> StoredText {

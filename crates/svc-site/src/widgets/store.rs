@@ -99,25 +99,25 @@ impl Widgets {
         let mut sidebars: IndexMap<String, Vec<String>> = IndexMap::new();
         sidebars.insert(INACTIVE.to_owned(), Vec::new());
         sidebars.extend(registered.map(|name| (name.to_owned(), Vec::new())));
-        let mut elsewhere = Vec::new();
+        let mut unlisted = Vec::new();
         for (key, entry) in widgets.stored.iter() {
             let Some(ids) = ids_in(entry) else { continue };
             let ids = ids.filter(|id| widgets.instances.contains_key(*id)).map(str::to_owned);
             match sidebars.get_mut(&stored_arrays::key_text(key)) {
                 Some(sidebar) => sidebar.extend(ids),
-                None => elsewhere.extend(ids),
+                None => unlisted.extend(ids),
             }
         }
         let listed: HashSet<&String> = sidebars.values().flatten().collect();
-        let hidden: Vec<String> = widgets.instances.keys().filter(|id| !listed.contains(id)).cloned().collect();
+        let unused: Vec<String> = widgets.instances.keys().filter(|id| !listed.contains(id)).cloned().collect();
         let mut seen = HashSet::new();
-        elsewhere.retain(|id| hidden.contains(id) && seen.insert(id.clone()));
+        unlisted.retain(|id| unused.contains(id) && seen.insert(id.clone()));
         // Numbers below 2 are those of settings that WordPress stores before there is a widget.
         let is_widget = |id: &String| parse_id(id).is_some_and(|(_, number)| number >= 2);
-        let lost = hidden.into_iter().filter(|id| !elsewhere.contains(id) && is_widget(id));
+        let unassigned = unused.into_iter().filter(|id| !unlisted.contains(id) && is_widget(id));
         let inactive = sidebars.entry(INACTIVE.to_owned()).or_default();
-        inactive.splice(0..0, lost);
-        inactive.extend(elsewhere);
+        inactive.splice(0..0, unassigned);
+        inactive.extend(unlisted);
         widgets.sidebars = sidebars;
         widgets
     }
@@ -196,7 +196,7 @@ impl Widgets {
     /// The changed option. Unknown sidebars, ids and values are preserved, and entries keep their order.
     fn to_stored(&self) -> Array {
         let mut array = self.stored.clone();
-        let mut elsewhere = HashSet::new();
+        let mut unlisted = HashSet::new();
         for (key, entry) in self.stored.iter() {
             let Php::Array(ids) = entry else { continue };
             if self.sidebars.contains_key(&stored_arrays::key_text(key)) {
@@ -207,10 +207,10 @@ impl Widgets {
                 let rest = ids.iter().map(|(_, id)| id).filter(|id| !is_taken(id)).cloned();
                 array.insert(key.clone(), Php::Array(rest.collect()));
             }
-            elsewhere.extend(ids_in(entry).into_iter().flatten().filter(|id| !self.taken.contains(*id)));
+            unlisted.extend(ids_in(entry).into_iter().flatten().filter(|id| !self.taken.contains(*id)));
         }
         for (name, ids) in &self.sidebars {
-            let is_in_unlisted_sidebar = |id: &&String| name == INACTIVE && elsewhere.contains(id.as_str());
+            let is_in_unlisted_sidebar = |id: &&String| name == INACTIVE && unlisted.contains(id.as_str());
             let ids: Vec<&String> = ids.iter().filter(|id| !is_in_unlisted_sidebar(id)).collect();
             let key = Key::from(name.as_str());
             let before = match self.stored.get(&key) {
