@@ -1,4 +1,4 @@
-//! What a caller may do: the site's side of the capability rules.
+//! Site state that the capability rules depend on.
 
 use std::{borrow::Cow, collections::HashMap};
 
@@ -15,17 +15,17 @@ use svc_store::{
 
 use crate::{Settings, Site, SiteResult};
 
-/// What the capability rules look up, loaded before they are asked.
+/// The data that the capability rules look up, loaded in advance.
 pub struct Access<'a> {
     site: &'a Site,
     settings: &'a Settings,
-    asked: CapabilityData,
+    data: CapabilityData,
     comment_posts: HashMap<CommentId, PostId>,
     term_taxonomies: HashMap<TermId, String>,
     users: Vec<UserId>,
 }
 
-/// What the rules ask about posts.
+/// Posts and former statuses that the capability rules depend on.
 #[derive(Clone, Debug, Default)]
 pub struct CapabilityData {
     posts: HashMap<PostId, Post>,
@@ -33,64 +33,64 @@ pub struct CapabilityData {
 }
 
 impl CapabilityData {
-    /// What the rules ask about these posts: the parents of those that inherit, the former status of those in the trash. At
-    /// most two queries, and none for posts that need neither.
-    pub fn load(db: &mut Db, about: &[Post]) -> SiteResult<Self> {
-        let mut asked = CapabilityData::default();
-        let mut parents: Vec<PostId> = about
+    /// Loads the parents of posts that inherit their status, and the former status of posts in the trash. At most two
+    /// queries, and none for posts that need neither.
+    pub fn load(db: &mut Db, rows: &[Post]) -> SiteResult<Self> {
+        let mut data = CapabilityData::default();
+        let mut parents: Vec<PostId> = rows
             .iter()
             .filter(|p| !p.parent.is_none() && (p.status == "inherit" || p.post_type == "revision"))
             .map(|p| p.parent)
             .collect();
         parents.sort_unstable();
         parents.dedup();
-        let mut trashed: Vec<i64> = about.iter().filter(|p| p.status == "trash").map(|p| p.id.0).collect();
+        let mut trashed: Vec<i64> = rows.iter().filter(|p| p.status == "trash").map(|p| p.id.0).collect();
         if !parents.is_empty() {
             for parent in posts::get_many(db, &parents)? {
                 if parent.status == "trash" {
                     trashed.push(parent.id.0);
                 }
-                asked.posts.insert(parent.id, parent);
+                data.posts.insert(parent.id, parent);
             }
         }
         if !trashed.is_empty() {
             for (id, meta) in meta::load(db, MetaKind::Post, &trashed)? {
                 if let Some(status) = meta.first("_wp_trash_meta_status") {
-                    asked.before_trash.insert(PostId(id), status.text().to_owned());
+                    data.before_trash.insert(PostId(id), status.text().to_owned());
                 }
             }
         }
-        for post in about {
-            asked.posts.entry(post.id).or_insert_with(|| without_content(post));
+        for post in rows {
+            data.posts.entry(post.id).or_insert_with(|| without_content(post));
         }
-        Ok(asked)
+        Ok(data)
     }
 }
 
 impl<'a> Access<'a> {
-    /// Nothing loaded: for capabilities without an object.
+    /// An empty context, for capabilities without an object.
     pub fn new(site: &'a Site, settings: &'a Settings) -> Self {
         Access {
             site,
             settings,
-            asked: CapabilityData::default(),
+            data: CapabilityData::default(),
             comment_posts: HashMap::new(),
             term_taxonomies: HashMap::new(),
             users: Vec::new(),
         }
     }
 
-    /// With what the rules ask about these posts: at most two queries.
+    /// A context with the data for these posts: at most two queries.
     ///
     /// # Errors
-    /// Those of the store.
-    pub fn of_posts(site: &'a Site, settings: &'a Settings, db: &mut Db, about: &[Post]) -> SiteResult<Self> {
-        Ok(Self::about(site, settings, CapabilityData::load(db, about)?))
+    /// Errors of the store.
+    pub fn of_posts(site: &'a Site, settings: &'a Settings, db: &mut Db, rows: &[Post]) -> SiteResult<Self> {
+        Ok(Self::about(site, settings, CapabilityData::load(db, rows)?))
     }
 
-    /// With what was loaded of posts.
-    pub fn about(site: &'a Site, settings: &'a Settings, asked: CapabilityData) -> Self {
-        Access { asked, ..Self::new(site, settings) }
+    /// A context with data that is already loaded.
+    pub fn about(site: &'a Site, settings: &'a Settings, data: CapabilityData) -> Self {
+        Access { data, ..Self::new(site, settings) }
     }
 
     /// Adds the taxonomies of terms.
@@ -99,24 +99,24 @@ impl<'a> Access<'a> {
         self
     }
 
-    /// Adds the posts of comments; the posts themselves come with [`Self::of_posts`].
-    pub fn with_comments(mut self, comments: impl IntoIterator<Item = (CommentId, PostId)>) -> Self {
+    /// Adds the posts of comments; pass the posts themselves to [`Self::of_posts`].
+    pub(crate) fn with_comments(mut self, comments: impl IntoIterator<Item = (CommentId, PostId)>) -> Self {
         self.comment_posts.extend(comments);
         self
     }
 
-    /// Adds users that exist.
+    /// Adds the ids of existing users.
     pub fn with_users(mut self, users: impl IntoIterator<Item = UserId>) -> Self {
         self.users.extend(users);
         self
     }
 
-    /// Whether the caller has a capability that is about nothing in particular.
+    /// Whether the caller has a capability that does not apply to an object.
     pub fn can(&self, caller: &Caller, cap: &str) -> bool {
         caller.can(cap, Object::None, self)
     }
 
-    /// Whether everybody, or this caller, may read a post (and the post that it hangs on).
+    /// Whether the caller may read a post (and the post that it is attached to).
     pub fn can_read(&self, caller: &Caller, post: &Post) -> bool {
         if self.is_for_readers(post) {
             return self.can_read_at(caller, post, 8);
@@ -124,13 +124,14 @@ impl<'a> Access<'a> {
         caller.is_logged_in() && caller.can_post(svc_auth::caps::PostCap::Read, post, self)
     }
 
-    /// Whether the caller sees a post within the content of another. Published patterns are there for that.
+    /// Whether the caller may see a post inside the content of another. Published patterns are visible there to
+    /// everyone.
     pub fn can_read_inside(&self, caller: &Caller, post: &Post) -> bool {
         let is_public = self.site.statuses.get(&post.status).is_some_and(|s| s.public);
         is_public || self.can_read(caller, post)
     }
 
-    /// Whether everybody may read a post of this type that is published. Patterns are for those who write posts.
+    /// Whether published posts of this type are public. Patterns are only for users who edit posts.
     fn is_for_readers(&self, post: &Post) -> bool {
         self.site.types.get(&post.post_type).is_none_or(|t| t.rest_controller != RestController::Blocks)
     }
@@ -147,7 +148,7 @@ impl<'a> Access<'a> {
             ("inherit", _) if post.parent.is_none() => true,
             ("inherit", Some(depth)) => {
                 let is_shown = |post: &Post| self.site.types.get(&post.post_type).is_some_and(|t| t.show_in_rest);
-                let parent = self.asked.posts.get(&post.parent);
+                let parent = self.data.posts.get(&post.parent);
                 parent.is_none_or(|parent| is_shown(parent) && self.can_read_at(caller, parent, depth))
             }
             _ => false,
@@ -155,7 +156,7 @@ impl<'a> Access<'a> {
     }
 }
 
-/// A post without its texts.
+/// A copy of a post with only the fields that the rules depend on.
 fn without_content(post: &Post) -> Post {
     Post {
         id: post.id,
@@ -191,11 +192,11 @@ impl CapContext for Access<'_> {
     }
 
     fn post(&self, id: PostId) -> Option<PostFacts<'_>> {
-        self.asked.posts.get(&id).map(PostFacts::from)
+        self.data.posts.get(&id).map(PostFacts::from)
     }
 
     fn status_before_trash(&self, id: PostId) -> Option<Cow<'_, str>> {
-        self.asked.before_trash.get(&id).map(|s| Cow::Borrowed(s.as_str()))
+        self.data.before_trash.get(&id).map(|s| Cow::Borrowed(s.as_str()))
     }
 
     fn comment_post(&self, id: CommentId) -> Option<PostId> {

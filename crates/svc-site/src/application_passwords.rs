@@ -1,4 +1,4 @@
-//! The list of a user's application passwords in its meta, read and changed as a whole.
+//! A user's application passwords, stored as one list in the user's meta.
 
 use svc_auth::application_password::{ApplicationPassword, IN_USE_OPTION, META_KEY, list_from_value, list_to_value};
 use svc_model::UserId;
@@ -10,7 +10,7 @@ use svc_store::{
 
 use crate::{SiteResult, errors::application_passwords as errors};
 
-/// Most that one user may have: each use of one tries them in turn.
+/// Maximum per user: every authentication tries them in turn.
 const MAX_PER_USER: usize = 1_000;
 
 /// The user's application passwords, oldest first.
@@ -19,24 +19,24 @@ pub fn list(db: &mut Db, user: UserId) -> SiteResult<Vec<ApplicationPassword>> {
     Ok(stored.map(|stored| list_from_value(&stored.json())).unwrap_or_default())
 }
 
-/// The one of this UUID.
+/// The record with this UUID.
 pub fn find(list: Vec<ApplicationPassword>, uuid: &str) -> Option<ApplicationPassword> {
     list.into_iter().find(|record| !record.uuid.is_empty() && record.uuid == uuid)
 }
 
-fn put(tx: &mut Tx, user: UserId, list: &[ApplicationPassword]) -> SiteResult<()> {
+fn store_list(tx: &mut Tx, user: UserId, list: &[ApplicationPassword]) -> SiteResult<()> {
     meta::update(tx, MetaKind::User, user.0, META_KEY, &StoredText::of(list_to_value(list)))?;
     Ok(())
 }
 
-/// Adds a record. Two may have the same name, as on the peer.
+/// Adds a record. Names need not be unique, as in WordPress.
 pub fn add(tx: &mut Tx, user: UserId, record: ApplicationPassword) -> SiteResult<()> {
     let mut list = list(tx, user)?;
     if list.len() >= MAX_PER_USER {
         return Err(errors::too_many().into());
     }
     list.push(record);
-    put(tx, user, &list)?;
+    store_list(tx, user, &list)?;
     let in_use = StoredText::of(1);
     if options::get(tx, IN_USE_OPTION)?.as_ref() != Some(&in_use) {
         options::set(tx, IN_USE_OPTION, &in_use, false)?;
@@ -44,7 +44,7 @@ pub fn add(tx: &mut Tx, user: UserId, record: ApplicationPassword) -> SiteResult
     Ok(())
 }
 
-/// Gives a record another name, or none; tells what it is then.
+/// Renames a record if `name` is given, and returns it.
 pub fn rename(tx: &mut Tx, user: UserId, uuid: &str, name: Option<&str>) -> SiteResult<ApplicationPassword> {
     let mut list = list(tx, user)?;
     let record = list.iter_mut().find(|record| record.uuid == uuid).ok_or_else(errors::not_found)?;
@@ -54,12 +54,12 @@ pub fn rename(tx: &mut Tx, user: UserId, uuid: &str, name: Option<&str>) -> Site
     }
     let record = record.clone();
     if changes {
-        put(tx, user, &list)?;
+        store_list(tx, user, &list)?;
     }
     Ok(record)
 }
 
-/// Takes a record away.
+/// Deletes a record.
 pub fn remove(tx: &mut Tx, user: UserId, uuid: &str) -> SiteResult<()> {
     let mut list = list(tx, user)?;
     let before = list.len();
@@ -67,14 +67,14 @@ pub fn remove(tx: &mut Tx, user: UserId, uuid: &str) -> SiteResult<()> {
     if list.len() == before {
         return Err(errors::not_found().into());
     }
-    put(tx, user, &list)
+    store_list(tx, user, &list)
 }
 
-/// Takes all records away; gives how many there were.
+/// Deletes all records and returns their number.
 pub fn clear(tx: &mut Tx, user: UserId) -> SiteResult<usize> {
     let n_records = list(tx, user)?.len();
     if n_records > 0 {
-        put(tx, user, &[])?;
+        store_list(tx, user, &[])?;
     }
     Ok(n_records)
 }

@@ -1,30 +1,30 @@
-//! Pictures of people: addresses at a service that finds them by a hash of the e-mail address.
+//! Avatars: URLs at a service that finds images by a hash of the e-mail address.
 //!
-//! When the site shows no avatars there are no addresses, so that no hash of an e-mail address leaves the server.
+//! When the option `show_avatars` is off there are no URLs, so no hash of an e-mail address leaves the server.
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use sha2::{Digest, Sha256};
 
 use crate::Settings;
 
-/// Widths in pixels that the interface gives (specification, "Limits" 1).
+/// Widths of avatars in REST responses, in pixels (specification, "Limits" 1).
 pub const SIZES: [u32; 3] = [24, 48, 96];
 
-/// Where the pictures are.
+/// Base URL of the avatar service.
 const SERVICE: &str = "https://secure.gravatar.com/avatar/";
 
-/// What an address keeps of a parameter: RFC 3986's unreserved characters.
-const KEPT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+/// Characters of a parameter that are not percent-encoded: the unreserved characters of RFC 3986.
+const UNRESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 /// Whether the site shows avatars (option `show_avatars`).
 pub fn are_shown(settings: &Settings) -> bool {
     !matches!(settings.option("show_avatars"), "" | "0")
 }
 
-/// The address of the picture that belongs to an e-mail address.
+/// The URL of the avatar for an e-mail address.
 ///
-/// Parameters: `s` the width, `d` the picture for those who have none (option `avatar_default`), `r` the rating (option
-/// `avatar_rating`). Source: recorded answers.
+/// Parameters: `s` is the width, `d` the fallback image (option `avatar_default`), `r` the rating (option
+/// `avatar_rating`). Source: recorded responses.
 pub fn url(settings: &Settings, email: &str, size: u32) -> String {
     let option = |name: &str| settings.stored(name).map(svc_store::StoredText::text);
     let fallback = match option("avatar_default").unwrap_or("mystery") {
@@ -36,13 +36,13 @@ pub fn url(settings: &Settings, email: &str, size: u32) -> String {
     let rating = option("avatar_rating").unwrap_or_default().to_lowercase();
     for (name, value) in [("d", fallback), ("r", &rating)] {
         if !value.is_empty() {
-            url.push_str(&format!("&{name}={}", utf8_percent_encode(value, KEPT)));
+            url.push_str(&format!("&{name}={}", utf8_percent_encode(value, UNRESERVED)));
         }
     }
     url
 }
 
-/// SHA-256 of the address as people mean it; nothing for nobody.
+/// SHA-256 of the trimmed, lower-case address in hexadecimal; empty for an empty address.
 fn hash(email: &str) -> String {
     let email = svc_text::trim(email).to_lowercase();
     if email.is_empty() {
@@ -68,8 +68,8 @@ mod tests {
     }
 
     #[test]
-    fn addresses_follow_the_options() {
-        // Recorded of the peer: options, what follows the hash.
+    fn urls_depend_on_the_options() {
+        // Recorded from WordPress: options, and the part of the URL after the hash.
         #[rustfmt::skip]
         let rows: [(&[(&str, &str)], &str); 9] = [
             (&[("avatar_rating", "G")], "?s=24&d=mm&r=g"),

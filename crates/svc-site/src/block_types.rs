@@ -1,4 +1,4 @@
-//! Block types of a site, and the blocks that they insert into content.
+//! The block types of a site, and blocks that are hooked into content.
 
 use std::sync::Arc;
 
@@ -12,17 +12,17 @@ use svc_store::{
 
 use crate::{Settings, Site, SiteResult};
 
-/// The block types known while these plugins and this theme are active.
+/// The block types available while these plugins and this theme are active.
 #[derive(Debug)]
-pub struct ActiveBlockTypes {
-    /// What the options say is active.
+pub(crate) struct ActiveBlockTypes {
+    /// Values of the options that list active plugins and the theme.
     active: [StoredText; 3],
     types: Arc<BlockTypes>,
 }
 
 impl Site {
-    /// The block types of the site: those registered, and those that active plugins and the theme describe in files,
-    /// which are read once for each change of what is active.
+    /// The site's block types: the registered ones and those that active plugins and the theme define in files. Files
+    /// are read once per change of the active plugins and theme.
     pub fn block_types(&self, settings: &Settings) -> Arc<BlockTypes> {
         let active =
             ["active_plugins", "template", "stylesheet"].map(|name| settings.stored(name).cloned().unwrap_or_default());
@@ -33,7 +33,7 @@ impl Site {
         }
         let mut types = self.blocks.clone();
         let mut add = |kind: &str, name: &str| {
-            // Options name folders, never paths.
+            // Options contain folder names, never paths.
             if !name.is_empty() && !name.contains(['/', '\\', '\0']) && !name.starts_with('.') {
                 find(&self.content_dir.join(kind).join(name))
                     .into_iter()
@@ -51,30 +51,31 @@ impl Site {
     }
 }
 
-/// The folders of the active plugins, as their option names their files: `FOLDER/FILE.php`.
-pub fn plugin_folders(stored: Option<&StoredText>) -> Vec<String> {
+/// Folders of the active plugins; their option contains `FOLDER/FILE.php`.
+pub(crate) fn plugin_folders(stored: Option<&StoredText>) -> Vec<String> {
     let files = stored.map(StoredText::json).unwrap_or_default();
     let folder = |file: &serde_json::Value| Some(file.as_str()?.split_once('/')?.0.to_owned());
     svc_php::list::parse_list(&files).iter().filter_map(|file| folder(file)).collect()
 }
 
-/// Meta that says which blocks that want to stand in a post's content are not put there.
+/// Meta key: names of hooked blocks that are not inserted into a post's content.
 pub const IGNORED_HOOKS: &str = "_wp_ignored_hooked_blocks";
 
-/// Types whose content editors get with the blocks that want to stand in it, and in one spelling, which a change stores.
-pub const EDITED: [&str; 4] = ["post", "page", "wp_block", "wp_navigation"];
+/// Post types whose content is sent to editors with hooked blocks inserted. Updates store the serialized form of that
+/// content.
+pub(crate) const EDITED: [&str; 4] = ["post", "page", "wp_block", "wp_navigation"];
 
-/// Whether editors get the content of posts of this type with the blocks that want to stand in it.
+/// Whether editors receive the content of posts of this type with hooked blocks inserted.
 pub fn is_edited(post_type: &str) -> bool {
     EDITED.contains(&post_type)
 }
 
-/// Content as a change of a post stores it, and the blocks that its post is to remember ([`remember`]).
-pub fn kept(site: &Site, settings: &Settings, post_type: &str, content: &str) -> StoredContent {
+/// The content to store, and the hooked blocks that the post already contains ([`remember`]).
+pub(crate) fn content_to_store(site: &Site, settings: &Settings, post_type: &str, content: &str) -> StoredContent {
     site.block_types(settings).hooks().kept(content, Some(&ContentRoot::of(post_type, "")))
 }
 
-/// Remembers blocks that a post's content need not be shown with again, beside those it remembers already.
+/// Adds names to the hooked blocks that are no longer inserted into a post.
 pub fn remember(tx: &mut Tx, post: PostId, names: &[String]) -> SiteResult<()> {
     if names.is_empty() {
         return Ok(());

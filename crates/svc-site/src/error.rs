@@ -1,18 +1,18 @@
-//! What goes wrong between the store and the wire.
+//! Errors inside transactions and reads.
 
 use svc_schema::Error;
 use svc_store::StoreError;
 
-/// A failure inside a transaction or a read: an error of the interface, or one of the store.
+/// A failure inside a transaction or a read: an API error or an error of the store.
 #[derive(Debug)]
 pub enum SiteError {
-    /// To be answered as it is.
+    /// Returned to the client as it is.
     Wire(Error),
-    /// To be logged, and answered without its detail.
+    /// Logged; the client receives no detail.
     Store(StoreError),
 }
 
-/// What runs against the store gives.
+/// Result of a function that runs inside a transaction or a read.
 pub type SiteResult<T> = Result<T, SiteError>;
 
 impl From<Error> for SiteError {
@@ -28,13 +28,13 @@ impl From<StoreError> for SiteError {
 }
 
 impl From<SiteError> for Error {
-    /// The store's detail is logged and never sent: a client learns whether to try again, no more.
+    /// Details of store errors are logged and never sent: the client only learns whether to retry.
     fn from(fail: SiteError) -> Self {
         match fail {
             SiteError::Wire(error) => error,
-            // What a request names in lists is bounded by what a statement takes.
+            // Lists in requests are limited to the number of parameters of one statement.
             SiteError::Store(StoreError::TooMany) => {
-                Error::new("rest_invalid_param", "The request names more values than one query can take.")
+                Error::new("rest_invalid_param", "The request contains more values than one query supports.")
                     .with_status(400)
             }
             SiteError::Store(error) if error.is_temporary() => {
@@ -43,8 +43,11 @@ impl From<SiteError> for Error {
             }
             SiteError::Store(error) => {
                 tracing::error!(%error, "the store failed");
-                Error::new("rest_internal_error", "The site could not do this. The failure has been logged.")
-                    .with_status(500)
+                Error::new(
+                    "rest_internal_error",
+                    "The request failed because of an internal error, which has been logged.",
+                )
+                .with_status(500)
             }
         }
     }

@@ -1,7 +1,7 @@
-//! Extensions: crates compiled into the server that administrators switch on and off while it runs.
+//! Extensions: crates compiled into the server that administrators activate and deactivate while it runs.
 //!
-//! An extension is listed among the plugins. While it is active, what it registers is part of the interface; the interface
-//! is built anew when the list of active ones changes, and requests under way finish on the one that they began with.
+//! Extensions are listed among the plugins. The REST API includes the registrations of active extensions. It is rebuilt
+//! when the list of active ones changes; requests in progress finish on the version that they started with.
 
 use std::sync::Arc;
 
@@ -11,22 +11,23 @@ use svc_store::{StoredText, Tx, options};
 
 use crate::{Settings, Site, SiteResult};
 
-/// Option that holds the ids of active extensions. It is not the option of PHP's plugins: PHP would look for files.
+/// Option with the ids of active extensions. It differs from the option of PHP plugins, for which PHP would look for
+/// files.
 pub const ACTIVE_EXTENSIONS: &str = "active_extensions";
 
-/// Option that holds the files of active plugins, as PHP keeps it.
+/// Option with the files of active plugins, in PHP's format.
 pub const ACTIVE_PLUGINS: &str = "active_plugins";
 
-/// Something compiled in that can be switched on and off.
+/// A compiled-in component that can be activated and deactivated.
 pub trait Extension: Send + Sync + 'static {
-    /// What people are told of it. `file` is its id among the plugins, without `.php`: `name` or `folder/name`.
+    /// The entry in the list of plugins. `file` is its id without `.php`: `name` or `folder/name`.
     fn about(&self) -> Plugin;
 
-    /// Registers routes, fields and hooks. Runs each time the interface is built while the extension is active.
+    /// Registers routes, fields and hooks. Called each time the REST API is built while the extension is active.
     fn register(&self, registry: &mut Registry, site: &Arc<Site>);
 }
 
-/// The names that an option with a serialized list of names holds.
+/// The names in an option that stores a serialized list.
 pub fn names(stored: Option<&StoredText>) -> Vec<String> {
     let list = stored.map(StoredText::json).unwrap_or_default();
     let text = |value: &serde_json::Value| value.as_str().map(str::to_owned);
@@ -37,10 +38,10 @@ pub fn names(stored: Option<&StoredText>) -> Vec<String> {
     }
 }
 
-/// Puts a name on the list that an option holds, or takes it off; the list is kept as PHP sorts it.
+/// Adds a name to the list in an option, or removes it. The list is stored in PHP's sort order.
 ///
 /// # Errors
-/// Those of the store.
+/// Errors of the store.
 pub fn switch(tx: &mut Tx, option: &str, name: &str, on: bool) -> SiteResult<()> {
     let before = names(options::get(tx, option)?.as_ref());
     let mut after: Vec<String> = before.iter().filter(|n| *n != name).cloned().collect();
@@ -55,14 +56,14 @@ pub fn switch(tx: &mut Tx, option: &str, name: &str, on: bool) -> SiteResult<()>
 }
 
 impl Site {
-    /// The extensions that are switched on, by id in the order of their registration.
+    /// Ids of the active extensions in the order of registration.
     pub fn active_extensions(&self, settings: &Settings) -> Vec<String> {
         let active = names(settings.stored(ACTIVE_EXTENSIONS));
         let ids = self.extensions.iter().map(|e| e.about().file);
         ids.filter(|id| active.contains(id)).collect()
     }
 
-    /// Lets these extensions register what they bring.
+    /// Calls [`Extension::register`] for these extensions.
     pub fn register_extensions(self: &Arc<Self>, active: &[String], registry: &mut Registry) {
         for extension in self.extensions.iter().filter(|e| active.contains(&e.about().file)) {
             extension.register(registry, self);

@@ -1,4 +1,4 @@
-//! How the site's own styles are stored: a post for each theme, whose content is a `theme.json`.
+//! The site's global styles: one post per theme, whose content is in `theme.json` format.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -23,35 +23,38 @@ use crate::{
     },
 };
 
-/// The type of their posts.
+/// Post type of global styles.
 pub const POST_TYPE: &str = "wp_global_styles";
-/// Themes whose styles are looked for at once.
+/// Maximum number of themes whose styles are listed.
 const MAX_THEMES: u64 = 500;
-/// The member that says what a stored text is.
-const MARK: &str = "isGlobalStylesUserThemeJSON";
+/// Property that marks content as global styles.
+const MARKER: &str = "isGlobalStylesUserThemeJSON";
 
-/// What a request wants to change.
+/// The fields that a request changes.
 #[derive(Clone, Debug, Default)]
 pub struct StylesDraft {
+    /// New styles, as in `theme.json`.
     pub styles: Option<Value>,
+    /// New settings, as in `theme.json`.
     pub settings: Option<Value>,
+    /// New title.
     pub title: Option<String>,
 }
 
-/// The members of a stored text; none of one that is something else.
+/// The properties of stored content; empty if it is not marked as global styles.
 fn members(content: &str) -> Map<String, Value> {
     match serde_json::from_str(content) {
-        Ok(Value::Object(members)) if members.get(MARK) == Some(&Value::Bool(true)) => members,
+        Ok(Value::Object(members)) if members.get(MARKER) == Some(&Value::Bool(true)) => members,
         _ => Map::new(),
     }
 }
 
-/// What a post says, understood.
+/// Parses a post's content.
 pub fn read(post: &Post) -> ThemeJson {
     ThemeJson::new(Value::Object(members(&post.content)), Origin::Custom)
 }
 
-/// Whether CSS would end the element of a page that it stands in: by itself, or with what may follow it.
+/// Whether CSS would close the `style` element that contains it, alone or together with the text after it.
 pub fn ends_element(css: &str) -> bool {
     const END: &str = "</style";
     css.match_indices('<').any(|(at, _)| {
@@ -62,7 +65,7 @@ pub fn ends_element(css: &str) -> bool {
     })
 }
 
-/// The post of a theme's styles.
+/// The post with a theme's global styles.
 fn find(db: &mut Db, stylesheet: &str) -> SiteResult<Option<PostId>> {
     let Some(term) = terms::by_name(db, stylesheet, THEME)?.into_iter().next() else { return Ok(None) };
     let query = PostQuery {
@@ -75,10 +78,10 @@ fn find(db: &mut Db, stylesheet: &str) -> SiteResult<Option<PostId>> {
     Ok(posts::query(db, &query)?.ids.first().copied())
 }
 
-/// The posts of all themes' styles that there are, by the theme's name.
+/// Posts with global styles, by theme name.
 ///
 /// # Errors
-/// Those of the store.
+/// Errors of the store.
 pub fn of_themes(db: &mut Db) -> SiteResult<HashMap<String, PostId>> {
     let query = PostQuery {
         post_types: vec![POST_TYPE.to_owned()],
@@ -91,27 +94,28 @@ pub fn of_themes(db: &mut Db) -> SiteResult<HashMap<String, PostId>> {
     let mut found = HashMap::new();
     for id in ids {
         for term in terms.remove(&id).unwrap_or_default().into_iter().filter(|t| t.taxonomy == THEME) {
-            // The newest comes first, and is the one that counts.
+            // Posts are sorted newest first; the newest takes precedence.
             found.entry(term.name).or_insert(id);
         }
     }
     Ok(found)
 }
 
-/// What the site has chosen over a theme's settings and styles.
+/// The site's changes to a theme's settings and styles.
 ///
 /// # Errors
-/// Those of the store.
+/// Errors of the store.
 pub fn own(db: &mut Db, stylesheet: &str) -> SiteResult<ThemeJson> {
     let id = find(db, stylesheet)?;
     let post = id.map(|id| posts::get(db, id)).transpose()?.flatten();
     Ok(post.map_or_else(ThemeJson::default, |post| read(&post)))
 }
 
-/// The post of a theme's styles, made empty when there is none: the editor finds it by its link and writes to it.
+/// The post with a theme's global styles. An empty one is created if there is none, because the editor needs a link to
+/// it.
 ///
 /// # Errors
-/// Those of the store.
+/// Errors of the store.
 pub async fn of_theme(site: &Arc<Site>, stylesheet: &str, by: UserId) -> Result<PostId, Error> {
     if let Some(id) = site.read(|db| find(db, stylesheet))? {
         return Ok(id);
@@ -126,7 +130,7 @@ pub async fn of_theme(site: &Arc<Site>, stylesheet: &str, by: UserId) -> Result<
         modified: Some(local),
         modified_gmt: Some(now),
         title: "Custom Styles".to_owned(),
-        content: json!({"version": VERSION, MARK: true}).to_string(),
+        content: json!({"version": VERSION, MARKER: true}).to_string(),
         status: "publish".to_owned(),
         comment_status: "closed".to_owned(),
         ping_status: "closed".to_owned(),
@@ -136,7 +140,7 @@ pub async fn of_theme(site: &Arc<Site>, stylesheet: &str, by: UserId) -> Result<
     };
     let stylesheet = stylesheet.to_owned();
     site.write(move |tx| {
-        // Another request may have been quicker.
+        // Another request may have created it in the meantime.
         if let Some(id) = find(tx, &stylesheet)? {
             return Ok(id);
         }
@@ -179,7 +183,7 @@ pub async fn save(
     site.write(write).await
 }
 
-/// The text that a change makes of a stored one.
+/// Applies a change to stored content.
 fn content(stored: &str, draft: &StylesDraft) -> String {
     let known = members(stored);
     let mut members = Map::new();
@@ -188,14 +192,14 @@ fn content(stored: &str, draft: &StylesDraft) -> String {
             members.insert(name.to_owned(), value.clone());
         }
     }
-    members.insert(MARK.to_owned(), true.into());
+    members.insert(MARKER.to_owned(), true.into());
     members.insert("version".to_owned(), VERSION.into());
     Value::Object(members).to_string()
 }
 
-/// No such styles.
+/// The global styles do not exist.
 pub fn not_found() -> Error {
-    Error::new("rest_global_styles_not_found", "There are no such styles.").with_status(404)
+    Error::new("rest_global_styles_not_found", "Global styles not found.").with_status(404)
 }
 
 #[cfg(test)]
@@ -203,7 +207,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn css_that_ends_its_element_is_told_from_css_that_does_not() {
+    fn css_that_closes_its_element_is_detected() {
         for css in ["</style><script>", "x</STYLE ", "a </style b", "</style", "a</sty", "</", "<"] {
             assert!(ends_element(css), "{css}");
         }
@@ -213,13 +217,13 @@ mod tests {
     }
 
     #[test]
-    fn a_change_keeps_what_it_does_not_name() {
+    fn a_change_preserves_other_properties() {
         let stored = r#"{"version":2,"isGlobalStylesUserThemeJSON":true,"settings":{"a":1},"styles":{"b":2}}"#;
         let draft = StylesDraft { styles: Some(json!({"c": 3})), ..StylesDraft::default() };
-        let expected = json!({"styles": {"c": 3}, "settings": {"a": 1}, MARK: true, "version": 3});
+        let expected = json!({"styles": {"c": 3}, "settings": {"a": 1}, MARKER: true, "version": 3});
         assert_eq!(serde_json::from_str::<Value>(&content(stored, &draft)).expect("JSON"), expected);
         let foreign = content("not ours", &draft);
-        let expected = json!({"styles": {"c": 3}, MARK: true, "version": 3});
+        let expected = json!({"styles": {"c": 3}, MARKER: true, "version": 3});
         assert_eq!(serde_json::from_str::<Value>(&foreign).expect("JSON"), expected);
     }
 }

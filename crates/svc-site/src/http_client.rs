@@ -1,4 +1,4 @@
-//! The site's requests to others: all of them go through here.
+//! The HTTP client for all outgoing requests of the site.
 
 use std::{sync::Arc, time::Duration};
 
@@ -7,16 +7,16 @@ use tokio::sync::Semaphore;
 
 use crate::Settings;
 
-/// Requests under way at a time.
-const AT_A_TIME: usize = 16;
+/// Maximum number of requests in progress.
+const MAX_REQUESTS: usize = 16;
 
-/// Look-ups of hosts under way at a time, for those who may not ask for more.
-const LOOKUPS_AT_A_TIME: usize = 4;
+/// Maximum number of host look-ups in progress, for callers who may not send requests.
+const MAX_LOOKUPS: usize = 4;
 
-/// How long a request waits for its turn.
-const TURN: Duration = Duration::from_secs(5);
+/// Maximum time that a request waits for a slot.
+const SLOT_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The guarded client, and a bound on how many of its requests are under way. Cheap to clone.
+/// The guarded client with a limit on concurrent requests. Cheap to clone.
 #[derive(Clone)]
 pub struct HttpClient {
     client: Client,
@@ -25,21 +25,21 @@ pub struct HttpClient {
 }
 
 impl Default for HttpClient {
-    /// To the public network.
+    /// A client for the public network.
     fn default() -> Self {
         HttpClient::new(Guard::default())
     }
 }
 
 impl HttpClient {
-    /// Within this guard.
+    /// A client with this guard.
     pub fn new(guard: Guard) -> Self {
         let agent = concat!("Mozilla/5.0 (compatible; content server ", env!("CARGO_PKG_VERSION"), ")");
-        let [slots, lookups] = [AT_A_TIME, LOOKUPS_AT_A_TIME].map(|n| Arc::new(Semaphore::new(n)));
+        let [slots, lookups] = [MAX_REQUESTS, MAX_LOOKUPS].map(|n| Arc::new(Semaphore::new(n)));
         HttpClient { client: Client::new(guard, agent), slots, lookups }
     }
 
-    /// Whether an address is one that could be asked, as far as can be said without looking its host up.
+    /// Whether a URL may be requested, as far as can be decided without a host look-up.
     pub fn is_permitted_url(&self, get: &Get) -> bool {
         self.client.is_permitted_url(get)
     }
@@ -47,31 +47,31 @@ impl HttpClient {
     /// Sends a request.
     ///
     /// # Errors
-    /// Those of the client; too many requests under way count as no answer in time.
+    /// Errors of the client; [`FetchError::TimedOut`] if there are too many requests in progress.
     pub async fn send(&self, get: Get) -> Result<Response, FetchError> {
-        self.waiting(&self.slots, move |client| client.send(&get)).await
+        self.with_slot(&self.slots, move |client| client.send(&get)).await
     }
 
-    /// Whether an address may be asked; its host is looked up.
+    /// Checks whether a URL may be requested. Looks up its host.
     ///
     /// # Errors
-    /// Why it may not.
+    /// The reason why the URL is refused.
     pub async fn check(&self, get: Get) -> Result<(), FetchError> {
-        self.waiting(&self.lookups, move |client| client.check(&get)).await
+        self.with_slot(&self.lookups, move |client| client.check(&get)).await
     }
 
-    async fn waiting<T: Send + 'static>(
+    async fn with_slot<T: Send + 'static>(
         &self,
         slots: &Arc<Semaphore>,
         f: impl FnOnce(&Client) -> Result<T, FetchError> + Send + 'static,
     ) -> Result<T, FetchError> {
-        let turn = tokio::time::timeout(TURN, Arc::clone(slots).acquire_owned()).await;
-        let turn = turn.ok().and_then(Result::ok).ok_or(FetchError::TimedOut)?;
+        let permit = tokio::time::timeout(SLOT_TIMEOUT, Arc::clone(slots).acquire_owned()).await;
+        let permit = permit.ok().and_then(Result::ok).ok_or(FetchError::TimedOut)?;
         let client = self.client.clone();
-        // The turn ends with the work, also when nobody waits for the work any longer.
+        // The slot is released when the work ends, even if the caller no longer waits.
         let work = move || {
             let result = f(&client);
-            drop(turn);
+            drop(permit);
             result
         };
         let done = tokio::task::spawn_blocking(work).await;
@@ -79,7 +79,7 @@ impl HttpClient {
     }
 }
 
-/// The site's own addresses, which a request may reach wherever they lead.
+/// The site's own origins, which requests may always reach.
 pub fn own(settings: &Settings) -> Vec<Allowed> {
     ["home", "siteurl"].iter().filter_map(|name| Allowed::origin_of(settings.option(name))).collect()
 }

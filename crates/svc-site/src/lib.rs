@@ -26,7 +26,7 @@ pub mod sanitize;
 pub mod schedule;
 pub mod settings;
 pub mod site;
-pub mod stored_arrays;
+pub(crate) mod stored_arrays;
 pub mod templates;
 pub mod terms;
 pub mod theme;

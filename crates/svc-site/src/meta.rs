@@ -1,7 +1,8 @@
-//! Registered meta: which stored values the interface shows, in which shape, and who may change them.
+//! Registered meta: which stored values are part of the REST API, their schema, and who may change them.
 //!
-//! A registration says the stored key, the public name, the type, and whether one value or a list is kept. Reading goes
-//! from stored texts to JSON by the schema, writing the other way; values that are not registered are never shown.
+//! A registration has the stored key, the public name, the schema, and whether the field has one value or a list.
+//! Reading converts stored texts to JSON by the schema; writing does the reverse. Unregistered values are never
+//! returned.
 
 use std::sync::Arc;
 
@@ -13,48 +14,48 @@ use svc_store::{Meta, MetaKind, StoredText, Tx};
 
 use crate::{SiteResult, errors::posts as errors};
 
-/// How a registered value is guarded beyond the right to edit its object.
+/// Write protection of a registered field beyond the permission to edit its object.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum MetaGuard {
-    /// Whoever may edit the object, unless the key begins with `_`: those are protected and refused to all.
+    /// Anyone who may edit the object, unless the key begins with `_`: such keys are protected and cannot be written.
     #[default]
     ByKey,
-    /// Those with this capability.
+    /// Users with this capability.
     Capability(String),
-    /// Whoever may edit the object, whatever the key begins with.
+    /// Anyone who may edit the object, even if the key begins with `_`.
     Editors,
 }
 
-/// A registration of meta. Build it with [`MetaField::new`] and the methods that set the rest.
+/// A registered meta field. Build it with [`MetaField::new`] and the builder methods.
 #[derive(Clone, Debug)]
 pub struct MetaField {
-    /// Key as stored.
+    /// The stored key.
     pub key: String,
-    /// Name in the interface.
+    /// The name in the REST API.
     pub name: String,
     /// One value (true) or a list of values.
     pub single: bool,
-    /// Value shown when none is stored.
+    /// The value if none is stored.
     pub default: Value,
-    /// Whether the default was registered, and is not just what the type or the schema implies.
+    /// Whether the default was registered explicitly, not derived from the type or the schema.
     has_default: bool,
-    /// Whether the schema has a default of its own.
+    /// Whether the schema has its own default.
     has_schema_default: bool,
-    /// Kept with revisions.
+    /// Stored with revisions.
     pub revisions: bool,
     /// Who may write.
     pub guard: MetaGuard,
-    /// Cleans a text before it is stored.
+    /// Sanitizes a text before it is stored.
     pub sanitize: Option<fn(&str) -> String>,
-    /// Schema of one value, as source.
+    /// Source of the schema of one value.
     item_source: Value,
-    /// Schema of one value.
+    /// The schema of one value.
     item: Schema,
-    /// Schema of the member: of the value, or of the list.
+    /// The schema of the field: of the value, or of the list.
     whole: Schema,
 }
 
-/// What a value of a type is when nothing, or the empty text, is stored.
+/// The value of a type if nothing or the empty text is stored.
 fn empty_of(kind: &str) -> Value {
     match kind {
         "integer" | "number" => json!(0),
@@ -65,7 +66,7 @@ fn empty_of(kind: &str) -> Value {
 }
 
 impl MetaField {
-    /// A single value of this type (`string`, `integer`, `number`, `boolean`, `array`, `object`), shown under its key.
+    /// A single value of this type (`string`, `integer`, `number`, `boolean`, `array`, `object`). Its name is the key.
     pub fn new(key: &str, kind: &str) -> Self {
         let item_source = json!({"type": kind, "title": "", "description": "", "default": empty_of(kind)});
         MetaField {
@@ -92,7 +93,7 @@ impl MetaField {
         self
     }
 
-    /// The first stored value as text, else the registered default; nothing for lists and maps, which are no text.
+    /// The first stored value as text, or the registered default; `None` for arrays and objects.
     pub fn text(&self, stored: &Meta) -> Option<String> {
         if matches!(self.item_source["type"].as_str(), Some("array" | "object")) {
             return None;
@@ -104,32 +105,33 @@ impl MetaField {
         })
     }
 
-    /// Keeps a list of values instead of one.
+    /// Makes the field a list of values.
     pub fn list(mut self) -> Self {
         self.single = false;
         self.compile()
     }
 
-    /// Says what it is, in the schema.
+    /// Sets the description in the schema.
     pub fn describe(self, text: &str) -> Self {
         self.schema(json!({"description": text}))
     }
 
-    /// The value when none is stored; a list holds it once. A default in the schema is still what the schema shows.
+    /// Sets the value if none is stored; for a list, its only entry. A default in the schema remains the documented
+    /// one.
     pub fn default(mut self, value: Value) -> Self {
         self.default = value.clone();
         self.has_default = true;
         if self.has_schema_default { self } else { self.with_keywords(json!({"default": value})) }
     }
 
-    /// Shows it under another name.
+    /// Sets the name in the REST API.
     pub fn named(mut self, name: &str) -> Self {
         name.clone_into(&mut self.name);
         self
     }
 
-    /// Adds keywords to the schema of one value, over those there. A default among them is the value of a single field of
-    /// which nothing is stored, unless [`MetaField::default`] sets another one.
+    /// Adds keywords to the schema of one value and replaces existing ones. A default among them is the value of a
+    /// single field if none is stored, unless [`MetaField::default`] sets another one.
     pub fn schema(mut self, keywords: Value) -> Self {
         if let Some(default) = keywords.get("default").filter(|default| !default.is_null()) {
             self.has_schema_default = true;
@@ -147,36 +149,36 @@ impl MetaField {
         self.compile()
     }
 
-    /// Says who may write it.
+    /// Restricts writing to users with a capability.
     pub fn guarded_by(mut self, capability: &str) -> Self {
         self.guard = MetaGuard::Capability(capability.to_owned());
         self
     }
 
-    /// Lets whoever may edit the object write it, though its key is protected.
+    /// Allows anyone who may edit the object to write the field, even if its key is protected.
     pub fn for_editors(mut self) -> Self {
         self.guard = MetaGuard::Editors;
         self
     }
 
-    /// Cleans texts before they are stored.
+    /// Sanitizes texts before they are stored.
     pub fn sanitized_by(mut self, clean: fn(&str) -> String) -> Self {
         self.sanitize = Some(clean);
         self
     }
 
-    /// Keeps it with revisions.
+    /// Stores the field with revisions.
     pub fn with_revisions(mut self) -> Self {
         self.revisions = true;
         self
     }
 
-    /// Schema of one value.
+    /// The schema of one value.
     pub fn item(&self) -> &Schema {
         &self.item
     }
 
-    /// Schema of the member, as OPTIONS shows it.
+    /// The schema of the field, as returned by OPTIONS.
     pub fn source(&self) -> Value {
         self.whole.source().clone()
     }
@@ -186,28 +188,28 @@ impl MetaField {
         self.item_source["type"].as_str().unwrap_or("string")
     }
 
-    /// The member's value of an object with these stored values.
+    /// The field's value for an object with these stored values.
     pub fn read(&self, stored: &Meta) -> Value {
         let values = stored.all(&self.key);
         if self.single {
-            values.first().map_or_else(|| self.shown(self.default.clone()), |stored| self.value_of(stored))
+            values.first().map_or_else(|| self.conform(self.default.clone()), |stored| self.value_of(stored))
         } else if values.is_empty() && self.has_default {
-            Value::Array(vec![self.shown(self.default.clone())])
+            Value::Array(vec![self.conform(self.default.clone())])
         } else {
             values.iter().map(|stored| self.value_of(stored)).collect()
         }
     }
 
-    /// A stored value as one of the schema; null when it does not fit.
+    /// Converts a stored value by the schema; null if it does not match.
     pub fn value_of(&self, stored: &StoredText) -> Value {
         if stored.is_empty() && matches!(self.kind(), "integer" | "number" | "boolean") {
             return empty_of(self.kind());
         }
-        self.shown(stored.json())
+        self.conform(stored.json())
     }
 
-    /// A value as the schema has it; null when it does not fit.
-    fn shown(&self, value: Value) -> Value {
+    /// Converts a value by the schema; null if it does not match.
+    fn conform(&self, value: Value) -> Value {
         if self.item.validate(&value, "").is_err() {
             return Value::Null;
         }
@@ -215,15 +217,15 @@ impl MetaField {
     }
 }
 
-/// All registered meta, by kind of object (`post`, `term`, `user`, `comment`) and subtype (a post type, a taxonomy).
+/// All registered meta, by object type (`post`, `term`, `user`, `comment`) and subtype (a post type, a taxonomy).
 #[derive(Clone, Debug, Default)]
 pub struct MetaRegistry {
     by_kind: IndexMap<(String, String), IndexMap<String, Arc<MetaField>>>,
 }
 
 impl MetaRegistry {
-    /// Registers meta for a subtype, or with an empty subtype for all objects of the kind. A later registration of the
-    /// same key replaces the earlier one.
+    /// Registers a field for a subtype, or for all objects of the type if the subtype is empty. A later registration of
+    /// the same key replaces the earlier one.
     pub fn register(&mut self, kind: &str, subtype: &str, field: MetaField) {
         self.by_kind
             .entry((kind.to_owned(), subtype.to_owned()))
@@ -231,12 +233,12 @@ impl MetaRegistry {
             .insert(field.key.clone(), Arc::new(field));
     }
 
-    /// Whether a key, of all objects of a kind, is for whoever may edit them.
-    pub fn is_for_editors(&self, kind: &str, key: &str) -> bool {
+    /// Whether a key of all objects of a type may be written by anyone who may edit the object.
+    pub(crate) fn is_for_editors(&self, kind: &str, key: &str) -> bool {
         self.fields(kind, "").any(|field| field.key == key && field.guard == MetaGuard::Editors)
     }
 
-    /// What is registered for objects of this subtype: what all have, then its own.
+    /// The fields of this subtype: those of all objects first, then its own.
     pub fn fields(&self, kind: &str, subtype: &str) -> impl Iterator<Item = &Arc<MetaField>> {
         let of = |subtype: &str| self.by_kind.get(&(kind.to_owned(), subtype.to_owned()));
         let own = if subtype.is_empty() { None } else { of(subtype) };
@@ -244,11 +246,11 @@ impl MetaRegistry {
     }
 }
 
-/// Who may write which stored key.
+/// Permissions to write stored keys.
 pub struct MetaRights<'a> {
-    /// May add to or change the values of a key.
+    /// Whether the caller may add or change values of a key.
     pub edit: &'a dyn Fn(&str) -> bool,
-    /// May remove the values of a key.
+    /// Whether the caller may delete the values of a key.
     pub delete: &'a dyn Fn(&str) -> bool,
 }
 
@@ -256,31 +258,32 @@ pub struct MetaRights<'a> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MetaChange {
     key: String,
-    what: MetaOwnerKind,
+    rows: RowChange,
 }
 
-/// What becomes of the rows of a key.
+/// The change to the rows of a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum MetaOwnerKind {
-    /// They go.
+enum RowChange {
+    /// Delete all rows.
     Cleared,
-    /// There is one.
+    /// Store a single row.
     Set(StoredText),
-    /// Rows with the first values are deleted, and rows with the others added; what is in neither stays in its place.
+    /// Delete rows with the first values, and insert rows with the second ones. Other rows are not changed.
     Rows(Vec<StoredText>, Vec<StoredText>),
 }
 
-impl MetaOwnerKind {
-    /// From these stored rows to the wanted ones. A value that one row has, is that row, however often it is wanted.
+impl RowChange {
+    /// The change from the stored rows to the new values. A value stored in exactly one row keeps that row, however
+    /// often it is listed.
     fn rows(now: &[StoredText], wanted: Vec<StoredText>) -> Self {
-        let stays = |text: &StoredText| now.iter().filter(|stored| *stored == text).count() == 1;
-        let gone = now.iter().filter(|text| !(wanted.contains(text) && stays(text))).cloned().collect();
-        MetaOwnerKind::Rows(gone, wanted.into_iter().filter(|text| !stays(text)).collect())
+        let is_unique = |text: &StoredText| now.iter().filter(|stored| *stored == text).count() == 1;
+        let removed = now.iter().filter(|text| !(wanted.contains(text) && is_unique(text))).cloned().collect();
+        RowChange::Rows(removed, wanted.into_iter().filter(|text| !is_unique(text)).collect())
     }
 }
 
 impl MetaField {
-    /// Whether the registration lets this caller write; `None` leaves it to the rule about keys.
+    /// Whether the registration allows the caller to write; `None` if the key decides.
     fn guard_allows(&self, caller: &Caller) -> Option<bool> {
         match &self.guard {
             MetaGuard::ByKey | MetaGuard::Editors => None,
@@ -288,7 +291,7 @@ impl MetaField {
         }
     }
 
-    /// One value of the REST API as it is stored.
+    /// Converts a value of the REST API to its stored form.
     fn stored(&self, value: Value) -> StoredText {
         let value = match (self.sanitize, value) {
             (Some(clean), Value::String(text)) => Value::String(clean(&text)),
@@ -297,10 +300,10 @@ impl MetaField {
         StoredText::of(value)
     }
 
-    /// A value that the interface can show: stored texts that do not fit the schema must not be lost unseen.
+    /// Whether all stored values match the schema: values that the REST API cannot show must not be deleted unseen.
     ///
-    /// Where nothing is stored, the empty text stands for it unless a default was registered, and that is no number and
-    /// no truth value: the peer refuses to take such a value away.
+    /// If nothing is stored and no default was registered, the empty text is checked instead. It is not a valid number
+    /// or boolean, so resetting such a field fails, as in WordPress.
     fn is_intact(&self, stored: &[StoredText]) -> bool {
         if stored.is_empty() && !self.has_default {
             return match self.kind() {
@@ -314,12 +317,12 @@ impl MetaField {
 }
 
 impl MetaRegistry {
-    /// What a request's member `meta` changes. Null takes a value away; names that are not registered are passed over,
-    /// as are values that are stored already.
+    /// The changes that the request field `meta` makes. Null deletes a value. Unregistered names and unchanged values
+    /// are ignored.
     ///
     /// # Errors
-    /// `rest_cannot_update` and `rest_cannot_delete` (403), `rest_invalid_stored_value` (500), and those of the schema
-    /// with status 400 for a value that does not fit.
+    /// `rest_cannot_update` and `rest_cannot_delete` (403), `rest_invalid_stored_value` (500), and schema errors (400)
+    /// for invalid values.
     pub fn changes(
         &self,
         kind: &str,
@@ -344,7 +347,7 @@ impl MetaRegistry {
 }
 
 impl MetaField {
-    /// What a member of the request changes of the stored values; nothing when they are the same.
+    /// The change that a request makes to the stored values; `None` if they are equal.
     fn change(
         &self,
         value: &Value,
@@ -352,7 +355,7 @@ impl MetaField {
         may: impl Fn(&dyn Fn(&str) -> bool) -> bool,
         rights: &MetaRights<'_>,
     ) -> Result<Option<MetaChange>, Error> {
-        let change = |what| Some(MetaChange { key: self.key.clone(), what });
+        let change = |rows| Some(MetaChange { key: self.key.clone(), rows });
         if value.is_null() || (!self.single && value.as_array().is_some_and(Vec::is_empty)) {
             if value.is_null() && self.single && !self.is_intact(now) {
                 return Err(errors::invalid_stored_meta(&self.name));
@@ -360,7 +363,7 @@ impl MetaField {
             if !may(rights.delete) {
                 return Err(errors::cannot_delete_meta(&self.name));
             }
-            return Ok(if now.is_empty() { None } else { change(MetaOwnerKind::Cleared) });
+            return Ok(if now.is_empty() { None } else { change(RowChange::Cleared) });
         }
         let has_null = match value {
             Value::Array(values) => values.iter().any(Value::is_null),
@@ -368,7 +371,7 @@ impl MetaField {
             _ => false,
         };
         if !self.single && has_null {
-            // Null takes values away, and a list cannot say which.
+            // Null deletes a value, but a list does not identify which one.
             return Err(errors::invalid_stored_meta(&self.name));
         }
         let mut values = self.texts_of(value)?;
@@ -379,15 +382,15 @@ impl MetaField {
             return Err(errors::cannot_update_meta(&self.name));
         }
         Ok(match values.pop() {
-            Some(value) if self.single => change(MetaOwnerKind::Set(value)),
+            Some(value) if self.single => change(RowChange::Set(value)),
             last => {
                 values.extend(last);
-                change(MetaOwnerKind::rows(now, values))
+                change(RowChange::rows(now, values))
             }
         })
     }
 
-    /// The stored texts of a member of the request.
+    /// The stored texts of a request field.
     fn texts_of(&self, value: &Value) -> Result<Vec<StoredText>, Error> {
         let param = format!("meta.{}", self.name);
         let schema = &self.whole;
@@ -404,18 +407,19 @@ impl MetaField {
     }
 }
 
-/// Stores changes of an object's meta: of lists only what differs, so that rows that stay keep their place.
+/// Stores changes of an object's meta. Only the differing rows of lists are written, so unchanged rows keep their
+/// order.
 pub fn store(tx: &mut Tx, kind: MetaKind, id: i64, changes: &[MetaChange]) -> SiteResult<()> {
-    for MetaChange { key, what } in changes {
-        match what {
-            MetaOwnerKind::Cleared => {
+    for MetaChange { key, rows } in changes {
+        match rows {
+            RowChange::Cleared => {
                 svc_store::meta::delete(tx, kind, id, key, None)?;
             }
-            MetaOwnerKind::Set(value) => {
+            RowChange::Set(value) => {
                 svc_store::meta::update(tx, kind, id, key, value)?;
             }
-            MetaOwnerKind::Rows(gone, added) => {
-                for value in gone {
+            RowChange::Rows(removed, added) => {
+                for value in removed {
                     svc_store::meta::delete(tx, kind, id, key, Some(value))?;
                 }
                 if !added.is_empty() {

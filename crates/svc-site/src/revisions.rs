@@ -1,4 +1,4 @@
-//! Keeps what posts were: a revision with every change, and autosaves in between.
+//! Revisions and autosaves of posts.
 
 use std::collections::HashMap;
 
@@ -16,31 +16,31 @@ use svc_store::{
 
 use crate::{Access, Settings, Site, SiteResult, meta::MetaRights, sanitize};
 
-/// Whether this site keeps revisions of posts of this type.
+/// Whether revisions are stored for posts of this type.
 pub fn keeps(site: &Site, post_type: &PostType) -> bool {
     site.revisions_kept != Some(0) && post_type.supports("revisions")
 }
 
-/// Keys of the meta that goes with revisions.
-fn kept_keys<'a>(site: &'a Site, post_type: &PostType) -> Vec<&'a str> {
+/// Keys of the meta that is stored with revisions.
+fn meta_keys<'a>(site: &'a Site, post_type: &PostType) -> Vec<&'a str> {
     site.meta.fields("post", &post_type.name).filter(|f| f.revisions).map(|f| f.key.as_str()).collect()
 }
 
-/// Keeps the texts as a revision, with the meta that goes with revisions: the first time a post is changed, and whenever
-/// they differ, in more than white space, from those of the latest one. Then the oldest ones beyond the site's limit go.
+/// Stores a revision of the texts and of the meta with revisions, if a post has none yet or differs from the latest one
+/// in more than white space. Then deletes the oldest revisions beyond the site's limit.
 pub fn revise(tx: &mut Tx, site: &Site, post_type: &PostType, row: &Post, author: UserId) -> SiteResult<()> {
     if !keeps(site, post_type) || row.status == "auto-draft" {
         return Ok(());
     }
-    let keys = kept_keys(site, post_type);
+    let keys = meta_keys(site, post_type);
     let latest = posts::latest_revision(tx, row.id)?;
     let mut numbers = vec![row.id.0];
     numbers.extend(latest.iter().map(|l| l.id.0));
     let meta = if keys.is_empty() { HashMap::new() } else { meta::load(tx, MetaKind::Post, &numbers)? };
-    let kept = |id: PostId, key: &str| meta.get(&id.0).map_or(&[][..], |m| m.all(key));
+    let values = |id: PostId, key: &str| meta.get(&id.0).map_or(&[][..], |m| m.all(key));
     if let Some(latest) = &latest
         && texts(latest).iter().zip(texts(row)).all(|(then, now)| is_same(then, now))
-        && keys.iter().all(|key| kept(latest.id, key) == kept(row.id, key))
+        && keys.iter().all(|key| values(latest.id, key) == values(row.id, key))
     {
         return Ok(());
     }
@@ -57,7 +57,7 @@ pub fn revise(tx: &mut Tx, site: &Site, post_type: &PostType, row: &Post, author
     };
     let id = insert(tx, site, &revision)?;
     let rows: Vec<(&str, &StoredText)> =
-        keys.iter().flat_map(|key| kept(row.id, key).iter().map(move |value| (*key, value))).collect();
+        keys.iter().flat_map(|key| values(row.id, key).iter().map(move |value| (*key, value))).collect();
     if !rows.is_empty() {
         meta::add_many(tx, MetaKind::Post, id.0, &rows)?;
     }
@@ -67,7 +67,7 @@ pub fn revise(tx: &mut Tx, site: &Site, post_type: &PostType, row: &Post, author
     Ok(())
 }
 
-/// A revision of a post with nothing in it. `kind` stands in its slug.
+/// An empty revision of a post. `kind` is part of its slug.
 fn blank(parent: PostId, kind: &str) -> Post {
     Post {
         status: "inherit".to_owned(),
@@ -91,12 +91,12 @@ fn texts(post: &Post) -> [&str; 3] {
     [&post.title, &post.content, &post.excerpt]
 }
 
-/// Whether two texts differ in nothing but the amount of white space. Source: `normalize_whitespace`.
+/// Whether two texts differ only in the amount of white space. Source: `normalize_whitespace`.
 fn is_same(a: &str, b: &str) -> bool {
     a == b || normalized(a).eq(normalized(b))
 }
 
-/// Runs of spaces and tabs as one space, runs of line ends as one, nothing at the ends.
+/// Collapses runs of spaces and tabs to one space and runs of line ends to one, and trims both ends.
 fn normalized(text: &str) -> impl Iterator<Item = char> {
     let mut last = None;
     text.trim_matches([' ', '\t', '\n', '\r', '\0', '\x0B']).chars().filter_map(move |c| {
@@ -111,38 +111,44 @@ fn normalized(text: &str) -> impl Iterator<Item = char> {
     })
 }
 
-/// What an editor has typed; `None` is what he has not touched.
+/// The fields of an autosave; `None` for fields that were not edited.
 #[derive(Clone, Debug, Default)]
 pub struct Typed {
+    /// Edited title.
     pub title: Option<String>,
+    /// Edited content.
     pub content: Option<String>,
+    /// Edited excerpt.
     pub excerpt: Option<String>,
+    /// Edited meta fields by name.
     pub meta: Option<Value>,
 }
 
 impl Typed {
-    /// Texts that are empty.
+    /// Empty texts.
     pub fn nothing(meta: Option<Value>) -> Self {
         let empty = Some(String::new());
         Typed { title: empty.clone(), content: empty.clone(), excerpt: empty, meta }
     }
 }
 
-/// Who types, and when.
+/// The author of an autosave and its time.
 pub struct Editor<'a> {
+    /// The user.
     pub caller: &'a Caller,
+    /// Whether the user may use any HTML.
     pub unfiltered_html: bool,
-    /// The present moment in UTC.
+    /// Current time in UTC.
     pub now: chrono::NaiveDateTime,
 }
 
-/// Keeps what an editor has typed beside the post: in the autosave that he has, or a new one. What is no different from
-/// the post leaves the autosave that is there as it is. Gives the autosave's id.
+/// Stores edited texts in the user's autosave of a post, which is created if needed, and returns its id. An autosave
+/// that equals the post is not stored.
 ///
-/// Source: recorded answers of `wp_create_post_autosave`'s route.
+/// Source: recorded responses of the route for `wp_create_post_autosave`.
 ///
 /// # Errors
-/// Those of the meta's rules; those of the store.
+/// Errors of the meta rules; errors of the store.
 pub fn autosave(
     tx: &mut Tx,
     site: &Site,
@@ -181,9 +187,9 @@ pub fn autosave(
     (row.modified, row.modified_gmt) = (row.date, row.date_gmt);
     if is_new {
         row.id = insert(tx, site, &row)?;
-        let kept = site.meta.fields("post", &post.post_type).filter(|f| f.revisions);
+        let fields = site.meta.fields("post", &post.post_type).filter(|f| f.revisions);
         let rows: Vec<(&str, &StoredText)> =
-            kept.flat_map(|f| of_post.all(&f.key).iter().map(move |value| (f.key.as_str(), value))).collect();
+            fields.flat_map(|f| of_post.all(&f.key).iter().map(move |value| (f.key.as_str(), value))).collect();
         if !rows.is_empty() {
             meta::add_many(tx, MetaKind::Post, row.id.0, &rows)?;
         }
@@ -196,7 +202,7 @@ pub fn autosave(
     Ok(row.id)
 }
 
-/// What was typed of the meta that goes with revisions, against what is stored. Null is what was not touched.
+/// Changes to the meta that is stored with revisions, compared with the stored values. Null means not edited.
 fn meta_changes(
     tx: &mut Tx,
     site: &Site,
@@ -206,12 +212,12 @@ fn meta_changes(
     editor: &Editor<'_>,
     stored: &Meta,
 ) -> SiteResult<Vec<crate::meta::MetaChange>> {
-    let Some(Value::Object(given)) = &typed.meta else { return Ok(Vec::new()) };
-    let kept = site.meta.fields("post", &post.post_type).filter(|f| f.revisions);
-    let wanted: Map<String, Value> = kept
-        .filter_map(|f| Some((f.name.clone(), given.get(&f.name).filter(|value| !value.is_null())?.clone())))
+    let Some(Value::Object(edited)) = &typed.meta else { return Ok(Vec::new()) };
+    let fields = site.meta.fields("post", &post.post_type).filter(|f| f.revisions);
+    let edited_fields: Map<String, Value> = fields
+        .filter_map(|f| Some((f.name.clone(), edited.get(&f.name).filter(|value| !value.is_null())?.clone())))
         .collect();
-    if wanted.is_empty() {
+    if edited_fields.is_empty() {
         return Ok(Vec::new());
     }
     let access = Access::of_posts(site, settings, tx, std::slice::from_ref(post))?;
@@ -220,7 +226,7 @@ fn meta_changes(
             && editor.caller.can(cap, Object::Meta(svc_auth::caps::MetaKind::Post, post.id.0, key), &access)
     };
     let rights = MetaRights { edit: &|key| may("edit_post_meta", key), delete: &|key| may("delete_post_meta", key) };
-    Ok(site.meta.changes("post", &post.post_type, stored, &Value::Object(wanted), &rights, editor.caller)?)
+    Ok(site.meta.changes("post", &post.post_type, stored, &Value::Object(edited_fields), &rights, editor.caller)?)
 }
 
 #[cfg(test)]
@@ -228,7 +234,7 @@ mod tests {
     use super::is_same;
 
     #[test]
-    fn the_amount_of_white_space_makes_no_difference() {
+    fn the_amount_of_white_space_is_ignored() {
         for (a, b, same) in [
             ("a b", "a  \tb", true),
             ("a\nb", "a\r\n\n\rb", true),

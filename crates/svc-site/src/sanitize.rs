@@ -1,33 +1,33 @@
-//! Text of the site on its way into the store, and the options that decide how it is shown.
+//! Sanitizes text before it is stored, and the options for rendering it.
 
 use svc_content::{RenderContext, links, save};
 use svc_store::{StoredText, options::Options};
 
 use crate::{Settings, urls::Urls};
 
-/// What links of strangers are marked with.
-pub const STRANGERS: &str = "nofollow ugc";
+/// The `rel` attribute of links in comments.
+pub(crate) const STRANGERS: &str = "nofollow ugc";
 
-/// What options say about texts.
+/// Options for rendering text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TextOptions {
-    /// Smilies become pictures.
+    /// Whether smilies are replaced by images.
     pub smilies: bool,
-    /// Address of the folder with these pictures, with a slash at its end.
+    /// URL of the folder with these images, with a trailing slash.
     pub smilies_url: String,
-    /// The site's own host, with its port.
+    /// The site's host, with its port.
     pub own_host: String,
 }
 
 impl TextOptions {
-    /// Renders text in this context as these options require.
+    /// Applies these options to a render context.
     pub fn apply<'r>(&'r self, context: &mut RenderContext<'r>) {
         context.smilies = self.smilies;
         context.smilies_url = &self.smilies_url;
         context.own_host = &self.own_host;
     }
 
-    /// As these options say.
+    /// Reads the options.
     pub fn new(options: &Options, urls: &Urls) -> Self {
         let option = |name: &str| options.get(name).map_or("", StoredText::text);
         TextOptions {
@@ -38,57 +38,57 @@ impl TextOptions {
     }
 }
 
-/// The host of an address, with its port.
+/// The host of a URL, with its port.
 pub fn host(address: &str) -> &str {
     let rest = address.split_once("://").map_or(address, |(_, rest)| rest);
-    let place = rest.split(['/', '?', '#']).next().unwrap_or_default();
-    match place.rsplit_once(':') {
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    match authority.rsplit_once(':') {
         Some((host, port)) if port.bytes().all(|b| b.is_ascii_digit()) => host,
-        _ => place,
+        _ => authority,
     }
 }
 
-/// A title as it is stored. `filtered` is for those who may not use any HTML.
+/// Sanitizes a title. `filtered` is for users who may not use any HTML.
 pub fn title(text: &str, filtered: bool) -> String {
     save::title(text, filtered)
 }
 
-/// Content as it is stored.
+/// Sanitizes content.
 pub fn content(text: &str, filtered: bool) -> String {
     save::content(text, filtered)
 }
 
-/// An excerpt as it is stored.
+/// Sanitizes an excerpt.
 pub fn excerpt(text: &str, filtered: bool) -> String {
     save::excerpt(text, filtered)
 }
 
-/// A comment as it is stored: links of strangers lend no weight.
+/// Sanitizes a comment. Links get the attribute `rel="nofollow ugc"`.
 pub fn comment(settings: &Settings, text: &str, filtered: bool) -> String {
     links::add_rel(&save::comment_content(text, filtered), STRANGERS, host(settings.option("home")))
 }
 
-/// The address of somebody's own page as it is stored.
+/// Sanitizes the URL of a user's website.
 pub fn address(text: &str) -> String {
     save::author_url(text)
 }
 
-/// A term's name as it is stored.
+/// Sanitizes a term's name.
 pub fn term_name(text: &str) -> String {
     save::term_name(text)
 }
 
-/// A term's description as it is stored.
+/// Sanitizes a term's description.
 pub fn term_description(text: &str) -> String {
     save::term_description(text)
 }
 
-/// A name of a user as it is stored: as that of a term.
-pub fn user_name(text: &str) -> String {
+/// Sanitizes a user's name, like a term's.
+pub(crate) fn user_name(text: &str) -> String {
     save::term_name(text)
 }
 
-/// What a user says of himself, as it is stored: the little HTML that anybody may use.
+/// Sanitizes a user's biography with the basic set of HTML elements.
 pub fn user_description(text: &str) -> String {
     save::user_description(text)
 }

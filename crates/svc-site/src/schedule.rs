@@ -1,6 +1,6 @@
-//! Posts that are to be published at a later time, when that time comes.
+//! Publishes scheduled posts when they are due.
 //!
-//! Here is what happens to them; who looks, and when, is the server's business.
+//! The server decides when to check for due posts.
 
 use std::sync::Arc;
 
@@ -11,30 +11,30 @@ use svc_store::{posts, terms};
 
 use crate::{Site, revisions::revise};
 
-/// Most posts that one round publishes: the others wait for the next, which follows at once.
-const ROUND: u64 = 50;
+/// Maximum number of posts published per run; the next run follows immediately.
+const MAX_PER_RUN: u64 = 50;
 
-/// What a round did.
+/// Result of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PublishRun {
-    /// How many posts it published.
+    /// Number of published posts.
     pub published: usize,
-    /// When the next post is to be published, in UTC; past when more are waiting.
+    /// When the next post is due, in UTC; in the past if more posts are due.
     pub next: Option<NaiveDateTime>,
 }
 
-/// Publishes the posts whose time has come by `now` (UTC), earliest first, and says when to look again. Another process
-/// may do the same at the same time: each post is published once.
+/// Publishes posts that are due at `now` (UTC), earliest first, and returns when to run again. Other processes may do
+/// the same concurrently: each post is published once.
 ///
-/// Nothing but the status changes; its terms are counted anew, and what the post is becomes a revision unless it is one
-/// already. Source: recorded results of `check_and_publish_future_post`.
+/// Only the status changes. Terms are recounted, and a revision is stored unless the latest one is equal. Source:
+/// recorded results of `check_and_publish_future_post`.
 ///
 /// # Errors
-/// Those of the store; posts published before the failure stay so.
+/// Errors of the store; posts published before the failure remain published.
 pub async fn publish_due(site: &Arc<Site>, now: NaiveDateTime) -> Result<PublishRun, Error> {
     let types: Vec<&str> = site.types.iter().map(|t| t.name.as_str()).collect();
     let mut published = 0;
-    for id in site.read(|db| Ok(posts::due(db, &types, now, ROUND)?))? {
+    for id in site.read(|db| Ok(posts::due(db, &types, now, MAX_PER_RUN)?))? {
         if publish(site, id, now).await? {
             published += 1;
         }
@@ -43,7 +43,7 @@ pub async fn publish_due(site: &Arc<Site>, now: NaiveDateTime) -> Result<Publish
     Ok(PublishRun { published, next })
 }
 
-/// Each post is a transaction of its own, so that writers in between need not wait for all.
+/// Each post has its own transaction, so that other writers do not wait for all of them.
 async fn publish(site: &Arc<Site>, id: PostId, now: NaiveDateTime) -> Result<bool, Error> {
     let shared = Arc::clone(site);
     let write = move |tx: &mut svc_store::Tx| {

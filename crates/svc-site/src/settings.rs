@@ -1,4 +1,4 @@
-//! The site's options, understood: parsed once per change, shared by all requests in between.
+//! The site's options, parsed once per change and shared by all requests.
 
 use std::{
     collections::HashSet,
@@ -12,30 +12,30 @@ use svc_store::{StoredText, options::Options};
 
 use crate::{TimeZone, menus::assignments::MenuAssignments, sanitize::TextOptions, urls::Urls};
 
-/// What requests ask of the options.
+/// Parsed options.
 pub struct Settings {
-    /// The options read with every request, as stored.
+    /// The autoloaded options as stored.
     pub options: Arc<Options>,
     /// The site's time zone.
     pub zone: TimeZone,
-    /// Addresses.
+    /// Generates URLs.
     pub urls: Urls,
-    /// Posts that stay on top.
+    /// Ids of sticky posts.
     pub sticky: HashSet<PostId>,
-    /// The same, in the order of the option.
+    /// Ids of sticky posts in the order of the option.
     pub sticky_list: Vec<PostId>,
-    /// Whether new posts take comments: `open` or `closed`.
+    /// Default comment status of new posts: `open` or `closed`.
     pub default_comment_status: String,
-    /// Whether new posts take pings.
+    /// Default ping status of new posts.
     pub default_ping_status: String,
-    /// What is said about texts.
+    /// Options for rendering text.
     pub texts: Arc<TextOptions>,
     roles: OnceLock<Roles>,
     menu_places: OnceLock<MenuAssignments>,
 }
 
 impl Settings {
-    /// Understands these options.
+    /// Parses options.
     pub fn new(options: Arc<Options>, urls: Urls) -> Self {
         let text = |name: &str| options.get(name).map_or("", StoredText::text);
         Settings {
@@ -52,28 +52,28 @@ impl Settings {
         }
     }
 
-    /// The site's roles, as the option `<table prefix>user_roles` has them; the default ones when it has none.
+    /// The site's roles from the option `<table prefix>user_roles`; the default roles if it is not stored.
     pub fn roles(&self, table_prefix: &str) -> &Roles {
         let stored = || self.stored(&format!("{table_prefix}user_roles")).filter(|stored| !stored.is_empty());
         self.roles.get_or_init(|| stored().map(|roles| Roles::from_value(&roles.json())).unwrap_or_default())
     }
 
-    /// Where menus are shown, and which of them get new pages.
+    /// The assignments of menus.
     pub fn menu_places(&self) -> &MenuAssignments {
         self.menu_places.get_or_init(|| MenuAssignments::of(self))
     }
 
-    /// An option as text; empty when there is none.
+    /// An option as text; empty if not stored.
     pub fn option(&self, name: &str) -> &str {
         self.stored(name).map_or("", StoredText::text)
     }
 
-    /// An option's value, when it is stored.
+    /// An option's stored value.
     pub fn stored(&self, name: &str) -> Option<&StoredText> {
         self.options.get(name)
     }
 
-    /// Address of the folder of uploads, without slash at the end.
+    /// URL of the uploads folder, without a trailing slash.
     pub fn uploads_url(&self) -> String {
         match self.option("upload_url_path") {
             "" => self.urls.site.site_url("wp-content/uploads"),
@@ -81,18 +81,18 @@ impl Settings {
         }
     }
 
-    /// Address of the folder of themes, without slash at the end.
+    /// URL of the themes folder, without a trailing slash.
     pub fn themes_url(&self) -> String {
         self.urls.site.site_url("wp-content/themes")
     }
 
-    /// An option as a number.
+    /// An option as an integer.
     pub fn number(&self, name: &str) -> i64 {
         svc_php::numeric::text_to_int(self.option(name))
     }
 }
 
-/// The list that the option `sticky_posts` holds, in its order.
+/// The ids in the option `sticky_posts`, in its order.
 pub fn sticky(stored: Option<&StoredText>) -> Vec<PostId> {
     match stored.map(StoredText::json).unwrap_or_default() {
         Value::Array(ids) => ids.iter().map(svc_php::cast::to_int).map(PostId).collect(),

@@ -1,4 +1,4 @@
-//! The site: its data, what is registered on it, and how the two are read together.
+//! The site: its data, its registrations, and transactions on them.
 
 use std::{
     path::{Path, PathBuf},
@@ -24,14 +24,14 @@ use crate::{
     theme::ThemeCache, urls::Urls, users::preferences::preferences, widgets::sidebar::Sidebar,
 };
 
-/// The present moment in UTC; tests bring their own.
+/// Returns the current time in UTC; tests set their own.
 pub type Clock = fn() -> NaiveDateTime;
 
-/// A site that is open: what its controllers share. Cheap to clone behind its `Arc`.
+/// An open site, shared by all controllers in an `Arc`.
 pub struct Site {
-    /// Its data.
+    /// The database.
     pub store: Store,
-    /// Names that carry the brand.
+    /// Names derived from the brand.
     pub brand: Brand,
     /// Registered post types.
     pub types: PostTypes,
@@ -41,58 +41,59 @@ pub struct Site {
     pub statuses: PostStatuses,
     /// Registered meta.
     pub meta: MetaRegistry,
-    /// Registered block types; those that plugins and the theme bring come beside them.
+    /// Registered block types, without those of plugins and the theme.
     pub blocks: BlockTypes,
-    /// Where the theme shows menus: name and what people call it.
+    /// Menu locations of the theme: name and label.
     pub menu_locations: IndexMap<String, String>,
-    /// Where widgets stand, by name.
+    /// Registered sidebars by id.
     pub sidebars: IndexMap<String, Sidebar>,
-    /// What it is used for: `production`, `staging`, `development` or `local`.
+    /// Environment type: `production`, `staging`, `development` or `local`.
     pub environment: &'static str,
-    /// Changes to generated addresses and routes.
+    /// Hooks that change generated URLs and routes.
     pub url_hooks: svc_discovery::Hooks,
     /// Folder with uploads, themes and plugins.
     pub content_dir: PathBuf,
-    /// Patterns and their categories, beside those of the active theme.
+    /// Registered patterns and pattern categories, without those of the active theme.
     pub patterns: PatternRegistry,
-    /// What code says of the active theme (`custom-logo`, `post-formats` …), over what every theme supports.
+    /// Theme features set in code (`custom-logo`, `post-formats` …), in addition to those that every theme supports.
     pub theme_supports: Map<String, Value>,
-    /// The theme that draws pages when the active one cannot: the folder around its folder, and its name.
+    /// The theme that renders pages if the active theme cannot: its parent folder and its name.
     pub spare_theme: Option<(PathBuf, String)>,
-    /// Widths in pixels of the avatars whose addresses the interface gives.
+    /// Widths in pixels of the avatars in REST responses.
     pub avatar_sizes: Vec<u32>,
-    /// Whether guests may comment through the interface, on sites that do not ask for registration.
+    /// Whether guests may comment over the REST API, on sites that do not require registration.
     pub guests_may_comment: bool,
-    /// Where uploaded files are kept: the folder `uploads` of the content folder, unless set to another store.
+    /// Storage of uploaded files: the folder `uploads` of the content folder unless configured otherwise.
     pub uploads: Storage,
-    /// Further sizes in which images are kept, or others in place of the usual ones.
+    /// Additional image sizes, and replacements of the default ones.
     pub image_sizes: Vec<RegisteredSize>,
-    /// Bounds the images that are worked on at a time.
+    /// Limits the number of images processed at a time.
     pub image_work: Arc<Semaphore>,
-    /// How many revisions of a post are kept; `None` keeps all, zero none.
+    /// Maximum number of revisions per post; `None` for no limit, zero for no revisions.
     pub revisions_kept: Option<u64>,
-    /// Told whenever a post is scheduled, so that whoever publishes them learns of an earlier time.
+    /// Notified when a post is scheduled, so that the scheduler checks for an earlier due time.
     pub scheduled: Notify,
     keys: Option<Keys>,
-    /// Requests to others.
+    /// The HTTP client for outgoing requests.
     pub http_client: HttpClient,
-    /// Address of a directory of plugins, without a slash at its end.
+    /// URL of the plugin directory, without a trailing slash.
     pub directory: Option<String>,
-    /// What is compiled in and can be switched on.
+    /// Compiled-in extensions that can be activated.
     pub extensions: Vec<Arc<dyn Extension>>,
     clock: Clock,
-    /// What the options were understood as, beside the options as they were read.
+    /// The options as read, with the settings parsed from them.
     settings: ArcSwapOption<(Arc<options::Options>, Arc<Settings>)>,
-    /// The settings of the latest state of the store that was seen.
+    /// Settings of the latest data version that was read.
     last_settings: ArcSwapOption<(i64, Arc<Settings>)>,
     address: Option<String>,
     theme: ThemeCache,
     spare: ThemeCache,
-    pub known_blocks: ArcSwapOption<ActiveBlockTypes>,
+    /// Block types of the active plugins and theme.
+    pub(crate) known_blocks: ArcSwapOption<ActiveBlockTypes>,
 }
 
 impl Site {
-    /// A site on this store with the types, taxonomies and statuses that every site has.
+    /// A site with the built-in types, taxonomies and statuses.
     pub fn new(store: Store, brand: Brand, content_dir: &Path) -> Self {
         Site {
             store,
@@ -137,34 +138,34 @@ impl Site {
         self
     }
 
-    /// Signs nonces with these keys.
+    /// Sets the keys that sign nonces.
     pub fn with_keys(mut self, keys: Keys) -> Self {
         self.keys = Some(keys);
         self
     }
 
-    /// A hash that only this site makes, of data that clients send back unchanged (`wp_hash`); empty on a site without keys.
+    /// A keyed hash of data that clients send back unchanged (`wp_hash`); empty on a site without keys.
     pub fn hash(&self, data: &[u8]) -> String {
         self.keys.as_ref().map(|keys| keys.hash(data, Scheme::Auth, Algorithm::Md5)).unwrap_or_default()
     }
 
-    /// A nonce for an action of a user in the session of this token; empty on a site without keys.
+    /// A nonce for an action of a user in the session with this token; empty on a site without keys.
     pub fn nonce(&self, user: UserId, token: &str, action: &str) -> String {
         let Some(keys) = &self.keys else { return String::new() };
         let tick = nonce::tick(self.now().and_utc().timestamp(), nonce::LIFETIME);
         nonce::create(keys, tick, action, nonce::NonceSubject { user, token }).expose().to_owned()
     }
 
-    /// Serves the site at this address (without a slash at its end), whatever address its options hold.
+    /// Serves the site at this URL (without a trailing slash), regardless of its options.
     pub fn at(mut self, address: &str) -> Self {
         self.address = Some(address.to_owned());
         self
     }
 
-    /// Registers what every site has once its post types are known: how patterns are kept in sync, the meta that the core blocks keep, for
-    /// every type whose posts have blocks, meta and revisions, that of notes, and what the editor remembers of its users.
+    /// Registers what depends on the post types: the sync status of patterns, the meta of core blocks for all types
+    /// with editor, meta and revisions, the meta of notes, and the editor preferences of users.
     pub fn finish(&mut self) {
-        let noted: Vec<String> = self
+        let types_with_footnotes: Vec<String> = self
             .types
             .iter()
             .filter(|t| t.show_in_rest && ["editor", "custom-fields", "revisions"].iter().all(|f| t.supports(f)))
@@ -172,38 +173,38 @@ impl Site {
             .collect();
         let sync = MetaField::new("wp_pattern_sync_status", "string");
         self.meta.register("post", "wp_block", sync.schema(serde_json::json!({"enum": ["partial", "unsynced"]})));
-        for post_type in noted {
+        for post_type in types_with_footnotes {
             self.meta.register("post", &post_type, MetaField::new("footnotes", "string").with_revisions());
         }
         match self.store.read(|db| Ok(db.prefix().to_owned())) {
             Ok(prefix) => self.meta.register("user", "", preferences(&prefix)),
-            Err(error) => tracing::error!(%error, "the store cannot be read: no preferences of users"),
+            Err(error) => tracing::error!(%error, "cannot read the store: editor preferences are not registered"),
         }
         self.meta.register("comment", "", crate::comments::notes::note_status());
     }
 
-    /// Adds a sidebar, or replaces the one of the same name.
+    /// Registers a sidebar; replaces one with the same id.
     pub fn register_sidebar(&mut self, sidebar: Sidebar) {
         self.sidebars.insert(sidebar.id().to_owned(), sidebar);
     }
 
-    /// The present moment in UTC.
+    /// Current time in UTC.
     pub fn now(&self) -> NaiveDateTime {
         (self.clock)()
     }
 
-    /// Reads: all queries of `f` see one state of the database.
+    /// Runs a read: all queries of `f` see the same snapshot of the database.
     ///
     /// # Errors
-    /// Those of `f`; a failure of the store as 500 or 503 without its detail.
+    /// Errors of `f`; errors of the store as 500 or 503 without details.
     pub fn read<T>(&self, f: impl FnOnce(&mut Db) -> SiteResult<T>) -> Result<T, Error> {
         self.store.read_or(f).map_err(Error::from)
     }
 
-    /// Writes: all of `f` happens, durably, or none of it. `f` may run more than once.
+    /// Runs a transaction: either all changes of `f` are durably stored, or none. `f` may run more than once.
     ///
     /// # Errors
-    /// Those of `f`; a failure of the store as 500 or 503 without its detail.
+    /// Errors of `f`; errors of the store as 500 or 503 without details.
     pub async fn write<T: Send + 'static>(
         &self,
         f: impl Fn(&mut Tx) -> SiteResult<T> + Send + 'static,
@@ -211,10 +212,10 @@ impl Site {
         self.store.write_or::<T, SiteError>(f).await.map_err(Error::from)
     }
 
-    /// The site's options, understood, as of this snapshot. Parsed once per change of the options.
+    /// The site's settings in this snapshot. Parsed once per change of the options.
     ///
     /// # Errors
-    /// Those of the store.
+    /// Errors of the store.
     pub fn settings_in(&self, db: &mut Db) -> SiteResult<Arc<Settings>> {
         let options = options::autoloaded(db)?;
         if let Some(known) = &*self.settings.load()
@@ -222,7 +223,7 @@ impl Site {
         {
             return Ok(Arc::clone(&known.1));
         }
-        let in_force = match &self.address {
+        let effective = match &self.address {
             Some(address) => {
                 let mut changed = options::Options::clone(&options);
                 for name in ["home", "siteurl"] {
@@ -232,16 +233,16 @@ impl Site {
             }
             None => Arc::clone(&options),
         };
-        let urls = Urls::new(&in_force, &self.brand, &self.types, &self.taxonomies, &self.url_hooks);
-        let settings = Arc::new(Settings::new(in_force, urls));
+        let urls = Urls::new(&effective, &self.brand, &self.types, &self.taxonomies, &self.url_hooks);
+        let settings = Arc::new(Settings::new(effective, urls));
         self.settings.store(Some(Arc::new((options, Arc::clone(&settings)))));
         Ok(settings)
     }
 
-    /// [`Self::settings_in`] a snapshot of its own, or as they are known to be without one; read once for a request.
+    /// The current settings, read once per request. Opens a snapshot if the cached settings are not current.
     ///
     /// # Errors
-    /// Those of the store.
+    /// Errors of the store.
     pub fn settings(&self) -> Result<Arc<Settings>, Error> {
         request_cache::get_or_load(self, || self.settings_now())
     }
@@ -258,27 +259,27 @@ impl Site {
         Ok(settings)
     }
 
-    /// Route of a type's collection: `/svc/v2/posts`.
+    /// REST route of a type's collection: `/svc/v2/posts`.
     pub fn route_of_type(&self, post_type: &PostType) -> String {
         format!("/{}/{}", self.brand.namespace(), post_type.rest_base)
     }
 
-    /// Route of a taxonomy's collection: `/svc/v2/categories`.
+    /// REST route of a taxonomy's collection: `/svc/v2/categories`.
     pub fn route_of_taxonomy(&self, taxonomy: &Taxonomy) -> String {
         format!("/{}/{}", self.brand.namespace(), taxonomy.rest_base)
     }
 
-    /// Statuses that a request may give a post: all but those of the machinery.
+    /// Statuses that a request may set: all but the internal ones.
     pub fn writable_statuses(&self) -> Vec<String> {
         self.statuses.iter().filter(|s| !s.internal).map(|s| s.name.clone()).collect()
     }
 
-    /// What the active theme says. Read from disk once, and again when its files change.
+    /// The active theme. Cached until its files change.
     pub fn theme(&self, settings: &Settings) -> Arc<ActiveTheme> {
         self.theme.get(&self.themes_dir(), settings.option("stylesheet"), &settings.themes_url())
     }
 
-    /// The theme that pages are drawn by: the active one, or the one that stands in when that is not made of blocks.
+    /// The theme that renders pages: the active theme, or the fallback if that is not a block theme.
     pub fn page_theme(&self, settings: &Settings) -> Arc<ActiveTheme> {
         let active = self.theme(settings);
         match &self.spare_theme {
@@ -287,7 +288,7 @@ impl Site {
         }
     }
 
-    /// The folder of themes.
+    /// The themes folder.
     pub fn themes_dir(&self) -> PathBuf {
         self.content_dir.join("themes")
     }

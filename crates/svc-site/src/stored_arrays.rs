@@ -1,36 +1,37 @@
-//! Options that hold a PHP array: read whole, changed, written back, with everything in them that is not understood.
+//! Options that store a PHP array. They are read, changed and written as a whole, including entries that this server
+//! does not know.
 
 use svc_php::{Array, Key, Php};
 use svc_store::{StoredText, Tx, options};
 
 use crate::SiteResult;
 
-/// The array that an option holds; empty when it holds anything else or there is none.
-pub fn parse(stored: Option<&StoredText>) -> Array {
+/// The array in a stored option; empty if it is not an array or not stored.
+pub(crate) fn parse(stored: Option<&StoredText>) -> Array {
     match stored.map(StoredText::value) {
         Some(Php::Array(array)) => array,
         _ => Array::new(),
     }
 }
 
-/// The array of this option; empty when there is none.
+/// Reads the array in an option; empty if not stored.
 ///
 /// # Errors
-/// Those of the store.
-pub fn read(tx: &mut Tx, option: &str) -> SiteResult<Array> {
+/// Errors of the store.
+pub(crate) fn read(tx: &mut Tx, option: &str) -> SiteResult<Array> {
     Ok(parse(options::get(tx, option)?.as_ref()))
 }
 
-/// Writes the array of this option; of a new one, to be loaded with every request.
+/// Writes the array to an option. A new option is autoloaded.
 ///
 /// # Errors
-/// Those of the store.
-pub fn write(tx: &mut Tx, option: &str, array: Array) -> SiteResult<()> {
+/// Errors of the store.
+pub(crate) fn write(tx: &mut Tx, option: &str, array: Array) -> SiteResult<()> {
     Ok(options::set(tx, option, &StoredText::of(Php::Array(array)), true)?)
 }
 
-/// A member that is an array itself; empty when it is anything else.
-pub fn member(array: &Array, name: &str) -> Array {
+/// A nested array; empty if the entry is missing or not an array.
+pub(crate) fn member(array: &Array, name: &str) -> Array {
     match array.get(&Key::from(name)) {
         Some(Php::Array(member)) => member.clone(),
         _ => Array::new(),
@@ -38,11 +39,11 @@ pub fn member(array: &Array, name: &str) -> Array {
 }
 
 /// A key as text.
-pub fn key_text(key: &Key) -> String {
+pub(crate) fn key_text(key: &Key) -> String {
     String::from_utf8_lossy(&key.to_bytes()).into_owned()
 }
 
-/// An integer as PHP casts the value.
-pub fn int(value: &Php) -> i64 {
+/// The value cast to an integer, as in PHP.
+pub(crate) fn int(value: &Php) -> i64 {
     svc_php::cast::to_int(&serde_json::Value::from(value.clone()))
 }

@@ -1,4 +1,4 @@
-//! The active theme, read once and again when its files change.
+//! The active theme, cached until its files change.
 
 use std::{
     path::Path,
@@ -10,38 +10,38 @@ use serde_json::Value;
 use svc_content::blocks::{self, Duotone};
 use svc_packages::theme::{Origin, Theme, ThemeJson};
 
-/// How long a theme is used without a look at its files.
-const TRUSTED: Duration = Duration::from_secs(1);
+/// How long a cached theme is used before its files are checked.
+const CHECK_INTERVAL: Duration = Duration::from_secs(1);
 
-/// A theme, understood.
+/// A parsed theme.
 #[derive(Clone, Debug, Default)]
 pub struct ActiveTheme {
-    /// The folder's name, as the option `stylesheet` has it.
+    /// The folder's name, as in the option `stylesheet`.
     pub name: String,
-    /// The theme; `None` when its folder is not there or cannot work.
+    /// The theme; `None` if its folder is missing or it is broken.
     pub theme: Option<Theme>,
-    /// Its settings and styles over those of the server.
+    /// The theme's settings and styles merged with the defaults.
     pub json: ThemeJson,
-    /// What its blocks look like, as far as their HTML tells.
+    /// Theme settings that affect the HTML of blocks.
     pub blocks: blocks::Theme,
 }
 
 impl ActiveTheme {
-    /// Reads a theme's folder; one that is not there offers nothing.
+    /// Reads a theme's folder; a missing theme is empty.
     fn read(themes: &Path, name: &str, url: &str) -> Self {
         let theme = Theme::read(themes, name, url);
         let json = theme.as_ref().map_or_else(|| ThemeJson::core().clone(), Theme::merged_json);
-        ActiveTheme { name: name.to_owned(), blocks: in_blocks(&json), theme, json }
+        ActiveTheme { name: name.to_owned(), blocks: block_settings(&json), theme, json }
     }
 
-    /// Whether its pages are drawn from templates made of blocks.
+    /// Whether the theme is a block theme.
     pub fn is_block_theme(&self) -> bool {
         self.theme.as_ref().is_some_and(|theme| theme.is_block_theme)
     }
 }
 
-/// Gaps between blocks, the padding of the page, and styles that blocks can have.
-fn in_blocks(json: &ThemeJson) -> blocks::Theme {
+/// Block gaps, root padding and block style variations.
+fn block_settings(json: &ThemeJson) -> blocks::Theme {
     let (settings, styles) = (json.settings(), json.styles());
     let gap = |styles: &Value| styles["spacing"]["blockGap"].as_str().map(str::to_owned);
     let of_blocks = || styles["blocks"].as_object().into_iter().flatten();
@@ -57,7 +57,7 @@ fn in_blocks(json: &ThemeJson) -> blocks::Theme {
             })
             .collect(),
         fluid: blocks::FluidSizes::of(settings),
-        positions: of_position(settings),
+        positions: position_values(settings),
         duotones: presets(settings, "color", "duotone").filter_map(duotone).collect(),
     }
 }
@@ -67,37 +67,37 @@ fn duotone(preset: &Value) -> Option<Duotone> {
     Some(Duotone { slug: preset["slug"].as_str()?.to_owned(), colors })
 }
 
-/// Presets of a kind, of all origins.
+/// Presets of a kind, from all origins.
 fn presets<'a>(settings: &'a Value, group: &str, name: &str) -> impl Iterator<Item = &'a Value> {
     let of = &settings[group][name];
     Origin::ALL.into_iter().flat_map(|origin| of[origin.name()].as_array().into_iter().flatten())
 }
 
-/// Places that the theme lets blocks have.
-fn of_position(settings: &Value) -> Vec<String> {
+/// Values of `position` that the theme enables.
+fn position_values(settings: &Value) -> Vec<String> {
     let of = settings["position"].as_object().into_iter().flatten();
     of.filter(|(_, is_on)| **is_on == Value::Bool(true)).map(|(name, _)| name.clone()).collect()
 }
 
 /// The theme that was read last.
 #[derive(Debug, Default)]
-pub struct ThemeCache(Mutex<Option<CachedTheme>>);
+pub(crate) struct ThemeCache(Mutex<Option<CachedTheme>>);
 
 #[derive(Debug)]
 struct CachedTheme {
     theme: Arc<ActiveTheme>,
-    /// Address of the folder of themes, which is in its patterns.
+    /// URL of the themes folder, which the theme's patterns contain.
     url: String,
     changed: Option<SystemTime>,
     looked: Instant,
 }
 
 impl ThemeCache {
-    /// The theme of this name under `themes`, as its files are now (or were a moment ago).
-    pub fn get(&self, themes: &Path, name: &str, url: &str) -> Arc<ActiveTheme> {
+    /// The theme with this name under `themes`, with the current state of its files (at most one second old).
+    pub(crate) fn get(&self, themes: &Path, name: &str, url: &str) -> Arc<ActiveTheme> {
         let mut slot = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = slot.as_mut().filter(|known| known.theme.name == name && known.url == url) {
-            if known.looked.elapsed() < TRUSTED {
+            if known.looked.elapsed() < CHECK_INTERVAL {
                 return Arc::clone(&known.theme);
             }
             known.looked = Instant::now();

@@ -1,4 +1,4 @@
-//! The post that an address of the site leads to, among what the viewer may see.
+//! Resolves URLs of the site to posts that the viewer may see.
 
 use svc_auth::{Caller, caps::PostCap};
 use svc_discovery::{AttachmentKey, DateKey, Lookup, LookupTarget, PageKey, PostKey};
@@ -7,57 +7,56 @@ use svc_store::{Db, posts, users};
 
 use crate::{Access, Settings, Site, SiteResult};
 
-/// Looks single posts up in one snapshot.
+/// Looks up single posts in one snapshot.
 pub struct UrlResolver<'a> {
     /// The site.
     pub site: &'a Site,
-    /// Its options.
+    /// The site's settings.
     pub settings: &'a Settings,
     /// The snapshot.
     pub db: &'a mut Db,
-    /// Who views the page. In addition to public posts they get the private ones that they may read, and the drafts, pending and
-    /// scheduled posts that they may edit.
+    /// The viewer of the page. In addition to public posts, they see private posts that they may read, and draft,
+    /// pending and scheduled posts that they may edit.
     pub viewer: &'a Caller,
 }
 
 impl UrlResolver<'_> {
-    /// The post that a lookup is for; `None` for those that are for something else, and for posts that the viewer may not
-    /// see.
+    /// The post for a lookup; `None` for lookups of other objects, and for posts that the viewer may not see.
     ///
     /// # Errors
-    /// Those of the store.
+    /// Errors of the store.
     pub fn find(&mut self, lookup: &Lookup) -> SiteResult<Option<Post>> {
         match &lookup.target {
             LookupTarget::Post(key) => self.post(key),
             LookupTarget::Page(PageKey::Id(id)) | LookupTarget::Attachment(AttachmentKey::Id(id)) => self.by_id(*id),
             LookupTarget::Page(PageKey::Path(path)) => {
                 let found = posts::by_path(self.db, path, "page")?;
-                self.seen(found)
+                self.if_visible(found)
             }
             LookupTarget::Attachment(AttachmentKey::Slug(slug)) => {
                 let found = posts::by_slug(self.db, slug, &["attachment"])?.into_iter().next();
-                self.seen(found)
+                self.if_visible(found)
             }
             _ => Ok(None),
         }
     }
 
-    /// The page that is the front of the site; `None` when the front lists posts.
+    /// The static front page; `None` if the front page lists posts.
     ///
     /// # Errors
-    /// Those of the store.
+    /// Errors of the store.
     pub fn front(&mut self) -> SiteResult<Option<Post>> {
         let page = self.settings.number("page_on_front");
         if self.settings.option("show_on_front") != "page" || page <= 0 {
             return Ok(None);
         }
         let post = posts::get(self.db, PostId(page))?;
-        self.seen(post)
+        self.if_visible(post)
     }
 
-    /// The post, if the viewer may see it: the type has pages, and its status (or that of its parent) is public, or
-    /// private and readable by the viewer, or unpublished and the viewer may edit it.
-    fn seen(&mut self, post: Option<Post>) -> SiteResult<Option<Post>> {
+    /// The post, if the viewer may see it: its type is viewable, and its status (or its parent's) is public, or private
+    /// and readable by the viewer, or unpublished and the viewer may edit it.
+    fn if_visible(&mut self, post: Option<Post>) -> SiteResult<Option<Post>> {
         let Some(post) = post else { return Ok(None) };
         let has_pages = self.site.types.get(&post.post_type).is_some_and(PostType::is_viewable);
         if !has_pages {
@@ -80,24 +79,24 @@ impl UrlResolver<'_> {
         Ok(may.then_some(post))
     }
 
-    /// The post of this id, of any type.
+    /// The post with this id, of any type.
     ///
     /// # Errors
-    /// Those of the store.
+    /// Errors of the store.
     pub fn by_id(&mut self, id: u64) -> SiteResult<Option<Post>> {
         let Ok(id) = i64::try_from(id) else { return Ok(None) };
         let post = posts::get(self.db, PostId(id))?;
-        self.seen(post)
+        self.if_visible(post)
     }
 
     fn post(&mut self, key: &PostKey) -> SiteResult<Option<Post>> {
         let candidates = match (&key.slug, key.id) {
             (Some(slug), _) => {
-                let kind = key.post_type.as_deref().unwrap_or("post");
+                let post_type = key.post_type.as_deref().unwrap_or("post");
                 if slug.contains('/') {
-                    posts::by_path(self.db, slug, kind)?.into_iter().collect()
+                    posts::by_path(self.db, slug, post_type)?.into_iter().collect()
                 } else {
-                    posts::by_slug(self.db, slug, &[kind])?
+                    posts::by_slug(self.db, slug, &[post_type])?
                 }
             }
             (None, Some(id)) => self.by_id(id)?.into_iter().collect(),
@@ -108,7 +107,7 @@ impl UrlResolver<'_> {
                 && key.post_type.as_ref().is_none_or(|t| *t == post.post_type)
                 && fits_date(&post, key.date)
                 && self.is_by(&post, key.author.as_deref())?;
-            if fits && let Some(post) = self.seen(Some(post))? {
+            if fits && let Some(post) = self.if_visible(Some(post))? {
                 return Ok(Some(post));
             }
         }
@@ -121,7 +120,7 @@ impl UrlResolver<'_> {
     }
 }
 
-/// Whether the post's date has the parts that are named.
+/// Whether the post's date matches the parts of the key.
 fn fits_date(post: &Post, key: DateKey) -> bool {
     use chrono::{Datelike, Timelike};
     if key.is_empty() {

@@ -1,4 +1,4 @@
-//! Addresses of the site's things: rows and types turned into what the discovery crate makes addresses of.
+//! Generates the site's URLs: converts rows and types to the types of svc-discovery.
 
 use svc_brand::Brand;
 use svc_discovery::{
@@ -10,19 +10,19 @@ use svc_store::{StoredText, options::Options, stamp};
 
 use crate::permalinks::PermalinkParts;
 
-/// The addresses of a site as its options have them.
+/// Generates URLs according to the site's options.
 pub struct Urls {
-    /// Everything that follows from the options and the registered types.
+    /// State that depends on the options and the registered types.
     pub site: SiteUrls,
 }
 
-/// An id as addresses take it.
+/// An id as an unsigned integer.
 fn number(id: i64) -> u64 {
     u64::try_from(id).unwrap_or_default()
 }
 
 impl Urls {
-    /// The addresses that these options, types and taxonomies give; `hooks` may change them.
+    /// URLs for these options, types and taxonomies; `hooks` may change them.
     pub fn new(options: &Options, brand: &Brand, types: &PostTypes, taxonomies: &Taxonomies, hooks: &Hooks) -> Self {
         let text = |name: &str| options.get(name).map_or("", StoredText::text);
         let permalinks =
@@ -36,102 +36,111 @@ impl Urls {
         Urls { site }
     }
 
-    /// The address of an interface path.
+    /// The URL of a REST path.
     pub fn rest(&self, path: &str) -> String {
         self.site.rest_url(path)
     }
 
-    /// Whether addresses of posts name their author.
+    /// Whether permalinks of posts contain their author.
     pub fn names_author(&self) -> bool {
         self.site.permalinks.structure().contains("%author%")
     }
 
-    /// Whether addresses of posts name a category.
+    /// Whether permalinks of posts contain a category.
     pub fn names_category(&self) -> bool {
         self.site.permalinks.structure().contains("%category%")
     }
 
-    /// The address of a post's page.
-    pub fn post(&self, post: &Post, kind: &PostType, place: &PermalinkParts) -> String {
-        self.post_with(post, kind, place, needs_plain(&post.status, true), false)
+    /// The permalink of a post.
+    pub fn post(&self, post: &Post, post_type: &PostType, parts: &PermalinkParts) -> String {
+        self.post_with(post, post_type, parts, needs_plain(&post.status, true), false)
     }
 
-    /// The address with a placeholder for the slug, as if the post were published.
-    pub fn post_template(&self, post: &Post, kind: &PostType, place: &PermalinkParts) -> String {
-        let plain = match kind.name.as_str() {
+    /// The permalink as if the post were published, with a placeholder for the slug.
+    pub fn post_template(&self, post: &Post, post_type: &PostType, parts: &PermalinkParts) -> String {
+        let plain = match post_type.name.as_str() {
             "page" => false,
-            // A custom type has its template with every status, if it has a path.
-            _ if !kind.is_builtin() => needs_plain(&post.status, true),
+            // Custom types with a path have a template for every status.
+            _ if !post_type.is_builtin() => needs_plain(&post.status, true),
             _ => post.status == "trash",
         };
-        let template = self.post_with(post, kind, place, plain, true);
-        // Types of their own name the slug by the type; the interface calls it as that of a page.
-        let template = template.replace(&format!("%{}%", kind.name), "%pagename%");
-        // A parent that has no slug yet stands in no address.
-        let ancestors: Vec<&str> = place.ancestors.iter().map(String::as_str).filter(|slug| !slug.is_empty()).collect();
+        let template = self.post_with(post, post_type, parts, plain, true);
+        // Custom types use a placeholder named after the type; the REST API always returns `%pagename%`.
+        let template = template.replace(&format!("%{}%", post_type.name), "%pagename%");
+        // Parents without a slug are omitted.
+        let ancestors: Vec<&str> = parts.ancestors.iter().map(String::as_str).filter(|slug| !slug.is_empty()).collect();
         if ancestors.is_empty() {
             return template;
         }
         template.replace("%pagename%", &format!("{}/%pagename%", ancestors.join("/")))
     }
 
-    fn post_with(&self, post: &Post, kind: &PostType, place: &PermalinkParts, plain: bool, leave_name: bool) -> String {
+    fn post_with(
+        &self,
+        post: &Post,
+        post_type: &PostType,
+        parts: &PermalinkParts,
+        plain: bool,
+        leave_name: bool,
+    ) -> String {
         let id = number(post.id.0);
         let path = || {
-            let slugs: Vec<&str> = place.ancestors.iter().map(String::as_str).chain([post.slug.as_str()]).collect();
+            let slugs: Vec<&str> = parts.ancestors.iter().map(String::as_str).chain([post.slug.as_str()]).collect();
             slugs.join("/")
         };
-        match kind.name.as_str() {
+        match post_type.name.as_str() {
             "page" => self.site.page_link(&PageLink { id, path: &path(), plain, leave_name }),
             "attachment" => {
-                let parent = match (&place.parent, post.parent.is_none()) {
+                let parent = match (&parts.parent, post.parent.is_none()) {
                     (Some(address), _) => AttachmentParent::At(address),
                     (None, true) => AttachmentParent::None,
                     (None, false) => AttachmentParent::Hidden,
                 };
                 self.site.attachment_link(&AttachmentLink { id, slug: &post.slug, parent, leave_name })
             }
-            _ if !kind.is_builtin() => self.site.custom_post_link(&type_links(kind), id, &path(), plain, leave_name),
+            _ if !post_type.is_builtin() => {
+                self.site.custom_post_link(&type_links(post_type), id, &path(), plain, leave_name)
+            }
             _ => self.site.post_link(&PostLink {
                 id,
                 slug: &post.slug,
                 date: &stamp::format(post.date),
-                author: &place.author,
-                category: &place.category.join("/"),
+                author: &parts.author,
+                category: &parts.category.join("/"),
                 plain,
                 leave_name,
             }),
         }
     }
 
-    /// The address of a term's archive; `parents` are the slugs above it, topmost first.
+    /// The URL of a term's archive; `parents` are the slugs of its ancestors, topmost first.
     pub fn term(&self, term: &Term, taxonomy: &Taxonomy, parents: &[&str]) -> String {
         self.site.term_link(&taxonomy_links(taxonomy), &TermLink { id: number(term.id.0), slug: &term.slug, parents })
     }
 
-    /// The address of a type's archive, when it has one.
-    pub fn archive(&self, kind: &PostType) -> Option<String> {
-        self.site.post_type_archive_link(&type_links(kind))
+    /// The URL of a type's archive, if it has one.
+    pub fn archive(&self, post_type: &PostType) -> Option<String> {
+        self.site.post_type_archive_link(&type_links(post_type))
     }
 
-    /// The address of an author's archive.
+    /// The URL of an author's archive.
     pub fn author(&self, user: &User) -> String {
         self.site.author_link(number(user.id.0), &user.nicename)
     }
 }
 
-/// Where a type stands in the interface.
-pub fn rest_base<'a>(kind: &'a PostType, namespace: &'a str) -> RestBase<'a> {
+/// A type's base in the REST API.
+pub fn rest_base<'a>(post_type: &'a PostType, namespace: &'a str) -> RestBase<'a> {
     RestBase {
-        name: &kind.name,
+        name: &post_type.name,
         namespace,
-        base: &kind.rest_base,
-        show_in_rest: kind.show_in_rest,
-        standard: kind.rest_controller.is_standard(),
+        base: &post_type.rest_base,
+        show_in_rest: post_type.show_in_rest,
+        standard: post_type.rest_controller.is_standard(),
     }
 }
 
-/// Where a taxonomy stands in the interface.
+/// A taxonomy's base in the REST API.
 pub fn taxonomy_rest_base<'a>(taxonomy: &'a Taxonomy, namespace: &'a str) -> RestBase<'a> {
     RestBase {
         name: &taxonomy.name,
@@ -142,14 +151,14 @@ pub fn taxonomy_rest_base<'a>(taxonomy: &'a Taxonomy, namespace: &'a str) -> Res
     }
 }
 
-fn type_links(kind: &PostType) -> PostTypeLinks {
+fn type_links(post_type: &PostType) -> PostTypeLinks {
     PostTypeLinks {
-        name: kind.name.clone(),
-        base: kind.rewrite_slug.clone(),
+        name: post_type.name.clone(),
+        base: post_type.rewrite_slug.clone(),
         with_front: true,
-        query_var: Some(kind.name.clone()),
-        archive: kind.has_archive.clone(),
-        hierarchical: kind.hierarchical,
+        query_var: Some(post_type.name.clone()),
+        archive: post_type.has_archive.clone(),
+        hierarchical: post_type.hierarchical,
     }
 }
 

@@ -1,4 +1,4 @@
-//! Who views a page of the site: the caller, and the posts with a password that they have opened.
+//! The visitor of a page: the caller, and the password-protected posts that they have unlocked.
 
 use std::{
     collections::HashMap,
@@ -9,43 +9,43 @@ use std::{
 use svc_auth::{Caller, password};
 use svc_model::Post;
 
-/// The most passwords whose result is remembered for one visitor.
-const MOST_TRIED: usize = 100;
+/// Maximum number of passwords whose result is cached per visitor.
+const MAX_TRIED: usize = 100;
 
-/// Who views a page.
+/// The visitor of a page.
 #[derive(Clone, Debug, Default)]
 pub struct Visitor {
     /// The user; anonymous without a valid cookie.
     pub caller: Caller,
-    /// The nonce of the log-out link.
+    /// The nonce of the logout link.
     pub logout_nonce: String,
-    /// What opens posts with a password.
+    /// The password-protected posts that the visitor has unlocked.
     pub opened: OpenedPosts,
 }
 
-/// The value of the cookie that opens posts with a password. Cheap to clone; `Debug` does not show it.
+/// The cookie that unlocks password-protected posts. Cheap to clone; `Debug` does not show the value.
 #[derive(Clone, Default)]
 pub struct OpenedPosts {
     cookie: Arc<str>,
-    /// Hashes are slow: each password is compared once for a response.
+    /// Results by password, because checking a hash is slow.
     tried: Arc<Mutex<HashMap<String, bool>>>,
 }
 
 impl OpenedPosts {
-    /// By the value of the cookie; empty without one.
+    /// Reads the cookie's value; empty if there is no cookie.
     pub fn by_cookie(cookie: &str) -> Self {
         OpenedPosts { cookie: cookie.into(), ..Self::default() }
     }
 
-    /// Whether the visitor has given any password: what they are shown may then be for them alone.
+    /// Whether the visitor has entered any password. Pages rendered for them may then be specific to them.
     pub fn is_any(&self) -> bool {
         !self.cookie.is_empty()
     }
 
-    /// Whether the post has no password, or the visitor has given it.
+    /// Whether the post has no password or the visitor has entered it.
     pub fn is_open(&self, post: &Post) -> bool {
         let needed = post.password.as_str();
-        // PHP takes a zero for nothing.
+        // PHP treats "0" as empty.
         if matches!(needed, "" | "0") {
             return true;
         }
@@ -57,7 +57,7 @@ impl OpenedPosts {
             return *known;
         }
         let opens = password::unlocks_post(&self.cookie, needed.as_bytes());
-        if tried.len() < MOST_TRIED {
+        if tried.len() < MAX_TRIED {
             tried.insert(needed.to_owned(), opens);
         }
         opens
@@ -75,16 +75,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_cookie_opens_the_posts_with_its_password() {
+    fn a_cookie_unlocks_posts_with_its_password() {
         let post = |password: &str| Post { password: password.to_owned(), ..Post::default() };
-        let nobody = OpenedPosts::default();
+        let anonymous = OpenedPosts::default();
         let visitor = OpenedPosts::by_cookie(&password::post_password_cookie(b"let me in").unwrap());
-        for (password, by_nobody, by_visitor) in
+        for (password, by_anonymous, by_visitor) in
             [("", true, true), ("0", true, true), ("let me in", false, true), ("other", false, false)]
         {
             let post = post(password);
             for _ in 0..2 {
-                assert_eq!((nobody.is_open(&post), visitor.is_open(&post)), (by_nobody, by_visitor), "{password}");
+                assert_eq!(
+                    (anonymous.is_open(&post), visitor.is_open(&post)),
+                    (by_anonymous, by_visitor),
+                    "{password}"
+                );
             }
         }
         assert!(!format!("{visitor:?}").contains("$P$"));

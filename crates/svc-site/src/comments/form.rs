@@ -1,6 +1,6 @@
-//! Comments that visitors write with the form on a page: the rules of the form, then the same write as the REST API's.
+//! Comments posted with the form of an HTML page: the rules of the form, then the same write as the REST API's.
 //!
-//! Source: `wp_handle_comment_submission`, compared on a running WordPress.
+//! Source: `wp_handle_comment_submission`, compared with a running WordPress.
 
 use std::{net::IpAddr, sync::Arc};
 
@@ -18,31 +18,31 @@ use crate::{
     permalinks,
 };
 
-/// What the form was sent with.
+/// The fields of the form.
 #[derive(Clone, Debug, Default)]
 pub struct Submission {
     /// ID of the post.
     pub post: i64,
-    /// ID of the comment that is replied to; zero for none.
+    /// ID of the comment that this one replies to; zero for none.
     pub parent: i64,
     /// The guest's name.
     pub author: String,
     /// The guest's e-mail address.
     pub email: String,
-    /// URL of the guest's own page.
+    /// URL of the guest's website.
     pub url: String,
     /// The text.
     pub content: String,
 }
 
-/// Who sent it, and from where.
+/// The author of the submission and their client.
 #[derive(Clone, Debug)]
 pub struct Sender {
-    /// The user, and the posts that they have opened.
+    /// The user, and the password-protected posts that they have unlocked.
     pub visitor: Visitor,
-    /// The IP address.
+    /// The client's IP address.
     pub ip: IpAddr,
-    /// The name of the browser.
+    /// The `User-Agent` header.
     pub agent: String,
 }
 
@@ -53,18 +53,18 @@ pub struct Submitted {
     pub comment: Comment,
     /// URL of the comment on its post's page.
     pub link: String,
-    /// What proves to the page that the guest wrote this comment, while it waits for approval.
+    /// Proves to the page that the guest wrote this comment while it awaits moderation.
     pub moderation_hash: String,
 }
 
 /// Why a comment was not stored.
 #[derive(Clone, Debug)]
 pub enum Refusal {
-    /// With this status and this sentence.
+    /// Rejected with this status and message.
     Because(u16, String),
-    /// Without a word: what is not public is not confirmed to exist.
+    /// Rejected without a message: the existence of non-public posts is not disclosed.
     Silent,
-    /// The site failed.
+    /// An internal error.
     Failed(Error),
 }
 
@@ -74,38 +74,38 @@ impl From<Error> for Refusal {
     }
 }
 
-/// A sentence for the visitor.
+/// A refusal with a message for the visitor.
 fn because<T>(status: u16, text: &str) -> Result<T, Refusal> {
     Err(Refusal::Because(status, text.to_owned()))
 }
 
-/// Stores the comment of a form.
+/// Stores a comment that was posted with the form.
 ///
 /// # Errors
 /// See [`Refusal`].
-pub async fn submit(site: &Arc<Site>, given: Submission, sender: Sender) -> Result<Submitted, Refusal> {
+pub async fn submit(site: &Arc<Site>, submission: Submission, sender: Sender) -> Result<Submitted, Refusal> {
     let checked = site.read(|db| {
         let settings = site.settings_in(db)?;
-        let post = check_post(db, site, &settings, &given, &sender.visitor)?;
+        let post = check_post(db, site, &settings, &submission, &sender.visitor)?;
         Ok((settings, post))
     });
     let (settings, post) = checked?;
     let post = post?;
     let is_guest = !sender.visitor.caller.is_logged_in();
-    let author = svc_text::trim(&svc_text::strip_tags(&given.author)).to_owned();
-    let email = svc_text::trim(&given.email).to_owned();
+    let author = svc_text::trim(&svc_text::strip_tags(&submission.author)).to_owned();
+    let email = svc_text::trim(&submission.email).to_owned();
     if is_guest && settings.number("comment_registration") != 0 {
-        return because(403, "You must be logged in to comment.");
+        return because(403, "Log in to post a comment.");
     }
     if is_guest && settings.number("require_name_email") != 0 {
         if author.is_empty() || email.is_empty() {
-            return because(200, "A comment needs your name and your e-mail address.");
+            return because(200, "Your name and e-mail address are required.");
         }
         if !svc_text::is_email(&email) {
-            return because(200, "This is not a valid e-mail address.");
+            return because(200, "The e-mail address is not valid.");
         }
     }
-    let content = svc_text::trim(&given.content).to_owned();
+    let content = svc_text::trim(&submission.content).to_owned();
     if content.is_empty() {
         return because(200, "The comment has no text.");
     }
@@ -113,9 +113,9 @@ pub async fn submit(site: &Arc<Site>, given: Submission, sender: Sender) -> Resu
     let draft = CommentDraft {
         author_name: of_guest(author),
         author_email: of_guest(email),
-        author_url: of_guest(svc_text::trim(&given.url).to_owned()),
+        author_url: of_guest(svc_text::trim(&submission.url).to_owned()),
         content: Some(content),
-        parent: Some(given.parent),
+        parent: Some(submission.parent),
         post: Some(post.id.0),
         ..CommentDraft::default()
     };
@@ -130,10 +130,10 @@ pub async fn submit(site: &Arc<Site>, given: Submission, sender: Sender) -> Resu
         now: whole_seconds(site.now()),
         is_form: true,
     };
-    let again = (Arc::clone(site), Arc::clone(&settings));
+    let context = (Arc::clone(site), Arc::clone(&settings));
     let write = move |tx: &mut Tx| {
-        // The post may have been deleted, trashed or closed meanwhile.
-        Ok(match check_post(tx, &again.0, &again.1, &given, &sender.visitor)? {
+        // The post may have been deleted, trashed or closed in the meantime.
+        Ok(match check_post(tx, &context.0, &context.1, &submission, &sender.visitor)? {
             Ok(post) => Ok(job.insert(tx, &post)?),
             Err(refusal) => Err(refusal),
         })
@@ -149,7 +149,7 @@ pub async fn submit(site: &Arc<Site>, given: Submission, sender: Sender) -> Resu
     })
 }
 
-/// What the REST API refuses, as the form says it.
+/// An error of the REST API as a refusal of the form.
 fn refused(error: Error) -> Refusal {
     let status = match error.code() {
         "comment_duplicate" => 409,
@@ -160,21 +160,21 @@ fn refused(error: Error) -> Refusal {
     Refusal::Because(status, error.message().to_owned())
 }
 
-/// The post, if it takes a comment from this visitor.
+/// The post, if it accepts a comment from this visitor.
 fn check_post(
     db: &mut Db,
     site: &Site,
     settings: &Settings,
-    given: &Submission,
+    submission: &Submission,
     visitor: &Visitor,
 ) -> SiteResult<Result<Post, Refusal>> {
-    if given.parent > 0 {
-        let parent = comments::get(db, CommentId(given.parent))?;
+    if submission.parent > 0 {
+        let parent = comments::get(db, CommentId(submission.parent))?;
         if parent.is_none_or(|parent| parent.approved != "1") {
-            return Ok(because(403, "Comments that are not approved take no replies."));
+            return Ok(because(403, "You cannot reply to a comment that is not approved."));
         }
     }
-    let found = if given.post > 0 { posts::get(db, PostId(given.post))? } else { None };
+    let found = if submission.post > 0 { posts::get(db, PostId(submission.post))? } else { None };
     let Some(post) = found.filter(|post| !post.comment_status.is_empty()) else { return Ok(Err(Refusal::Silent)) };
     let access = Access::of_posts(site, settings, db, std::slice::from_ref(&post))?;
     let parent = if post.status == "inherit" && !post.parent.is_none() { posts::get(db, post.parent)? } else { None };
@@ -190,7 +190,7 @@ fn check_post(
         return Ok(Err(Refusal::Silent));
     }
     if !takes_comments(&post, settings, site.now()) {
-        return Ok(because(403, "This post takes no comments."));
+        return Ok(because(403, "Comments on this post are closed."));
     }
     let kind = site.statuses.get(&status);
     if status == "trash" {
@@ -198,7 +198,7 @@ fn check_post(
     }
     if !kind.is_some_and(|kind| kind.public || kind.private) {
         return Ok(if may_read {
-            because(403, "This post is not published: it takes no comments.")
+            because(403, "This post is not published and does not accept comments.")
         } else {
             Err(Refusal::Silent)
         });

@@ -4,7 +4,7 @@ use svc_content::{RenderContext, display};
 
 use crate::Settings;
 
-/// A comment as HTML.
+/// Renders a comment's content as HTML.
 pub fn comment(settings: &Settings, raw: &str) -> String {
     let mut context = RenderContext::default();
     settings.texts.apply(&mut context);

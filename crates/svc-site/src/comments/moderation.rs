@@ -1,4 +1,4 @@
-//! What becomes of a new comment: refused, shown, held for a moderator, or thrown away.
+//! Moderation of new comments: rejected, approved, held for a moderator, or discarded.
 
 use chrono::TimeDelta;
 use svc_auth::Caller;
@@ -11,26 +11,26 @@ use svc_store::{
 
 use crate::{Settings, SiteResult, comments::html, errors::comments as errors};
 
-/// Seconds that must pass between two comments of one writer.
-const PAUSE: i64 = 15;
+/// Minimum number of seconds between two comments by the same author.
+const MIN_INTERVAL: i64 = 15;
 
-/// A user as the capability rules see him; `None` when there is no such user.
+/// A user as the capability rules need them; `None` if the user does not exist.
 pub fn user(db: &mut Db, settings: &Settings, id: UserId) -> SiteResult<Option<Caller>> {
     if id.is_none() || users::get(db, id)?.is_none() {
         return Ok(None);
     }
     let key = format!("{}capabilities", db.prefix());
-    let granted = meta::get(db, MetaKind::User, id.0, &key)?.unwrap_or_default().json();
-    Ok(Some(Caller::new(id, settings.roles(db.prefix()).caps_of(&granted))))
+    let stored = meta::get(db, MetaKind::User, id.0, &key)?.unwrap_or_default().json();
+    Ok(Some(Caller::new(id, settings.roles(db.prefix()).caps_of(&stored))))
 }
 
-/// The status as stored that a new comment gets. `comment` is as it would be stored, but for its status.
+/// The stored status (`comment_approved`) of a new comment. `comment` has all other fields set.
 ///
-/// Moderators may comment as quickly as they like. Comments of moderators and of the post's author are shown; those of
-/// others when the site's options let them through.
+/// Moderators are not rate limited. Comments by moderators and by the post's author are approved; others are approved
+/// depending on the site's options.
 ///
 /// # Errors
-/// `comment_duplicate` (409), `comment_flood` (400); those of the store.
+/// `comment_duplicate` (409), `comment_flood` (400); errors of the store.
 pub fn authorize(
     db: &mut Db,
     settings: &Settings,
@@ -42,7 +42,7 @@ pub fn authorize(
     if comment_threads::is_duplicate(db, comment)? {
         return Err(errors::duplicate().into());
     }
-    if !caller.has("manage_options") && !caller.has("moderate_comments") && comes_too_soon(db, caller, comment, now)? {
+    if !caller.has("manage_options") && !caller.has("moderate_comments") && is_flood(db, caller, comment, now)? {
         return Err(errors::flood().into());
     }
     if let Some(author) = user(db, settings, comment.user)?
@@ -50,13 +50,13 @@ pub fn authorize(
     {
         return Ok("1");
     }
-    if names_any(comment, &words(db, "disallowed_keys")?, true) {
+    if contains_any(comment, &words(db, "disallowed_keys")?, true) {
         return Ok("trash");
     }
-    Ok(if is_let_through(db, settings, comment)? { "1" } else { "0" })
+    Ok(if is_auto_approved(db, settings, comment)? { "1" } else { "0" })
 }
 
-fn comes_too_soon(db: &mut Db, caller: &Caller, comment: &Comment, now: chrono::NaiveDateTime) -> SiteResult<bool> {
+fn is_flood(db: &mut Db, caller: &Caller, comment: &Comment, now: chrono::NaiveDateTime) -> SiteResult<bool> {
     let writer = if caller.is_logged_in() {
         CommentAuthor::User(caller.id)
     } else {
@@ -64,13 +64,13 @@ fn comes_too_soon(db: &mut Db, caller: &Caller, comment: &Comment, now: chrono::
     };
     let last = comment_threads::last_comment_time(db, &writer, &comment.author_email, now - TimeDelta::hours(1))?;
     Ok(match (last, comment.date_gmt) {
-        (Some(last), Some(date)) => (date - last).num_seconds() < PAUSE,
+        (Some(last), Some(date)) => (date - last).num_seconds() < MIN_INTERVAL,
         _ => false,
     })
 }
 
-/// Whether the site's options let a comment be shown without a moderator's look.
-fn is_let_through(db: &mut Db, settings: &Settings, comment: &Comment) -> SiteResult<bool> {
+/// Whether the site's options approve a comment without moderation.
+fn is_auto_approved(db: &mut Db, settings: &Settings, comment: &Comment) -> SiteResult<bool> {
     if settings.number("comment_moderation") == 1 {
         return Ok(false);
     }
@@ -79,7 +79,7 @@ fn is_let_through(db: &mut Db, settings: &Settings, comment: &Comment) -> SiteRe
         return Ok(false);
     }
     let keys = words(db, "moderation_keys")?;
-    if names_any(comment, &keys, false) {
+    if contains_any(comment, &keys, false) {
         return Ok(false);
     }
     if settings.number("comment_previously_approved") != 1 {
@@ -93,20 +93,20 @@ fn is_let_through(db: &mut Db, settings: &Settings, comment: &Comment) -> SiteRe
     Ok(known && (keys.is_empty() || !comment.author_email.contains(&keys)))
 }
 
-/// An option with words, one on a line. Such lists may be long, and are not among the options read with every request.
+/// An option with one word per line. Such lists may be long and are not among the autoloaded options.
 fn words(db: &mut Db, option: &str) -> SiteResult<String> {
     Ok(options::get(db, option)?.unwrap_or_default().text().to_owned())
 }
 
-/// Links in a text: elements `a` with an address.
+/// Number of links in a text: `a` elements with a `href`.
 fn n_links(html: &str) -> usize {
     let lower = html.to_ascii_lowercase();
     let tags = lower.split("<a ").skip(1);
     tags.filter(|tag| tag.split('>').next().is_some_and(|attributes| attributes.contains("href"))).count()
 }
 
-/// Whether one of the words, one on a line, stands anywhere in a comment or what is known of its author, in any case.
-fn names_any(comment: &Comment, words: &str, without_html: bool) -> bool {
+/// Whether one of the words (one per line) occurs in a comment or in its author's data, ignoring case.
+fn contains_any(comment: &Comment, words: &str, without_html: bool) -> bool {
     let words: Vec<String> =
         words.lines().map(svc_text::trim).filter(|w| !w.is_empty()).map(str::to_lowercase).collect();
     if words.is_empty() {
@@ -118,7 +118,7 @@ fn names_any(comment: &Comment, words: &str, without_html: bool) -> bool {
         .map(|text| text.to_lowercase())
         .collect::<Vec<_>>();
     if without_html {
-        // A word may be hidden between tags.
+        // A word may be split by tags.
         texts.push(svc_text::strip_all_tags(&c.content, false).to_lowercase());
     }
     words.iter().any(|word| texts.iter().any(|text| text.contains(word.as_str())))
@@ -129,7 +129,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn links_are_counted_by_their_address() {
+    fn links_are_counted_by_href() {
         let rows = [
             ("none", 0),
             ("<a href='x'>1</a>", 1),
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn words_are_found_in_any_case_and_anywhere() {
+    fn words_match_anywhere_and_ignore_case() {
         let comment = Comment {
             author: "Ann".to_owned(),
             author_email: "ann@spam.example".to_owned(),
@@ -163,7 +163,7 @@ mod tests {
             ("casino", true, true),
         ];
         for (words, without_html, expected) in rows {
-            assert_eq!(names_any(&comment, words, without_html), expected, "{words:?}");
+            assert_eq!(contains_any(&comment, words, without_html), expected, "{words:?}");
         }
     }
 }

@@ -23,10 +23,10 @@ use crate::{
     sanitize,
 };
 
-/// A member, its most bytes, and the code that says that it has more.
+/// A field, its maximum length in bytes, and the error code when it is exceeded.
 pub type Limit = (fn(&Comment) -> &str, usize, &'static str);
 
-/// The members that have a limit.
+/// Fields with a maximum length.
 pub const LIMITS: [Limit; 4] = [
     (|c| &c.author, 245, "comment_author_column_length"),
     (|c| &c.author_email, 100, "comment_author_email_column_length"),
@@ -34,26 +34,32 @@ pub const LIMITS: [Limit; 4] = [
     (|c| &c.content, 65_525, "comment_content_column_length"),
 ];
 
-/// Most characters that are kept of the name of the program that a comment was sent with.
-pub const MAX_AGENT: usize = 254;
+/// Maximum number of characters of the user agent that are stored.
+pub(crate) const MAX_AGENT: usize = 254;
 
-/// Everything that a transaction needs, so that it can be run again.
+/// Everything that the transaction needs, so that it can be retried.
 pub struct Job {
+    /// The site.
     pub site: Arc<Site>,
+    /// Its settings.
     pub settings: Arc<Settings>,
+    /// The caller.
     pub caller: Caller,
+    /// The changes.
     pub draft: CommentDraft,
     /// The type of a new comment.
     pub kind: String,
-    /// What the request itself says of where it came from.
+    /// IP address of the client that sent the request.
     pub ip: String,
+    /// User agent of the client.
     pub agent: String,
+    /// Current time in UTC.
     pub now: NaiveDateTime,
-    /// The comment was written with the form of a page: its HTML is filtered for every author, before moderation.
+    /// The comment was posted with the form of an HTML page: its HTML is filtered for every author, before moderation.
     pub is_form: bool,
 }
 
-/// Whether a post takes comments now: it is open, and not too old where the site closes old posts.
+/// Whether a post accepts comments now: it is open, and not too old if the site closes comments on old posts.
 pub fn takes_comments(post: &Post, settings: &Settings, now: NaiveDateTime) -> bool {
     let days = settings.number("close_comments_days_old");
     let closes = settings.number("close_comments_for_old_posts") != 0 && days > 0 && post.post_type == "post";
@@ -65,39 +71,44 @@ pub fn takes_comments(post: &Post, settings: &Settings, now: NaiveDateTime) -> b
     post.comment_status == "open" && !is_old
 }
 
-/// Stored moments have whole seconds.
+/// Truncates to whole seconds, as timestamps are stored.
 pub fn whole_seconds(moment: NaiveDateTime) -> NaiveDateTime {
     moment.with_nanosecond(0).unwrap_or(moment)
 }
 
 impl Job {
+    /// Stores a new comment on a post and returns the row.
+    ///
+    /// # Errors
+    /// Validation errors of the draft, rejections by [`moderation::authorize`], errors of the store.
     pub fn insert(&self, tx: &mut Tx, post: &Post) -> SiteResult<Comment> {
-        let given = self.draft.meta.as_ref().and_then(|meta| meta.get(NOTE_STATUS)?.as_str());
-        let settles = self.kind == "note" && given.is_some_and(|status| NOTE_STATES.contains(&status));
+        let status = self.draft.meta.as_ref().and_then(|meta| meta.get(NOTE_STATUS)?.as_str());
+        let has_status = self.kind == "note" && status.is_some_and(|name| NOTE_STATES.contains(&name));
         let mut comment = Comment { comment_type: self.kind.clone(), ..Comment::default() };
         self.apply(tx, &mut comment)?;
-        if svc_text::trim(&comment.content).is_empty() && !settles {
+        if svc_text::trim(&comment.content).is_empty() && !has_status {
             return Err(errors::no_content().into());
         }
         if comment.date_gmt.is_none() {
             comment.date_gmt = Some(self.now);
             comment.date = Some(self.settings.zone.to_local(self.now));
         }
-        let nameless = comment.user.is_none()
+        let is_anonymous = comment.user.is_none()
             && comment.author.is_empty()
             && comment.author_email.is_empty()
             && comment.author_url.is_empty();
-        if nameless && self.caller.is_logged_in() {
-            self.sign(tx, &mut comment, self.caller.id)?;
+        if is_anonymous && self.caller.is_logged_in() {
+            self.set_author(tx, &mut comment, self.caller.id)?;
         }
         let wants_name = self.settings.number("require_name_email") != 0;
-        // PHP takes a zero for nothing.
+        // PHP treats "0" as empty.
         let is_missing = |text: &str| matches!(text, "" | "0");
         if wants_name && (is_missing(&comment.author) || is_missing(&comment.author_email)) {
             return Err(errors::author_data_required().into());
         }
         check_lengths(&comment)?;
-        // Judged is what was sent, but for forms: a text that filtering changes is never a duplicate of what is stored.
+        // Except for forms, moderation sees the unfiltered text: if filtering changes a text, it is never a duplicate
+        // of a stored one.
         if self.is_form {
             self.filter(tx, &mut comment, None)?;
         }
@@ -113,6 +124,10 @@ impl Job {
         self.finish(tx, CommentId(id.0), comment.post)
     }
 
+    /// Updates a comment and returns the stored row.
+    ///
+    /// # Errors
+    /// Validation errors of the draft; errors of the store.
     pub fn update(&self, tx: &mut Tx, id: CommentId) -> SiteResult<Comment> {
         let mut comment = comments::get(tx, id)?.ok_or_else(errors::not_found)?;
         if let Some(post) = self.draft.post.filter(|post| *post != 0)
@@ -126,14 +141,14 @@ impl Job {
             return Err(errors::no_content().into());
         }
         check_lengths(&comment)?;
-        // What is stored is filtered again, be it of old or new.
+        // Filtering applies to the whole stored comment, including fields that the request does not change.
         self.filter(tx, &mut comment, Some(author))?;
         check_lengths(&comment)?;
         comments::update(tx, &comment)?;
         self.finish(tx, id, comment.post)
     }
 
-    /// Puts what the request gives into a row.
+    /// Applies the draft to a row.
     fn apply(&self, db: &mut Db, row: &mut Comment) -> SiteResult<()> {
         let d = &self.draft;
         if let Some(content) = &d.content {
@@ -146,7 +161,7 @@ impl Job {
             row.parent = CommentId(parent.max(0));
         }
         if let Some(author) = d.author {
-            self.sign(db, row, UserId(author))?;
+            self.set_author(db, row, UserId(author))?;
         }
         if let Some(name) = &d.author_name {
             row.author = sanitize::term_name(name);
@@ -157,7 +172,7 @@ impl Job {
         if let Some(url) = &d.author_url {
             row.author_url.clone_from(url);
         }
-        // Whoever changes a comment has sent it, unless he may say otherwise and does.
+        // An update sets the IP address to the caller's, unless they may set another one and do so.
         row.author_ip = match &d.author_ip {
             Some(ip) if self.caller.has("moderate_comments") => ip.clone(),
             _ => self.ip.clone(),
@@ -166,22 +181,22 @@ impl Job {
             "" => {}
             agent => row.agent = agent.chars().take(MAX_AGENT).collect(),
         }
-        let given = |text: &Option<String>| text.clone().filter(|t| !t.is_empty());
-        let moments = match (given(&d.date), given(&d.date_gmt)) {
+        let non_empty = |text: &Option<String>| text.clone().filter(|t| !t.is_empty());
+        let dates = match (non_empty(&d.date), non_empty(&d.date_gmt)) {
             (Some(local), _) => self.settings.zone.pair(&local, false),
             (None, Some(utc)) => self.settings.zone.pair(&utc, true),
             (None, None) => None,
         };
-        if let Some((local, utc)) = moments {
-            // When a comment is changed, the local time alone counts: it may name two moments.
+        if let Some((local, utc)) = dates {
+            // On updates only the local time is used; it can be ambiguous.
             let utc = if row.id.is_none() { utc } else { self.settings.zone.to_utc(local) };
             (row.date, row.date_gmt) = (Some(local), Some(utc));
         }
         Ok(())
     }
 
-    /// Makes a user the author.
-    fn sign(&self, db: &mut Db, row: &mut Comment, id: UserId) -> SiteResult<()> {
+    /// Makes a user the author of a comment.
+    fn set_author(&self, db: &mut Db, row: &mut Comment, id: UserId) -> SiteResult<()> {
         let found = if id.0 > 0 { users::get(db, id)? } else { None };
         let user = found.ok_or_else(errors::unknown_author)?;
         row.user = user.id;
@@ -189,7 +204,7 @@ impl Job {
         Ok(())
     }
 
-    /// Takes out the HTML that the caller may not use, or, of a comment that is there, its author.
+    /// Removes HTML that the caller may not use; for an existing comment, HTML that its author may not use either.
     fn filter(&self, db: &mut Db, row: &mut Comment, author: Option<UserId>) -> SiteResult<()> {
         let access = Access::new(&self.site, &self.settings);
         let mut may = !self.is_form && access.can(&self.caller, "unfiltered_html");
@@ -202,7 +217,7 @@ impl Job {
         Ok(())
     }
 
-    /// Status and meta, once the row is there.
+    /// Stores status and meta after the row.
     fn finish(&self, tx: &mut Tx, id: CommentId, post: PostId) -> SiteResult<Comment> {
         if let Some(status) = &self.draft.status {
             status::change(tx, id, status, self.now.and_utc().timestamp())?;
@@ -229,7 +244,8 @@ impl Job {
     }
 }
 
-pub fn check_lengths(row: &Comment) -> SiteResult<()> {
+/// Checks the fields in [`LIMITS`].
+pub(crate) fn check_lengths(row: &Comment) -> SiteResult<()> {
     for (member, most, code) in LIMITS {
         if member(row).len() > most {
             return Err(errors::too_long(code).into());

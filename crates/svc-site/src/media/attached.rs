@@ -1,4 +1,4 @@
-//! The files of an attachment, as its meta tells of them.
+//! The files of an attachment, read from its meta.
 
 use serde_json::{Map, Value, json};
 use svc_content::srcset::{Image, ImageSize};
@@ -8,48 +8,48 @@ use svc_store::{Meta, StoredText};
 
 use crate::{Settings, media::sizes};
 
-/// Meta: path of the file under the folder of uploads.
+/// Meta key: path of the file relative to the uploads folder.
 pub const FILE: &str = "_wp_attached_file";
-/// Meta: dimensions, sizes and the rest, serialized.
+/// Meta key: dimensions, sizes and other metadata, serialized.
 pub const DETAILS: &str = "_wp_attachment_metadata";
-/// Meta: the text for those who do not see the image.
-pub const ALT: &str = "_wp_attachment_image_alt";
-/// Meta: files that an edit has put aside.
+/// Meta key: alt text of the image.
+pub(crate) const ALT: &str = "_wp_attachment_image_alt";
+/// Meta key: files replaced by edits of the image.
 const BACKUPS: &str = "_wp_attachment_backup_sizes";
 
-/// Where uploads are under the content folder; old paths have it in them.
+/// Path of the uploads folder; old stored paths contain it.
 const UPLOADS: &str = "wp-content/uploads/";
 
-/// What an attachment's files are, and what it hangs on.
+/// The files of an attachment, and the post that it is attached to.
 #[derive(Clone, Debug, Default)]
 pub struct Attached {
-    /// Path of the file under the folder of uploads; empty when nothing is stored of it.
+    /// Path of the file relative to the uploads folder; empty if no file is stored.
     pub file: String,
-    /// The metadata as stored.
+    /// The stored metadata.
     pub details: Option<Map<String, Value>>,
-    /// The text for those who do not see it.
+    /// Alt text.
     pub alt: String,
-    /// Further files, put aside by edits.
+    /// Files replaced by edits.
     backups: Vec<String>,
-    /// Size of the file where the metadata has none, in bytes.
+    /// Size of the file in bytes, measured if the metadata has none.
     pub measured: Option<u64>,
-    /// What it hangs on.
+    /// The post that it is attached to.
     pub parent: Option<Parent>,
 }
 
-/// What an attachment hangs on.
+/// The post that an attachment is attached to.
 #[derive(Clone, Debug)]
 pub struct Parent {
-    /// Its number.
+    /// The post's id.
     pub id: PostId,
-    /// Its type.
+    /// The post's type.
     pub post_type: String,
-    /// Its address in the interface.
+    /// The post's URL in the REST API.
     pub href: String,
 }
 
 impl Attached {
-    /// No file.
+    /// An attachment without a file.
     pub const NONE: Attached = Attached {
         file: String::new(),
         details: None,
@@ -59,7 +59,7 @@ impl Attached {
         parent: None,
     };
 
-    /// Understands an attachment's meta.
+    /// Parses an attachment's meta.
     pub fn new(meta: &Meta) -> Self {
         let read = |name: &str| meta.first(name).map(StoredText::json);
         let file = meta.text(FILE);
@@ -68,18 +68,18 @@ impl Attached {
             file: file.to_owned(),
             details: read(DETAILS).and_then(|v| if let Value::Object(map) = v { Some(map) } else { None }),
             alt: meta.text(ALT).to_owned(),
-            backups: read(BACKUPS).map(|v| names_of(&v)).unwrap_or_default(),
+            backups: read(BACKUPS).map(|v| file_names(&v)).unwrap_or_default(),
             measured: None,
             parent: None,
         }
     }
 
-    /// The address of its file; the stored name of old ones of which no file is known.
+    /// URL of the file; `guid` for old attachments without stored file.
     pub fn url(&self, settings: &Settings, guid: &str) -> String {
         if self.file.is_empty() { guid.to_owned() } else { format!("{}/{}", settings.uploads_url(), self.file) }
     }
 
-    /// The folder of its files, with a slash at its end; empty at the top.
+    /// Folder of the files with a trailing slash; empty for the uploads folder itself.
     fn folder(&self) -> &str {
         self.file.rfind('/').map_or("", |at| &self.file[..=at])
     }
@@ -88,23 +88,23 @@ impl Attached {
         self.details.as_ref().and_then(|d| d.get(name)).unwrap_or(&Value::Null)
     }
 
-    /// A length or size that the metadata tells.
+    /// A numeric metadata field.
     fn number(&self, name: &str) -> u64 {
         u64::try_from(svc_php::cast::to_int(self.detail(name))).unwrap_or_default()
     }
 
-    /// Width and height of the image; zeros when not known.
+    /// Width and height of the image in pixels; zeros if unknown.
     pub fn dimensions(&self) -> (u32, u32) {
         let length = |name| u32::try_from(self.number(name)).unwrap_or_default();
         (length("width"), length("height"))
     }
 
-    /// Name of the file that was uploaded; `None` when no file is stored.
+    /// Name of the uploaded file; `None` if no file is stored.
     pub fn file_name(&self) -> Option<&str> {
         Some(self.original_name()).filter(|_| !self.file.is_empty())
     }
 
-    /// Name of the file that was uploaded, empty when no file is stored.
+    /// Name of the uploaded file; empty if no file is stored.
     pub fn original_name(&self) -> &str {
         match self.detail("original_image") {
             Value::String(name) if !name.is_empty() => name,
@@ -112,17 +112,17 @@ impl Attached {
         }
     }
 
-    /// Path of the file that was uploaded.
+    /// Path of the uploaded file.
     pub fn original(&self) -> String {
         format!("{}{}", self.folder(), self.original_name())
     }
 
-    /// Size of the file in bytes, when known.
+    /// Size of the file in bytes, if known.
     pub fn file_size(&self) -> Option<u64> {
         Some(self.number("filesize")).filter(|n| *n > 0).or(self.measured)
     }
 
-    /// How the camera was held.
+    /// EXIF orientation.
     pub fn orientation(&self) -> i64 {
         let stored = self.detail("image_meta").get("orientation").map_or(0, svc_php::cast::to_int);
         if stored > 0 { stored } else { 1 }
@@ -132,18 +132,18 @@ impl Attached {
         self.detail("sizes").as_object().into_iter().flatten().map(|(name, size)| (name.as_str(), size))
     }
 
-    /// Whether files of other sizes were made of it.
+    /// Whether the image has generated sizes.
     pub fn has_sizes(&self) -> bool {
         self.sizes().next().is_some()
     }
 
-    /// Names of the sizes that the image should have and has not: all of them when nothing is known of the image, none when
-    /// it has no file. Source: `wp_get_missing_image_subsizes`.
+    /// Names of the sizes that should exist and do not: all of them if the image has no metadata, none if it has no
+    /// file. Source: `wp_get_missing_image_subsizes`.
     pub fn missing_sizes(&self, sizes: &[RegisteredSize], mime: &str) -> Vec<String> {
         let has = |name: &str| self.sizes().any(|(n, _)| n == name);
         let missing = sizes.iter().filter(|size| !has(&size.name));
         if mime == "application/pdf" {
-            // Of documents the first page is shown.
+            // Documents have previews of the first page.
             return missing
                 .filter(|s| sizes::OF_DOCUMENTS.contains(&s.name.as_str()))
                 .map(|s| s.name.clone())
@@ -157,7 +157,7 @@ impl Attached {
         missing.filter(fits).map(|size| size.name.clone()).collect()
     }
 
-    /// The member `media_details`.
+    /// The field `media_details`.
     pub fn media_details(&self, settings: &Settings, url: &str, mime: &str) -> Value {
         let Some(mut details) = self.details.clone().filter(|d| !d.is_empty()) else { return json!({}) };
         let mut sizes = Map::new();
@@ -182,7 +182,7 @@ impl Attached {
         Value::Object(details)
     }
 
-    /// The image with its files, for `srcset`.
+    /// The image with its sizes, for `srcset`.
     pub fn image(&self, settings: &Settings) -> Image {
         let (width, height) = self.dimensions();
         let text = |size: &Value, name: &str| size.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
@@ -204,12 +204,12 @@ impl Attached {
         }
     }
 
-    /// The file to show in a size: its address, width and height; the whole file, scaled by the browser, where the size
-    /// was not made. Source: `image_downsize`.
-    fn shown(&self, settings: &Settings, url: &str, size: &RegisteredSize) -> (String, u64, u64) {
+    /// URL, width and height of the file for a size; the full-size file with scaled dimensions if the size was not
+    /// generated. Source: `image_downsize`.
+    fn sized_file(&self, settings: &Settings, url: &str, size: &RegisteredSize) -> (String, u64, u64) {
         let image = self.image(settings);
-        let place = self.sizes().position(|(name, _)| name == size.name);
-        match place.map(|at| &image.sizes[at]) {
+        let index = self.sizes().position(|(name, _)| name == size.name);
+        match index.map(|at| &image.sizes[at]) {
             Some(made) => {
                 (format!("{}/{}{}", settings.uploads_url(), self.folder(), made.file), made.width, made.height)
             }
@@ -220,11 +220,11 @@ impl Attached {
         }
     }
 
-    /// The image in a size as an element, with its alternatives. Source: `wp_get_attachment_image`.
+    /// Renders the `img` element for a size, with `srcset`. Source: `wp_get_attachment_image`.
     ///
-    /// `described_by` is the id of the element that describes it.
+    /// `described_by` is the id of the element for `aria-describedby`.
     pub fn element(&self, settings: &Settings, url: &str, size: &RegisteredSize, described_by: Option<&str>) -> String {
-        let (src, width, height) = self.shown(settings, url, size);
+        let (src, width, height) = self.sized_file(settings, url, size);
         let srcset = self.image(settings).srcset(&src, (width, height)).map_or_else(String::new, |set| {
             let sizes = svc_content::srcset::sizes(width);
             format!(" srcset=\"{}\" sizes=\"{}\"", svc_text::esc_attr(&set), svc_text::esc_attr(&sizes))
@@ -238,18 +238,18 @@ impl Attached {
         )
     }
 
-    /// Whether an address names one of its files.
-    pub fn names(&self, address: &str) -> bool {
+    /// Whether a URL names one of the files.
+    pub fn names(&self, url: &str) -> bool {
         let mut files = vec![self.file.clone(), self.original()];
         let sizes = self.sizes().filter_map(|(_, size)| size.get("file")?.as_str());
         files.extend(sizes.map(|file| format!("{}{file}", self.folder())));
-        let path = address.split(['?', '#']).next().unwrap_or_default();
+        let path = url.split(['?', '#']).next().unwrap_or_default();
         files.iter().any(|file| {
             !file.is_empty() && path.strip_suffix(file.as_str()).is_some_and(|b| b.is_empty() || b.ends_with('/'))
         })
     }
 
-    /// Paths of all of its files.
+    /// Paths of all files.
     pub fn files(&self) -> Vec<String> {
         let mut files = Vec::new();
         if self.file.is_empty() {
@@ -262,7 +262,7 @@ impl Attached {
         };
         add(self.file.clone());
         add(self.original());
-        // Names of further files are names, never paths.
+        // File names in metadata must not contain folders.
         let sizes = self.sizes().filter_map(|(_, size)| size.get("file")?.as_str());
         for name in sizes.chain(self.backups.iter().map(String::as_str)).filter(|name| !name.contains('/')) {
             add(format!("{}{name}", self.folder()));
@@ -271,8 +271,8 @@ impl Attached {
     }
 }
 
-/// Names of files in a stored list of sizes.
-fn names_of(sizes: &Value) -> Vec<String> {
+/// File names in a stored list of sizes.
+fn file_names(sizes: &Value) -> Vec<String> {
     let of = |size: &Value| size.get("file").and_then(Value::as_str).map(str::to_owned);
     sizes.as_object().into_iter().flatten().filter_map(|(_, size)| of(size)).collect()
 }
@@ -294,7 +294,7 @@ mod tests {
     fn files() {
         let attached = attached();
         assert_eq!(attached.files(), ["2024/03/a-scaled.png", "2024/03/a.png", "2024/03/a-150x150.png"]);
-        for (address, expected) in [
+        for (url, expected) in [
             ("http://a.b/wp-content/uploads/2024/03/a.png", true),
             ("http://other/wp-content/uploads/2024/03/a-150x150.png?x=1", true),
             ("2024/03/a-scaled.png", true),
@@ -302,12 +302,12 @@ mod tests {
             ("http://a.b/x2024/03/a.png", false),
             ("", false),
         ] {
-            assert_eq!(attached.names(address), expected, "{address}");
+            assert_eq!(attached.names(url), expected, "{url}");
         }
     }
 
     #[test]
-    fn sizes_that_lack() {
+    fn missing_sizes_are_listed() {
         let size = |name: &str, width, height| RegisteredSize { name: name.to_owned(), width, height, crop: false };
         let sizes = [size("thumbnail", 150, 150), size("medium", 300, 300), size("large", 1024, 1024)];
         assert_eq!(attached().missing_sizes(&sizes, "image/png"), ["medium"]);

@@ -1,32 +1,32 @@
-//! Metadata of sound and film, and the picture that comes with a sound.
+//! Attachment metadata of audio and video files, and embedded cover images.
 
 use serde_json::{Map, Value};
 use svc_content::kses;
 use svc_media::{AudioTrack, AvMetadata, VideoTrack};
 
-/// The members of the metadata of an attachment of this media type.
-pub fn details(told: &AvMetadata, mime: &str, size: u64) -> Map<String, Value> {
+/// The metadata fields of an attachment of this media type.
+pub fn details(embedded: &AvMetadata, mime: &str, size: u64) -> Map<String, Value> {
     let mut details = Map::new();
-    let seconds = told.seconds.round().max(0.0) as u64;
-    details.extend(told.video.iter().flat_map(of_film));
-    if let Some(audio) = &told.audio {
+    let seconds = embedded.seconds.round().max(0.0) as u64;
+    details.extend(embedded.video.iter().flat_map(video_fields));
+    if let Some(audio) = &embedded.audio {
         match mime.starts_with("video/") {
-            true => drop(details.insert("audio".to_owned(), Value::Object(of_sound(audio)))),
-            false => details.extend(of_sound(audio)),
+            true => drop(details.insert("audio".to_owned(), Value::Object(audio_fields(audio)))),
+            false => details.extend(audio_fields(audio)),
         }
     }
-    details.insert("fileformat".to_owned(), told.container.into());
+    details.insert("fileformat".to_owned(), embedded.container.into());
     details.insert("filesize".to_owned(), size.into());
-    details.insert("mime_type".to_owned(), told.mime.as_str().into());
+    details.insert("mime_type".to_owned(), embedded.mime.as_str().into());
     details.insert("length".to_owned(), seconds.into());
     details.insert("length_formatted".to_owned(), clock(seconds).into());
-    if let Some(created) = told.created {
+    if let Some(created) = embedded.created {
         details.insert("created_timestamp".to_owned(), created.into());
     }
-    for (name, text) in &told.tags {
+    for (name, text) in &embedded.tags {
         details.insert(name.clone(), kses::post(text).into());
     }
-    if let Some(cover) = &told.cover {
+    if let Some(cover) = &embedded.cover {
         let mut image = Map::from_iter([("mime".to_owned(), Value::from(cover.mime.as_str()))]);
         if let Some((width, height)) = cover.size {
             image.extend([("width".to_owned(), width.into()), ("height".to_owned(), height.into())]);
@@ -36,42 +36,42 @@ pub fn details(told: &AvMetadata, mime: &str, size: u64) -> Map<String, Value> {
     details
 }
 
-/// A member that is there when it has a value.
-fn given<T: Into<Value>>(name: &str, value: Option<T>) -> Option<(String, Value)> {
+/// A field, if it has a value.
+fn optional<T: Into<Value>>(name: &str, value: Option<T>) -> Option<(String, Value)> {
     value.map(|value| (name.to_owned(), value.into()))
 }
 
-fn of_sound(audio: &AudioTrack) -> Map<String, Value> {
+fn audio_fields(audio: &AudioTrack) -> Map<String, Value> {
     let rate = |rate: Option<f64>| rate.map(svc_php::cast::float_value);
     [
-        given("dataformat", Some(audio.format.as_str())),
-        given("wformattag", audio.wave_tag),
-        given("codec", audio.codec),
-        given("channels", Some(audio.channels)),
-        given("sample_rate", Some(audio.sample_rate)),
-        given("sample_rate_input", audio.input_rate),
-        given("language", audio.language.as_deref()),
-        given("encoder", audio.encoder.as_deref()),
-        given("bitrate", rate(audio.bitrate)),
-        given("bits_per_sample", audio.bits),
-        given("bitrate_mode", audio.bitrate_mode),
-        given("lossless", audio.lossless),
-        given("channelmode", audio.channel_mode()),
-        given("compression_ratio", rate(audio.compression_ratio())),
+        optional("dataformat", Some(audio.format.as_str())),
+        optional("wformattag", audio.wave_tag),
+        optional("codec", audio.codec),
+        optional("channels", Some(audio.channels)),
+        optional("sample_rate", Some(audio.sample_rate)),
+        optional("sample_rate_input", audio.input_rate),
+        optional("language", audio.language.as_deref()),
+        optional("encoder", audio.encoder.as_deref()),
+        optional("bitrate", rate(audio.bitrate)),
+        optional("bits_per_sample", audio.bits),
+        optional("bitrate_mode", audio.bitrate_mode),
+        optional("lossless", audio.lossless),
+        optional("channelmode", audio.channel_mode()),
+        optional("compression_ratio", rate(audio.compression_ratio())),
     ]
     .into_iter()
     .flatten()
     .collect()
 }
 
-fn of_film(video: &VideoTrack) -> Map<String, Value> {
+fn video_fields(video: &VideoTrack) -> Map<String, Value> {
     [
-        given("lossless", video.lossless),
-        given("bitrate", video.bitrate.map(svc_php::cast::float_value)),
-        given("width", Some(video.width)),
-        given("height", Some(video.height)),
-        given("dataformat", Some(video.format.as_str())),
-        given("codec", video.codec.as_deref()),
+        optional("lossless", video.lossless),
+        optional("bitrate", video.bitrate.map(svc_php::cast::float_value)),
+        optional("width", Some(video.width)),
+        optional("height", Some(video.height)),
+        optional("dataformat", Some(video.format.as_str())),
+        optional("codec", video.codec.as_deref()),
     ]
     .into_iter()
     .flatten()
@@ -92,7 +92,7 @@ mod tests {
     use super::clock;
 
     #[test]
-    fn lengths_as_clocks_show_them() {
+    fn durations_are_formatted_as_clock_times() {
         for (seconds, text) in [(0, "0:00"), (7, "0:07"), (70, "1:10"), (3599, "59:59"), (3725, "1:02:05")] {
             assert_eq!(clock(seconds), text);
         }

@@ -5,21 +5,21 @@ use svc_store::{MetaKind, StoredText, Tx, meta, options, posts};
 
 use crate::{Site, SiteResult, media::attached::Attached, menus::on_delete::post_gone};
 
-/// Removes the files of uploads that were interrupted before their rows were stored, as far as this server made them. What
-/// goes wrong is logged, and tried again at the next start.
+/// Deletes files of uploads that were interrupted before their rows were stored. Failures are logged and retried at the
+/// next start.
 pub async fn remove_interrupted_uploads(site: &Site) {
     let is_used = |paths: &[String]| site.store.read(|db| posts::is_attached_file(db, paths));
     match site.uploads.remove_interrupted(is_used).await {
         Ok(0) => {}
         Ok(uploads) => tracing::info!(uploads, "removed the files of interrupted uploads"),
-        Err(error) => tracing::warn!(%error, "the files of interrupted uploads are not removed"),
+        Err(error) => tracing::warn!(%error, "failed to remove the files of interrupted uploads"),
     }
 }
 
-/// Deletes an attachment and its place as the image of posts. The paths of its files, which are the caller's to delete.
+/// Deletes an attachment and removes it as featured image. Returns the paths of its files; the caller deletes them.
 ///
 /// # Errors
-/// Those of the store.
+/// Errors of the store.
 pub fn remove(tx: &mut Tx, id: PostId) -> SiteResult<Vec<String>> {
     let files = Attached::new(&meta::load_one(tx, MetaKind::Post, id.0)?).files();
     meta::delete_everywhere(tx, MetaKind::Post, "_thumbnail_id", Some(&StoredText::of(id.0)))?;
@@ -29,8 +29,8 @@ pub fn remove(tx: &mut Tx, id: PostId) -> SiteResult<Vec<String>> {
     Ok(files)
 }
 
-/// The site has no logo any more when this was it; its icon stays named, as on the peer.
-pub fn logo_gone(tx: &mut Tx, id: PostId) -> SiteResult<()> {
+/// Resets the site logo if it is this attachment. The site icon is not reset, as in WordPress.
+pub(crate) fn logo_gone(tx: &mut Tx, id: PostId) -> SiteResult<()> {
     const LOGO: &str = "site_logo";
     if options::get(tx, LOGO)?.is_some_and(|logo| logo == StoredText::of(id.0)) {
         options::delete(tx, LOGO)?;

@@ -1,19 +1,19 @@
-//! The sizes in which a site keeps its images.
+//! The image sizes of a site.
 
 use svc_media::RegisteredSize;
 
 use crate::{Settings, Site};
 
-/// Larger images are scaled down to this length before they are shown, in pixels.
+/// Maximum width and height in pixels; larger images are scaled down.
 pub const LARGEST: u32 = 2560;
 
-/// Sizes that the first page of a document is shown in.
-pub const OF_DOCUMENTS: [&str; 3] = ["thumbnail", "medium", "large"];
+/// Sizes of the preview of a document's first page.
+pub(crate) const OF_DOCUMENTS: [&str; 3] = ["thumbnail", "medium", "large"];
 
-/// Sizes that are made first: clients show them first.
-const FIRST: [&str; 4] = ["medium", "large", "thumbnail", "medium_large"];
+/// Sizes that are generated first, because clients use them first.
+const GENERATED_FIRST: [&str; 4] = ["medium", "large", "thumbnail", "medium_large"];
 
-/// All sizes of a site: those of its options, two large ones for dense screens, and those registered.
+/// All sizes of a site: those of its options, two large ones for high-density screens, and registered ones.
 pub fn all(site: &Site, settings: &Settings) -> Vec<RegisteredSize> {
     let option = |name: &str| {
         let number = |what: &str| u32::try_from(settings.number(&format!("{name}_{what}"))).unwrap_or_default();
@@ -32,18 +32,20 @@ pub fn all(site: &Site, settings: &Settings) -> Vec<RegisteredSize> {
     sizes
 }
 
-/// One size of a site, by its name.
+/// The size with this name.
 pub fn named(site: &Site, settings: &Settings, name: &str) -> Option<RegisteredSize> {
     all(site, settings).into_iter().find(|size| size.name == name)
 }
 
-/// The sizes in the order in which they are made.
+/// Sorts sizes in the order in which they are generated.
 pub fn in_order(mut sizes: Vec<RegisteredSize>) -> Vec<RegisteredSize> {
-    sizes.sort_by_key(|size| FIRST.iter().position(|name| *name == size.name).unwrap_or(FIRST.len()));
+    sizes.sort_by_key(|size| {
+        GENERATED_FIRST.iter().position(|name| *name == size.name).unwrap_or(GENERATED_FIRST.len())
+    });
     sizes
 }
 
-/// How well images of a type are kept, 1 to 100.
+/// Encoding quality for a media type, 1 to 100.
 pub fn quality(mime: &str) -> u8 {
     if mime == "image/webp" { 86 } else { 82 }
 }

@@ -1,4 +1,4 @@
-//! Stores a file, and what is made of an image: its sizes, and a whole one of bearable length.
+//! Stores uploaded files, and generates the sizes of images.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -21,140 +21,143 @@ use crate::{
     posts::draft::NewFile,
 };
 
-/// Images that are worked on at a time; each may take some hundred megabytes.
-pub const IMAGES_AT_A_TIME: usize = 2;
+/// Maximum number of images processed at a time; each may take several hundred megabytes of memory.
+pub(crate) const IMAGES_AT_A_TIME: usize = 2;
 
-/// A file that was stored.
+/// A stored file.
 pub struct StoredUpload {
-    /// What the attachment is made of.
+    /// Data for the attachment's post.
     pub file: NewFile,
-    /// What the file tells about itself.
+    /// Metadata embedded in the file.
     pub told: ImageMeta,
-    /// What an image says to those who do not see it.
+    /// Alt text from the image's metadata.
     pub alt: String,
-    /// The picture that came with a sound.
+    /// Cover image embedded in an audio file.
     pub cover: Option<Cover>,
-    /// What was written.
+    /// The files that were written.
     pub written: WrittenFiles,
 }
 
-/// The files of an upload that no row names yet.
+/// Files of an upload that no row references yet.
 #[derive(Default)]
 pub struct WrittenFiles {
-    /// All paths that were written.
+    /// Paths of all files.
     pub paths: Vec<String>,
-    /// Finds them should the server be killed now.
+    /// A record to find the files again if the server is killed.
     pending: PendingUpload,
 }
 
 impl WrittenFiles {
-    /// Notes a file that is about to be written.
+    /// Records a file before it is written.
     fn add(&mut self, path: &str) -> Result<(), Error> {
         self.pending.own(path).map_err(|e| errors::storage(&e))?;
         self.paths.push(path.to_owned());
         Ok(())
     }
 
-    /// A row names the files now.
+    /// Marks the files as referenced by a row.
     pub fn done(self) {
         self.pending.done();
     }
 
-    /// Deletes the files: there will be no row.
+    /// Deletes the files, because no row will reference them.
     pub async fn delete(self, site: &Site) {
         site.uploads.delete(self.paths).await;
         self.pending.done();
     }
 }
 
-/// What is known of a stored file.
+/// Data about a stored file.
 struct FileDetails {
-    /// The path to show.
-    shown: String,
+    /// The path to store as the attachment's file.
+    attached_path: String,
     details: Map<String, Value>,
-    told: ImageMeta,
+    embedded: ImageMeta,
     alt: String,
     cover: Option<Cover>,
 }
 
-/// What is known of an image before it is stored.
+/// Where an image's metadata comes from.
 pub enum ImageMetaSource {
-    /// Nothing: the file is asked.
+    /// The file itself.
     Unknown,
-    /// The member `image_meta` and `parent_image` of a copy, which come from its original.
+    /// `image_meta` and `parent_image` of the original, for an edited copy.
     Copied(Map<String, Value>),
 }
 
-/// Works for one site with its options of the moment.
+/// Stores files for one site with its current options.
 pub struct UploadStore<'a> {
+    /// The site.
     pub site: &'a Arc<Site>,
+    /// Its settings.
     pub settings: &'a Arc<Settings>,
 }
 
-/// The member `image_meta`, as it is stored: numbers as texts.
-fn image_meta(told: &ImageMeta, alt: &str) -> Value {
+/// The field `image_meta` as stored: numbers are strings.
+fn image_meta(meta: &ImageMeta, alt: &str) -> Value {
     let number = svc_php::float::cast;
     json!({
-        "aperture": number(told.aperture),
-        "credit": told.credit,
-        "camera": told.camera,
-        "caption": told.caption,
-        "created_timestamp": told.created_timestamp.to_string(),
-        "copyright": told.copyright,
-        "focal_length": number(told.focal_length),
-        "iso": told.iso.to_string(),
-        "shutter_speed": number(told.shutter_speed),
-        "title": told.title,
-        "orientation": told.orientation.to_string(),
-        "keywords": told.keywords,
+        "aperture": number(meta.aperture),
+        "credit": meta.credit,
+        "camera": meta.camera,
+        "caption": meta.caption,
+        "created_timestamp": meta.created_timestamp.to_string(),
+        "copyright": meta.copyright,
+        "focal_length": number(meta.focal_length),
+        "iso": meta.iso.to_string(),
+        "shutter_speed": number(meta.shutter_speed),
+        "title": meta.title,
+        "orientation": meta.orientation.to_string(),
+        "keywords": meta.keywords,
         "alt": alt,
     })
 }
 
-/// What a photograph tells, without what no page may hold.
-fn harmless(told: ImageMeta) -> ImageMeta {
+/// Sanitizes an image's metadata as HTML.
+fn sanitized(meta: ImageMeta) -> ImageMeta {
     ImageMeta {
-        credit: kses::post(&told.credit),
-        camera: kses::post(&told.camera),
-        caption: kses::post(&told.caption),
-        copyright: kses::post(&told.copyright),
-        title: kses::post(&told.title),
-        keywords: told.keywords.iter().map(|word| kses::post(word)).collect(),
-        ..told
+        credit: kses::post(&meta.credit),
+        camera: kses::post(&meta.camera),
+        caption: kses::post(&meta.caption),
+        copyright: kses::post(&meta.copyright),
+        title: kses::post(&meta.title),
+        keywords: meta.keywords.iter().map(|word| kses::post(word)).collect(),
+        ..meta
     }
 }
 
-/// The text in the language of the site, or the one that stands for all languages.
+/// The alt text in the site's language, or the default one.
 fn alt_in(texts: &[(String, String)], locale: &str) -> String {
     let language = locale.split(['_', '-']).next().filter(|language| !language.is_empty()).unwrap_or("en");
     let of = |wanted: &str| texts.iter().find(|(language, _)| language == wanted);
     of(language).or_else(|| of("x-default")).map(|(_, text)| kses::post(text)).unwrap_or_default()
 }
 
-/// A name beside another: `photo-300x188.jpg` beside `photo.jpg`.
+/// The name of a derived file: `photo-300x188.jpg` for `photo.jpg`.
 fn sibling_name(path: &str, mark: &str) -> String {
     let (folder, name) = path.rsplit_once('/').map_or(("", path), |(folder, name)| (folder, name));
     let (stem, ending) = svc_media::split_extension(name);
     if folder.is_empty() { format!("{stem}-{mark}{ending}") } else { format!("{folder}/{stem}-{mark}{ending}") }
 }
 
-/// Metadata as it is stored.
+/// Metadata in its stored form.
 pub fn stored(details: Map<String, Value>) -> StoredText {
     StoredText::of(Value::Object(details))
 }
 
 impl UploadStore<'_> {
-    /// Stores a file under a free name in a folder. With `all_sizes` an image gets its sizes, and is turned upright and
-    /// scaled down where needed. When something fails, what was stored is deleted again.
+    /// Stores a file under a free name in a folder. With `all_sizes`, an image is rotated upright, scaled down if
+    /// needed, and its sizes are generated. On failure, all files written so far are deleted.
     ///
     /// # Errors
+    /// Errors of the storage.
     /// Those of the storage.
     pub async fn store(
         &self,
         folder: &str,
         kind: FileType,
         blob: &Blob,
-        told: ImageMetaSource,
+        source: ImageMetaSource,
         all_sizes: bool,
     ) -> Result<StoredUpload, Error> {
         let uploads = &self.site.uploads;
@@ -163,13 +166,19 @@ impl UploadStore<'_> {
         let mut written = WrittenFiles { paths: vec![path.clone()], pending };
         let done = async {
             uploads.write(&path, blob).await.map_err(|e| errors::storage(&e))?;
-            self.describe(&path, &kind.mime, blob, told, all_sizes, &mut written).await
+            self.describe(&path, &kind.mime, blob, source, all_sizes, &mut written).await
         };
         match done.await {
-            Ok(FileDetails { shown, details, told, alt, cover }) => {
+            Ok(FileDetails { attached_path, details, embedded, alt, cover }) => {
                 let url = format!("{}/{path}", self.settings.uploads_url());
-                let meta = vec![(FILE, StoredText::of(shown)), (DETAILS, stored(details))];
-                Ok(StoredUpload { file: NewFile { mime_type: kind.mime, url, meta }, told, alt, cover, written })
+                let meta = vec![(FILE, StoredText::of(attached_path)), (DETAILS, stored(details))];
+                Ok(StoredUpload {
+                    file: NewFile { mime_type: kind.mime, url, meta },
+                    told: embedded,
+                    alt,
+                    cover,
+                    written,
+                })
             }
             Err(error) => {
                 written.delete(self.site).await;
@@ -178,13 +187,13 @@ impl UploadStore<'_> {
         }
     }
 
-    /// The metadata of a file that is stored, and what it tells.
+    /// Reads the metadata of a stored file and generates sizes.
     async fn describe(
         &self,
         path: &str,
         mime: &str,
         blob: &Blob,
-        told: ImageMetaSource,
+        source: ImageMetaSource,
         all_sizes: bool,
         written: &mut WrittenFiles,
     ) -> Result<FileDetails, Error> {
@@ -197,15 +206,15 @@ impl UploadStore<'_> {
         })
         .await?;
         let size = size.map_err(|e| errors::storage(&e))?;
-        let (found, alt) = (harmless(found), alt_in(&alts, self.settings.option("WPLANG")));
+        let (found, alt) = (sanitized(found), alt_in(&alts, self.settings.option("WPLANG")));
         let mut details = Map::new();
         let Some((width, height)) = dimensions else {
             match &av_metadata {
-                Some(told) => details = av_metadata::details(told, mime, size),
+                Some(av) => details = av_metadata::details(av, mime, size),
                 None => drop(details.insert("filesize".to_owned(), size.into())),
             }
-            let cover = av_metadata.and_then(|told| told.cover);
-            return Ok(FileDetails { shown: path.to_owned(), details, told: found, alt, cover });
+            let cover = av_metadata.and_then(|av| av.cover);
+            return Ok(FileDetails { attached_path: path.to_owned(), details, embedded: found, alt, cover });
         };
         for (name, value) in [
             ("width", width.into()),
@@ -216,30 +225,32 @@ impl UploadStore<'_> {
         ] {
             details.insert(name.to_owned(), value);
         }
-        match told {
+        match source {
             ImageMetaSource::Unknown => {
                 details.insert("image_meta".to_owned(), image_meta(&found, &alt));
             }
             ImageMetaSource::Copied(more) => details.extend(more),
         }
-        let mut shown = path.to_owned();
+        let mut attached_path = path.to_owned();
         if all_sizes && let Some(format) = Format::of_mime(mime) {
-            let work = Work { keeper: self, path, mime, format };
-            if let Some(picture) = work.open(blob, found.orientation).await? {
+            let image_sizes = ImageSizes { store: self, path, mime, format };
+            if let Some(image) = image_sizes.open(blob, found.orientation).await? {
                 let wanted = sizes::all(self.site, self.settings);
-                if let Some(exact_field) = work.bearable(&picture, found.orientation, &mut details, written).await? {
-                    shown = exact_field;
+                if let Some(scaled_path) =
+                    image_sizes.write_scaled(&image, found.orientation, &mut details, written).await?
+                {
+                    attached_path = scaled_path;
                 }
-                work.make(&picture, wanted, &mut details, written).await?;
+                image_sizes.write_sizes(&image, wanted, &mut details, written).await?;
             }
         }
-        Ok(FileDetails { shown, details, told: found, alt, cover: None })
+        Ok(FileDetails { attached_path, details, embedded: found, alt, cover: None })
     }
 
-    /// Makes the sizes that an attachment lacks: their members of `sizes`, by name.
+    /// Generates the missing sizes of an attachment. Returns their entries in `sizes`, by name.
     ///
     /// # Errors
-    /// Those of the storage.
+    /// Errors of the storage.
     pub async fn complete(&self, attached: &Attached, mime: &str) -> Result<Map<String, Value>, Error> {
         let names = attached.missing_sizes(&sizes::all(self.site, self.settings), mime);
         let mut details = Map::new();
@@ -250,13 +261,14 @@ impl UploadStore<'_> {
             Err(error) if error.is_missing() => return Ok(details),
             Err(error) => return Err(errors::storage(&error)),
         };
-        let work = Work { keeper: self, path: &path, mime, format };
+        let image_sizes = ImageSizes { store: self, path: &path, mime, format };
         let (file, kind) = (blob.clone(), mime.to_owned());
         let orientation = run_blocking(move || svc_media::image_meta(&file, &kind).orientation).await?;
-        if let Some(picture) = work.open(&blob, orientation).await? {
+        if let Some(image) = image_sizes.open(&blob, orientation).await? {
             let wanted = sizes::all(self.site, self.settings).into_iter().filter(|s| names.contains(&s.name)).collect();
-            // They have the names of the attachment that there is: should they stay without mention, they are made again.
-            work.make(&picture, wanted, &mut details, &mut WrittenFiles::default()).await?;
+            // The names derive from the attachment's file: if the metadata is not stored, the files are overwritten
+            // next time.
+            image_sizes.write_sizes(&image, wanted, &mut details, &mut WrittenFiles::default()).await?;
         }
         match details.shift_remove("sizes") {
             Some(Value::Object(sizes)) => Ok(sizes),
@@ -265,85 +277,86 @@ impl UploadStore<'_> {
     }
 }
 
-/// The making of files of one image.
-struct Work<'a> {
-    keeper: &'a UploadStore<'a>,
-    /// Path of the image itself.
+/// Generates the files of one image.
+struct ImageSizes<'a> {
+    store: &'a UploadStore<'a>,
+    /// Path of the original image.
     path: &'a str,
     mime: &'a str,
     format: Format,
 }
 
-/// A decoded image, and the permit to work on it.
-struct Open {
-    picture: Arc<DecodedImage>,
+/// A decoded image with its permit.
+struct OpenImage {
+    image: Arc<DecodedImage>,
     _permit: tokio::sync::OwnedSemaphorePermit,
 }
 
-impl Work<'_> {
-    /// The image, upright; nothing when it is too large or damaged, which is logged: the file is kept without sizes.
-    async fn open(&self, blob: &Blob, orientation: u32) -> Result<Option<Open>, Error> {
-        let permit = Arc::clone(&self.keeper.site.image_work).acquire_owned().await.map_err(|e| errors::storage(&e))?;
+impl ImageSizes<'_> {
+    /// Decodes the image and rotates it upright. `None` if it is too large or damaged: this is logged, and the file is
+    /// stored without sizes.
+    async fn open(&self, blob: &Blob, orientation: u32) -> Result<Option<OpenImage>, Error> {
+        let permit = Arc::clone(&self.store.site.image_work).acquire_owned().await.map_err(|e| errors::storage(&e))?;
         let (file, format) = (blob.clone(), self.format);
-        // The work goes on when the client has left: the permit goes with it.
+        // Decoding continues after the client disconnects, so it owns the permit.
         let decode = move || (DecodedImage::decode(&file, format).map(|p| p.oriented(orientation)), permit);
-        let (picture, permit) = run_blocking(decode).await?;
-        match picture {
-            Ok(picture) => Ok(Some(Open { picture: Arc::new(picture), _permit: permit })),
+        let (image, permit) = run_blocking(decode).await?;
+        match image {
+            Ok(image) => Ok(Some(OpenImage { image: Arc::new(image), _permit: permit })),
             Err(error) => {
-                tracing::info!(%error, file = self.path, "nothing is made of an image");
+                tracing::info!(%error, file = self.path, "no sizes generated for an image");
                 Ok(None)
             }
         }
     }
 
-    /// Writes the image as a fit says to a path; its size in bytes. Nothing when it cannot be encoded.
-    async fn write(&self, image: &Open, fit: Fit, path: &str) -> Result<Option<u64>, Error> {
-        let (picture, format, quality) = (Arc::clone(&image.picture), self.format, sizes::quality(self.mime));
+    /// Writes the resized image to a path and returns its size in bytes; `None` if it cannot be encoded.
+    async fn write(&self, image: &OpenImage, fit: Fit, path: &str) -> Result<Option<u64>, Error> {
+        let (image, format, quality) = (Arc::clone(&image.image), self.format, sizes::quality(self.mime));
         let bytes = run_blocking(move || {
-            if (fit.width, fit.height) == picture.size() {
-                return picture.encode(format, quality);
+            if (fit.width, fit.height) == image.size() {
+                return image.encode(format, quality);
             }
-            picture.scaled(&fit)?.encode(format, quality)
+            image.scaled(&fit)?.encode(format, quality)
         })
         .await?;
         match bytes {
             Ok(bytes) => {
                 let size = bytes.len() as u64;
-                let uploads = &self.keeper.site.uploads;
+                let uploads = &self.store.site.uploads;
                 uploads.write(path, &Blob::Memory(bytes.into())).await.map_err(|e| errors::storage(&e))?;
                 Ok(Some(size))
             }
             Err(error) => {
-                tracing::info!(%error, file = self.path, "a size of an image cannot be made");
+                tracing::info!(%error, file = self.path, "failed to generate an image size");
                 Ok(None)
             }
         }
     }
 
-    /// The image to show in place of one that is too long, or that lies on its side: its path.
-    async fn bearable(
+    /// Writes a scaled or rotated copy if the image is too large or not upright. Returns the copy's path.
+    async fn write_scaled(
         &self,
-        image: &Open,
+        image: &OpenImage,
         orientation: u32,
         details: &mut Map<String, Value>,
         written: &mut WrittenFiles,
     ) -> Result<Option<String>, Error> {
-        let (width, height) = image.picture.size();
+        let (width, height) = image.image.size();
         let mark = match orientation {
             _ if width.max(height) > sizes::LARGEST => "scaled",
             2..=8 => "rotated",
             _ => return Ok(None),
         };
         let (w, h) = constrain((width, height), (sizes::LARGEST, sizes::LARGEST));
-        let exact_field = sibling_name(self.path, mark);
+        let scaled_path = sibling_name(self.path, mark);
         let fit = Fit { x: 0, y: 0, part_width: width, part_height: height, width: w, height: h };
-        written.add(&exact_field)?;
-        let Some(size) = self.write(image, fit, &exact_field).await? else { return Ok(None) };
+        written.add(&scaled_path)?;
+        let Some(size) = self.write(image, fit, &scaled_path).await? else { return Ok(None) };
         for (name, value) in [
             ("width", w.into()),
             ("height", h.into()),
-            ("file", exact_field.as_str().into()),
+            ("file", scaled_path.as_str().into()),
             ("filesize", size.into()),
             ("original_image", Value::from(svc_text::basename(self.path, ""))),
         ] {
@@ -354,13 +367,13 @@ impl Work<'_> {
         {
             meta.insert("orientation".to_owned(), 1.into());
         }
-        Ok(Some(exact_field))
+        Ok(Some(scaled_path))
     }
 
-    /// Makes the sizes that the image is larger than, and notes them in the metadata.
-    async fn make(
+    /// Generates the sizes that are smaller than the image and adds them to the metadata.
+    async fn write_sizes(
         &self,
-        image: &Open,
+        image: &OpenImage,
         wanted: Vec<RegisteredSize>,
         details: &mut Map<String, Value>,
         written: &mut WrittenFiles,
@@ -368,9 +381,9 @@ impl Work<'_> {
         let mut made: HashMap<String, (Fit, u64)> = HashMap::new();
         let mut sizes = Map::new();
         for size in sizes::in_order(wanted) {
-            let Some(fit) = fit(image.picture.size(), &size) else { continue };
+            let Some(fit) = fit(image.image.size(), &size) else { continue };
             let path = sibling_name(self.path, &format!("{}x{}", fit.width, fit.height));
-            // Two sizes may come to the same file.
+            // Two sizes may result in the same file.
             let bytes = match made.get(&path).filter(|(known, _)| *known == fit) {
                 Some((_, bytes)) => *bytes,
                 None => {
@@ -396,7 +409,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_beside() {
+    fn sibling_names_keep_folder_and_extension() {
         assert_eq!(sibling_name("2024/03/a.b.png", "scaled"), "2024/03/a.b-scaled.png");
         assert_eq!(sibling_name("a.png", "1x2"), "a-1x2.png");
     }

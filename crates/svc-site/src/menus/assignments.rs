@@ -1,4 +1,4 @@
-//! Where menus are shown and which of them get new pages, as the options of the site keep it.
+//! Assignments of menus in the site's options: locations, and automatic addition of new pages.
 
 use indexmap::IndexMap;
 use svc_model::TermId;
@@ -10,18 +10,18 @@ use crate::{
     stored_arrays::{self, int, key_text},
 };
 
-/// Member of the theme's settings that says which menu is shown where.
+/// Theme setting that maps locations to menus.
 const LOCATIONS: &str = "nav_menu_locations";
-/// Option about all menus; its one member lists those that get new pages.
+/// Option for all menus; its only field lists the menus with automatic addition of new pages.
 const MENU_OPTIONS: &str = "nav_menu_options";
 const AUTO_ADD: &str = "auto_add";
 
-/// The option with the settings of this theme.
+/// Name of the option with this theme's settings.
 fn theme_settings(stylesheet: &str) -> String {
     format!("theme_mods_{stylesheet}")
 }
 
-/// Which menu is shown where, and which get new pages.
+/// Menus by location, and the menus that new pages are added to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MenuAssignments {
     locations: IndexMap<String, TermId>,
@@ -29,7 +29,7 @@ pub struct MenuAssignments {
 }
 
 impl MenuAssignments {
-    /// As these settings have it.
+    /// Reads the assignments from the site's settings.
     pub fn of(settings: &Settings) -> Self {
         let theme = stored_arrays::parse(settings.stored(&theme_settings(settings.option("stylesheet"))));
         let menus = stored_arrays::parse(settings.stored(MENU_OPTIONS));
@@ -42,42 +42,42 @@ impl MenuAssignments {
         }
     }
 
-    /// The menu shown at a location; zero for none.
+    /// The menu at a location; zero for none.
     pub fn at(&self, location: &str) -> TermId {
         self.locations.get(location).copied().unwrap_or_default()
     }
 
-    /// The locations where a menu is shown.
+    /// The locations that a menu is assigned to.
     pub fn of_menu(&self, menu: TermId) -> impl Iterator<Item = &str> {
-        self.locations.iter().filter(move |(_, shown)| **shown == menu).map(|(name, _)| name.as_str())
+        self.locations.iter().filter(move |(_, assigned)| **assigned == menu).map(|(name, _)| name.as_str())
     }
 
-    /// Whether a menu gets new pages.
+    /// Whether new pages are added to this menu.
     pub fn gets_new_pages(&self, menu: TermId) -> bool {
         self.auto_add.contains(&menu)
     }
 
-    /// The menus that get new pages.
-    pub fn with_new_pages(&self) -> &[TermId] {
+    /// The menus that new pages are added to.
+    pub(crate) fn with_new_pages(&self) -> &[TermId] {
         &self.auto_add
     }
 }
 
-/// Shows a menu at these locations and nowhere else.
+/// Assigns a menu to these locations and removes it from all others.
 pub fn show_at(tx: &mut Tx, menu: TermId, locations: &[String]) -> SiteResult<()> {
     let stylesheet = options::get(tx, "stylesheet")?.unwrap_or_default();
     let option = theme_settings(stylesheet.text());
     let mut theme = stored_arrays::read(tx, &option)?;
-    let mut shown: Array =
-        stored_arrays::member(&theme, LOCATIONS).into_iter().filter(|(_, shown)| int(shown) != menu.0).collect();
+    let mut assigned: Array =
+        stored_arrays::member(&theme, LOCATIONS).into_iter().filter(|(_, assigned)| int(assigned) != menu.0).collect();
     for location in locations {
-        shown.insert(Key::from(location.as_str()), Php::Int(menu.0));
+        assigned.insert(Key::from(location.as_str()), Php::Int(menu.0));
     }
-    theme.insert(Key::from(LOCATIONS), Php::Array(shown));
+    theme.insert(Key::from(LOCATIONS), Php::Array(assigned));
     stored_arrays::write(tx, &option, theme)
 }
 
-/// Says whether a menu gets new pages.
+/// Sets whether new pages are added to a menu.
 pub fn set_new_pages(tx: &mut Tx, menu: TermId, wanted: bool) -> SiteResult<()> {
     let mut all = stored_arrays::read(tx, MENU_OPTIONS)?;
     let before = stored_arrays::member(&all, AUTO_ADD);

@@ -14,7 +14,7 @@ use crate::{
     menus::target::{self, Pointer, Target},
 };
 
-/// What an item leads to.
+/// Kind of a menu item's target.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Kind {
     /// A term.
@@ -23,13 +23,13 @@ pub enum Kind {
     PostType,
     /// The archive of a post type.
     Archive,
-    /// An address.
+    /// A URL.
     #[default]
     Custom,
 }
 
 impl Kind {
-    /// The kind of this name. Kinds that plugins have brought count as addresses.
+    /// The kind with this name. Kinds registered by plugins are treated as URLs.
     pub fn of(name: &str) -> Self {
         KINDS.iter().find(|(known, _)| *known == name).map(|(_, kind)| *kind).unwrap_or_default()
     }
@@ -40,20 +40,20 @@ impl Kind {
     }
 }
 
-/// An item with everything loaded that its members read.
+/// A menu item with all data that its fields need.
 pub struct NavItem {
     /// The row.
     pub post: Post,
     /// Its meta.
     pub meta: Meta,
-    /// The menu that it stands in; zero for none.
+    /// Id of its menu; zero for none.
     pub menu: TermId,
-    /// What it leads to.
+    /// The target of the link.
     pub target: Target,
 }
 
 impl NavItem {
-    /// A text of its meta, empty when there is none.
+    /// A text of its meta; empty if not stored.
     pub fn text(&self, key: &str) -> &str {
         self.meta.text(key)
     }
@@ -62,24 +62,27 @@ impl NavItem {
         svc_php::numeric::text_to_int(self.text(key))
     }
 
+    /// Kind of the item's target.
     pub fn kind(&self) -> Kind {
         Kind::of(self.text("_menu_item_type"))
     }
 
-    /// The title as stored, or that of what the item leads to.
+    /// The stored title, or the title of the target.
     pub fn title(&self) -> &str {
         if self.post.title.is_empty() { &self.target.title } else { &self.post.title }
     }
 
+    /// Id of the parent item; zero for none.
     pub fn parent(&self) -> i64 {
         self.number("_menu_item_menu_item_parent")
     }
 
-    /// The number of what it leads to.
+    /// Id of the target.
     pub fn object_id(&self) -> i64 {
         self.number("_menu_item_object_id").saturating_abs()
     }
 
+    /// CSS classes of the link.
     pub fn classes(&self) -> Vec<String> {
         match self.meta.first("_menu_item_classes").map_or_else(|| "".into(), svc_store::StoredText::json) {
             Value::Array(classes) => classes.iter().map(|c| svc_php::cast::to_text(c).into_owned()).collect(),
@@ -87,13 +90,13 @@ impl NavItem {
         }
     }
 
-    /// The item's relations to the site that it leads to, as stored.
+    /// The link relations (XFN) as stored.
     pub fn xfn(&self) -> Value {
         self.text("_menu_item_xfn").split(' ').map(|rel| Value::from(svc_text::sanitize_html_class(rel, ""))).collect()
     }
 }
 
-/// These rows as items: four kinds of data, each loaded in a fixed number of queries.
+/// Loads menu items for these rows in a fixed number of queries.
 pub fn items(db: &mut Db, site: &Site, settings: &Settings, rows: Vec<Post>) -> SiteResult<Vec<NavItem>> {
     let ids: Vec<PostId> = rows.iter().map(|p| p.id).collect();
     let numbers: Vec<i64> = ids.iter().map(|id| id.0).collect();
@@ -119,7 +122,7 @@ pub fn items(db: &mut Db, site: &Site, settings: &Settings, rows: Vec<Post>) -> 
     Ok(items)
 }
 
-/// All items of a menu, whatever their status.
+/// All items of a menu, with any status.
 pub fn items_of(tx: &mut Tx, menu: TermId) -> SiteResult<Vec<PostId>> {
     let mut query = PostQuery { post_types: vec![ITEM.to_owned()], ..PostQuery::default() };
     query.tax.clauses = vec![TaxClause {
@@ -137,7 +140,7 @@ pub const MENU: &str = "nav_menu";
 /// The type of posts that are items of menus.
 pub const ITEM: &str = "nav_menu_item";
 
-/// Kinds by the names that the interface and stored meta have for them.
+/// Kinds by their names in the REST API and in stored meta.
 pub const KINDS: [(&str, Kind); 4] = [
     ("taxonomy", Kind::Taxonomy),
     ("post_type", Kind::PostType),

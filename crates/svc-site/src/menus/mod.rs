@@ -3,6 +3,6 @@
 pub mod assignments;
 pub mod item;
 pub mod on_delete;
-pub mod on_publish;
+pub(crate) mod on_publish;
 pub mod save;
 pub mod target;

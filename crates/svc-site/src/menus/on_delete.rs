@@ -1,4 +1,4 @@
-//! Items that lead to what is deleted go with it.
+//! Deletes menu items when their target is deleted.
 
 use svc_model::{PostId, Term};
 use svc_store::{
@@ -9,23 +9,23 @@ use svc_store::{
 
 use crate::{SiteResult, menus::item::ITEM};
 
-/// Deletes the items that lead to a post, which is about to be deleted for good. Source: `_wp_delete_post_menu_item`.
+/// Deletes the items that link to a post, before that post is deleted. Source: `_wp_delete_post_menu_item`.
 ///
 /// # Errors
-/// Those of the store.
-pub fn post_gone(tx: &mut Tx, id: PostId) -> SiteResult<()> {
+/// Errors of the store.
+pub(crate) fn post_gone(tx: &mut Tx, id: PostId) -> SiteResult<()> {
     delete(tx, id.0, |kind, _| kind == "post_type")
 }
 
-/// Deletes the items that lead to a term. Source: `_wp_delete_tax_menu_item`.
+/// Deletes the items that link to a term. Source: `_wp_delete_tax_menu_item`.
 ///
 /// # Errors
-/// Those of the store.
+/// Errors of the store.
 pub fn term_gone(tx: &mut Tx, term: &Term) -> SiteResult<()> {
     delete(tx, term.id.0, |kind, object| kind == "taxonomy" && object == term.taxonomy)
 }
 
-/// Deletes items that lead to something of this number, if their kind and their object's type are those.
+/// Deletes items whose target has this id and matches kind and object type.
 fn delete(tx: &mut Tx, number: i64, leads_there: impl Fn(&str, &str) -> bool) -> SiteResult<()> {
     let leads = MetaClause {
         key: "_menu_item_object_id".to_owned(),

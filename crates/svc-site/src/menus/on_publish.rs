@@ -1,4 +1,4 @@
-//! New pages go into the menus that are set to get them.
+//! Adds new pages to menus.
 
 use chrono::NaiveDateTime;
 use svc_model::{Post, PostId};
@@ -17,12 +17,12 @@ use crate::{
     },
 };
 
-/// Puts a page that has just been published into the menus that get new pages, unless it stands below another page or in
-/// the menu already.
+/// Adds a newly published page to the menus with automatic addition, unless the page has a parent or is already in the
+/// menu.
 ///
 /// # Errors
-/// Those of the store.
-pub fn page_published(tx: &mut Tx, settings: &Settings, page: &Post, now: NaiveDateTime) -> SiteResult<()> {
+/// Errors of the store.
+pub(crate) fn page_published(tx: &mut Tx, settings: &Settings, page: &Post, now: NaiveDateTime) -> SiteResult<()> {
     if page.post_type != "page" || !page.parent.is_none() {
         return Ok(());
     }
@@ -33,14 +33,15 @@ pub fn page_published(tx: &mut Tx, settings: &Settings, page: &Post, now: NaiveD
         let items = items_of(tx, *menu)?;
         let numbers: Vec<i64> = items.iter().map(|id| id.0).collect();
         let number = page.id.0.to_string();
-        let leads_here = |meta: &svc_store::Meta| {
+        let is_linked = |meta: &svc_store::Meta| {
             meta.text("_menu_item_object_id") == number && meta.text("_menu_item_object") == "page"
         };
-        if meta::load(tx, MetaKind::Post, &numbers)?.values().any(leads_here) {
+        if meta::load(tx, MetaKind::Post, &numbers)?.values().any(is_linked) {
             continue;
         }
-        let places: i64 = posts::get_many(tx, &items)?.iter().map(|item| item.menu_order).max().unwrap_or_default();
-        let id = insert(tx, settings, page, places + 1, now)?;
+        let last_position: i64 =
+            posts::get_many(tx, &items)?.iter().map(|item| item.menu_order).max().unwrap_or_default();
+        let id = insert(tx, settings, page, last_position + 1, now)?;
         let pointer =
             Pointer { kind: Kind::PostType, object: page.post_type.clone(), object_id: page.id.0, url: String::new() };
         save::keep(tx, id, &save::Wanted { pointer, classes: vec![String::new()], ..save::Wanted::default() })?;

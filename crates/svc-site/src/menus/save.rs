@@ -12,24 +12,30 @@ use crate::{
     menus::{item::Kind, target::Pointer},
 };
 
-/// Since when an item is in no menu, so that it can be cleared away one day.
+/// Meta key: timestamp since when an item has been in no menu, for later clean-up.
 pub const ORPHANED: &str = "_menu_item_orphaned";
 
-/// What an item is to be.
+/// The new values of an item's meta.
 #[derive(Clone, Debug, Default)]
 pub struct Wanted {
+    /// Title.
     pub title: String,
+    /// Target of the link.
     pub pointer: Pointer,
+    /// Id of the parent item; zero for none.
     pub parent: i64,
+    /// The `target` attribute of the link.
     pub link_target: String,
+    /// CSS classes of the link.
     pub classes: Vec<String>,
+    /// Link relations (XFN), separated by spaces.
     pub xfn: String,
 }
 
-/// Stores what an item leads to and how its link looks.
+/// Stores the target and the link attributes of an item.
 pub fn keep(tx: &mut Tx, id: PostId, wanted: &Wanted) -> SiteResult<()> {
     let pointer = &wanted.pointer;
-    // A link of one's own points at itself.
+    // The object id of a custom link is its own id.
     let object_id = if pointer.kind == Kind::Custom { id.0 } else { pointer.object_id };
     let classes = Php::Array(wanted.classes.iter().map(|class| Php::from(class.as_str())).collect());
     for (key, value) in [

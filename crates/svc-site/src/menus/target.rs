@@ -1,4 +1,4 @@
-//! What items of menus lead to: loaded for a whole page of them at once.
+//! Targets of menu items, loaded for many items at once.
 
 use std::collections::{HashMap, HashSet};
 
@@ -12,33 +12,37 @@ use crate::{
     terms::paths::slug_paths,
 };
 
-/// What an item leads to, as its members show it.
+/// The target of a menu item, as the item's fields show it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Target {
-    /// What people call its kind.
+    /// Display name of the target's type.
     pub label: String,
-    /// Its own title; of something that is not there, one that tells its number.
+    /// The target's title; a placeholder with the id if it does not exist.
     pub title: String,
-    /// Its address, empty when it is not there; none for archives that a type does not have.
+    /// The target's URL; empty if the target does not exist, `None` for the archive of a type without one.
     pub url: Option<String>,
-    /// It is not there, or in the trash.
+    /// The target does not exist or is in the trash.
     pub invalid: bool,
-    /// Its route; empty without one.
+    /// REST route; empty if there is none.
     pub route: String,
-    /// The post type or taxonomy that it is of, whatever the item says; empty when it is not there.
+    /// The target's actual post type or taxonomy; empty if it does not exist.
     pub object: String,
 }
 
-/// What an item says of where it leads.
+/// The stored reference of a menu item to its target.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Pointer {
+    /// Kind of the target.
     pub kind: Kind,
+    /// Post type or taxonomy of the target.
     pub object: String,
+    /// Id of the target.
     pub object_id: i64,
+    /// URL of a custom link.
     pub url: String,
 }
 
-/// Posts and terms that items lead to, with their addresses.
+/// Posts and terms that items link to, with their URLs.
 #[derive(Default)]
 struct Objects {
     posts: HashMap<PostId, Post>,
@@ -47,7 +51,7 @@ struct Objects {
     paths: HashMap<TermId, Vec<String>>,
 }
 
-/// What these pointers lead to, in their order: a fixed number of queries, whatever their number.
+/// Loads the targets in the order of the pointers, in a fixed number of queries.
 pub fn load(db: &mut Db, site: &Site, settings: &Settings, pointers: &[Pointer]) -> SiteResult<Vec<Target>> {
     let objects = objects(db, site, settings, pointers)?;
     Ok(pointers.iter().map(|pointer| target(site, settings, pointer, &objects)).collect())
@@ -92,7 +96,7 @@ fn target(site: &Site, settings: &Settings, pointer: &Pointer, objects: &Objects
     }
 }
 
-/// The title of something without one.
+/// The title of an untitled target.
 fn untitled(pointer: &Pointer) -> String {
     format!("#{} (no title)", pointer.object_id)
 }
@@ -115,17 +119,18 @@ fn term(site: &Site, settings: &Settings, pointer: &Pointer, objects: &Objects) 
     let taxonomy = site.taxonomies.get(&pointer.object);
     let found = objects.terms.get(&(TermId(pointer.object_id), pointer.object.clone())).zip(taxonomy);
     let url = found.map(|(term, taxonomy)| {
-        let path = objects.paths.get(&term.id).and_then(|path| path.split_last()).map_or(&[][..], |(_, above)| above);
-        let above: Vec<&str> = path.iter().map(String::as_str).collect();
-        settings.urls.term(term, taxonomy, &above)
+        let path =
+            objects.paths.get(&term.id).and_then(|path| path.split_last()).map_or(&[][..], |(_, ancestors)| ancestors);
+        let ancestors: Vec<&str> = path.iter().map(String::as_str).collect();
+        settings.urls.term(term, taxonomy, &ancestors)
     });
-    // The term of this number in whichever taxonomy has it.
-    let of_number = || {
+    // The term with this id in any taxonomy.
+    let by_id = || {
         let others = site.taxonomies.iter().map(|t| (TermId(pointer.object_id), t.name.clone()));
         others.filter_map(|key| objects.terms.get(&key)).min_by_key(|term| term.taxonomy_id)
     };
-    let anywhere = found.map(|(term, _)| term).or_else(of_number);
-    let route = anywhere.and_then(|term| {
+    let in_any_taxonomy = found.map(|(term, _)| term).or_else(by_id);
+    let route = in_any_taxonomy.and_then(|term| {
         let taxonomy = site.taxonomies.get(&term.taxonomy).filter(|t| t.show_in_rest)?;
         Some(format!("{}/{}", site.route_of_taxonomy(taxonomy), term.id))
     });
@@ -135,11 +140,11 @@ fn term(site: &Site, settings: &Settings, pointer: &Pointer, objects: &Objects) 
         url: Some(url.unwrap_or_default()),
         invalid: found.is_none(),
         route: route.unwrap_or_default(),
-        object: anywhere.map(|term| term.taxonomy.clone()).unwrap_or_default(),
+        object: in_any_taxonomy.map(|term| term.taxonomy.clone()).unwrap_or_default(),
     }
 }
 
-/// The page that lists the posts, when the front page does not.
+/// The page that lists the posts, if it is not the front page.
 fn page_of_posts(settings: &Settings) -> Option<PostId> {
     let page = PostId(settings.number("page_for_posts"));
     (settings.option("show_on_front") == "page" && !page.is_none()).then_some(page)
@@ -163,7 +168,7 @@ fn archive(site: &Site, settings: &Settings, pointer: &Pointer, objects: &Object
 }
 
 impl Pointer {
-    /// Where an item leads by its stored meta.
+    /// Reads the pointer from an item's stored meta.
     pub fn of(item: &NavItem) -> Self {
         Pointer {
             kind: item.kind(),

@@ -1,4 +1,4 @@
-//! Puts patterns in place of the blocks that name them.
+//! Replaces pattern blocks with the contents of their patterns.
 
 use serde_json::{Map, Value, json};
 use svc_content::blocks::{self, Block, BlockTypes};
@@ -7,23 +7,23 @@ use crate::{ActiveTheme, Site, templates::load::name_theme};
 
 pub use svc_packages::theme::Pattern;
 
-/// Patterns within patterns.
+/// Maximum nesting of patterns.
 pub const MAX_DEPTH: usize = 16;
 
-/// Blocks that patterns may bring into one content.
+/// Maximum number of blocks that patterns may add to one content.
 pub const MAX_BLOCKS: usize = 5_000;
 
-/// The patterns of a site, in the order of the interface: by code, the server's own, the theme's.
+/// The patterns of a site in the order of the REST API: registered by code, built-in, of the theme.
 pub fn all<'a>(site: &'a Site, theme: &'a ActiveTheme) -> impl Iterator<Item = &'a Pattern> {
     site.patterns.patterns().chain(theme.theme.iter().flat_map(|theme| &theme.patterns))
 }
 
-/// The pattern of this name.
+/// The pattern with this name.
 pub fn find<'a>(site: &'a Site, theme: &'a ActiveTheme, name: &str) -> Option<&'a Pattern> {
     all(site, theme).find(|pattern| pattern.slug == name)
 }
 
-/// Content with the patterns in place that it names; those that are not known stay named.
+/// Expands the patterns in content; unknown ones are left as they are.
 pub fn expand(site: &Site, theme: &ActiveTheme, content: &str) -> String {
     if !content.contains("wp:pattern") {
         return content.to_owned();
@@ -31,21 +31,22 @@ pub fn expand(site: &Site, theme: &ActiveTheme, content: &str) -> String {
     with_patterns(site, theme, blocks::parse(content))
 }
 
-/// The blocks of a pattern as the interface shows them.
+/// The blocks of a pattern, as the REST API returns them.
 pub fn shown(site: &Site, types: &BlockTypes, theme: &ActiveTheme, pattern: &Pattern) -> String {
     let mut parsed = blocks::parse(&pattern.content);
     name_theme(&mut parsed, &theme.name);
     types.hooks().edited(&with_patterns(site, theme, parsed), None)
 }
 
+/// Expands the patterns in blocks and serializes the result. Limited by [`MAX_DEPTH`] and [`MAX_BLOCKS`].
 pub fn with_patterns(site: &Site, theme: &ActiveTheme, blocks: Vec<Block<'_>>) -> String {
     let mut left = MAX_BLOCKS;
     let blocks = expand_blocks(site, theme, blocks, &mut Vec::new(), &mut left);
     blocks::serialize_blocks(&blocks)
 }
 
-/// `open` holds the names of the patterns that these blocks stand in: none stands in itself.
-pub fn expand_blocks<'a>(
+/// `open` contains the names of the enclosing patterns, to prevent recursion.
+pub(crate) fn expand_blocks<'a>(
     site: &'a Site,
     theme: &'a ActiveTheme,
     blocks: Vec<Block<'a>>,
@@ -59,7 +60,7 @@ pub fn expand_blocks<'a>(
             name_theme(&mut parsed, &theme.name);
             if parsed.len() <= *left && open.len() < MAX_DEPTH {
                 *left -= parsed.len();
-                // A single block is told where it is from, so that the editor can name it.
+                // A single block gets the pattern's metadata, so that the editor can show its name.
                 if let [root] = parsed.as_mut_slice() {
                     name_root(root, inner);
                 }
@@ -75,7 +76,8 @@ pub fn expand_blocks<'a>(
     out
 }
 
-pub fn named_pattern<'a>(
+/// The pattern that a block references, unless it is already open.
+pub(crate) fn named_pattern<'a>(
     site: &'a Site,
     theme: &'a ActiveTheme,
     block: &Block<'_>,
@@ -86,8 +88,8 @@ pub fn named_pattern<'a>(
     find(site, theme, slug).filter(|_| open.iter().all(|name| name != slug))
 }
 
-/// Expands the blocks inside one; a pattern of several blocks takes the place of one.
-pub fn expand_inside<'a>(
+/// Expands the inner blocks of a block; one block may be replaced by several.
+pub(crate) fn expand_inside<'a>(
     site: &'a Site,
     theme: &'a ActiveTheme,
     block: &mut Block<'a>,
@@ -110,7 +112,8 @@ pub fn expand_inside<'a>(
     block.inner_content = content;
 }
 
-pub fn name_root(root: &mut Block<'_>, pattern: &Pattern) {
+/// Adds the pattern's name, title and categories to the metadata of a block.
+pub(crate) fn name_root(root: &mut Block<'_>, pattern: &Pattern) {
     let metadata = root.attrs.entry("metadata").or_insert_with(|| Value::Object(Map::new()));
     let Some(metadata) = metadata.as_object_mut() else { return };
     metadata.insert("patternName".to_owned(), pattern.slug.as_str().into());

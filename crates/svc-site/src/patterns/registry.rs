@@ -1,55 +1,55 @@
-//! Patterns and categories that code registers, over those that every site has.
+//! Registered patterns and pattern categories, and the built-in ones.
 
 use std::sync::LazyLock;
 
 use serde_json::Value;
 use svc_packages::theme::Pattern;
 
-/// A category of patterns.
+/// A pattern category.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PatternCategory {
-    /// Its name for programs.
+    /// The category's name.
     pub name: String,
-    /// What people call it.
+    /// The category's label.
     pub label: String,
-    /// What its patterns are for.
+    /// The category's description.
     pub description: String,
 }
 
 impl PatternCategory {
-    /// A category.
+    /// Creates a category.
     pub fn new(name: &str, label: &str, description: &str) -> Self {
         PatternCategory { name: name.to_owned(), label: label.to_owned(), description: description.to_owned() }
     }
 }
 
-/// Categories that every site has. Names and labels are facts of the interface.
+/// Built-in categories. Names and labels are part of the REST API.
 #[rustfmt::skip]
 const CATEGORIES: &[(&str, &str, &str)] = &[
-    ("banner", "Banners", "Something large at the top."),
-    ("buttons", "Buttons", "Buttons, alone and in groups."),
-    ("columns", "Columns", "Content side by side."),
-    ("text", "Text", "Mostly text."),
+    ("banner", "Banners", "Large introductions at the top of a page."),
+    ("buttons", "Buttons", "Single buttons and groups of buttons."),
+    ("columns", "Columns", "Content in several columns."),
+    ("text", "Text", "Patterns that consist mainly of text."),
     ("query", "Posts", "Lists of posts."),
-    ("featured", "Featured", "A choice of the best."),
-    ("call-to-action", "Call to action", "Asks visitors to do something."),
-    ("team", "Team", "Shows the people behind the site."),
-    ("testimonials", "Testimonials", "What others say."),
-    ("services", "Services", "What can be had."),
-    ("contact", "Contact", "How to get in touch."),
-    ("about", "About", "Tells who is behind the site."),
-    ("portfolio", "Portfolio", "Shows works."),
-    ("gallery", "Gallery", "Many pictures."),
-    ("media", "Media", "Pictures, films and sound together."),
+    ("featured", "Featured", "Selected content."),
+    ("call-to-action", "Call to action", "Invitations to sign up, buy or get in touch."),
+    ("team", "Team", "Introductions of team members."),
+    ("testimonials", "Testimonials", "Quotes from customers and reviewers."),
+    ("services", "Services", "Descriptions of services."),
+    ("contact", "Contact", "Contact details and forms."),
+    ("about", "About", "Information about the site's owner."),
+    ("portfolio", "Portfolio", "Presentations of work samples."),
+    ("gallery", "Gallery", "Collections of images."),
+    ("media", "Media", "Combinations of images, video and audio."),
     ("videos", "Videos", "Films."),
     ("audio", "Audio", "Sound."),
-    ("posts", "Posts", "The latest posts, in various ways."),
-    ("footer", "Footers", "The bottom of pages."),
-    ("header", "Headers", "The top of pages."),
-    ("navigation", "Navigation", "Menus that open over the page."),
+    ("posts", "Posts", "Layouts for the latest posts."),
+    ("footer", "Footers", "Footers of pages."),
+    ("header", "Headers", "Headers of pages."),
+    ("navigation", "Navigation", "Menus that open as overlays."),
 ];
 
-/// What is registered. What code registers comes first.
+/// The registered patterns and categories, which come before the built-in ones.
 #[derive(Clone, Debug, Default)]
 pub struct PatternRegistry {
     patterns: Vec<Pattern>,
@@ -57,25 +57,25 @@ pub struct PatternRegistry {
 }
 
 impl PatternRegistry {
-    /// Adds a pattern, or replaces the one of the same name.
+    /// Registers a pattern; replaces one with the same name.
     pub fn register(&mut self, pattern: Pattern) {
         self.patterns.retain(|known| known.slug != pattern.slug);
         self.patterns.push(pattern);
     }
 
-    /// Adds a category, or replaces the one of the same name.
+    /// Registers a category; replaces one with the same name.
     pub fn register_category(&mut self, category: PatternCategory) {
         self.categories.retain(|known| known.name != category.name);
         self.categories.push(category);
     }
 
-    /// The patterns that do not depend on the theme.
+    /// All patterns that do not depend on the theme.
     pub fn patterns(&self) -> impl Iterator<Item = &Pattern> {
         let core = core().iter().filter(|core| self.patterns.iter().all(|own| own.slug != core.slug));
         self.patterns.iter().chain(core)
     }
 
-    /// The categories.
+    /// All categories.
     pub fn categories(&self) -> impl Iterator<Item = &PatternCategory> {
         static CORE: LazyLock<Vec<PatternCategory>> = LazyLock::new(|| {
             CATEGORIES.iter().map(|(name, label, text)| PatternCategory::new(name, label, text)).collect()
@@ -85,7 +85,7 @@ impl PatternRegistry {
     }
 }
 
-/// Patterns that every site has.
+/// The built-in patterns.
 fn core() -> &'static [Pattern] {
     static CORE: LazyLock<Vec<Pattern>> = LazyLock::new(|| {
         let all: Vec<Value> = serde_json::from_str(include_str!("core.json")).expect("the embedded file is JSON");
@@ -115,7 +115,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_code_registers_comes_first_and_once() {
+    fn registered_patterns_come_first_and_are_unique() {
         let mut registry = PatternRegistry::default();
         let own = |title: &str| Pattern {
             slug: "core/query-grid-posts".to_owned(),

@@ -1,4 +1,4 @@
-//! A package from the directory becomes a folder among the plugins. Its code is never run.
+//! Installs plugin packages from the directory. Their code is never run.
 
 use std::{fs, io, path::Path};
 
@@ -13,17 +13,18 @@ use svc_schema::Error;
 
 use crate::{errors::plugins as errors, plugin_directory_client::DirectoryPackage};
 
-/// Beginning of the name of the folder that a package is unpacked in: hidden, so that it is never listed.
-const STAGE: &str = ".install-";
+/// Prefix of the temporary folder for unpacking: hidden, so that it is never listed.
+const STAGING_PREFIX: &str = ".install-";
 
-/// Checks and unpacks a package, and moves its folder among the plugins. Until everything is checked, nothing is there that
-/// could be listed.
+/// Verifies and unpacks a package, and moves its folder to the plugins. Nothing is visible in the list of plugins
+/// before everything is verified.
 ///
 /// # Errors
-/// When the package is not what the directory says, is no safe archive, holds no plugin, or is there already.
+/// If the package does not match its checksums, is not a safe archive, contains no plugin, or the plugin is already
+/// installed.
 pub fn install(package: &DirectoryPackage, folder: &Path) -> Result<Plugin, Error> {
     check_whole(package)?;
-    let stage = stage(folder).map_err(|error| unwritable(&error))?;
+    let stage = stage(folder).map_err(|error| not_writable(&error))?;
     let files = archive::unpack(&package.bytes, stage.path(), Limits::default()).map_err(refused)?;
     let own = only_folder(&files).ok_or_else(errors::no_plugin_inside)?;
     if let Some(listed) = &package.files {
@@ -34,44 +35,43 @@ pub fn install(package: &DirectoryPackage, folder: &Path) -> Result<Plugin, Erro
     if target.symlink_metadata().is_ok() {
         return Err(errors::folder_exists());
     }
-    // Another request may have been faster: a folder is not moved onto one that holds something.
+    // If another request was faster, the rename fails: the target folder is not empty.
     fs::rename(stage.path().join(&own), target).map_err(|error| match error.kind() {
         io::ErrorKind::AlreadyExists | io::ErrorKind::DirectoryNotEmpty => errors::folder_exists(),
-        _ => unwritable(&error),
+        _ => not_writable(&error),
     })?;
     Ok(plugin)
 }
 
 fn stage(folder: &Path) -> io::Result<tempfile::TempDir> {
     fs::create_dir_all(folder)?;
-    tempfile::Builder::new().prefix(STAGE).tempdir_in(folder)
+    tempfile::Builder::new().prefix(STAGING_PREFIX).tempdir_in(folder)
 }
 
-fn unwritable(error: &io::Error) -> Error {
-    tracing::warn!(%error, "a package was not installed");
-    errors::bad_package("mkdir_failed_destination", "The folder of plugins cannot be written.")
+fn not_writable(error: &io::Error) -> Error {
+    tracing::warn!(%error, "failed to install a package");
+    errors::bad_package("mkdir_failed_destination", "The plugins folder is not writable.")
 }
 
 fn refused(error: ArchiveError) -> Error {
     match error {
-        ArchiveError::Folder(error) => unwritable(&error),
+        ArchiveError::Folder(error) => not_writable(&error),
         other => errors::bad_package("incompatible_archive", format!("Not installed: {other}.")),
     }
 }
 
-/// The folder that all files are in.
+/// The single top-level folder of all files.
 fn only_folder(files: &[UnpackedFile]) -> Option<String> {
     let own = files.first()?.name.split_once('/')?.0;
     let is_inside = |file: &UnpackedFile| file.name.split_once('/').is_some_and(|(folder, _)| folder == own);
     (!own.starts_with('.') && files.iter().all(is_inside)).then(|| own.to_owned())
 }
 
-/// Compares the package with the digest that came with it. Without that, and without digests of its files, nobody vouches
-/// for it.
+/// Compares the package with its checksum. A package without this checksum and without file checksums is rejected.
 fn check_whole(package: &DirectoryPackage) -> Result<(), Error> {
     let expected = package.md5.trim();
     if expected.is_empty() {
-        let why = "The directory gives no checksums for this package.";
+        let why = "The plugin directory has no checksums for this package.";
         return package.files.as_ref().map(drop).ok_or_else(|| errors::bad_package("package_unverified", why));
     }
     let digest = Md5::digest(&package.bytes);
@@ -80,11 +80,11 @@ fn check_whole(package: &DirectoryPackage) -> Result<(), Error> {
     if expected == base64 || expected.eq_ignore_ascii_case(&hex) {
         Ok(())
     } else {
-        Err(errors::bad_package("md5_mismatch", "The package differs from its checksum."))
+        Err(errors::bad_package("md5_mismatch", "The package does not match its checksum."))
     }
 }
 
-/// Compares every file with its digest: none may be changed, added or missing.
+/// Compares every file with its checksum: no file may be changed, added or missing.
 fn check_files(files: &[UnpackedFile], own: &str, listed: &serde_json::Map<String, Value>) -> Result<(), Error> {
     let is_same = |file: &UnpackedFile| {
         let name = file.name.strip_prefix(own).map(|rest| rest.trim_start_matches('/')).unwrap_or_default();
@@ -98,6 +98,6 @@ fn check_files(files: &[UnpackedFile], own: &str, listed: &serde_json::Map<Strin
     if files.len() == listed.len() && files.iter().all(is_same) {
         Ok(())
     } else {
-        Err(errors::bad_package("package_checksum_mismatch", "The package's files differ from their checksums."))
+        Err(errors::bad_package("package_checksum_mismatch", "The files of the package do not match their checksums."))
     }
 }

@@ -1,4 +1,4 @@
-//! What a plugin needs before it can be switched on.
+//! Requirements for activating a plugin.
 
 use std::cmp::Ordering;
 
@@ -7,16 +7,17 @@ use svc_schema::Error;
 
 use crate::{errors::plugins as errors, plugins::item::Item};
 
-/// The version of WordPress whose interface and tables this server has.
+/// The WordPress version whose REST API and tables this server is compatible with.
 const WORDPRESS: &str = "7.1.4";
 
-/// The version of PHP that plugins are held against. None runs here; the one beside the server may be older or newer.
+/// The PHP version that requirements are compared with. The server runs no PHP, and a PHP installation next to it may
+/// have another version.
 const PHP: &str = "8.5";
 
-/// Whether a plugin can be switched on, beside these others.
+/// Checks whether a plugin can be activated, given all plugins.
 ///
 /// # Errors
-/// When it needs a newer WordPress or PHP, or another plugin that is not active.
+/// If it requires a newer WordPress or PHP, or another plugin that is not active.
 pub fn check(item: &Item, all: &[Item]) -> Result<(), Error> {
     let newer = |needed: &str, here: &str| !needed.is_empty() && compare(needed, here) == Ordering::Greater;
     let (wp, php) = (newer(&item.plugin.requires_wp, WORDPRESS), newer(&item.plugin.requires_php, PHP));
@@ -42,7 +43,7 @@ pub fn check(item: &Item, all: &[Item]) -> Result<(), Error> {
     if missing.is_empty() { Ok(()) } else { Err(errors::missing_dependencies(json!(missing))) }
 }
 
-/// Compares two versions part by part. Words count less than numbers, as before a release.
+/// Compares two versions part by part. Words sort before numbers, as in pre-releases.
 fn compare(a: &str, b: &str) -> Ordering {
     let parts = |text: &str| -> Vec<Option<u64>> {
         text.split(['.', '-', '+', '_']).map(|part| part.trim().parse().ok()).collect()

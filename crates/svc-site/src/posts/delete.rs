@@ -1,4 +1,4 @@
-//! What becomes of a post that goes without being asked for by name, such as with its author.
+//! Deletes posts that are not named by a request, for example together with their author.
 
 use svc_model::{Post, PostId, UserId};
 use svc_store::{StoredText, Tx, options, posts};
@@ -11,13 +11,13 @@ use crate::{
     revisions::revise,
 };
 
-/// Moves a post or page to the trash; removes what is there already, and everything of other types, for good.
+/// Trashes a post or page. Posts of other types, and posts in the trash, are deleted permanently.
 ///
-/// `by` is who does it: the revision that is kept of a post in the trash is his. The paths of files that nothing names any
-/// more come back: they are the caller's to delete when all is written. Source: `wp_delete_post`.
+/// `by` is the author of the revision that is stored for a trashed post. Returns the paths of files that are no longer
+/// referenced; the caller deletes them after the transaction. Source: `wp_delete_post`.
 ///
 /// # Errors
-/// Those of the store.
+/// Errors of the store.
 pub fn remove(tx: &mut Tx, site: &Site, id: PostId, by: UserId) -> SiteResult<Vec<String>> {
     let Some(post) = posts::get(tx, id)? else { return Ok(Vec::new()) };
     if post.post_type == "attachment" {
@@ -31,16 +31,16 @@ pub fn remove(tx: &mut Tx, site: &Site, id: PostId, by: UserId) -> SiteResult<Ve
     Ok(Vec::new())
 }
 
-/// Deletes a post that is no attachment for good, and whatever leads to it; gives it as it was.
+/// Permanently deletes a post that is not an attachment, with everything that links to it, and returns it.
 pub fn erase(tx: &mut Tx, id: PostId) -> SiteResult<Option<Post>> {
-    leaves(tx, id)?;
+    reset_settings(tx, id)?;
     post_gone(tx, id)?;
     Ok(posts::delete(tx, id)?)
 }
 
-/// Settings that name a post which leaves the site, be it for the trash, name it no more.
-/// Source: `_reset_front_page_settings_for_post`.
-fn leaves(tx: &mut Tx, id: PostId) -> SiteResult<()> {
+/// Resets the site settings that name a post when it is trashed or deleted. Source:
+/// `_reset_front_page_settings_for_post`.
+fn reset_settings(tx: &mut Tx, id: PostId) -> SiteResult<()> {
     set_sticky(tx, id, false)?;
     let names = ["page_on_front", "page_for_posts"];
     let number = StoredText::of(id.0);
@@ -54,9 +54,9 @@ fn leaves(tx: &mut Tx, id: PostId) -> SiteResult<()> {
     Ok(())
 }
 
-/// Moves a post to the trash, with a revision of what it was. Its slug there is one that no other post has.
+/// Trashes a post, stores a revision and gives it a unique slug.
 pub fn trash(tx: &mut Tx, site: &Site, id: PostId, by: UserId) -> SiteResult<()> {
-    leaves(tx, id)?;
+    reset_settings(tx, id)?;
     let settings = site.settings_in(tx)?;
     let now = (settings.zone.to_local(site.now()), site.now());
     let Some(mut row) = posts::trash(tx, id, now)? else { return Ok(()) };

@@ -1,4 +1,4 @@
-//! Post formats: terms of a taxonomy of their own.
+//! Post formats: terms of their own taxonomy.
 
 use svc_model::{PostId, Term, TermId};
 use svc_store::{
@@ -12,15 +12,15 @@ use crate::SiteResult;
 /// The taxonomy of post formats.
 pub const FORMAT: &str = "post_format";
 
-/// The ids that `sticky=true` makes of `include`: the sticky posts, in their order, that are included, and 0, which is the
-/// id of no post, when there are none. As an inclusion it takes precedence over `exclude`.
+/// The value of `include` for `sticky=true`: the sticky posts that are included, in their order, or 0 (the id of no
+/// post) if there are none. It takes precedence over `exclude`.
 pub fn only_sticky(sticky: &[PostId], include: &[PostId]) -> Vec<PostId> {
     let mut ids = sticky.to_vec();
     ids.retain(|id| include.is_empty() || include.contains(id));
     if ids.is_empty() { vec![PostId(0)] } else { ids }
 }
 
-/// Formats are terms `post-format-NAME`; `standard` is having none of them.
+/// A filter by formats. Formats are terms named `post-format-NAME`; posts with the format `standard` have none of them.
 pub fn of_formats(db: &mut Db, formats: &[String]) -> SiteResult<Clauses<TaxClause>> {
     let query = TermQuery { taxonomies: vec![FORMAT.to_owned()], ..TermQuery::default() };
     let known = terms::query(db, &query)?.ids;
@@ -36,7 +36,7 @@ pub fn of_formats(db: &mut Db, formats: &[String]) -> SiteResult<Clauses<TaxClau
     let mut any = Clauses { relation: Relation::Or, clauses: vec![wanted] };
     if formats.iter().any(|f| f == "standard") {
         if known.is_empty() {
-            // No post has any format.
+            // No format term exists, so all posts are standard.
             return Ok(Clauses::default());
         }
         any.clauses.push(clause(known.iter().map(|t| t.id).collect(), TaxOperator::NotIn));
@@ -44,6 +44,6 @@ pub fn of_formats(db: &mut Db, formats: &[String]) -> SiteResult<Clauses<TaxClau
     Ok(any)
 }
 
-/// Formats that a post can have; `standard` is the absence of one.
+/// The supported formats; `standard` means that a post has no format term.
 pub const FORMATS: [&str; 10] =
     ["standard", "aside", "chat", "gallery", "link", "image", "quote", "status", "video", "audio"];

@@ -3,7 +3,7 @@
 pub mod delete;
 pub mod draft;
 pub mod formats;
-pub mod old_slugs;
+pub(crate) mod old_slugs;
 pub mod rules;
 pub mod save;
 pub mod slugs;

@@ -1,4 +1,4 @@
-//! Former slugs and days of posts, by which WordPress leads from a post's old addresses to its present one.
+//! Former slugs and dates of posts, used to redirect old permalinks.
 
 use svc_model::{Post, PostType};
 use svc_store::{
@@ -8,12 +8,12 @@ use svc_store::{
 
 use crate::SiteResult;
 
-/// Remembers what a post's address was before this change, as long as it differs from what it is now.
-/// Source: `wp_check_for_changed_slugs`, `wp_check_for_changed_dates`.
+/// Stores a post's former slug and date if a change alters its permalink. Source: `wp_check_for_changed_slugs`,
+/// `wp_check_for_changed_dates`.
 ///
 /// # Errors
-/// Those of the store.
-pub fn remember(tx: &mut Tx, post_type: &PostType, before: &Post, now: &Post) -> SiteResult<()> {
+/// Errors of the store.
+pub(crate) fn remember(tx: &mut Tx, post_type: &PostType, before: &Post, now: &Post) -> SiteResult<()> {
     let is_shown = now.status == "publish" || (now.post_type == "attachment" && now.status == "inherit");
     if !is_shown || post_type.hierarchical {
         return Ok(());

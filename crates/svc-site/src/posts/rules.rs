@@ -1,4 +1,5 @@
-//! What becomes of a post when a draft is put on it: dates, status, slug and texts. Pure: the clock and the rights come in.
+//! Rules for applying a draft to a post: dates, status, slug and texts. Pure functions: clock and permissions are
+//! arguments.
 
 use chrono::{Datelike as _, NaiveDateTime, TimeDelta};
 use svc_model::{Post, PostType, Stamp, UserId};
@@ -6,29 +7,29 @@ use svc_schema::Error;
 
 use crate::{Settings, errors::posts as errors, posts::draft::PostDraft, sanitize};
 
-/// Statuses whose date moves along until the post is published.
-pub fn is_floating(status: &str) -> bool {
+/// Statuses of posts whose date is not fixed until they are published.
+pub(crate) fn is_floating(status: &str) -> bool {
     matches!(status, "draft" | "pending" | "auto-draft")
 }
 
-/// Who writes, and when.
+/// The author of a change and its time.
 pub struct Writer {
     /// The caller.
     pub id: UserId,
-    /// May use any HTML.
+    /// Whether the caller may use any HTML.
     pub unfiltered_html: bool,
-    /// May publish posts of this type.
+    /// Whether the caller may publish posts of this type.
     pub publishes: bool,
-    /// The present moment in UTC.
+    /// Current time in UTC.
     pub now: NaiveDateTime,
 }
 
-/// Puts a draft on a post: the new row, its slug not yet made unique.
+/// Applies a draft to a post and returns the new row; its slug is not yet unique.
 ///
-/// `existing` is the row to change, `None` to create one.
+/// `existing` is the row to update, `None` to create one.
 ///
 /// # Errors
-/// `rest_cannot_publish`, `rest_invalid_field` and `empty_content` as the peer.
+/// `rest_cannot_publish`, `rest_invalid_field` and `empty_content`, as in WordPress.
 pub fn apply(
     existing: Option<&Post>,
     draft: &PostDraft,
@@ -46,13 +47,13 @@ pub fn apply(
         }
         post.status.clone_from(status);
     }
-    // Attachments are as visible as what they hang on, or private.
+    // Attachments inherit the visibility of the post that they are attached to, or are private.
     if post.post_type == "attachment" && !matches!(post.status.as_str(), "private" | "trash" | "auto-draft") {
         "inherit".clone_into(&mut post.status);
     }
     guard_password(&mut post, draft, settings)?;
     if post.status == "private" {
-        // What only few may read needs no password.
+        // Private posts have no password.
         post.password.clear();
     }
     if let Some(author) = draft.author.filter(|author| *author != 0) {
@@ -81,7 +82,7 @@ pub fn apply(
     if matches!(post.date, Stamp::Some(date) if date.year() < 1) {
         return Err(errors::invalid_date());
     }
-    // The peer cleans it with every change, which escapes its ampersands. What is no address stays as it is.
+    // As in WordPress, every change sanitizes the GUID, which escapes its ampersands. An invalid URL is left unchanged.
     let guid = svc_text::esc_url(&post.guid);
     if !guid.is_empty() {
         post.guid = guid;
@@ -93,10 +94,10 @@ pub fn apply(
     Ok(post)
 }
 
-/// Whether a draft gives a post a status, other than the one that it had, that takes the right to publish.
-pub fn refuses_status(draft: &PostDraft, was: Option<&str>, writer: &Writer) -> bool {
-    let given = draft.status.as_deref().filter(|status| Some(*status) != was);
-    matches!(given, Some("private" | "publish" | "future")) && !writer.publishes
+/// Whether a draft changes the status to one that requires the permission to publish.
+pub(crate) fn refuses_status(draft: &PostDraft, was: Option<&str>, writer: &Writer) -> bool {
+    let status = draft.status.as_deref().filter(|status| Some(*status) != was);
+    matches!(status, Some("private" | "publish" | "future")) && !writer.publishes
 }
 
 fn blank(post_type: &PostType, settings: &Settings, writer: &Writer) -> Post {
@@ -115,10 +116,10 @@ fn blank(post_type: &PostType, settings: &Settings, writer: &Writer) -> Post {
 
 fn texts(post: &mut Post, draft: &PostDraft, writer: &Writer) {
     let filtered = !writer.unfiltered_html;
-    // Whoever may not use any HTML cannot leave another's in a post that he saves either.
-    let save = |kept: &mut String, given: &Option<String>, clean: fn(&str, bool) -> String| match given {
-        Some(text) => *kept = clean(text, filtered),
-        None if filtered => *kept = clean(kept, filtered),
+    // Users who may not use any HTML also filter other users' texts when they save a post.
+    let save = |stored: &mut String, new: &Option<String>, clean: fn(&str, bool) -> String| match new {
+        Some(text) => *stored = clean(text, filtered),
+        None if filtered => *stored = clean(stored, filtered),
         None => {}
     };
     save(&mut post.title, &draft.title, sanitize::title);
@@ -126,14 +127,14 @@ fn texts(post: &mut Post, draft: &PostDraft, writer: &Writer) {
     save(&mut post.excerpt, &draft.excerpt, sanitize::excerpt);
 }
 
-/// A post cannot be sticky and guarded by a password at once.
+/// Rejects posts that are both sticky and password protected.
 fn guard_password(post: &mut Post, draft: &PostDraft, settings: &Settings) -> Result<(), Error> {
     if draft.sticky == Some(true) && post.is_protected() {
-        // Even when the same request takes the password away.
+        // This includes requests that remove the password.
         return Err(errors::sticky_and_password());
     }
     if let Some(password) = &draft.password {
-        // Also when the same request makes it no longer sticky.
+        // This includes requests that make the post not sticky.
         let is_sticky = !post.id.is_none() && settings.sticky.contains(&post.id);
         if !password.is_empty() && (draft.sticky == Some(true) || is_sticky) {
             return Err(errors::sticky_and_password());
@@ -150,26 +151,26 @@ fn is_empty(post: &Post, post_type: &PostType) -> bool {
         && post.excerpt.is_empty()
 }
 
-/// Dates and the statuses that hang on them.
+/// Sets dates and the statuses that depend on them.
 ///
-/// A draft that was never dated is stored without a UTC date, and its local date moves to the present with every change.
+/// A draft without a set date is stored without a UTC date, and every change sets its local date to the current time.
 fn dates(post: &mut Post, existing: Option<&Post>, draft: &PostDraft, settings: &Settings, now: NaiveDateTime) {
     let local_now = settings.zone.to_local(now);
     let mut dated = false;
     match (&draft.date, &draft.date_gmt) {
-        // Null counts more than a date beside it.
+        // Null takes precedence over a date in the other field.
         (Some(None), _) | (_, Some(None)) => {
             post.date = None;
             post.date_gmt = None;
         }
-        // A date that the post has already changes nothing, though its local time may name two moments.
+        // An unchanged date is ignored, because its local time may be ambiguous.
         (Some(Some(text)), _) => {
-            let given = settings.zone.pair(text, false).filter(|(local, _)| post.date != Some(*local));
-            dated = put(post, given);
+            let dates = settings.zone.pair(text, false).filter(|(local, _)| post.date != Some(*local));
+            dated = set_dates(post, dates);
         }
         (_, Some(Some(text))) => {
-            let given = settings.zone.pair(text, true).filter(|(_, utc)| post.date_gmt != Some(*utc));
-            dated = put(post, given);
+            let dates = settings.zone.pair(text, true).filter(|(_, utc)| post.date_gmt != Some(*utc));
+            dated = set_dates(post, dates);
         }
         (None, None) => {}
     }
@@ -198,15 +199,15 @@ fn dates(post: &mut Post, existing: Option<&Post>, draft: &PostDraft, settings: 
     }
 }
 
-fn put(post: &mut Post, pair: Option<(NaiveDateTime, NaiveDateTime)>) -> bool {
+fn set_dates(post: &mut Post, pair: Option<(NaiveDateTime, NaiveDateTime)>) -> bool {
     let Some((local, utc)) = pair else { return false };
     post.date = Stamp::Some(local);
     post.date_gmt = Stamp::Some(utc);
     true
 }
 
-/// The slug that the draft gives, or one made of the title when the post needs one. A contributor's pending post has
-/// none until somebody publishes it.
+/// The draft's slug, or one generated from the title if the post needs a slug. A contributor's pending post gets none
+/// until it is published.
 fn slug(post: &mut Post, draft: &PostDraft, writer: &Writer) {
     if let Some(slug) = &draft.slug {
         post.slug = svc_text::sanitize_title(slug);

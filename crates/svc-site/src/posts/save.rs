@@ -15,7 +15,7 @@ use svc_store::{
 
 use crate::{
     Access, Settings, Site, SiteResult,
-    block_types::{is_edited, kept, remember},
+    block_types::{content_to_store, is_edited, remember},
     errors::posts as errors,
     media::attached::ALT,
     menus::on_publish::page_published,
@@ -25,13 +25,13 @@ use crate::{
     revisions::revise,
 };
 
-/// Characters that the column of passwords takes.
-pub const MAX_PASSWORD: usize = 255;
+/// Maximum length of the password column, in characters.
+pub(crate) const MAX_PASSWORD: usize = 255;
 
-/// Longest title and excerpt that their columns take, in bytes.
+/// Maximum length of titles and excerpts, in bytes.
 pub const MAX_TEXT: usize = 65_535;
 
-/// Everything that a transaction needs, so that it can be run again.
+/// Everything that the transaction needs, so that it can be retried.
 pub struct Job {
     site: Arc<Site>,
     settings: Arc<Settings>,
@@ -40,14 +40,14 @@ pub struct Job {
     writer: rules::Writer,
     caller: Caller,
     existing: Option<PostId>,
-    /// What the post was is kept as a revision.
+    /// Whether a revision is stored.
     revises: bool,
-    /// The blocks that editors need not be shown again.
+    /// Hooked blocks that are no longer inserted for editors.
     ignored_hooks: Vec<String>,
 }
 
 impl Job {
-    /// A draft with everything that storing it needs.
+    /// Prepares a draft for the transaction.
     pub fn new(
         site: &Arc<Site>,
         settings: Arc<Settings>,
@@ -61,8 +61,8 @@ impl Job {
             ["unfiltered_html", &post_type.caps.publish_posts].map(|cap| access.can(&caller, cap));
         let mut ignored_hooks = Vec::new();
         if let Some(content) = draft.content.as_mut().filter(|_| existing.is_some() && is_edited(&post_type.name)) {
-            let kept = kept(site, &settings, &post_type.name, content);
-            (*content, ignored_hooks) = (kept.content, kept.names);
+            let stored = content_to_store(site, &settings, &post_type.name, content);
+            (*content, ignored_hooks) = (stored.content, stored.names);
         }
         Job {
             ignored_hooks,
@@ -82,17 +82,17 @@ impl Job {
         self.writer.unfiltered_html
     }
 
-    /// Whether the caller may not give the post the status that this draft names.
+    /// Whether the draft has a status that the caller may not set.
     pub fn refuses_status_of(&self, draft: &PostDraft, now: &str) -> bool {
         rules::refuses_status(draft, Some(now), &self.writer)
     }
 
-    /// The same without a revision of what the post was.
+    /// Stores no revision.
     pub fn without_revision(self) -> Self {
         Job { revises: false, ..self }
     }
 
-    /// Stores it; gives the number of the post. What it changes stands or falls with the transaction.
+    /// Stores the draft and returns the post's id. All changes are part of the transaction.
     pub fn run(&self, tx: &mut Tx) -> SiteResult<PostId> {
         let existing = match self.existing {
             Some(id) => Some(posts::get(tx, id)?.ok_or_else(errors::post_not_found)?),
@@ -112,11 +112,11 @@ impl Job {
         if row.password.chars().count() > MAX_PASSWORD || row.title.len().max(row.excerpt.len()) > MAX_TEXT {
             return Err(errors::not_stored(existing.is_some()).into());
         }
-        // Drafts get a free slug only when they ask for one; new ones, when they ask to be drafts as well.
-        let is_asked_for = matches!(row.status.as_str(), "draft" | "pending")
+        // Drafts get a unique slug only if they request one; new ones only if they also request the draft status.
+        let has_requested_slug = matches!(row.status.as_str(), "draft" | "pending")
             && self.draft.slug.is_some()
             && (existing.is_some() || self.draft.status.is_some());
-        if !row.slug.is_empty() && (is_asked_for || !rules::is_floating(&row.status)) {
+        if !row.slug.is_empty() && (has_requested_slug || !rules::is_floating(&row.status)) {
             let before = existing.as_ref().map_or("", |post| post.slug.as_str());
             row.slug = slugs::unique(tx, &row, before, &self.post_type, &self.settings.urls)?;
         }
@@ -127,7 +127,7 @@ impl Job {
             }
             None => row.id = self.insert(tx, &mut row)?,
         }
-        self.members(tx, &row)?;
+        self.store_fields(tx, &row)?;
         if self.revises {
             revise(tx, &self.site, &self.post_type, &row, self.caller.id)?;
         }
@@ -141,7 +141,7 @@ impl Job {
         Ok(row.id)
     }
 
-    /// Author and parent exist.
+    /// Checks that author and parent exist.
     fn check_references(&self, tx: &mut Tx) -> SiteResult<()> {
         if let Some(author) = self.draft.author
             && author != 0
@@ -159,8 +159,8 @@ impl Job {
         Ok(())
     }
 
-    /// Stores a new row; a post that must have a slug and whose title gives none is named by its number. The GUID is the
-    /// address that the post has at this moment.
+    /// Inserts a row. If a post needs a slug and the title yields none, its slug is its id. The GUID is the post's
+    /// current permalink.
     fn insert(&self, tx: &mut Tx, row: &mut Post) -> SiteResult<PostId> {
         row.id = posts::insert(tx, row)?;
         let mut changed = false;
@@ -171,7 +171,7 @@ impl Job {
         }
         self.default_terms(tx, row)?;
         if row.guid.is_empty() {
-            row.guid = self.address(tx, row)?;
+            row.guid = self.permalink(tx, row)?;
             changed = true;
         }
         if changed {
@@ -180,26 +180,26 @@ impl Job {
         Ok(row.id)
     }
 
-    /// The address of the post's page as of now.
-    fn address(&self, tx: &mut Tx, row: &Post) -> SiteResult<String> {
-        let mut place = PermalinkParts::default();
+    /// The current permalink of the post.
+    fn permalink(&self, tx: &mut Tx, row: &Post) -> SiteResult<String> {
+        let mut parts = PermalinkParts::default();
         let urls = &self.settings.urls;
         if row.post_type == "post" && urls.names_author() {
-            place.author = users::get(tx, row.author)?.map(|u| u.nicename).unwrap_or_default();
+            parts.author = users::get(tx, row.author)?.map(|u| u.nicename).unwrap_or_default();
         }
         if row.post_type == "post" && urls.names_category() {
             let terms = terms::of_objects(tx, &[row.id])?.remove(&row.id).unwrap_or_default();
             let first = terms.iter().filter(|t| t.taxonomy == "category").min_by_key(|t| t.id);
-            place.category = category_paths(tx, first.into_iter())?.into_values().next().unwrap_or_default();
+            parts.category = category_paths(tx, first.into_iter())?.into_values().next().unwrap_or_default();
         }
         if self.post_type.hierarchical {
             let mut paths = posts::ancestor_slugs(tx, std::slice::from_ref(row))?;
-            place.ancestors = paths.remove(&row.id).unwrap_or_default();
+            parts.ancestors = paths.remove(&row.id).unwrap_or_default();
         }
-        Ok(urls.post(row, &self.post_type, &place))
+        Ok(urls.post(row, &self.post_type, &parts))
     }
 
-    /// Posts are in the site's default category when they are in none.
+    /// Assigns the default category to a post without categories.
     fn default_terms(&self, tx: &mut Tx, row: &Post) -> SiteResult<()> {
         let category = TermId(self.settings.number("default_category"));
         if row.post_type != "post" || row.status == "auto-draft" || category.is_none() {
@@ -212,7 +212,7 @@ impl Job {
         Ok(())
     }
 
-    /// A post that leaves the trash gets the slug back that it had before.
+    /// Restores the former slug of a post that leaves the trash.
     fn restore_slug(&self, tx: &mut Tx, row: &mut Post) -> SiteResult<()> {
         let wanted = posts::leave_trash(tx, row.id)?;
         if self.draft.slug.is_none()
@@ -223,8 +223,8 @@ impl Job {
         Ok(())
     }
 
-    /// Everything about a post that is not in its row.
-    fn members(&self, tx: &mut Tx, row: &Post) -> SiteResult<()> {
+    /// Stores everything that is not part of the row.
+    fn store_fields(&self, tx: &mut Tx, row: &Post) -> SiteResult<()> {
         let (draft, id) = (&self.draft, row.id);
         remember(tx, id, &self.ignored_hooks)?;
         if self.existing.is_some() {
@@ -275,7 +275,7 @@ impl Job {
         Ok(())
     }
 
-    /// An image, or nothing; a number that is no image changes nothing, as the peer.
+    /// Sets the featured image; zero removes it. Ids of posts that do not exist are ignored, as in WordPress.
     fn set_featured(&self, tx: &mut Tx, id: PostId, media: i64) -> SiteResult<()> {
         let named = if media == 0 { None } else { posts::get(tx, PostId(media))? };
         match named {
@@ -283,7 +283,7 @@ impl Job {
                 meta::update(tx, MetaKind::Post, id.0, "_thumbnail_id", &StoredText::of(media))?;
             }
             None if media != 0 => {}
-            // What is no image takes the image away.
+            // The id of something other than an image removes the featured image.
             _ => {
                 meta::delete(tx, MetaKind::Post, id.0, "_thumbnail_id", None)?;
             }
@@ -292,22 +292,22 @@ impl Job {
     }
 }
 
-/// Whether a post can have an image of its own: of attachments only sounds and films.
-pub fn takes_image(post: &Post) -> bool {
+/// Whether a post can have a featured image. Among attachments only audio and video files can.
+pub(crate) fn takes_image(post: &Post) -> bool {
     post.post_type != "attachment" || ["audio/", "video/"].iter().any(|kind| post.mime_type.starts_with(kind))
 }
 
-/// Whether a post stands among its own ancestors.
-pub fn would_loop(tx: &mut Tx, row: &Post) -> SiteResult<bool> {
+/// Whether a post is its own ancestor.
+pub(crate) fn would_loop(tx: &mut Tx, row: &Post) -> SiteResult<bool> {
     if row.id.is_none() || row.parent.is_none() {
         return Ok(false);
     }
-    let above = posts::ancestors(tx, row)?;
-    Ok(row.parent == row.id || above.iter().any(|post| post.parent == row.id))
+    let ancestors = posts::ancestors(tx, row)?;
+    Ok(row.parent == row.id || ancestors.iter().any(|post| post.parent == row.id))
 }
 
-/// Puts a post on the list of sticky ones, or takes it off.
-pub fn set_sticky(tx: &mut Tx, id: PostId, sticky: bool) -> SiteResult<()> {
+/// Adds a post to the list of sticky posts, or removes it.
+pub(crate) fn set_sticky(tx: &mut Tx, id: PostId, sticky: bool) -> SiteResult<()> {
     let mut list = crate::settings::sticky(options::get(tx, "sticky_posts")?.as_ref());
     if list.contains(&id) == sticky {
         return Ok(());
@@ -322,8 +322,8 @@ pub fn set_sticky(tx: &mut Tx, id: PostId, sticky: bool) -> SiteResult<()> {
     Ok(())
 }
 
-/// A format is a term of its own taxonomy, made when it is first used; `standard` is none.
-pub fn set_format(tx: &mut Tx, id: PostId, format: &str) -> SiteResult<()> {
+/// Sets the format: a term of the formats taxonomy, created on first use; `standard` removes it.
+pub(crate) fn set_format(tx: &mut Tx, id: PostId, format: &str) -> SiteResult<()> {
     if format == "standard" {
         terms::set_object_terms(tx, id, "post_format", &[])?;
         return Ok(());

@@ -1,4 +1,4 @@
-//! Slugs that no other post has, and that read as nothing else in addresses.
+//! Unique slugs that are not ambiguous in permalinks.
 
 use svc_model::{Post, PostType};
 use svc_store::{
@@ -8,35 +8,35 @@ use svc_store::{
 
 use crate::{SiteResult, urls::Urls};
 
-/// A free slug for a post of this type, near the one that its row wishes for. `before` is the slug that it has had.
+/// A unique slug for a post of this type, based on the slug in its row. `before` is its former slug.
 ///
 /// Source: `wp_unique_post_slug`.
-pub fn unique(db: &mut Db, post: &Post, before: &str, kind: &PostType, urls: &Urls) -> SiteResult<String> {
-    Ok(posts::unique_slug(db, &wish(&post.slug, post, before, kind, urls))?)
+pub fn unique(db: &mut Db, post: &Post, before: &str, post_type: &PostType, urls: &Urls) -> SiteResult<String> {
+    Ok(posts::unique_slug(db, &wish(&post.slug, post, before, post_type, urls))?)
 }
 
-/// What the store is asked for when a post wishes for this slug.
-pub fn wish(slug: &str, post: &Post, before: &str, kind: &PostType, urls: &Urls) -> UniqueSlug {
-    let name = kind.name.clone();
+/// The store's request for a unique slug.
+pub fn wish(slug: &str, post: &Post, before: &str, post_type: &PostType, urls: &Urls) -> UniqueSlug {
+    let name = post_type.name.clone();
     let scope = match name.as_str() {
         "attachment" => SlugScope::All,
-        _ if kind.hierarchical => {
+        _ if post_type.hierarchical => {
             SlugScope::Siblings { post_types: vec![name, "attachment".to_owned()], parent: post.parent }
         }
         _ => SlugScope::Type(name),
     };
-    let reserved = is_reserved(slug, before, kind, urls.site.permalinks.structure());
+    let reserved = is_reserved(slug, before, post_type, urls.site.permalinks.structure());
     UniqueSlug { slug: slug.to_owned(), post: post.id, scope, reserved }
 }
 
-/// Whether a slug would be read as something else: below pages, numbers are pages of a text; posts must not read as parts
-/// of a date, where these stand at their place in the address.
-pub fn is_reserved(slug: &str, before: &str, kind: &PostType, structure: &str) -> bool {
+/// Whether a slug would be read as something else: below a page, numbers are page numbers of a text; slugs of posts
+/// must not be read as parts of a date if the permalink structure has them in that position.
+pub(crate) fn is_reserved(slug: &str, before: &str, post_type: &PostType, structure: &str) -> bool {
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
-    if kind.hierarchical {
+    if post_type.hierarchical {
         return is_number(slug.strip_prefix("page").unwrap_or(slug));
     }
-    if kind.name != "post" || slug == before || !is_number(slug) {
+    if post_type.name != "post" || slug == before || !is_number(slug) {
         return false;
     }
     let number: u64 = slug.parse().unwrap_or(u64::MAX);
@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_that_addresses_read_as_something_else() {
+    fn numbers_that_permalinks_read_as_dates_or_pages_are_reserved() {
         let (post, page) = (PostType::new("post"), PostType { hierarchical: true, ..PostType::new("page") });
         let rows = [
             ("2024", &post, "/%postname%/", true),
@@ -78,9 +78,9 @@ mod tests {
             ("page", &page, "", false),
             ("page-2", &page, "", false),
         ];
-        for (slug, kind, structure, expected) in rows {
-            assert_eq!(is_reserved(slug, "", kind, structure), expected, "{slug} {} {structure}", kind.name);
+        for (slug, post_type, structure, expected) in rows {
+            assert_eq!(is_reserved(slug, "", post_type, structure), expected, "{slug} {} {structure}", post_type.name);
         }
-        assert!(!is_reserved("12", "12", &post, "/%postname%/"), "what it has it keeps");
+        assert!(!is_reserved("12", "12", &post, "/%postname%/"), "an unchanged slug is not reserved");
     }
 }

@@ -1,11 +1,11 @@
-//! Which templates could draw a page, from the closest to the farthest.
+//! The template hierarchy: candidates for rendering a page, most specific first.
 
 use svc_model::{PostTypes, Taxonomies};
 
-/// What a template falls back to, itself first.
+/// The fallbacks of a template, starting with itself.
 ///
-/// `prefix` is the beginning of the slug that is a template of its own, where the client knows it. A template that posts
-/// choose falls back to that of pages. Source: `get_template_hierarchy`.
+/// `prefix` is the prefix of a generated slug, if the client knows it. Custom templates fall back to the page template.
+/// Source: `get_template_hierarchy`.
 pub fn of_slug(slug: &str, is_custom: bool, prefix: &str, types: &PostTypes, taxonomies: &Taxonomies) -> Vec<String> {
     let fixed: Option<&[&str]> = match slug {
         "index" => Some(&["index"]),
@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn a_template_falls_back_to_wider_ones() {
+    fn a_template_falls_back_to_more_general_ones() {
         check("index", false, "", &["index"]);
         check("anything", true, "", &["page", "singular", "index"]);
         check("front-page", false, "", &["front-page", "home", "index"]);

@@ -1,25 +1,25 @@
-//! Templates that pages can have, and the places that template parts are for.
+//! Template types, and areas of template parts.
 
 use serde_json::{Value, json};
 
-/// A kind of page that has a template of its own.
+/// A template type.
 pub struct Kind {
     /// The template's slug.
     pub slug: &'static str,
-    /// What people call it.
+    /// The type's title.
     pub title: &'static str,
-    /// Which pages it draws.
+    /// The type's description.
     pub description: &'static str,
 }
 
-/// A place on a page.
+/// An area of template parts.
 pub struct Area {
-    /// Its name for programs.
+    /// The area's name.
     pub name: &'static str,
     label: &'static str,
     description: &'static str,
     icon: &'static str,
-    /// The element that a part in this place is.
+    /// The HTML element of a part in this area.
     pub tag: &'static str,
 }
 
@@ -27,71 +27,71 @@ const fn kind(slug: &'static str, title: &'static str, description: &'static str
     Kind { slug, title, description }
 }
 
-/// Every kind of page. The titles are facts of the interface: templates bear them.
+/// All template types. The titles are part of the REST API.
 #[rustfmt::skip]
 const KINDS: &[Kind] = &[
-    kind("index", "Index", "Draws every page that has no closer template."),
-    kind("home", "Blog Home", "Draws the list of the latest posts, on the front page or on the page chosen for it."),
-    kind("front-page", "Front Page", "Draws the site's front page, whatever it shows."),
-    kind("singular", "Single Entries", "Draws a post or a page that has no closer template."),
-    kind("single", "Single Posts", "Draws one post."),
-    kind("page", "Pages", "Draws one page."),
-    kind("archive", "All Archives", "Draws a list of posts: of a term, of an author, of a month, of a type."),
-    kind("author", "Author Archives", "Draws the posts of one author."),
-    kind("category", "Category Archives", "Draws the posts of one category."),
-    kind("taxonomy", "Taxonomy", "Draws the posts of one term."),
-    kind("date", "Date Archives", "Draws the posts of a year, a month or a day."),
-    kind("tag", "Tag Archives", "Draws the posts with one tag."),
-    kind("attachment", "Attachment Pages", "Draws the page of a file."),
-    kind("search", "Search Results", "Draws what a search has found."),
-    kind("privacy-policy", "Privacy Policy", "Draws the page that tells of privacy."),
-    kind("404", "Page: 404", "Draws the answer to an address where there is nothing."),
-    kind("taxonomy-post_format-post-format-standard", "Post Format: Standard", "Draws the posts without a format."),
-    kind("taxonomy-post_format-post-format-aside", "Post Format: Aside", "Draws the asides."),
-    kind("taxonomy-post_format-post-format-chat", "Post Format: Chat", "Draws the chats."),
-    kind("taxonomy-post_format-post-format-gallery", "Post Format: Gallery", "Draws the galleries."),
-    kind("taxonomy-post_format-post-format-link", "Post Format: Link", "Draws the links."),
-    kind("taxonomy-post_format-post-format-image", "Post Format: Image", "Draws the images."),
-    kind("taxonomy-post_format-post-format-quote", "Post Format: Quote", "Draws the quotes."),
-    kind("taxonomy-post_format-post-format-status", "Post Format: Status", "Draws the status messages."),
-    kind("taxonomy-post_format-post-format-video", "Post Format: Video", "Draws the videos."),
-    kind("taxonomy-post_format-post-format-audio", "Post Format: Audio", "Draws the recordings."),
+    kind("index", "Index", "Renders every page without a more specific template."),
+    kind("home", "Blog Home", "Renders the list of the latest posts, on the front page or on the page chosen for it."),
+    kind("front-page", "Front Page", "Renders the site's front page, whether it is a page or a list of posts."),
+    kind("singular", "Single Entries", "Renders posts and pages without a more specific template."),
+    kind("single", "Single Posts", "Renders a single post."),
+    kind("page", "Pages", "Renders a single page."),
+    kind("archive", "All Archives", "Renders lists of posts by term, author, date or post type."),
+    kind("author", "Author Archives", "Renders the posts of one author."),
+    kind("category", "Category Archives", "Renders the posts of one category."),
+    kind("taxonomy", "Taxonomy", "Renders the posts of one term."),
+    kind("date", "Date Archives", "Renders the posts of a year, a month or a day."),
+    kind("tag", "Tag Archives", "Renders the posts with one tag."),
+    kind("attachment", "Attachment Pages", "Renders the page of an attachment."),
+    kind("search", "Search Results", "Renders the results of a search."),
+    kind("privacy-policy", "Privacy Policy", "Renders the privacy policy page."),
+    kind("404", "Page: 404", "Renders the response to a URL that does not exist."),
+    kind("taxonomy-post_format-post-format-standard", "Post Format: Standard", "Renders the posts without a format."),
+    kind("taxonomy-post_format-post-format-aside", "Post Format: Aside", "Renders posts in the aside format."),
+    kind("taxonomy-post_format-post-format-chat", "Post Format: Chat", "Renders posts in the chat format."),
+    kind("taxonomy-post_format-post-format-gallery", "Post Format: Gallery", "Renders posts in the gallery format."),
+    kind("taxonomy-post_format-post-format-link", "Post Format: Link", "Renders posts in the link format."),
+    kind("taxonomy-post_format-post-format-image", "Post Format: Image", "Renders posts in the image format."),
+    kind("taxonomy-post_format-post-format-quote", "Post Format: Quote", "Renders posts in the quote format."),
+    kind("taxonomy-post_format-post-format-status", "Post Format: Status", "Renders posts in the status format."),
+    kind("taxonomy-post_format-post-format-video", "Post Format: Video", "Renders posts in the video format."),
+    kind("taxonomy-post_format-post-format-audio", "Post Format: Audio", "Renders posts in the audio format."),
 ];
 
-/// The place of parts that are for none.
+/// The area of parts without an area.
 pub const ANYWHERE: &str = "uncategorized";
 
 #[rustfmt::skip]
 const AREAS: &[Area] = &[
-    Area { name: ANYWHERE, label: "General", description: "For any place on a page.", icon: "layout", tag: "div" },
+    Area { name: ANYWHERE, label: "General", description: "For any position on a page.", icon: "layout", tag: "div" },
     Area { name: "header", label: "Header", description: "The top of a page: the site's name, logo and menu.", icon: "header", tag: "header" },
     Area { name: "footer", label: "Footer", description: "The bottom of a page.", icon: "footer", tag: "footer" },
-    Area { name: "navigation-overlay", label: "Navigation Overlay", description: "What a menu shows when it opens over the page.",
+    Area { name: "navigation-overlay", label: "Navigation Overlay", description: "The content of a menu that opens as an overlay.",
            icon: "navigation-overlay", tag: "div" },
 ];
 
-/// The kind of page that a template of this slug is for by its name.
+/// The template type of this slug.
 pub fn of_slug(slug: &str) -> Option<&'static Kind> {
     KINDS.iter().find(|kind| kind.slug == slug)
 }
 
-/// The name of the place that `wanted` is; that of no place for one that is not known.
+/// The name of the area `wanted`; [`ANYWHERE`] if it is unknown.
 pub fn area(wanted: &str) -> &'static str {
     AREAS.iter().find(|area| area.name == wanted).map_or(ANYWHERE, |area| area.name)
 }
 
-/// Names and labels of all places, that of no place last.
+/// Names and labels of all areas, [`ANYWHERE`] last.
 pub fn area_labels() -> impl Iterator<Item = (&'static str, &'static str)> {
-    let (anywhere, places): (Vec<&Area>, Vec<&Area>) = AREAS.iter().partition(|area| area.name == ANYWHERE);
-    places.into_iter().chain(anywhere).map(|area| (area.name, area.label))
+    let (anywhere, areas): (Vec<&Area>, Vec<&Area>) = AREAS.iter().partition(|area| area.name == ANYWHERE);
+    areas.into_iter().chain(anywhere).map(|area| (area.name, area.label))
 }
 
-/// All kinds as the interface shows them.
+/// All template types as the REST API returns them.
 pub fn types_shown() -> Value {
     KINDS.iter().map(|k| json!({"title": k.title, "description": k.description, "slug": k.slug})).collect()
 }
 
-/// All places as the interface shows them.
+/// All areas as the REST API returns them.
 pub fn areas_shown() -> Value {
     let shown = |a: &Area| json!({"area": a.name, "label": a.label, "description": a.description, "icon": a.icon, "area_tag": a.tag});
     AREAS.iter().map(shown).collect()

@@ -1,7 +1,7 @@
-//! TemplateLookup and template parts of the active theme: its files, and what the site has made of them.
+//! Templates and template parts of the active theme: files of the theme, and posts of the site.
 //!
-//! A file is a template until somebody saves it; from then on the post of the same slug stands for it. A whole list takes a
-//! fixed number of queries.
+//! A theme's file is the template until a user saves it; then the post with the same slug replaces it. Loading a list
+//! takes a fixed number of queries.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -22,24 +22,24 @@ use crate::{
     templates::{kinds, named},
 };
 
-/// The taxonomy that says which theme a template is for.
-pub const THEME: &str = "wp_theme";
-/// The taxonomy that says which place a template part is for.
+/// Taxonomy of the theme that a template belongs to.
+pub(crate) const THEME: &str = "wp_theme";
+/// Taxonomy of the area of a template part.
 pub const AREA: &str = "wp_template_part_area";
-/// TemplateLookup of one theme that a site may have made, for one list.
+/// Maximum number of stored templates of one theme in a list.
 const MAX_POSTS: u64 = 1_000;
 
-/// TemplateLookup, or parts of them.
+/// Templates or template parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Whole pages.
+    /// Templates of whole pages.
     Template,
-    /// Parts of pages.
+    /// Template parts.
     Part,
 }
 
 impl Kind {
-    /// The type of their posts.
+    /// The post type of stored templates.
     pub fn post_type(self) -> &'static str {
         match self {
             Kind::Template => "wp_template",
@@ -47,23 +47,28 @@ impl Kind {
         }
     }
 
-    /// What their blocks stand in: those of whole pages stand in nothing. `ignored` names the blocks that are not put
-    /// there, as stored.
+    /// The context for hooked blocks: that of a template part, or none for whole pages. `ignored` is the stored list of
+    /// hooked blocks that are not inserted.
     pub fn root(self, ignored: &str) -> Option<ContentRoot> {
         (self == Kind::Part).then(|| ContentRoot::of(self.post_type(), ignored))
     }
 }
 
-/// Who made a template.
+/// The author of a template.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Maker {
+    /// The theme.
     Theme,
+    /// A plugin.
     Plugin,
+    /// The site, without a known user.
     Site,
+    /// A user.
     User,
 }
 
 impl Maker {
+    /// The name in the REST API.
     pub fn name(self) -> &'static str {
         match self {
             Maker::Theme => "theme",
@@ -77,52 +82,53 @@ impl Maker {
 /// A template or a template part.
 #[derive(Clone, Debug)]
 pub struct Template {
-    /// Which of the two.
+    /// Template or template part.
     pub kind: Kind,
-    /// The theme that it is for.
+    /// The theme that it belongs to.
     pub theme: String,
-    /// Its name within the theme.
+    /// Its slug within the theme.
     pub slug: String,
     /// Its blocks.
     pub content: String,
-    /// What people call it.
+    /// The title.
     pub title: String,
-    /// Which pages it draws.
+    /// The description.
     pub description: String,
-    /// The post that stands for it, if anybody has saved it.
+    /// The post, if a user has saved the template.
     pub post: Option<Post>,
-    /// Where it came from before it was saved (`theme`, `plugin`).
+    /// The original source of a saved template (`theme`, `plugin`).
     pub origin: Option<String>,
-    /// The theme has a file of this name.
+    /// Whether the theme has a file with this slug.
     pub has_theme_file: bool,
-    /// It is for no kind of page by its name: posts choose it.
+    /// Whether it is a custom template: its slug is not a template type, and posts can select it.
     pub is_custom: bool,
-    /// Types of posts that may choose it, when the theme says.
+    /// Post types that may select it, if the theme limits them.
     pub post_types: Option<Vec<String>>,
-    /// The place that a part is for.
+    /// The area of a template part.
     pub area: String,
-    /// The blocks that are not put into it, as stored.
+    /// Hooked blocks that are not inserted, as stored.
     pub ignored_hooks: String,
-    /// The name of who made it, for people.
+    /// Display name of the author.
     pub maker_name: String,
 }
 
 impl Template {
-    /// Its id in the interface: `theme//slug`.
+    /// The id in the REST API: `theme//slug`.
     pub fn id(&self) -> String {
         format!("{}//{}", self.theme, self.slug)
     }
 
-    /// Whether posts of this type may choose it.
+    /// Whether posts of this type may select it.
     pub fn is_offered_to(&self, post_type: &str) -> bool {
         self.is_custom && self.post_types.as_ref().is_none_or(|all| all.iter().any(|name| name == post_type))
     }
 
-    /// Where its content is from: `theme` or `custom`.
+    /// The source of the content: `theme` or `custom`.
     pub fn source(&self) -> &'static str {
         if self.post.is_some() { "custom" } else { "theme" }
     }
 
+    /// The author of the template, derived from its source and its post.
     pub fn maker(&self) -> Maker {
         maker(self.origin.as_deref(), self.has_theme_file, self.post.as_ref().map(|p| p.author))
     }
@@ -137,9 +143,9 @@ fn maker(origin: Option<&str>, has_theme_file: bool, author: Option<UserId>) -> 
     }
 }
 
-/// An id in the interface as theme and slug. One slash is taken for two, as the reference does, since some servers join
-/// them.
-pub fn split_id(id: &str) -> Option<(&str, &str)> {
+/// Splits an id of the REST API into theme and slug. As in WordPress, a single slash is accepted, since some servers
+/// merge slashes.
+pub(crate) fn split_id(id: &str) -> Option<(&str, &str)> {
     id.split_once("//").or_else(|| id.rsplit_once('/')).filter(|(theme, slug)| !theme.is_empty() && !slug.is_empty())
 }
 
@@ -149,7 +155,7 @@ const PUBLISHED: &[&str] = &["publish"];
 /// The statuses of stored templates that a request for one id finds.
 const WITH_DRAFTS: &[&str] = &["auto-draft", "draft", "publish"];
 
-/// What templates are looked up in.
+/// Looks up the templates of a theme.
 pub struct TemplateLookup<'a> {
     site: &'a Site,
     settings: &'a Settings,
@@ -158,12 +164,12 @@ pub struct TemplateLookup<'a> {
 }
 
 impl<'a> TemplateLookup<'a> {
-    /// The templates of the active theme.
+    /// Looks up templates of the active theme.
     pub fn new(site: &'a Site, settings: &'a Settings) -> Self {
         TemplateLookup { site, settings, theme: site.theme(settings) }
     }
 
-    /// The templates that pages are drawn from: those of the active theme, or of the one that stands in for it.
+    /// Looks up templates for rendering pages: those of the active theme or of its fallback.
     pub fn for_pages(site: &'a Site, settings: &'a Settings) -> Self {
         TemplateLookup { site, settings, theme: site.page_theme(settings) }
     }
@@ -176,13 +182,13 @@ impl<'a> TemplateLookup<'a> {
         }
     }
 
-    /// All of a kind: those that were saved, newest first, then the other files.
+    /// All templates of a kind: saved ones, newest first, then the theme's other files.
     ///
     /// # Errors
-    /// Those of the store.
+    /// Errors of the store.
     pub fn all(&self, db: &mut Db, kind: Kind) -> SiteResult<Vec<Template>> {
         let mut all = self.saved(db, kind, &self.theme.name, None, PUBLISHED)?;
-        // A theme without block templates may have files in such a folder, but they are not templates.
+        // Themes without block templates may have files in this folder, but they are not templates.
         let files = if self.has_block_templates() { self.files(kind) } else { &[] };
         let files: Vec<_> =
             files.iter().filter(|f| all.iter().all(|t| t.slug != f.slug)).map(|f| self.file(kind, f)).collect();
@@ -190,16 +196,15 @@ impl<'a> TemplateLookup<'a> {
         Ok(all)
     }
 
-    /// Whether the theme is made of block templates, or may have some.
+    /// Whether the theme is a block theme or supports block templates.
     fn has_block_templates(&self) -> bool {
         self.theme.theme.as_ref().is_some_and(|theme| theme.is_block_theme || theme.has_json)
     }
 
-    /// Whether a post of this type can name this template as its own: one that is there for no kind of page by its name,
-    /// whether the theme has it or somebody has made it.
+    /// Whether a post of this type can select this template: a custom template of the theme or of the site.
     ///
     /// # Errors
-    /// Those of the store.
+    /// Errors of the store.
     pub fn may_choose(&self, db: &mut Db, slug: &str, post_type: &PostType) -> SiteResult<bool> {
         if self.theme.theme.as_ref().is_some_and(|theme| theme.has_page_template(slug, &post_type.name)) {
             return Ok(true);
@@ -211,19 +216,19 @@ impl<'a> TemplateLookup<'a> {
         Ok(found.is_some_and(|found| found.is_offered_to(&post_type.name)))
     }
 
-    /// The template with this id for a request that names it: drafts are found too, so only callers who may edit
-    /// templates get it.
+    /// The template with this id for a request that names it. Drafts are included, so callers must be authorized to
+    /// edit templates.
     ///
     /// # Errors
-    /// Those of the store.
+    /// Errors of the store.
     pub fn find(&self, db: &mut Db, kind: Kind, id: &str) -> SiteResult<Option<Template>> {
         self.find_in(db, kind, id, WITH_DRAFTS)
     }
 
-    /// The template with this id that pages are rendered with: a published one, or the theme's file.
+    /// The template with this id for rendering pages: a published one, or the theme's file.
     ///
     /// # Errors
-    /// Those of the store.
+    /// Errors of the store.
     pub fn published(&self, db: &mut Db, kind: Kind, id: &str) -> SiteResult<Option<Template>> {
         self.find_in(db, kind, id, PUBLISHED)
     }
@@ -236,17 +241,17 @@ impl<'a> TemplateLookup<'a> {
         Ok(self.of_theme(kind, id))
     }
 
-    /// The theme's own one of this id.
+    /// The theme's file with this id.
     pub fn of_theme(&self, kind: Kind, id: &str) -> Option<Template> {
         let (theme, slug) = split_id(id).filter(|(theme, _)| *theme == self.theme.name)?;
         debug_assert_eq!(theme, self.theme.name);
         self.files(kind).iter().find(|f| f.slug == slug).map(|file| self.file(kind, file))
     }
 
-    /// The first of these that there is, saved or not: `slugs` from the closest to the farthest.
+    /// The first existing template, saved or not. `slugs` are sorted from most to least specific.
     ///
     /// # Errors
-    /// Those of the store.
+    /// Errors of the store.
     pub fn closest(&self, db: &mut Db, slugs: &[&str]) -> SiteResult<Option<Template>> {
         let mut saved = self.saved(db, Kind::Template, &self.theme.name, Some(slugs), PUBLISHED)?;
         for slug in slugs {
@@ -261,15 +266,15 @@ impl<'a> TemplateLookup<'a> {
         Ok(None)
     }
 
-    /// A post of this kind as a template, for one that a request has just written, or for a revision's parent.
+    /// A post of this kind as a template, for example one that a request has just written.
     ///
     /// # Errors
-    /// Those of the store.
+    /// Errors of the store.
     pub fn of_post(&self, db: &mut Db, kind: Kind, post: Post) -> SiteResult<Option<Template>> {
         Ok(self.built(db, kind, vec![post])?.pop())
     }
 
-    /// The stored templates of a theme that have one of these statuses.
+    /// The stored templates of a theme with one of these statuses.
     fn saved(
         &self,
         db: &mut Db,
@@ -335,7 +340,7 @@ impl<'a> TemplateLookup<'a> {
             origin,
             has_theme_file,
             is_custom: !suggested && !by_name,
-            post_types: self.offered(kind, &post.slug).and_then(|(_, types)| types).filter(|_| has_theme_file),
+            post_types: self.theme_json_entry(kind, &post.slug).and_then(|(_, types)| types).filter(|_| has_theme_file),
             area: term(AREA).unwrap_or_else(|| kinds::ANYWHERE.to_owned()),
             ignored_hooks: meta.text(IGNORED_HOOKS).to_owned(),
             maker_name,
@@ -346,9 +351,10 @@ impl<'a> TemplateLookup<'a> {
 
     fn file(&self, kind: Kind, file: &TemplateFile) -> Template {
         let by_name = if kind == Kind::Template { kinds::of_slug(&file.slug) } else { None };
-        let offered = self.offered(kind, &file.slug);
-        let title =
-            by_name.map(|k| k.title.to_owned()).or_else(|| offered.as_ref().and_then(|(title, _)| title.clone()));
+        let theme_json_entry = self.theme_json_entry(kind, &file.slug);
+        let title = by_name
+            .map(|k| k.title.to_owned())
+            .or_else(|| theme_json_entry.as_ref().and_then(|(title, _)| title.clone()));
         let parts = self.theme.theme.iter().flat_map(|theme| theme.declared_parts());
         let part = parts.filter(|_| kind == Kind::Part).find(|(name, ..)| *name == file.slug);
         let part_title = part.and_then(|(_, title, _)| title).map(str::to_owned);
@@ -363,15 +369,15 @@ impl<'a> TemplateLookup<'a> {
             origin: None,
             has_theme_file: true,
             is_custom: by_name.is_none(),
-            post_types: offered.and_then(|(_, types)| types),
+            post_types: theme_json_entry.and_then(|(_, types)| types),
             area: kinds::area(part.and_then(|(_, _, area)| area).unwrap_or_default()).to_owned(),
             ignored_hooks: String::new(),
             maker_name: self.theme_name(&self.theme.name),
         }
     }
 
-    /// Title and post types that `theme.json` gives a template.
-    fn offered(&self, kind: Kind, slug: &str) -> Option<(Option<String>, Option<Vec<String>>)> {
+    /// Title and post types of a template in `theme.json`.
+    fn theme_json_entry(&self, kind: Kind, slug: &str) -> Option<(Option<String>, Option<Vec<String>>)> {
         let mut all =
             self.theme.theme.iter().flat_map(|theme| theme.custom_templates()).filter(|_| kind == Kind::Template);
         let (_, title, types) = all.find(|(name, ..)| *name == slug)?;
@@ -385,31 +391,30 @@ impl<'a> TemplateLookup<'a> {
         }
     }
 
-    /// A template's blocks as editors get them: with the patterns in place that they name, and the blocks that want to
-    /// stand there.
+    /// A template's blocks for editors: with patterns expanded and hooked blocks inserted.
     pub fn edited(&self, template: &Template) -> String {
         let root = template.kind.root(&template.ignored_hooks);
         let types = self.site.block_types(self.settings);
         types.hooks().edited(&self.with_patterns(&template.content), root.as_ref())
     }
 
-    /// The content of a revision of a template, as editors get it.
+    /// The content of a template's revision for editors.
     pub fn revised(&self, content: &str) -> String {
         self.with_patterns(&with_theme(content, &self.theme.name))
     }
 
-    /// Content with the patterns in place that it names.
+    /// Content with patterns expanded.
     pub fn with_patterns(&self, content: &str) -> String {
         expand::expand(self.site, &self.theme, content)
     }
 }
 
-/// Posts with this term.
+/// Matches posts with this term.
 pub fn of_term(taxonomy: &str, term: TermId) -> TaxClause {
     TaxClause { taxonomy: taxonomy.to_owned(), terms: vec![term], ..TaxClause::default() }
 }
 
-/// Blocks with the theme named in those that are template parts and name none. Other content is not touched.
+/// Adds the attribute `theme` to template part blocks without one. Other content is not changed.
 fn with_theme(content: &str, theme: &str) -> String {
     if !content.contains("template-part") {
         return content.to_owned();
@@ -419,8 +424,8 @@ fn with_theme(content: &str, theme: &str) -> String {
     blocks::serialize_blocks(&blocks)
 }
 
-/// Names the theme in those of the blocks that are template parts.
-pub fn name_theme(blocks: &mut [Block<'_>], theme: &str) {
+/// Adds the attribute `theme` to template part blocks without one.
+pub(crate) fn name_theme(blocks: &mut [Block<'_>], theme: &str) {
     for block in blocks {
         if block.name.as_deref() == Some("core/template-part") && !block.attrs.contains_key("theme") {
             block.attrs.insert("theme".to_owned(), theme.into());
@@ -429,19 +434,19 @@ pub fn name_theme(blocks: &mut [Block<'_>], theme: &str) {
     }
 }
 
-/// Blocks without the theme in those that are template parts: as files of a theme have them.
+/// Removes the attribute `theme` from template part blocks, as in theme files.
 pub fn without_theme(content: &str) -> String {
     let mut blocks = blocks::parse(content);
-    forget_theme(&mut blocks);
+    remove_theme(&mut blocks);
     blocks::serialize_blocks(&blocks)
 }
 
-fn forget_theme(blocks: &mut [Block<'_>]) {
+fn remove_theme(blocks: &mut [Block<'_>]) {
     for block in blocks {
         if block.name.as_deref() == Some("core/template-part") {
             block.attrs.shift_remove("theme");
         }
-        forget_theme(&mut block.inner_blocks);
+        remove_theme(&mut block.inner_blocks);
     }
 }
 
@@ -450,7 +455,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ids_name_theme_and_slug() {
+    fn ids_contain_theme_and_slug() {
         let rows = [
             ("fixture//index", Some(("fixture", "index"))),
             ("fixture/index", Some(("fixture", "index"))),
@@ -465,7 +470,7 @@ mod tests {
     }
 
     #[test]
-    fn template_parts_of_a_file_name_their_theme() {
+    fn template_parts_of_a_file_get_the_theme_attribute() {
         let content = "<!-- wp:group --><div><!-- wp:template-part {\"slug\":\"a\"} /--></div><!-- /wp:group -->\n<!-- wp:template-part {\"slug\":\"b\",\"theme\":\"x\"} /-->";
         let expected = "<!-- wp:group --><div><!-- wp:template-part {\"slug\":\"a\",\"theme\":\"t\"} /--></div><!-- /wp:group -->\n<!-- wp:template-part {\"slug\":\"b\",\"theme\":\"x\"} /-->";
         assert_eq!(with_theme(content, "t"), expected);

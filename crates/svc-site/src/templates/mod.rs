@@ -1,4 +1,4 @@
-//! Templates and template parts of the active theme and of its users.
+//! Templates and template parts of the active theme and of the site.
 
 pub mod draft;
 pub mod hierarchy;

@@ -1,7 +1,7 @@
-//! Titles of saved templates whose slug says what they are for: one page, the posts of one author or of one term.
+//! Titles of saved templates whose slug names one object: a page, an author or a term.
 //!
-//! Only those without a title and a description of their own are named so, and only where they are shown: what is stored
-//! stays empty. A whole list takes a fixed number of queries.
+//! Only templates without title and description get them, and only in responses: nothing is stored. Naming a list takes
+//! a fixed number of queries.
 
 use std::collections::HashMap;
 
@@ -18,7 +18,7 @@ use crate::{
     templates::load::{Kind, Template},
 };
 
-/// What a template is for.
+/// The object that a template is for.
 #[derive(Debug)]
 enum Subject<'a> {
     Author(&'a str),
@@ -26,14 +26,14 @@ enum Subject<'a> {
     Term(&'a Taxonomy, &'a str),
 }
 
-/// The beginnings of slugs that say it, wherever they stand in a slug.
-const BEGINNINGS: [&str; 6] = ["author-", "category-", "page-", "single-", "tag-", "taxonomy-"];
+/// Slug prefixes of such templates, at any position in a slug.
+const PREFIXES: [&str; 6] = ["author-", "category-", "page-", "single-", "tag-", "taxonomy-"];
 
-/// What a template of this slug is for.
+/// The object that a template with this slug is for.
 fn subject<'a>(slug: &'a str, types: &'a PostTypes, taxonomies: &'a Taxonomies) -> Option<Subject<'a>> {
-    let (at, beginning) = BEGINNINGS.iter().filter_map(|b| Some((slug.find(b)?, b))).min()?;
+    let (at, beginning) = PREFIXES.iter().filter_map(|b| Some((slug.find(b)?, b))).min()?;
     let rest = &slug[at + beginning.len()..];
-    // What follows the longest name that fits, as names may hold hyphens themselves.
+    // Names may contain hyphens, so the longest matching name is used.
     let after = |name: &str| rest.strip_prefix(name)?.strip_prefix('-');
     let found = match *beginning {
         "author-" => Subject::Author(rest),
@@ -55,10 +55,10 @@ fn subject<'a>(slug: &'a str, types: &'a PostTypes, taxonomies: &'a Taxonomies) 
     (!slug.is_empty()).then_some(found)
 }
 
-/// Gives titles and descriptions to those of the templates that have none and say what they are for.
+/// Sets titles and descriptions of templates that have none and are for one object.
 ///
 /// # Errors
-/// Those of the store.
+/// Errors of the store.
 pub fn name(db: &mut Db, site: &Site, templates: &mut [Template]) -> SiteResult<()> {
     let nameless = |t: &Template| t.kind == Kind::Template && matches!(&*t.title, "" | "0") && t.description.is_empty();
     let slugs: Vec<(usize, String)> =
@@ -77,7 +77,7 @@ pub fn name(db: &mut Db, site: &Site, templates: &mut [Template]) -> SiteResult<
     Ok(())
 }
 
-/// What the templates of a list are for.
+/// The objects that the templates of a list are for.
 #[derive(Default)]
 struct Found {
     authors: HashMap<String, User>,
@@ -85,7 +85,7 @@ struct Found {
     posts: HashMap<(String, String), Post>,
     /// By taxonomy and slug.
     terms: HashMap<(String, String), Term>,
-    /// How many users have a name, how many terms of a taxonomy; in small letters.
+    /// Number of users with the same name, in lower case, and of terms per taxonomy.
     same_authors: HashMap<String, usize>,
     same_terms: HashMap<(String, String), usize>,
 }
@@ -115,7 +115,7 @@ impl Found {
             posts.post_types.dedup();
             posts.statuses = vec!["publish".to_owned()];
             let ids = posts::query(db, &posts)?.ids;
-            // Of several with the same slug, the newest, which comes first.
+            // If several posts have the same slug, the newest, which comes first.
             for post in posts::get_many(db, &ids)? {
                 found.posts.entry((post.post_type.clone(), post.slug.clone())).or_insert(post);
             }
@@ -180,7 +180,7 @@ impl Found {
             Some(2..) => format!("{label}: {name} ({slug})"),
             _ => format!("{label}: {name}"),
         };
-        (title, format!("Draws what is there of {name}."))
+        (title, format!("Renders the pages of {name}."))
     }
 }
 
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn slugs_say_what_a_template_is_for() {
+    fn slugs_identify_the_object_of_a_template() {
         check("page-about", "page about");
         check("page-", "");
         check("pages-about", "");
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_beginning_counts_wherever_it_stands() {
+    fn the_first_prefix_is_used_at_any_position() {
         check("front-page-about", "page about");
         check("category-page-about", "category page-about");
         check("single-nosuch-page-about", "");

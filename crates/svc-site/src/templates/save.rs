@@ -12,27 +12,32 @@ use crate::{
     templates::load::{Kind, THEME},
 };
 
-/// Slugs that are tried before one is taken that is used already.
+/// Maximum number of suffixes to try for a unique slug.
 pub const MAX_TRIES: u32 = 100;
 
-/// What a transaction makes of the posts.
+/// The changes of a transaction to a template's post.
 #[derive(Clone)]
 pub struct Change {
+    /// The new row.
     pub row: Post,
-    /// The row that `row` was made of.
+    /// The row that `row` was derived from.
     pub base: Option<Post>,
-    /// The theme and the place that a new post is for; the place of a changed one, when it is to be changed.
+    /// The theme and area of a new post; the area of an existing one only if it changes.
     pub theme: Option<String>,
+    /// Area of a template part.
     pub area: Option<String>,
+    /// Source of the template before it was saved, stored in meta.
     pub origin: Option<String>,
+    /// Value of the meta `is_wp_suggestion`, if set.
     pub suggested: Option<String>,
-    /// The blocks that editors need not be shown again.
+    /// Hooked blocks that are no longer inserted for editors.
     pub ignored_hooks: Vec<String>,
+    /// The caller.
     pub by: UserId,
 }
 
 impl Change {
-    /// Makes the change to the row as it is now: what is the same as before this change stays as another request has left it.
+    /// Reapplies the change to the current row: fields that it does not change keep the values of concurrent requests.
     pub fn rebase(&mut self, now: Post) {
         let Some(base) = &self.base else { return };
         let row = std::mem::replace(&mut self.row, now);
@@ -53,7 +58,7 @@ impl Change {
     }
 }
 
-/// Stores a new post with its theme.
+/// Inserts a new post with its theme.
 pub fn insert(tx: &mut Tx, change: &mut Change, kind: Kind, address: &impl Fn(&Post) -> String) -> SiteResult<()> {
     let theme = change.theme.clone().unwrap_or_default();
     let theme_term = term(tx, THEME, &theme)?;
@@ -68,7 +73,7 @@ pub fn insert(tx: &mut Tx, change: &mut Change, kind: Kind, address: &impl Fn(&P
     Ok(())
 }
 
-/// A slug that no other template of the theme has.
+/// A slug that is unique among the theme's templates.
 pub fn free_slug(tx: &mut Tx, wanted: &str, kind: Kind, theme: TermId) -> SiteResult<String> {
     let mut slug = wanted.to_owned();
     for n in 2..MAX_TRIES {
@@ -82,7 +87,7 @@ pub fn free_slug(tx: &mut Tx, wanted: &str, kind: Kind, theme: TermId) -> SiteRe
     Ok(slug)
 }
 
-/// The term of this name, made when it is first used.
+/// The term with this name, created on first use.
 pub fn term(tx: &mut Tx, taxonomy: &str, name: &str) -> SiteResult<TermId> {
     if let Some(term) = terms::by_name(tx, name, taxonomy)?.into_iter().next() {
         return Ok(term.id);

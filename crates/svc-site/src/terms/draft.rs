@@ -2,16 +2,21 @@
 
 use serde_json::Value;
 
-/// What a request wants to change of a term; `None` leaves a member as it is.
+/// The fields that a request changes; `None` leaves a field unchanged.
 #[derive(Clone, Debug, Default)]
 pub struct TermDraft {
+    /// Name as sent, not yet sanitized.
     pub name: Option<String>,
+    /// Slug.
     pub slug: Option<String>,
+    /// Description as sent, not yet sanitized.
     pub description: Option<String>,
+    /// Id of the parent term; zero for none.
     pub parent: Option<i64>,
+    /// Meta fields by name.
     pub meta: Option<Value>,
-    /// Where a menu is to be shown, by name; only menus have it.
+    /// Names of the locations of a menu; only for menus.
     pub locations: Option<Vec<String>>,
-    /// Whether a menu is to get new pages; only menus have it.
+    /// Whether new pages are added to a menu; only for menus.
     pub auto_add: Option<bool>,
 }

@@ -7,11 +7,11 @@ use svc_store::{Db, terms};
 
 use crate::{Access, Settings, Site, SiteResult};
 
-/// The slugs from the topmost term down to each of these, by id: two queries, whatever their number, and none when all
-/// stand at the top.
+/// The slugs from the topmost ancestor down to each of these terms, by id. Two queries, or none if all terms are at the
+/// top.
 ///
 /// # Errors
-/// Those of the store.
+/// Errors of the store.
 pub fn slug_paths<'t>(
     db: &mut Db,
     taxonomy: &str,
@@ -30,12 +30,12 @@ pub fn slug_paths<'t>(
     Ok(chains.into_iter().map(|(id, ids)| (id, ids.iter().filter_map(|id| slugs.get(id).cloned()).collect())).collect())
 }
 
-/// The capability rules, knowing these terms.
+/// A context for the capability rules with these terms.
 pub fn access<'a>(site: &'a Site, settings: &'a Settings, about: &[Term]) -> Access<'a> {
     Access::new(site, settings).with_terms(about.iter().map(|t| (t.id, t.taxonomy.clone())))
 }
 
-/// A term and those above it, topmost first; a ring is walked once.
+/// A term and its ancestors, topmost first; a cycle is followed once.
 pub fn chain(id: TermId, parents: &HashMap<TermId, TermId>) -> Vec<TermId> {
     let (mut ids, mut seen) = (vec![id], HashSet::from([id]));
     let mut next = parents.get(&id).copied();
@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn chains_end_at_the_top_and_in_rings() {
+    fn chains_end_at_the_top_and_stop_at_cycles() {
         let parents: HashMap<TermId, TermId> =
             [(2, 1), (3, 2), (4, 5), (5, 4), (6, 6), (7, 99)].map(|(id, above)| (TermId(id), TermId(above))).into();
         let rows: [(i64, &[i64]); 5] = [(1, &[1]), (3, &[1, 2, 3]), (4, &[5, 4]), (6, &[6]), (7, &[99, 7])];

@@ -1,4 +1,4 @@
-//! Stores a term: its row in one transaction.
+//! Stores a term in one transaction.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -22,17 +22,20 @@ use crate::{
     terms::{draft::TermDraft, paths},
 };
 
-/// Most characters of a name (column `terms.name`).
+/// Maximum length of a name in characters (column `terms.name`).
 pub const MAX_NAME: usize = 200;
 
-/// Everything that the transaction needs, so that it can be run again.
+/// Everything that the transaction needs, so that it can be retried.
 pub struct Job {
+    /// The taxonomy.
     pub taxonomy: Arc<Taxonomy>,
+    /// The changes.
     pub draft: TermDraft,
+    /// The term to update; `None` to create one.
     pub existing: Option<TermId>,
 }
 
-/// The term that posts get when they have none of a taxonomy.
+/// The default term of a taxonomy.
 pub fn default_term(db: &mut Db, taxonomy: &str) -> SiteResult<Option<Term>> {
     for option in [format!("default_{taxonomy}"), format!("default_term_{taxonomy}")] {
         let id = options::get(db, &option)?.map_or(0, |v| svc_php::numeric::text_to_int(v.text()));
@@ -45,6 +48,10 @@ pub fn default_term(db: &mut Db, taxonomy: &str) -> SiteResult<Option<Term>> {
     Ok(None)
 }
 
+/// Stores the meta fields of a request.
+///
+/// # Errors
+/// See [`crate::MetaRegistry::changes`]; errors of the store.
 pub fn store_meta(
     tx: &mut Tx,
     site: &Site,
@@ -63,19 +70,23 @@ pub fn store_meta(
     crate::meta::store(tx, MetaKind::Term, id, &changes)
 }
 
-/// A slug as given, made fit; `None` when that leaves nothing, and one has to be made of the name.
-pub fn given_slug(slug: Option<&str>) -> Option<String> {
+/// The sanitized slug of a request; `None` if it is empty, so that one is generated from the name.
+pub(crate) fn given_slug(slug: Option<&str>) -> Option<String> {
     slug.map(svc_text::sanitize_title).filter(|s| !s.is_empty() && s != "0")
 }
 
 impl Job {
+    /// Creates or updates the term and returns the stored row.
+    ///
+    /// # Errors
+    /// Validation errors of the draft; errors of the store.
     pub fn run(&self, tx: &mut Tx) -> SiteResult<Term> {
         let existing = match self.existing {
             Some(id) => Some(terms::get(tx, id, Some(&self.taxonomy.name))?.ok_or_else(errors::not_found)?),
             None => None,
         };
         let parent = self.parent(tx, existing.as_ref())?;
-        // What is not given goes through the save filters again: stored texts may be older than they are.
+        // Fields that the request does not change are sanitized again: stored texts may be older than the sanitizers.
         let before = existing.clone().unwrap_or_default();
         let name = sanitize::term_name(self.draft.name.as_deref().unwrap_or(&before.name));
         if svc_text::trim(&name).is_empty() {
@@ -97,7 +108,7 @@ impl Job {
         }
     }
 
-    /// The parent that the term is to have. A term cannot stand below itself: such a wish puts it at the top.
+    /// The new parent. A term below itself is moved to the top.
     fn parent(&self, tx: &mut Tx, existing: Option<&Term>) -> SiteResult<TermId> {
         let Some(wanted) = self.draft.parent.map(TermId) else {
             return Ok(existing.map(|t| t.parent).unwrap_or_default());
@@ -124,17 +135,17 @@ impl Job {
         }
         let mut term = terms::insert(tx, &term)?;
         if term.slug.is_empty() {
-            // A name without letters: the term is called by its number.
+            // If the name yields no slug, the id is used.
             term.slug = term.id.to_string();
             terms::update(tx, &term)?;
         }
         Ok(term)
     }
 
-    /// Whether a term of this name is there already; a term of its own slug may share another's name.
+    /// Rejects a name that already exists; terms with different explicit slugs may share a name.
     ///
-    /// Names are the same when they differ in the case of ASCII letters only. In a hierarchical taxonomy only those beside
-    /// the new term count. Source: recorded answers, see the tests of this family.
+    /// Names are compared ignoring ASCII case. In a hierarchical taxonomy only siblings are compared. Source: recorded
+    /// responses.
     fn check_new(&self, tx: &mut Tx, term: &Term, slug_is_given: bool) -> SiteResult<()> {
         let nested = self.taxonomy.hierarchical;
         let named: Vec<Term> = terms::by_name(tx, &term.name, &term.taxonomy)?
@@ -159,7 +170,7 @@ impl Job {
         }
     }
 
-    /// Whether a term right below this parent has this slug.
+    /// Whether a child of this parent has this slug.
     fn has_beside(&self, tx: &mut Tx, slug: &str, parent: TermId) -> SiteResult<bool> {
         let query = TermQuery {
             taxonomies: vec![self.taxonomy.name.clone()],
@@ -182,7 +193,7 @@ impl Job {
         }
         let taken = terms::by_slug(tx, &term.slug, &term.taxonomy)?.is_some_and(|other| other.id != term.id);
         if taken {
-            // A slug that was asked for outright is refused; where the place changes, it may change with it.
+            // A slug in the request that is taken is rejected; if the parent changes, it may get a suffix.
             if !is_made && term.parent == before.parent {
                 return Err(errors::duplicate_slug(&term.slug).into());
             }
@@ -192,7 +203,7 @@ impl Job {
             term.slug = term.id.to_string();
         }
         if name_is_long {
-            // A name that does not fit leaves name and slug as they are, without a word, as the peer.
+            // A name that is too long leaves name and slug unchanged without an error, as in WordPress.
             term.name.clone_from(&before.name);
             term.slug.clone_from(&before.slug);
         }

@@ -1,14 +1,14 @@
-//! Languages that a site can speak.
+//! Available locales of the site.
 
 use crate::{Settings, Site};
 
-/// The language that everything is written in without a translation.
+/// The locale of untranslated texts.
 const BUILT_IN: &str = "en_US";
 
-/// Most translations that are looked at.
+/// Maximum number of translation files that are listed.
 const MAX_FILES: usize = 10_000;
 
-/// The language of the site.
+/// The site's locale.
 pub fn of_site(settings: &Settings) -> &str {
     match settings.option("WPLANG") {
         "" => BUILT_IN,
@@ -16,8 +16,8 @@ pub fn of_site(settings: &Settings) -> &str {
     }
 }
 
-/// Languages that a user may choose: that of the site (the empty text), the built-in one, and those with a translation in
-/// the folder `languages` of the site's content.
+/// Locales that a user may choose: the site's (empty text), the built-in one, and those with a translation in the
+/// folder `languages` of the content folder.
 pub fn choices(site: &Site) -> Vec<String> {
     let mut found: Vec<String> = std::fs::read_dir(site.content_dir.join("languages"))
         .into_iter()
@@ -32,8 +32,8 @@ pub fn choices(site: &Site) -> Vec<String> {
     [String::new(), BUILT_IN.to_owned()].into_iter().chain(found).collect()
 }
 
-/// The language that a file translates everything into: `de_DE.mo`, `de_DE.l10n.php`. Files of parts of the site have the
-/// part's name in front.
+/// The locale of a translation file: `de_DE.mo`, `de_DE.l10n.php`. `None` for files of single components, which have a
+/// prefix.
 fn language_of(file: &str) -> Option<&str> {
     let name = file.strip_suffix(".mo").or_else(|| file.strip_suffix(".l10n.php"))?;
     let is_part = name.contains('-') || !name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn languages_are_read_off_file_names() {
+    fn locales_are_parsed_from_file_names() {
         for (file, expected) in [
             ("de_DE.mo", Some("de_DE")),
             ("de_DE_formal.l10n.php", Some("de_DE_formal")),

@@ -2,7 +2,7 @@
 
 pub mod draft;
 pub mod locales;
-pub mod preferences;
+pub(crate) mod preferences;
 pub mod roles;
 pub mod rules;
 pub mod save;

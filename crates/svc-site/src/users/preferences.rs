@@ -1,12 +1,12 @@
-//! Meta in which the editor stores preferences of users.
+//! User meta with the editor's preferences.
 
 use serde_json::json;
 
 use crate::MetaField;
 
-/// Meta in which the editor remembers what a user has chosen; each site of a shared table of users has its own.
-pub fn preferences(table_prefix: &str) -> MetaField {
-    let modified = json!({"description": "When they were last changed.", "type": "string", "format": "date-time", "readonly": false});
+/// The meta field with the editor's preferences; each site that shares the users table has its own.
+pub(crate) fn preferences(table_prefix: &str) -> MetaField {
+    let modified = json!({"description": "Last modification date of the preferences.", "type": "string", "format": "date-time", "readonly": false});
     MetaField::new(&format!("{table_prefix}persisted_preferences"), "object").named("persisted_preferences").schema(
         json!({
             "context": ["edit"],

@@ -25,18 +25,25 @@ use crate::{
     },
 };
 
-/// Everything that the transaction needs, so that it can be run again. No `Debug`: it holds a hash.
+/// Everything that the transaction needs, so that it can be retried. It has no `Debug` because it contains a password
+/// hash.
 pub struct Job {
+    /// The site.
     pub site: Arc<Site>,
+    /// Its settings.
     pub settings: Arc<Settings>,
+    /// The caller.
     pub caller: Caller,
+    /// The changes.
     pub draft: UserDraft,
+    /// Hash of the new password.
     pub hash: Option<String>,
+    /// The user to update; `None` to create one.
     pub existing: Option<UserId>,
 }
 
-/// Stored values that a new user has beside what is known of it: the settings of his own pages.
-pub const NEW_META: [(&str, &str); 7] = [
+/// Default meta of a new user: preferences for the administration screens.
+pub(crate) const NEW_META: [(&str, &str); 7] = [
     ("rich_editing", "true"),
     ("syntax_highlighting", "true"),
     ("infinite_scrolling", "true"),
@@ -47,6 +54,10 @@ pub const NEW_META: [(&str, &str); 7] = [
 ];
 
 impl Job {
+    /// Creates or updates the user and returns their id.
+    ///
+    /// # Errors
+    /// Validation errors of the draft; errors of the store.
     pub fn run(&self, tx: &mut Tx) -> SiteResult<UserId> {
         let (existing, stored) = match self.existing {
             Some(id) => {
@@ -91,7 +102,7 @@ impl Job {
 
     fn update(&self, tx: &mut Tx, profile: &mut Profile, before: &User, stored: &Meta) -> SiteResult<()> {
         let user = &mut profile.user;
-        // The first look was outside of this transaction.
+        // The first check ran outside of this transaction.
         if user.email != before.email && users::by_email(tx, &user.email)?.is_some_and(|other| other.id != user.id) {
             return Err(errors::invalid_email().into());
         }
@@ -132,10 +143,10 @@ impl Job {
         self.settings.roles(db.prefix())
     }
 
-    /// What is stored of the user's rights once he has the roles given, or those of newcomers.
+    /// The stored capabilities of the user with the requested roles, or with the default role for new users.
     fn own_caps(&self, db: &Db, own: &CapSet) -> CapSet {
-        let newcomer = [self.settings.option("default_role").to_owned()];
-        rules::with_roles(own, self.roles(db), self.draft.roles.as_deref().unwrap_or(&newcomer))
+        let default_role = [self.settings.option("default_role").to_owned()];
+        rules::with_roles(own, self.roles(db), self.draft.roles.as_deref().unwrap_or(&default_role))
     }
 
     fn level(&self, db: &Db, own: &CapSet) -> StoredText {

@@ -1,4 +1,4 @@
-//! Where widgets stand and how they are set, as the options keep it.
+//! Widgets of the site as stored in options: their sidebars and their settings.
 
 use std::collections::HashSet;
 
@@ -11,40 +11,41 @@ use crate::{
     widgets::{instance::Instance, sidebar::INACTIVE},
 };
 
-/// Option that says which widgets stand in which sidebar.
+/// Option that maps sidebars to widgets.
 const SIDEBARS: &str = "sidebars_widgets";
-/// Member of that option which is no sidebar, and its value.
+/// Entry of that option that is not a sidebar, and its value.
 const VERSION: (&str, i64) = ("array_version", 3);
-/// Member of the settings of a kind which is no widget.
+/// Entry of a widget type's settings that is not a widget.
 const MULTI: &str = "_multiwidget";
 
-/// The option with the settings of all widgets of a kind.
+/// Name of the option with the settings of all widgets of a type.
 fn option(id_base: &str) -> String {
     format!("widget_{id_base}")
 }
 
-/// The id of a widget, taken apart: its kind and its number.
+/// Splits a widget's id into its type and its number.
 pub fn parse_id(id: &str) -> Option<(&str, i64)> {
     let (id_base, number) = id.rsplit_once('-')?;
     let is_number = !number.is_empty() && number.len() < 18 && number.bytes().all(|b| b.is_ascii_digit());
     if is_number { Some((id_base, number.parse().ok()?)) } else { None }
 }
 
-/// All widgets of a site, and the sidebars that show them.
+/// All widgets of a site and their sidebars.
 #[derive(Clone, Debug, Default)]
 pub struct Widgets {
-    /// Settings by id, kind by kind.
+    /// Settings by widget id, grouped by type.
     pub instances: IndexMap<String, Instance>,
-    /// Ids by sidebar: inactive widgets first, then the registered sidebars. Empty while the option is empty.
+    /// Widget ids by sidebar: inactive widgets first, then the registered sidebars. Empty while the option is empty.
     pub sidebars: IndexMap<String, Vec<String>>,
     /// The option `sidebars_widgets` as stored. Sidebars and widgets that are not registered here may be registered by
     /// PHP code on the same database, so everything in it that a request does not change is written back unchanged.
     stored: Array,
-    /// Widgets that a request placed in a sidebar or deleted: they leave sidebars that are not registered here.
+    /// Widgets that a request moved to a sidebar or deleted. They are removed from sidebars that are not registered
+    /// here.
     taken: HashSet<String>,
 }
 
-/// The id that an entry of a sidebar holds.
+/// The widget id in an entry of a sidebar.
 fn id_in(entry: &Php) -> Option<&str> {
     match entry {
         Php::Bytes(id) => std::str::from_utf8(id).ok(),
@@ -81,12 +82,12 @@ impl Widgets {
             }
         }
         let registered = site.sidebars.keys().map(String::as_str);
-        Ok(Self::arranged(instances, array(SIDEBARS), registered))
+        Ok(Self::by_sidebar(instances, array(SIDEBARS), registered))
     }
 
     /// Lists the stored widgets under the registered sidebars. While the option is empty nothing is listed, as in
     /// WordPress.
-    fn arranged<'a>(
+    fn by_sidebar<'a>(
         instances: IndexMap<String, Instance>,
         stored: Array,
         registered: impl Iterator<Item = &'a str>,
@@ -98,44 +99,44 @@ impl Widgets {
         let mut sidebars: IndexMap<String, Vec<String>> = IndexMap::new();
         sidebars.insert(INACTIVE.to_owned(), Vec::new());
         sidebars.extend(registered.map(|name| (name.to_owned(), Vec::new())));
-        let mut elsewhere = Vec::new();
+        let mut unlisted = Vec::new();
         for (key, entry) in widgets.stored.iter() {
             let Some(ids) = ids_in(entry) else { continue };
             let ids = ids.filter(|id| widgets.instances.contains_key(*id)).map(str::to_owned);
             match sidebars.get_mut(&stored_arrays::key_text(key)) {
                 Some(sidebar) => sidebar.extend(ids),
-                None => elsewhere.extend(ids),
+                None => unlisted.extend(ids),
             }
         }
         let listed: HashSet<&String> = sidebars.values().flatten().collect();
-        let hidden: Vec<String> = widgets.instances.keys().filter(|id| !listed.contains(id)).cloned().collect();
+        let unused: Vec<String> = widgets.instances.keys().filter(|id| !listed.contains(id)).cloned().collect();
         let mut seen = HashSet::new();
-        elsewhere.retain(|id| hidden.contains(id) && seen.insert(id.clone()));
+        unlisted.retain(|id| unused.contains(id) && seen.insert(id.clone()));
         // Numbers below 2 are those of settings that WordPress stores before there is a widget.
         let is_widget = |id: &String| parse_id(id).is_some_and(|(_, number)| number >= 2);
-        let lost = hidden.into_iter().filter(|id| !elsewhere.contains(id) && is_widget(id));
+        let unassigned = unused.into_iter().filter(|id| !unlisted.contains(id) && is_widget(id));
         let inactive = sidebars.entry(INACTIVE.to_owned()).or_default();
-        inactive.splice(0..0, lost);
-        inactive.extend(elsewhere);
+        inactive.splice(0..0, unassigned);
+        inactive.extend(unlisted);
         widgets.sidebars = sidebars;
         widgets
     }
 
-    /// The sidebar that a widget stands in.
+    /// The sidebar of a widget.
     pub fn sidebar_of(&self, id: &str) -> Option<&str> {
         self.sidebars.iter().find(|(_, ids)| ids.iter().any(|known| known == id)).map(|(name, _)| name.as_str())
     }
 
-    /// The number of the next widget of a kind.
+    /// The number of the next widget of a type.
     pub fn next_number(&self, id_base: &str) -> i64 {
         let numbers = self.instances.keys().filter_map(|id| parse_id(id)).filter(|(base, _)| *base == id_base);
         numbers.map(|(_, number)| number).max().unwrap_or(1).saturating_add(1)
     }
 
-    /// Puts a widget into a sidebar, at its end, and out of all others.
+    /// Moves a widget to the end of a sidebar and removes it from all others.
     pub fn assign(&mut self, id: &str, sidebar: &str) {
         // A widget of a sidebar that is not registered is listed as inactive, and leaves it when it is made inactive.
-        if self.sidebar_of(id) == Some(sidebar) && !self.is_elsewhere(id) {
+        if self.sidebar_of(id) == Some(sidebar) && !self.is_in_unlisted_sidebar(id) {
             return;
         }
         self.list(sidebar);
@@ -145,7 +146,7 @@ impl Widgets {
     }
 
     /// Whether a widget is in a sidebar that is stored but not listed here.
-    fn is_elsewhere(&self, id: &str) -> bool {
+    fn is_in_unlisted_sidebar(&self, id: &str) -> bool {
         let not_listed =
             self.stored.iter().filter(|(key, _)| !self.sidebars.contains_key(&stored_arrays::key_text(key)));
         not_listed.filter_map(|(_, entry)| ids_in(entry)).any(|mut ids| ids.any(|known| known == id))
@@ -169,7 +170,7 @@ impl Widgets {
         self.taken.insert(id.to_owned());
     }
 
-    /// Lets these widgets, and no others, stand in a sidebar. Those that stood there stand nowhere then.
+    /// Sets the widgets of a sidebar. Widgets that are no longer listed become inactive.
     pub fn fill(&mut self, sidebar: &str, wanted: &[String]) {
         let mut wanted: Vec<String> = wanted.iter().filter(|id| self.instances.contains_key(*id)).cloned().collect();
         let mut seen = std::collections::HashSet::new();
@@ -184,18 +185,18 @@ impl Widgets {
         self.sidebars.insert(sidebar.to_owned(), wanted);
     }
 
-    /// Stores which sidebar shows which widgets.
+    /// Stores the sidebars of all widgets.
     ///
     /// # Errors
-    /// Those of the store.
+    /// Errors of the store.
     pub fn store_places(&self, tx: &mut Tx) -> SiteResult<()> {
         stored_arrays::write(tx, SIDEBARS, self.to_stored())
     }
 
-    /// The option with the changes. Entries keep their order and what is not known here: sidebars, ids, other values.
+    /// The changed option. Unknown sidebars, ids and values are preserved, and entries keep their order.
     fn to_stored(&self) -> Array {
         let mut array = self.stored.clone();
-        let mut elsewhere = HashSet::new();
+        let mut unlisted = HashSet::new();
         for (key, entry) in self.stored.iter() {
             let Php::Array(ids) = entry else { continue };
             if self.sidebars.contains_key(&stored_arrays::key_text(key)) {
@@ -206,11 +207,11 @@ impl Widgets {
                 let rest = ids.iter().map(|(_, id)| id).filter(|id| !is_taken(id)).cloned();
                 array.insert(key.clone(), Php::Array(rest.collect()));
             }
-            elsewhere.extend(ids_in(entry).into_iter().flatten().filter(|id| !self.taken.contains(*id)));
+            unlisted.extend(ids_in(entry).into_iter().flatten().filter(|id| !self.taken.contains(*id)));
         }
         for (name, ids) in &self.sidebars {
-            let is_elsewhere = |id: &&String| name == INACTIVE && elsewhere.contains(id.as_str());
-            let ids: Vec<&String> = ids.iter().filter(|id| !is_elsewhere(id)).collect();
+            let is_in_unlisted_sidebar = |id: &&String| name == INACTIVE && unlisted.contains(id.as_str());
+            let ids: Vec<&String> = ids.iter().filter(|id| !is_in_unlisted_sidebar(id)).collect();
             let key = Key::from(name.as_str());
             let before = match self.stored.get(&key) {
                 Some(Php::Array(before)) => before.clone(),
@@ -225,7 +226,7 @@ impl Widgets {
             let unknown: Vec<(usize, &Php)> = (before.iter().map(|(_, entry)| entry).enumerate())
                 .filter(|(_, entry)| !id_in(entry).is_some_and(is_known))
                 .collect();
-            // Entries that are not known here keep their position.
+            // Unknown entries keep their position.
             let mut entries: Vec<Php> = ids.into_iter().map(|id| Php::from(id.as_str())).collect();
             for (position, entry) in unknown {
                 entries.insert(position.min(entries.len()), entry.clone());
@@ -239,20 +240,20 @@ impl Widgets {
     }
 }
 
-/// Stores how one widget is set, or that it is gone.
+/// Stores a widget's settings, or deletes them.
 ///
 /// # Errors
-/// Those of the store.
+/// Errors of the store.
 pub fn store_instance(tx: &mut Tx, id_base: &str, number: i64, instance: Option<Instance>) -> SiteResult<()> {
     let name = option(id_base);
-    let mut kept: Array =
+    let mut settings: Array =
         stored_arrays::read(tx, &name)?.into_iter().filter(|(key, _)| *key != Key::from(MULTI)).collect();
     match instance {
-        Some(instance) => kept.insert(Key::Int(number), Php::Array(instance.0)),
-        None => kept = kept.into_iter().filter(|(key, _)| *key != Key::Int(number)).collect(),
+        Some(instance) => settings.insert(Key::Int(number), Php::Array(instance.0)),
+        None => settings = settings.into_iter().filter(|(key, _)| *key != Key::Int(number)).collect(),
     }
-    kept.insert(Key::from(MULTI), Php::Int(1));
-    stored_arrays::write(tx, &name, kept)
+    settings.insert(Key::from(MULTI), Php::Int(1));
+    stored_arrays::write(tx, &name, settings)
 }
 
 #[cfg(test)]
@@ -267,7 +268,7 @@ mod tests {
         array
     }
 
-    /// Four widgets, one of them in a sidebar that is not registered, next to ids that no widget has.
+    /// Four widgets, one of them in a sidebar that is not registered, and ids without a widget.
     fn stored() -> Array {
         option_of(&[
             ("php-only", &["plugin-2", "rss-4", "plugin-3"]),
@@ -278,17 +279,17 @@ mod tests {
 
     fn widgets() -> Widgets {
         let instances = ["text-2", "text-7", "block-3", "rss-4"].map(|id| (id.to_owned(), Instance::default()));
-        Widgets::arranged(instances.into(), stored(), ["main", "other"].into_iter())
+        Widgets::by_sidebar(instances.into(), stored(), ["main", "other"].into_iter())
     }
 
     #[test]
-    fn what_is_not_registered_is_stored_unchanged() {
+    fn unregistered_entries_are_stored_unchanged() {
         assert_eq!(widgets().to_stored(), stored());
         let wanted = |ids: &[&str]| ids.iter().map(|id| (*id).to_owned()).collect::<Vec<_>>();
         type Change = fn(&mut Widgets);
         #[rustfmt::skip]
         let rows: [(&str, Change, &[(&str, &[&str])]); 8] = [
-            ("an inactive widget is placed", |w| w.assign("block-3", "other"),
+            ("an inactive widget is added to a sidebar", |w| w.assign("block-3", "other"),
                 &[("php-only", &["plugin-2", "rss-4", "plugin-3"]), (INACTIVE, &[]), ("main", &["plugin-5", "text-2", "plugin-6", "text-7"]), ("other", &["block-3"])]),
             ("a widget is made inactive", |w| w.assign("text-2", INACTIVE),
                 &[("php-only", &["plugin-2", "rss-4", "plugin-3"]), (INACTIVE, &["block-3", "text-2"]), ("main", &["plugin-5", "text-7", "plugin-6"])]),
@@ -326,12 +327,12 @@ mod tests {
         assert_eq!(widgets().sidebars[INACTIVE], ["block-3", "rss-4"], "not registered means inactive");
         for empty in [Array::new(), option_of(&[])] {
             let instances = [("text-2".to_owned(), Instance::default())];
-            assert!(names(&Widgets::arranged(instances.into(), empty, ["main"].into_iter())).is_empty());
+            assert!(names(&Widgets::by_sidebar(instances.into(), empty, ["main"].into_iter())).is_empty());
         }
     }
 
     #[test]
-    fn ids_are_taken_apart_at_their_last_hyphen() {
+    fn ids_are_split_at_the_last_hyphen() {
         for (id, parts) in [
             ("text-2", Some(("text", 2))),
             ("recent-posts-12", Some(("recent-posts", 12))),
