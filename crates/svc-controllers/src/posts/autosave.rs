@@ -5,7 +5,7 @@ use svc_model::{Post, PostId, RestController, UserId};
 use svc_routing::{Request, Result};
 use svc_site::{
     SiteResult,
-    block_types::{is_edited, kept},
+    block_types::{content_to_store, is_edited},
     posts::draft::PostDraft,
     revisions::{self, Editor, Typed},
 };
@@ -48,7 +48,7 @@ impl Posts {
             RestController::MenuItems => Typed::nothing(draft.meta),
             _ if is_discarded => Typed::default(),
             _ => {
-                let stored = |text: String| kept(&self.site, &settings, &self.post_type.name, &text).content;
+                let stored = |text: String| content_to_store(&self.site, &settings, &self.post_type.name, &text).content;
                 let content = if is_edited(&self.post_type.name) { draft.content.map(stored) } else { draft.content };
                 Typed { title: draft.title, content, excerpt: draft.excerpt, meta: draft.meta }
             }
