@@ -161,8 +161,8 @@ async fn alternate(site: &Site, collection: &str) -> String {
 }
 
 /// The `self` link of the first result of a search.
-async fn found(site: &Site, kind: &str) -> String {
-    let results = site.get(&format!("/svc-json/svc/v2/search?type={kind}")).await.json();
+async fn found(site: &Site, kind: &str, subtype: &str) -> String {
+    let results = site.get(&format!("/svc-json/svc/v2/search?type={kind}&subtype={subtype}")).await.json();
     results[0]["_links"]["self"][0]["href"].as_str().unwrap_or_default().to_owned()
 }
 
@@ -192,13 +192,13 @@ async fn has_effect(name: &str, site: &Site) {
         "rest_url" => links_have_form(site, "svc-json", |path| path.contains("v=1")).await,
         "rest_route_for_post" => {
             assert!(alternate(site, "posts").await.contains("?post="));
-            assert!(found(site, "post").await.contains("="));
+            assert!(found(site, "post", "post").await.contains("?post="));
             let comments = site.get("/svc-json/svc/v2/comments").await.json();
             assert!(comments[0]["_links"]["up"][0]["href"].as_str().unwrap().contains("?post="));
         }
         "rest_route_for_term" => {
             assert!(alternate(site, "categories").await.contains("?category="));
-            assert!(found(site, "term").await.contains("?category="));
+            assert!(found(site, "term", "category").await.contains("?category="));
         }
         "rest_queried_resource_route" => {
             assert!(alternate(site, "posts").await.contains("/v3/"));
