@@ -226,9 +226,9 @@ async fn menu_items_are_deleted_with_their_object() {
         let other = send(Method::POST, ITEMS, other).await;
         assert_eq!(h.get(ADMIN, &own, "").await.status, 200);
         assert_eq!(send(Method::DELETE, &object_route, json!({"force": true})).await.status, 200);
-        assert_eq!(h.get(ADMIN, &own, "").await.status, 404, "{kind}");
+        assert_eq!(h.get(ADMIN, &own, "").await.status, 404, "{item_type}");
         if other.status == 201 {
-            assert_eq!(h.get(ADMIN, &format!("{ITEMS}/{}", other.body["id"]), "").await.status, 200, "{kind}");
+            assert_eq!(h.get(ADMIN, &format!("{ITEMS}/{}", other.body["id"]), "").await.status, 200, "{item_type}");
         }
     }
     assert_eq!(h.get(ADMIN, &page_route, "").await.status, 404);
