@@ -11,7 +11,8 @@ pub(crate) fn schema(description: &str, contexts: &[&str]) -> SchemaBuilder {
     object(NO_PROPERTIES).describe(description).context(contexts).readonly()
 }
 
-/// Adds a property for each size to the field `avatar_urls`. `email` returns an item's e-mail address and the site's options.
+/// Adds a property for each size to the field `avatar_urls`. `email` returns an item's e-mail address and the site's
+/// options.
 pub(crate) fn add_sizes<I: 'static, D: 'static>(
     field: &mut Field<I, D>,
     sizes: &[u32],

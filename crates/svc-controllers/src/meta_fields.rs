@@ -8,8 +8,8 @@ use svc_schema::{Error, build::object};
 use svc_site::MetaRegistry;
 use svc_store::Meta;
 
-/// Adds the field `meta` to a table, with a property for each registered key. `stored` returns the stored meta of an item.
-/// The caller adds `set`.
+/// Adds the field `meta` to a table, with a property for each registered key. `stored` returns the stored meta of an
+/// item. The caller adds `set`.
 pub(crate) fn add_member<'f, I: 'static, D: 'static>(
     fields: &'f mut Fields<I, D>,
     registry: &MetaRegistry,

@@ -104,8 +104,8 @@ fn index_fields(site: &RestSite, settings: &Settings) -> Map {
     }
 }
 
-/// Mounts every family of this site and completes the index. If `app_passwords`, application passwords are available and
-/// the index contains the URL of the page that authorizes them.
+/// Mounts every family of this site and completes the index. If `app_passwords`, application passwords are available
+/// and the index contains the URL of the page that authorizes them.
 pub fn mount(registry: &mut Registry, site: &Arc<RestSite>, app_passwords: bool) {
     let own = ["site-health", "block-editor", "abilities"].map(|name| site.brand.side_namespace(name));
     registry.list_namespaces_last(std::iter::once(site.brand.namespace()).chain(own));
@@ -286,8 +286,8 @@ fn complete_index(mut response: Response, req: &Request, site: &RestSite, app_pa
     response
 }
 
-/// Adds links to the site's logo and icon. They are included with the fields that they belong to, even if `_links` is not
-/// requested. They are omitted if the database fails.
+/// Adds links to the site's logo and icon. They are included with the fields that they belong to, even if `_links` is
+/// not requested. They are omitted if the database fails.
 fn add_image_links(response: &mut Response, req: &Request, site: &RestSite, settings: &Settings, wants_links: bool) {
     let wanted = |names: &[&str]| wants_links || names.iter().any(|name| req.wants(name));
     let mut images = vec![("site_logo", &["site_logo"][..]), ("site_icon", &["site_icon", "site_icon_url"])];

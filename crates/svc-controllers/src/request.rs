@@ -29,8 +29,8 @@ pub fn caller(req: &Request) -> Caller {
     req.caller::<Caller>().cloned().unwrap_or_default()
 }
 
-/// Whether a write permission can be rejected without loading its object: the check runs only to compute `Allow`, and the
-/// caller is anonymous.
+/// Whether a write permission can be rejected without loading its object: the check runs only to compute `Allow`, and
+/// the caller is anonymous.
 pub(crate) fn only_reads(req: &Request) -> bool {
     !req.is_authenticated() && matches!(*req.method(), Method::GET | Method::HEAD | Method::OPTIONS)
 }

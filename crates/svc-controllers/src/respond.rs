@@ -20,8 +20,8 @@ pub(crate) fn edit_view(req: &Request) -> View {
     View { context: "edit".to_owned(), ..view(req) }
 }
 
-/// The view of a deleted item in the field `previous` of the response: the requested fields and always `id`. The response
-/// filter then applies the request's `previous.…` fields.
+/// The view of a deleted item in the field `previous` of the response: the requested fields and always `id`. The
+/// response filter then applies the request's `previous.…` fields.
 pub(crate) fn previous_view(req: &Request, context: &str) -> View {
     let with_id = |fields: &FieldSet| {
         let names = fields.names().iter().map(String::as_str);
@@ -57,7 +57,8 @@ pub(crate) async fn add_extra(
     extra.add_where(object, item, req, &is_visible).await
 }
 
-/// Calls [`add_extra`] for an item with an id. The additional fields can read `id` even if it is not part of the response.
+/// Calls [`add_extra`] for an item with an id. The additional fields can read `id` even if it is not part of the
+/// response.
 pub(crate) async fn finish(
     extra: &ExtraFields,
     object: &str,

@@ -19,8 +19,8 @@ use crate::{
     site_settings,
 };
 
-/// A site as its REST API serves it. It dereferences to its [`SiteRenderer`], and that to its [`Site`], so that functions take
-/// the lowest layer that they need.
+/// A site as its REST API serves it. It dereferences to its [`SiteRenderer`], and that to its [`Site`], so that
+/// functions take the lowest layer that they need.
 pub struct RestSite {
     /// Renders the site.
     pub renderer: Arc<SiteRenderer>,

@@ -1,7 +1,7 @@
 //! Site settings: reads and writes registered options. Requires `manage_options`.
 //!
-//! A registration consists of the option, the public name and the schema. Stored text is converted to JSON according to the
-//! schema; text that does not match is returned as null. Values are sanitized before they are stored.
+//! A registration consists of the option, the public name and the schema. Stored text is converted to JSON according to
+//! the schema; text that does not match is returned as null. Values are sanitized before they are stored.
 
 use std::sync::Arc;
 
@@ -254,15 +254,16 @@ impl SiteSettings {
                 own.read(tx)
             })
             .await?;
-        // False is stored as an empty text, which later requests return as null. As in WordPress, this response returns false.
+        // False is stored as an empty text, which later requests return as null. As in WordPress, this response returns
+        // false.
         for name in set_to_false {
             all.insert(name, Value::Bool(false));
         }
         Ok(all.into())
     }
 
-    /// Rejects the deletion of a stored value that does not match its schema. Such a value is returned as null, and a client
-    /// that sends it back must not delete it. A missing option is validated as false, even if it has a default.
+    /// Rejects the deletion of a stored value that does not match its schema. Such a value is returned as null, and a
+    /// client that sends it back must not delete it. A missing option is validated as false, even if it has a default.
     fn check_stored(&self, db: &mut Db, option: &str) -> SiteResult<()> {
         let stored = options::get(db, option)?;
         let value = stored.map_or(Value::Bool(false), |stored| stored.json());

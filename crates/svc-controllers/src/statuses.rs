@@ -1,7 +1,7 @@
 //! Post statuses: list and fetch.
 //!
-//! Public statuses are visible to everyone. Other statuses, including `trash`, require permission to edit posts of some type
-//! in the REST API. Internal statuses are not served.
+//! Public statuses are visible to everyone. Other statuses, including `trash`, require permission to edit posts of some
+//! type in the REST API. Internal statuses are not served.
 
 use std::sync::Arc;
 

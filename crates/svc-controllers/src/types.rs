@@ -163,8 +163,8 @@ impl Types {
         Ok(Response::new(respond::keyed(items, &req)))
     }
 
-    /// Checks access here and not in a permission check: as in WordPress, `Allow` lists GET even for types that the caller may
-    /// not read.
+    /// Checks access here and not in a permission check: as in WordPress, `Allow` lists GET even for types that the
+    /// caller may not read.
     async fn fetch(self: Arc<Self>, req: Request) -> Result<Response> {
         let name: String = req.require("type")?;
         let post_type = self.site.types.get(&name).ok_or_else(not_found)?;

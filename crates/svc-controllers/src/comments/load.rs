@@ -32,8 +32,8 @@ pub(super) struct LoadedComment {
 }
 
 impl CommentLoader<'_> {
-    /// Loads the data that the plan reads: one query per kind of related data, regardless of the number of comments. `viewer`
-    /// contains their posts.
+    /// Loads the data that the plan reads: one query per kind of related data, regardless of the number of comments.
+    /// `viewer` contains their posts.
     pub(super) fn load(
         &self,
         db: &mut Db,
@@ -80,8 +80,8 @@ impl CommentLoader<'_> {
     }
 }
 
-/// The e-mail addresses of these comments' users. The avatar is that of the account's current address, not of the address
-/// stored with the comment.
+/// The e-mail addresses of these comments' users. The avatar is that of the account's current address, not of the
+/// address stored with the comment.
 fn emails(db: &mut Db, rows: &[Comment]) -> SiteResult<HashMap<UserId, String>> {
     let mut ids: Vec<UserId> = rows.iter().map(|c| c.user).filter(|id| !id.is_none()).collect();
     ids.sort_unstable();
@@ -97,8 +97,8 @@ const MAX_DEPTH: i64 = 10;
 
 /// The comment pages in the URLs of comments; empty unless the site paginates comments.
 ///
-/// A thread is on the page of its top-level comment, after the older approved top-level comments. The URL contains page 1
-/// only if the newest page is the default. Source: recorded responses of WordPress.
+/// A thread is on the page of its top-level comment, after the older approved top-level comments. The URL contains page
+/// 1 only if the newest page is the default. Source: recorded responses of WordPress.
 fn pages(db: &mut Db, settings: &Settings, rows: &[Comment]) -> SiteResult<HashMap<CommentId, u64>> {
     let per_page = u64::try_from(settings.number("comments_per_page")).unwrap_or(0);
     if settings.number("page_comments") == 0 || per_page == 0 {

@@ -1,7 +1,8 @@
 //! Comments: list, create, fetch, update, delete.
 //!
-//! `fields` and `params` define the fields and parameters, `rights` contains the access rules, `load` loads the data of a
-//! page, `write` stores changes. This module contains the routes and, for each operation, its permission check and handler.
+//! `fields` and `params` define the fields and parameters, `rights` contains the access rules, `load` loads the data of
+//! a page, `write` stores changes. This module contains the routes and, for each operation, its permission check and
+//! handler.
 
 mod errors;
 mod fields;
@@ -110,8 +111,8 @@ impl Controller for Comments {
     }
 }
 
-/// The password in a request. It is ignored unless the request has exactly one post or comment id: a list of several posts
-/// must not try one password on all of them.
+/// The password in a request. It is ignored unless the request has exactly one post or comment id: a list of several
+/// posts must not try one password on all of them.
 fn password(req: &Request) -> Option<String> {
     let names_a_post = match req.param("post") {
         Some(Value::Array(posts)) => posts.len() == 1,
@@ -125,8 +126,8 @@ fn password(req: &Request) -> Option<String> {
     Some(svc_php::cast::to_text(password).into_owned())
 }
 
-/// The ids in a parameter, which is a list in read requests and an integer in writes. Invalid text is ignored; it does not
-/// count as id 0.
+/// The ids in a parameter, which is a list in read requests and an integer in writes. Invalid text is ignored; it does
+/// not count as id 0.
 fn ids_param(req: &Request, name: &str) -> Vec<i64> {
     let number = |value: &Value| match value {
         Value::Number(_) => Some(svc_php::cast::to_int(value)),
@@ -140,7 +141,8 @@ fn ids_param(req: &Request, name: &str) -> Vec<i64> {
 }
 
 impl Comments {
-    /// The comment of the request, if `authorize` accepts it, or 404. The viewer has loaded its post and the post `other`.
+    /// The comment of the request, if `authorize` accepts it, or 404. The viewer has loaded its post and the post
+    /// `other`.
     fn authorized(
         &self,
         req: &Request,

@@ -87,7 +87,8 @@ fn order_by(name: &str) -> CommentOrderBy {
 }
 
 impl CommentList {
-    /// Whether the list is ordered by `include` and `include` is missing. As in WordPress, the list then has a total but no items.
+    /// Whether the list is ordered by `include` and `include` is missing. As in WordPress, the list then has a total
+    /// but no items.
     pub(super) fn lacks_include(&self) -> bool {
         self.query.order_by == CommentOrderBy::Include && self.query.include.is_empty()
     }

@@ -1,7 +1,7 @@
 //! Access rules of comments.
 //!
-//! An approved comment can be read by everyone who may read its post (with its password, if it is protected). Other comments
-//! can be read by their author and by users who may edit the post. Notes require permission to edit the post.
+//! An approved comment can be read by everyone who may read its post (with its password, if it is protected). Other
+//! comments can be read by their author and by users who may edit the post. Notes require permission to edit the post.
 
 use std::collections::HashMap;
 

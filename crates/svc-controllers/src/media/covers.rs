@@ -36,8 +36,8 @@ pub(crate) fn md5_hex(bytes: &Bytes) -> String {
 }
 
 impl Media {
-    /// Sets the cover image of an audio file as its featured image. Creates an attachment for it, unless another audio file
-    /// has the same cover. `path` is the path of the audio file in the uploads.
+    /// Sets the cover image of an audio file as its featured image. Creates an attachment for it, unless another audio
+    /// file has the same cover. `path` is the path of the audio file in the uploads.
     ///
     /// # Errors
     /// Errors of the upload storage and the database.

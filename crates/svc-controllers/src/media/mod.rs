@@ -1,7 +1,7 @@
 //! Media: attachments, which are posts with a file.
 //!
-//! Most operations delegate to the family of posts. `receive` reads the file of a request, `edit` edits images, `covers` stores
-//! cover images of audio files. `svc_site::media` stores files and generates image sizes.
+//! Most operations delegate to the family of posts. `receive` reads the file of a request, `edit` edits images,
+//! `covers` stores cover images of audio files. `svc_site::media` stores files and generates image sizes.
 
 mod covers;
 mod edit;
@@ -444,8 +444,8 @@ impl Media {
     }
 }
 
-/// Whether uploads of a MIME type are rejected because no sizes can be generated. HEIC and AVIF images are accepted without
-/// sizes.
+/// Whether uploads of a MIME type are rejected because no sizes can be generated. HEIC and AVIF images are accepted
+/// without sizes.
 fn cannot_be_sized(mime: &str) -> bool {
     let is_accepted = mime.starts_with("image/hei") || mime == "image/avif";
     mime.starts_with("image/") && Format::of_mime(mime).is_none() && !is_accepted

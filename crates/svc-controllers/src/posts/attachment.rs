@@ -22,8 +22,8 @@ use crate::{
     posts::{LoadedPost, item::PostItem},
 };
 
-/// The files of these attachments, and the permalinks of the posts to which they are attached: two queries and those for
-/// permalinks, regardless of the number of attachments.
+/// The files of these attachments, and the permalinks of the posts to which they are attached: two queries and those
+/// for permalinks, regardless of the number of attachments.
 pub(crate) fn attached(
     db: &mut Db,
     site: &RestSite,

@@ -24,8 +24,9 @@ const LOCK: &str = "_edit_lock";
 const LOCK_SECONDS: i64 = 150;
 
 impl Posts {
-    /// Stores the unsaved changes of an editor. The caller's own draft is updated in place, unless another user has it open;
-    /// for other posts the autosave is a revision, one for each editor. Returns the id of the row with the autosave.
+    /// Stores the unsaved changes of an editor. The caller's own draft is updated in place, unless another user has it
+    /// open; for other posts the autosave is a revision, one for each editor. Returns the id of the row with the
+    /// autosave.
     pub(crate) async fn autosave(&self, req: &Request, authorized: Authorized) -> Result<PostId> {
         let Authorized { post, settings } = authorized;
         let caller = caller(req);

@@ -24,8 +24,8 @@ type PostField = Field<PostItem, PostDraft>;
 /// Properties of an object that are added as subfields.
 pub(crate) const NOTHING: [(&str, Value); 0] = [];
 
-/// Features that fields depend on. `post`, `page` and `attachment` have a fixed list, even if a theme removes support for a
-/// feature.
+/// Features that fields depend on. `post`, `page` and `attachment` have a fixed list, even if a theme removes support
+/// for a feature.
 fn features(post_type: &PostType) -> Vec<&str> {
     match post_type.name.as_str() {
         "post" => {

@@ -43,8 +43,9 @@ pub(crate) struct PostItem {
     pub page: Arc<Mutex<Page>>,
     /// REST URL of its parent; empty when it has none or the plan reads no links.
     pub parent_url: String,
-    /// The block types, if the response contains the content for editors, with hooked blocks inserted. WordPress then renders
-    /// the content twice, so that counters shared by the response, such as those of galleries, are incremented twice.
+    /// The block types, if the response contains the content for editors, with hooked blocks inserted. WordPress then
+    /// renders the content twice, so that counters shared by the response, such as those of galleries, are incremented
+    /// twice.
     pub hooked_types: Option<Arc<BlockTypes>>,
     /// The slug derived from its title; empty when the plan does not read it.
     pub generated_slug: String,

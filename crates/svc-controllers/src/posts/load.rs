@@ -157,7 +157,8 @@ impl PostLoader<'_> {
             .collect())
     }
 
-    /// The parts of the posts' permalinks that are not in their rows. Only the parts in the permalink structure are loaded.
+    /// The parts of the posts' permalinks that are not in their rows. Only the parts in the permalink structure are
+    /// loaded.
     fn permalink_parts(
         &self,
         db: &mut Db,

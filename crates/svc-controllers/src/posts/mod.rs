@@ -1,8 +1,8 @@
 //! Posts of each type: list, create, fetch, update, delete.
 //!
-//! The model for other families: `fields` and `params` define the fields and parameters, `load` loads the data of a page in
-//! a fixed number of queries, `write` stores changes. This module contains the routes and, for each operation, its
-//! permission check and handler.
+//! The model for other families: `fields` and `params` define the fields and parameters, `load` loads the data of a
+//! page in a fixed number of queries, `write` stores changes. This module contains the routes and, for each operation,
+//! its permission check and handler.
 
 pub(crate) mod attachment;
 mod autosave;
@@ -160,7 +160,8 @@ pub(crate) struct ListPage<T> {
 }
 
 impl Posts {
-    /// A post of this type, or 404. Cached for the request, because the permission checks of all methods run for `Allow`.
+    /// A post of this type, or 404. Cached for the request, because the permission checks of all methods run for
+    /// `Allow`.
     fn find(&self, req: &Request) -> Result<Arc<PostAccess>> {
         // Autosave routes do not declare the argument `id`, so it may be text.
         let id = req.param("id").map_or(0, svc_php::cast::to_int);
@@ -290,7 +291,8 @@ impl Posts {
         Ok(self.paged(&page, items, &req, &self.site.route_of_type(&self.post_type)))
     }
 
-    /// The requested page of the list. `load` builds items from the rows that the caller may read, in the same snapshot.
+    /// The requested page of the list. `load` builds items from the rows that the caller may read, in the same
+    /// snapshot.
     pub(crate) fn page<T>(
         &self,
         req: &Request,

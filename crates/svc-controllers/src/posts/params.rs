@@ -285,7 +285,8 @@ impl PostList {
         self.offset.is_some()
     }
 
-    /// Whether sticky posts move to the top of this page: page 1 of a list without search, `include`, terms and formats.
+    /// Whether sticky posts move to the top of this page: page 1 of a list without search, `include`, terms and
+    /// formats.
     pub(crate) fn prepends_sticky(&self) -> bool {
         let q = &self.query;
         let is_archive = self.terms.values().any(|t| !t.ids.is_empty()) || !self.formats.is_empty();
@@ -293,8 +294,9 @@ impl PostList {
         !self.ignore_sticky && self.page == 1 && self.sticky.is_none() && is_home
     }
 
-    /// The requested statuses, and the statuses in which only the caller's own posts are listed. `any` is every status except
-    /// `trash` and `auto-draft`. As in WordPress, posts that the caller may not read are counted and then omitted.
+    /// The requested statuses, and the statuses in which only the caller's own posts are listed. `any` is every status
+    /// except `trash` and `auto-draft`. As in WordPress, posts that the caller may not read are counted and then
+    /// omitted.
     fn statuses(
         &self,
         site: &RestSite,

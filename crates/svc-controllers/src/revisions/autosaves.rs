@@ -76,8 +76,8 @@ impl Autosaves {
         Ok(Response::new(values.pop().unwrap_or_default()))
     }
 
-    /// The URL that previews the post with its autosave; empty for types without pages. For an autosave that is a revision, it
-    /// contains the post's id and a nonce.
+    /// The URL that previews the post with its autosave; empty for types without pages. For an autosave that is a
+    /// revision, it contains the post's id and a nonce.
     fn preview(&self, req: &Request, Parent { post, settings }: &Parent, is_revision: bool) -> Result<String> {
         if !self.post_type.is_viewable() {
             return Ok(String::new());

@@ -1,7 +1,7 @@
 //! Revisions of each post type that supports them: list, fetch, delete. Autosaves are in `autosaves`.
 //!
-//! `table` defines the fields of a revision: its own, and the texts of its post's type. `find` is shared with the families of
-//! templates and global styles. Revisions are created by `svc_site::revisions` when posts change.
+//! `table` defines the fields of a revision: its own, and the texts of its post's type. `find` is shared with the
+//! families of templates and global styles. Revisions are created by `svc_site::revisions` when posts change.
 
 mod autosaves;
 pub(crate) mod find;

@@ -53,12 +53,12 @@ pub(crate) fn params() -> Params<RevisionList> {
 }
 
 impl RevisionList {
-    /// One page of a post's revisions and autosaves: its paging data, and its rows unless `count_only`. The list is empty if the
-    /// site does not store revisions.
+    /// One page of a post's revisions and autosaves: its paging data, and its rows unless `count_only`. The list is
+    /// empty if the site does not store revisions.
     ///
     /// # Errors
-    /// 400 if `orderby` requires a parameter that is missing; `rest_revision_invalid_page_number` and `rest_revision_invalid_offset_number` (400) beyond
-    /// the end; errors of the store.
+    /// 400 if `orderby` requires a parameter that is missing; `rest_revision_invalid_page_number` and
+    /// `rest_revision_invalid_offset_number` (400) beyond the end; errors of the store.
     pub(crate) fn run(
         &self,
         db: &mut Db,

@@ -144,7 +144,8 @@ impl RevisionTable {
         self.fields.plan(view)
     }
 
-    /// Loads revisions with the data that the plan reads: one query for meta, and the queries of the blocks in their texts.
+    /// Loads revisions with the data that the plan reads: one query for meta, and the queries of the blocks in their
+    /// texts.
     pub(crate) fn load(
         &self,
         db: &mut Db,

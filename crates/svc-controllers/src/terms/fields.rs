@@ -28,7 +28,8 @@ pub(crate) struct TermItem {
     pub(crate) settings: Arc<Settings>,
     /// Stored meta; empty when the plan reads none.
     pub(crate) meta: Meta,
-    /// Slugs from the top-level ancestor to the term itself; empty when neither the plan nor the taxonomy's URLs need them.
+    /// Slugs from the top-level ancestor to the term itself; empty when neither the plan nor the taxonomy's URLs need
+    /// them.
     pub(crate) path: Vec<String>,
 }
 

@@ -1,7 +1,7 @@
 //! Terms of each taxonomy: list, create, fetch, update, delete.
 //!
-//! One controller per taxonomy in the REST API. Terms are public; listing the terms of a post requires permission to read the
-//! post. Menus (taxonomy `nav_menu`) are a separate family.
+//! One controller per taxonomy in the REST API. Terms are public; listing the terms of a post requires permission to
+//! read the post. Menus (taxonomy `nav_menu`) are a separate family.
 
 pub(crate) mod errors;
 pub(crate) mod fields;

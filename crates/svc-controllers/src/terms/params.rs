@@ -71,8 +71,8 @@ impl TermList {
         .min(i64::MAX as u64)
     }
 
-    /// The page from which the links to the previous and next page are computed. An offset counts as the page in which it
-    /// begins, or the one after it.
+    /// The page from which the links to the previous and next page are computed. An offset counts as the page in which
+    /// it begins, or the one after it.
     pub(super) fn effective_page(&self) -> u64 {
         match self.offset {
             0 => self.page,
@@ -103,8 +103,8 @@ impl TermList {
 
     /// The ids of one page, and the total.
     ///
-    /// As in WordPress, `hide_empty` in a hierarchical taxonomy lists empty terms whose descendants have posts, but does not count
-    /// them in the total.
+    /// As in WordPress, `hide_empty` in a hierarchical taxonomy lists empty terms whose descendants have posts, but
+    /// does not count them in the total.
     ///
     /// # Errors
     /// Errors of the store.

@@ -1,7 +1,7 @@
 //! Stores changes to terms.
 //!
-//! As in WordPress, the term and its meta are stored in two transactions: an invalid meta value does not undo the change of
-//! the term.
+//! As in WordPress, the term and its meta are stored in two transactions: an invalid meta value does not undo the
+//! change of the term.
 
 use std::sync::Arc;
 

@@ -1,7 +1,7 @@
 //! Users: list, create, fetch, update, delete, and `me`.
 //!
-//! Authors are public: users with published posts of a type in the REST API. Context `edit`, with e-mail addresses, names
-//! and capabilities, requires permission to edit the user.
+//! Authors are public: users with published posts of a type in the REST API. Context `edit`, with e-mail addresses,
+//! names and capabilities, requires permission to edit the user.
 
 pub(crate) mod errors;
 mod fields;
@@ -53,7 +53,8 @@ pub struct Users {
     extra: ExtraFields,
 }
 
-/// The fields with and without avatar URLs. The option `show_avatars`, which may change at any time, selects one of them.
+/// The fields with and without avatar URLs. The option `show_avatars`, which may change at any time, selects one of
+/// them.
 struct Tables {
     with_avatars: UserFields,
     without_avatars: UserFields,
@@ -99,8 +100,8 @@ fn delete_args() -> Args {
     Args::from([("force", Arg::new(force.compile())), ("reassign", reassign_arg.sanitize_with(reassign))])
 }
 
-/// The new author of the posts: an id, 0 to leave the posts without an author, or false to delete them. The text `false`
-/// and every empty value except a zero are false.
+/// The new author of the posts: an id, 0 to leave the posts without an author, or false to delete them. The text
+/// `false` and every empty value except a zero are false.
 fn reassign(value: Value, _: &str) -> std::result::Result<Value, Error> {
     if svc_php::numeric::is_numeric(&value) {
         Ok(json!(svc_php::cast::to_int(&value).saturating_abs()))

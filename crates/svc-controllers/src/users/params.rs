@@ -110,8 +110,8 @@ fn column(name: &str) -> Option<UserColumn> {
     }
 }
 
-/// Checks that the caller may see the requested list. Reads the parameters as they were sent, because the check also runs for
-/// requests with invalid parameters.
+/// Checks that the caller may see the requested list. Reads the parameters as they were sent, because the check also
+/// runs for requests with invalid parameters.
 ///
 /// # Errors
 /// 401 or 403. Roles, capabilities and fields of context `edit` require `list_users`.
@@ -201,7 +201,8 @@ impl UserList {
     }
 }
 
-/// The roles and capabilities stored with users who have one of these capabilities: the capability itself, or a role with it.
+/// The roles and capabilities stored with users who have one of these capabilities: the capability itself, or a role
+/// with it.
 fn holders(capabilities: Vec<String>, roles: &Roles) -> impl Iterator<Item = String> {
     let grant = |caps: &svc_auth::roles::CapSet| capabilities.iter().any(|cap| caps.grants(cap));
     let roles_with_cap: Vec<String> =
@@ -209,8 +210,8 @@ fn holders(capabilities: Vec<String>, roles: &Roles) -> impl Iterator<Item = Str
     roles_with_cap.into_iter().chain(capabilities)
 }
 
-/// The columns to search. Callers without `list_users` cannot search by e-mail address or web site. For others, the columns
-/// depend on the form of the search text, unless the request lists them.
+/// The columns to search. Callers without `list_users` cannot search by e-mail address or web site. For others, the
+/// columns depend on the form of the search text, unless the request lists them.
 fn columns(requested: Vec<UserColumn>, text: &str, lists: bool) -> Vec<UserColumn> {
     use UserColumn::{Email, Id, Login, Name, Slug, Url};
     if !lists {

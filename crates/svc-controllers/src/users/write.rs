@@ -81,8 +81,8 @@ impl Users {
         if roles_sent.is_empty() {
             return Ok(());
         }
-        // Callers who may create users but not change roles create them with the default role. (WordPress lets them create
-        // administrators.)
+        // Callers who may create users but not change roles create them with the default role. (WordPress lets them
+        // create administrators.)
         if existing.is_none() && !Access::new(&self.site, settings).can(caller, "promote_users") {
             return Err(errors::cannot_edit_roles(req));
         }
@@ -97,8 +97,8 @@ impl Users {
         Ok(())
     }
 
-    /// Deletes a user permanently. Their posts and links are reassigned to `reassign`; id 0 leaves them without an author. With
-    /// `None`, posts of types with `delete_with_user` are deleted. `by` is the caller.
+    /// Deletes a user permanently. Their posts and links are reassigned to `reassign`; id 0 leaves them without an
+    /// author. With `None`, posts of types with `delete_with_user` are deleted. `by` is the caller.
     pub(super) async fn remove(&self, id: UserId, reassign: Option<UserId>, by: UserId) -> Result<()> {
         let site = Arc::clone(&self.site);
         let files = self
