@@ -71,7 +71,7 @@ pub fn is_edited(post_type: &str) -> bool {
 }
 
 /// The content to store, and the hooked blocks that the post already contains ([`remember`]).
-pub(crate) fn content_to_store(site: &Site, settings: &Settings, post_type: &str, content: &str) -> StoredContent {
+pub fn kept(site: &Site, settings: &Settings, post_type: &str, content: &str) -> StoredContent {
     site.block_types(settings).hooks().kept(content, Some(&ContentRoot::of(post_type, "")))
 }
 
