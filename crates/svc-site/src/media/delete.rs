@@ -3,7 +3,7 @@
 use svc_model::PostId;
 use svc_store::{MetaKind, StoredText, Tx, meta, options, posts};
 
-use crate::{Site, SiteResult, media::attached::Attached, menus::on_delete::post_gone};
+use crate::{Site, SiteResult, media::attached::Attached, menus::on_delete::delete_items_for_post};
 
 /// Deletes files of uploads that were interrupted before their rows were stored. Failures are logged and retried at the
 /// next start.
@@ -23,14 +23,14 @@ pub async fn remove_interrupted_uploads(site: &Site) {
 pub fn remove(tx: &mut Tx, id: PostId) -> SiteResult<Vec<String>> {
     let files = Attached::new(&meta::load_one(tx, MetaKind::Post, id.0)?).files();
     meta::delete_everywhere(tx, MetaKind::Post, "_thumbnail_id", Some(&StoredText::of(id.0)))?;
-    post_gone(tx, id)?;
-    logo_gone(tx, id)?;
+    delete_items_for_post(tx, id)?;
+    reset_site_logo(tx, id)?;
     posts::delete(tx, id)?;
     Ok(files)
 }
 
 /// Resets the site logo if it is this attachment. The site icon is not reset, as in WordPress.
-pub(crate) fn logo_gone(tx: &mut Tx, id: PostId) -> SiteResult<()> {
+pub(crate) fn reset_site_logo(tx: &mut Tx, id: PostId) -> SiteResult<()> {
     const LOGO: &str = "site_logo";
     if options::get(tx, LOGO)?.is_some_and(|logo| logo == StoredText::of(id.0)) {
         options::delete(tx, LOGO)?;

@@ -13,7 +13,7 @@ use crate::{SiteResult, menus::item::ITEM};
 ///
 /// # Errors
 /// Errors of the store.
-pub(crate) fn post_gone(tx: &mut Tx, id: PostId) -> SiteResult<()> {
+pub(crate) fn delete_items_for_post(tx: &mut Tx, id: PostId) -> SiteResult<()> {
     delete(tx, id.0, |kind, _| kind == "post_type")
 }
 

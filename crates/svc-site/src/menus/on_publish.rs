@@ -22,7 +22,7 @@ use crate::{
 ///
 /// # Errors
 /// Errors of the store.
-pub(crate) fn page_published(tx: &mut Tx, settings: &Settings, page: &Post, now: NaiveDateTime) -> SiteResult<()> {
+pub(crate) fn add_published_page(tx: &mut Tx, settings: &Settings, page: &Post, now: NaiveDateTime) -> SiteResult<()> {
     if page.post_type != "page" || !page.parent.is_none() {
         return Ok(());
     }

@@ -6,7 +6,7 @@ use svc_store::{StoredText, Tx, options, posts};
 use crate::{
     Site, SiteResult,
     media::delete::remove as remove_attachment,
-    menus::on_delete::post_gone,
+    menus::on_delete::delete_items_for_post,
     posts::{save::set_sticky, slugs},
     revisions::revise,
 };
@@ -34,7 +34,7 @@ pub fn remove(tx: &mut Tx, site: &Site, id: PostId, by: UserId) -> SiteResult<Ve
 /// Permanently deletes a post that is not an attachment, with everything that links to it, and returns it.
 pub fn erase(tx: &mut Tx, id: PostId) -> SiteResult<Option<Post>> {
     reset_settings(tx, id)?;
-    post_gone(tx, id)?;
+    delete_items_for_post(tx, id)?;
     Ok(posts::delete(tx, id)?)
 }
 

@@ -15,10 +15,10 @@ use svc_store::{
 
 use crate::{
     Access, Settings, Site, SiteResult,
-    block_types::{content_to_store, is_edited, remember},
+    block_types::{is_edited, kept, remember},
     errors::posts as errors,
     media::attached::ALT,
-    menus::on_publish::page_published,
+    menus::on_publish::add_published_page,
     meta::MetaRights,
     permalinks::{PermalinkParts, category_paths},
     posts::{draft::PostDraft, old_slugs, rules, slugs},
@@ -61,7 +61,7 @@ impl Job {
             ["unfiltered_html", &post_type.caps.publish_posts].map(|cap| access.can(&caller, cap));
         let mut ignored_hooks = Vec::new();
         if let Some(content) = draft.content.as_mut().filter(|_| existing.is_some() && is_edited(&post_type.name)) {
-            let stored = content_to_store(site, &settings, &post_type.name, content);
+            let stored = kept(site, &settings, &post_type.name, content);
             (*content, ignored_hooks) = (stored.content, stored.names);
         }
         Job {
@@ -133,7 +133,7 @@ impl Job {
         }
         let was_public = existing.as_ref().is_some_and(|p| p.status == "publish");
         if !was_public && row.status == "publish" {
-            page_published(tx, &self.settings, &row, self.writer.now)?;
+            add_published_page(tx, &self.settings, &row, self.writer.now)?;
         }
         if existing.is_none() || was_public != (row.status == "publish") || !self.draft.terms.is_empty() {
             terms::recount_for_post(tx, row.id)?;
