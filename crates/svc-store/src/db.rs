@@ -9,6 +9,7 @@ use std::time::Instant;
 use sea_query::{Alias, DynIden, IntoIden as _, SelectStatement, Value};
 
 use crate::cache::SharedCaches;
+use crate::columns::Charset;
 use crate::dialect::{Build, Dialect};
 use crate::engine::{Conn, Done, Row};
 use crate::error::{Result, StoreError};
@@ -72,6 +73,11 @@ impl Db {
     /// The SQL dialect.
     pub fn dialect(&self) -> Dialect {
         self.dialect
+    }
+
+    /// The characters that the text columns can store.
+    pub(crate) fn charset(&self) -> Charset {
+        if self.shared.is_utf8mb3.load(Ordering::Relaxed) { Charset::Basic } else { Charset::Full }
     }
 
     /// Prefix of table names (`wp_`).

@@ -2,6 +2,7 @@
 
 mod cache;
 mod collation;
+mod columns;
 mod config;
 mod db;
 mod dialect;
