@@ -10,10 +10,9 @@ use sea_query::{Alias, DynIden, IntoIden as _, SelectStatement, Value};
 
 use crate::cache::SharedCaches;
 use crate::columns::Charset;
-use crate::dialect::{Build, Dialect};
-use crate::engine::{Conn, Done, Row};
+use crate::engine::dialect::{Build, Dialect};
+use crate::engine::{ChangeCounters, Conn, Done, Row};
 use crate::error::{Result, StoreError};
-use crate::mysql_changes::Changes;
 use crate::session::SharedConnection;
 
 /// Maximum number of values bound to one statement. SQLite allows 32,766.
@@ -33,7 +32,7 @@ pub struct Db {
     /// Change counters as of this snapshot. `None` if the caches must not be used.
     pub(crate) epochs: Option<Arc<HashMap<String, i64>>>,
     /// Source of the change counters, if they are needed (MariaDB), and an instant before this snapshot was taken.
-    pub(crate) changes: Option<(Arc<Changes>, Instant)>,
+    pub(crate) changes: Option<(Arc<dyn ChangeCounters>, Instant)>,
     /// Start time of the connection's server in seconds since the epoch, and when it was read (MariaDB).
     pub(crate) server_start: Option<(Instant, i64)>,
     /// Whether totals may be from another snapshot.

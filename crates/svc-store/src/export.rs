@@ -5,7 +5,7 @@
 use std::io::Write;
 
 use crate::db::Db;
-use crate::dialect::Dialect;
+use crate::engine::dialect::Dialect;
 use crate::error::{Result, StoreError};
 use crate::schema::{ColumnType, TABLES, Table, quoted};
 use crate::store::Store;

@@ -3,9 +3,9 @@
 //! The `CREATE` statements of both engines, the columns for import and export, and the names in queries derive from
 //! these tables. An existing database is used unchanged; on MySQL nothing here alters it.
 
-use crate::collation;
 use crate::db::Tx;
-use crate::dialect::Dialect;
+use crate::engine::dialect::Dialect;
+use crate::engine::sqlite::collation;
 use crate::error::{Result, StoreError};
 
 /// Type of a column.

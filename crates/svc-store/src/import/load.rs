@@ -11,7 +11,7 @@ use super::lexer::{Lexer, Literal};
 use super::replace::Replacer;
 use super::{ImportError, ImportOptions, ImportReport, Progress, marker};
 use crate::db::Tx;
-use crate::dialect::Dialect;
+use crate::engine::dialect::Dialect;
 use crate::error::StoreError;
 use crate::schema::{self, ColumnType, TABLES, Table, quoted};
 

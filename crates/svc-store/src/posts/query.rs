@@ -9,7 +9,7 @@ use sea_query::{Cond, Expr, ExprTrait as _, Query, SelectStatement};
 use svc_model::{PostId, TermId, UserId};
 
 use crate::db::Db;
-use crate::dialect::Dialect;
+use crate::engine::dialect::Dialect;
 use crate::error::Result;
 use crate::posts::plan;
 use crate::posts::search::{SearchColumn, SearchTerms};
