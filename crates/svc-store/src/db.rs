@@ -206,12 +206,7 @@ impl Db {
 
     /// Returns whether a table with this full name exists.
     pub fn table_exists(&mut self, name: &str) -> Result<bool> {
-        let sql = match self.dialect() {
-            Dialect::Sqlite => "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?",
-            Dialect::MySql => {
-                "SELECT 1 FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name = ?"
-            }
-        };
+        let sql = self.dialect().sql().table_exists();
         let mut found = false;
         self.conn.query(sql, &[name.into()], &mut |_| {
             found = true;
@@ -222,13 +217,7 @@ impl Db {
 
     /// Size of the database in bytes, as far as the engine reports it.
     pub fn size(&mut self) -> Result<u64> {
-        let sql = match self.dialect() {
-            Dialect::Sqlite => "SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()",
-            Dialect::MySql => {
-                "SELECT CAST(COALESCE(SUM(data_length + index_length), 0) AS SIGNED) FROM information_schema.tables \
-                 WHERE table_schema = DATABASE()"
-            }
-        };
+        let sql = self.dialect().sql().database_size();
         let mut size = 0;
         self.conn.query(sql, &[], &mut |row| {
             size = row.int(0)?;

@@ -2,8 +2,12 @@
 
 pub(crate) mod collation;
 pub(crate) mod connection;
+mod dialect;
 mod file_guard;
+mod import;
 mod pool;
+mod schema;
 mod writer;
 
+pub(crate) use dialect::SqliteDialect;
 pub(crate) use pool::{SqlitePool, temporary_path};

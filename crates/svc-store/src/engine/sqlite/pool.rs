@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use super::collation;
 use super::connection::{self, Deadline, Mode, Sqlite};
 use super::file_guard::FileGuard;
+use super::schema::EPOCH_TABLE;
 use super::writer::Writer;
 use crate::cache::SharedCaches;
 use crate::config::StoreConfig;
@@ -226,7 +227,7 @@ fn create_private(path: &Path) {
 
 /// Rebuilds text indexes if the database was used by a version of this crate with another collation order.
 fn rebuild_text_indexes(tx: &mut Tx) -> Result<()> {
-    let name = format!("{}{}", tx.prefix(), schema::EPOCH_TABLE);
+    let name = format!("{}{}", tx.prefix(), EPOCH_TABLE);
     if !tx.table_exists(&name)? {
         return Ok(());
     }
@@ -315,7 +316,7 @@ fn data_version(query: impl FnOnce(&str, &mut dyn FnMut(&Row<'_>) -> Result<()>)
 
 /// The change counters; `None` in a database without them.
 fn epochs(db: &mut Db) -> Option<Arc<HashMap<String, i64>>> {
-    let table = schema::quoted(&format!("{}{}", db.prefix(), schema::EPOCH_TABLE));
+    let table = schema::quoted(&format!("{}{}", db.prefix(), EPOCH_TABLE));
     let mut counts = HashMap::new();
     let read = db.conn.query(&format!("SELECT family, n FROM {table}"), &[], &mut |row| {
         counts.insert(row.text(0)?, row.int(1)?);
