@@ -1,7 +1,7 @@
 //! In-memory caches of list totals and autoloaded options.
 //!
 //! Cache entries are keyed by change counters ([`crate::schema::EPOCHS`], or on servers the values from
-//! [`crate::mysql_changes`]) as of the reader's snapshot. An entry is therefore never older than the snapshot,
+//! [`crate::engine::ChangeCounters`]) as of the reader's snapshot. An entry is therefore never older than the snapshot,
 //! whichever process wrote.
 
 use std::sync::atomic::{AtomicBool, AtomicU64};

@@ -6,54 +6,35 @@ use chrono::NaiveDateTime;
 use sea_query::{Cond, Expr, ExprTrait as _, Query, SelectStatement};
 use svc_model::{Comment, CommentId, PostId, UserId};
 
+use crate::columns::{self, columns};
 use crate::db::{Db, Tx};
-use crate::engine::Row;
 use crate::error::{Result, StoreError};
 use crate::meta::{self, MetaKind};
 use crate::posts::in_order;
 use crate::{Family, Order, Page, stamp};
 
-const COLUMNS: [&str; 15] = [
-    "comment_ID",
-    "comment_post_ID",
-    "comment_author",
-    "comment_author_email",
-    "comment_author_url",
-    "comment_author_IP",
-    "comment_date",
-    "comment_date_gmt",
-    "comment_content",
-    "comment_karma",
-    "comment_approved",
-    "comment_agent",
-    "comment_type",
-    "comment_parent",
-    "user_id",
-];
-
-fn read(row: &Row<'_>) -> Result<Comment> {
-    Ok(Comment {
-        id: CommentId(row.int(0)?),
-        post: PostId(row.int(1)?),
-        author: row.text(2)?,
-        author_email: row.text(3)?,
-        author_url: row.text(4)?,
-        author_ip: row.text(5)?,
-        date: row.stamp(6)?,
-        date_gmt: row.stamp(7)?,
-        content: row.text(8)?,
-        karma: row.int(9)?,
-        approved: row.text(10)?,
-        agent: row.text(11)?,
-        comment_type: row.text(12)?,
-        parent: CommentId(row.int(13)?),
-        user: UserId(row.int(14)?),
-    })
+#[rustfmt::skip]
+columns! { Comment, &'static str;
+    ("comment_ID", id, Id, Never),
+    ("comment_post_ID", post, Id),
+    ("comment_author", author, Text),
+    ("comment_author_email", author_email, Text),
+    ("comment_author_url", author_url, Text),
+    ("comment_author_IP", author_ip, Text),
+    ("comment_date", date, Date),
+    ("comment_date_gmt", date_gmt, Date),
+    ("comment_content", content, Text),
+    ("comment_karma", karma, Int),
+    ("comment_approved", approved, Text),
+    ("comment_agent", agent, Text),
+    ("comment_type", comment_type, Text),
+    ("comment_parent", parent, Id),
+    ("user_id", user, Id),
 }
 
 fn select(db: &Db) -> SelectStatement {
     let mut s = Query::select();
-    s.columns(COLUMNS).from(db.table("comments"));
+    s.columns(columns::names(&COLUMNS)).from(db.table("comments"));
     s
 }
 
@@ -267,28 +248,9 @@ pub fn counts(db: &mut Db, post: Option<PostId>) -> Result<HashMap<String, u64>>
     Ok(rows.into_iter().collect())
 }
 
-fn values(c: &Comment) -> [(&'static str, Expr); 14] {
-    [
-        ("comment_post_ID", c.post.0.into()),
-        ("comment_author", c.author.as_str().into()),
-        ("comment_author_email", c.author_email.as_str().into()),
-        ("comment_author_url", c.author_url.as_str().into()),
-        ("comment_author_IP", c.author_ip.as_str().into()),
-        ("comment_date", stamp::format(c.date).into()),
-        ("comment_date_gmt", stamp::format(c.date_gmt).into()),
-        ("comment_content", c.content.as_str().into()),
-        ("comment_karma", c.karma.into()),
-        ("comment_approved", c.approved.as_str().into()),
-        ("comment_agent", c.agent.as_str().into()),
-        ("comment_type", c.comment_type.as_str().into()),
-        ("comment_parent", c.parent.0.into()),
-        ("user_id", c.user.0.into()),
-    ]
-}
-
 /// Inserts a comment, ignoring its `id`, updates the comment count of its post, and returns the new id.
 pub fn insert(tx: &mut Tx, comment: &Comment) -> Result<CommentId> {
-    let (columns, row): (Vec<&str>, Vec<Expr>) = values(comment).into_iter().unzip();
+    let (columns, row) = columns::inserted(&COLUMNS, comment, tx.charset());
     let mut insert = Query::insert();
     insert.into_table(tx.table("comments")).columns(columns);
     insert.values(row).map_err(|e| StoreError::Other(e.to_string()))?;
@@ -301,7 +263,7 @@ pub fn insert(tx: &mut Tx, comment: &Comment) -> Result<CommentId> {
 pub fn update(tx: &mut Tx, comment: &Comment) -> Result<bool> {
     let Some(before) = get(tx, comment.id)? else { return Ok(false) };
     let mut update = Query::update();
-    update.table(tx.table("comments")).values(values(comment));
+    update.table(tx.table("comments")).values(columns::updated(&COLUMNS, comment, tx.charset()));
     update.and_where(Expr::col("comment_ID").eq(comment.id.0));
     tx.execute(&update)?;
     crate::posts::recount_comments(tx, &[before.post, comment.post])?;

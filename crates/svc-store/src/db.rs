@@ -9,10 +9,10 @@ use std::time::Instant;
 use sea_query::{Alias, DynIden, IntoIden as _, SelectStatement, Value};
 
 use crate::cache::SharedCaches;
-use crate::dialect::{Build, Dialect};
-use crate::engine::{Conn, Done, Row};
+use crate::columns::Charset;
+use crate::engine::dialect::{Build, Dialect};
+use crate::engine::{ChangeCounters, Conn, Done, Row};
 use crate::error::{Result, StoreError};
-use crate::mysql_changes::Changes;
 use crate::session::SharedConnection;
 
 /// Maximum number of values bound to one statement. SQLite allows 32,766.
@@ -32,7 +32,7 @@ pub struct Db {
     /// Change counters as of this snapshot. `None` if the caches must not be used.
     pub(crate) epochs: Option<Arc<HashMap<String, i64>>>,
     /// Source of the change counters, if they are needed (MariaDB), and an instant before this snapshot was taken.
-    pub(crate) changes: Option<(Arc<Changes>, Instant)>,
+    pub(crate) changes: Option<(Arc<dyn ChangeCounters>, Instant)>,
     /// Start time of the connection's server in seconds since the epoch, and when it was read (MariaDB).
     pub(crate) server_start: Option<(Instant, i64)>,
     /// Whether totals may be from another snapshot.
@@ -72,6 +72,11 @@ impl Db {
     /// The SQL dialect.
     pub fn dialect(&self) -> Dialect {
         self.dialect
+    }
+
+    /// The characters that the text columns can store.
+    pub(crate) fn charset(&self) -> Charset {
+        if self.shared.is_utf8mb3.load(Ordering::Relaxed) { Charset::Basic } else { Charset::Full }
     }
 
     /// Prefix of table names (`wp_`).
@@ -201,12 +206,7 @@ impl Db {
 
     /// Returns whether a table with this full name exists.
     pub fn table_exists(&mut self, name: &str) -> Result<bool> {
-        let sql = match self.dialect() {
-            Dialect::Sqlite => "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?",
-            Dialect::MySql => {
-                "SELECT 1 FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name = ?"
-            }
-        };
+        let sql = self.dialect().sql().table_exists();
         let mut found = false;
         self.conn.query(sql, &[name.into()], &mut |_| {
             found = true;
@@ -217,13 +217,7 @@ impl Db {
 
     /// Size of the database in bytes, as far as the engine reports it.
     pub fn size(&mut self) -> Result<u64> {
-        let sql = match self.dialect() {
-            Dialect::Sqlite => "SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()",
-            Dialect::MySql => {
-                "SELECT CAST(COALESCE(SUM(data_length + index_length), 0) AS SIGNED) FROM information_schema.tables \
-                 WHERE table_schema = DATABASE()"
-            }
-        };
+        let sql = self.dialect().sql().database_size();
         let mut size = 0;
         self.conn.query(sql, &[], &mut |row| {
             size = row.int(0)?;

@@ -5,7 +5,7 @@
 use std::io::Write;
 
 use crate::db::Db;
-use crate::dialect::Dialect;
+use crate::engine::dialect::Dialect;
 use crate::error::{Result, StoreError};
 use crate::schema::{ColumnType, TABLES, Table, quoted};
 use crate::store::Store;
@@ -132,12 +132,7 @@ fn literal(bytes: &[u8], out: &mut Vec<u8>) {
 }
 
 fn column_names(db: &mut Db, full: &str) -> Result<Vec<String>> {
-    let sql = match db.dialect() {
-        Dialect::Sqlite => "SELECT name FROM pragma_table_info(?) ORDER BY cid",
-        Dialect::MySql => {
-            "SELECT column_name FROM information_schema.columns WHERE table_schema = DATABASE() AND table_name = ? ORDER BY ordinal_position"
-        }
-    };
+    let sql = db.dialect().sql().column_names();
     let mut names = Vec::new();
     db.conn.query(sql, &[full.into()], &mut |row| {
         names.push(row.text(0)?);
@@ -147,12 +142,7 @@ fn column_names(db: &mut Db, full: &str) -> Result<Vec<String>> {
 }
 
 fn next_id(db: &mut Db, full: &str) -> Result<Option<i64>> {
-    let sql = match db.dialect() {
-        Dialect::Sqlite => "SELECT seq + 1 FROM sqlite_sequence WHERE name = ?",
-        Dialect::MySql => {
-            "SELECT auto_increment FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name = ? AND auto_increment IS NOT NULL"
-        }
-    };
+    let sql = db.dialect().sql().next_id();
     let mut next = None;
     db.conn.query(sql, &[full.into()], &mut |row| {
         next = Some(row.int(0)?).filter(|n| *n > 1);

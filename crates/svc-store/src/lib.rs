@@ -1,28 +1,19 @@
 #![doc = include_str!("../README.md")]
 
 mod cache;
-mod collation;
+mod columns;
 mod config;
 mod db;
-mod dialect;
 mod engine;
 mod error;
 mod export;
-mod file_guard;
-mod mysql_changes;
-mod mysql_pool;
-mod pool;
 mod query;
 mod session;
 mod store;
 mod stored_text;
-mod write_turn;
-mod writer;
 
 #[cfg(test)]
 mod fixture;
-#[cfg(test)]
-mod mysql_tests;
 #[cfg(test)]
 mod store_tests;
 
@@ -43,8 +34,8 @@ pub mod users;
 pub use cache::Family;
 pub use config::{DatabaseUrl, StoreConfig};
 pub use db::{Db, Tx};
-pub use dialect::Dialect;
 pub use engine::Row;
+pub use engine::dialect::Dialect;
 pub use error::{Result, StoreError};
 pub use meta::{Meta, MetaKind};
 pub use store::Store;

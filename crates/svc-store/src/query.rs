@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use sea_query::{Cond, Expr, ExprTrait as _, LikeExpr, SelectStatement, Value};
 
 use crate::db::{Db, MAX_VALUES};
-use crate::dialect::Build as _;
+use crate::engine::dialect::Build as _;
 use crate::error::{Result, StoreError};
 use crate::{Family, Page};
 

@@ -3,9 +3,8 @@
 //! The `CREATE` statements of both engines, the columns for import and export, and the names in queries derive from
 //! these tables. An existing database is used unchanged; on MySQL nothing here alters it.
 
-use crate::collation;
 use crate::db::Tx;
-use crate::dialect::Dialect;
+use crate::engine::dialect::Dialect;
 use crate::error::{Result, StoreError};
 
 /// Type of a column.
@@ -286,111 +285,17 @@ pub(crate) const TABLES: &[Table] = &[
 pub(crate) const EPOCHS: &[&str] =
     &["commentmeta", "comments", "options", "postmeta", "posts", "termmeta", "terms", "users"];
 
-/// Name of the private table of change counters, without prefix.
-pub(crate) const EPOCH_TABLE: &str = "svc_epoch";
-
-/// Name of SQLite's private table with the number of posts per type and status, without prefix. Triggers maintain it,
-/// so that totals of plain lists are fast on sites of any size.
-pub(crate) const COUNT_TABLE: &str = "svc_post_count";
-
 impl Table {
     /// The auto-increment column, if there is one.
     pub(crate) fn auto_column(&self) -> Option<&'static str> {
         self.columns.iter().find(|c| c.default == DefaultValue::Auto).map(|c| c.name)
     }
 
-    /// The statement that creates the table with this full name. On SQLite, secondary indexes are separate.
+    /// The statement that creates the table with this full name. See also [`SqlDialect::create_indexes`].
+    ///
+    /// [`SqlDialect::create_indexes`]: crate::engine::dialect::SqlDialect::create_indexes
     pub(crate) fn create(&self, dialect: Dialect, full_name: &str) -> String {
-        let mut lines: Vec<String> = self.columns.iter().map(|c| c.definition(dialect)).collect();
-        let auto = self.auto_column().is_some();
-        if !(dialect == Dialect::Sqlite && auto) {
-            lines.push(format!("PRIMARY KEY ({})", quoted_list(self.primary)));
-        }
-        if dialect == Dialect::MySql {
-            for i in self.indexes {
-                let columns: Vec<String> = i
-                    .columns
-                    .iter()
-                    .map(|(c, n)| if *n == 0 { quoted(c) } else { format!("{}({n})", quoted(c)) })
-                    .collect();
-                let unique = if i.unique { "UNIQUE KEY" } else { "KEY" };
-                lines.push(format!("{unique} {} ({})", quoted(i.name), columns.join(",")));
-            }
-        }
-        let end = match dialect {
-            Dialect::Sqlite if !auto => " WITHOUT ROWID",
-            Dialect::Sqlite => "",
-            Dialect::MySql => " ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_unicode_520_ci",
-        };
-        format!("CREATE TABLE {} (\n  {}\n){end}", quoted(full_name), lines.join(",\n  "))
-    }
-
-    /// The statements that create secondary indexes on SQLite, where index names are global.
-    pub(crate) fn sqlite_indexes(&self, full_name: &str) -> Vec<String> {
-        let all = self.indexes.iter().chain(self.sqlite_indexes);
-        all.map(|i| {
-            let columns: Vec<String> = i.columns.iter().map(|(c, _)| quoted(c)).collect();
-            let unique = if i.unique { "UNIQUE " } else { "" };
-            let name = quoted(&format!("{full_name}_{}", i.name));
-            format!("CREATE {unique}INDEX {name} ON {} ({})", quoted(full_name), columns.join(", "))
-        })
-        .collect()
-    }
-
-    /// The triggers that count changes on SQLite.
-    fn sqlite_triggers(&self, prefix: &str) -> Vec<String> {
-        if self.epoch.is_empty() {
-            return Vec::new();
-        }
-        let (table, epochs) = (quoted(&format!("{prefix}{}", self.name)), quoted(&format!("{prefix}{EPOCH_TABLE}")));
-        let events = [("insert", "NEW"), ("update", "NEW"), ("delete", "OLD")];
-        events
-            .iter()
-            .map(|(event, row)| {
-                // Revisions are written with every save and are in no cached list.
-                let when = if self.name == "posts" { format!(" WHEN {row}.post_type <> 'revision'") } else { String::new() };
-                let name = quoted(&format!("{prefix}svc_{}_{event}", self.name));
-                format!(
-                    "CREATE TRIGGER {name} AFTER {event} ON {table}{when} BEGIN UPDATE {epochs} SET n = n + 1 WHERE family = '{}'; END",
-                    self.epoch
-                )
-            })
-            .collect()
-    }
-}
-
-impl Column {
-    fn definition(&self, dialect: Dialect) -> String {
-        let name = quoted(self.name);
-        if dialect == Dialect::Sqlite {
-            let (kind, collate) = match self.kind {
-                ColumnType::Id | ColumnType::BigInt | ColumnType::Int => ("INTEGER", ""),
-                ColumnType::Key(_) => ("TEXT", " COLLATE NOCASE"),
-                ColumnType::Varchar(_) | ColumnType::Text(_) => ("TEXT", " COLLATE PEOPLE"),
-                ColumnType::DateTime => ("TEXT", ""),
-            };
-            return match self.default {
-                DefaultValue::Auto => format!("{name} INTEGER PRIMARY KEY AUTOINCREMENT"),
-                DefaultValue::Value(d) if kind == "INTEGER" => format!("{name} INTEGER NOT NULL DEFAULT {d}"),
-                DefaultValue::Value(d) => format!("{name} TEXT{collate} NOT NULL DEFAULT '{d}'"),
-                DefaultValue::Required => format!("{name} {kind}{collate} NOT NULL DEFAULT ''"),
-                DefaultValue::Null => format!("{name} {kind}{collate} DEFAULT NULL"),
-            };
-        }
-        let kind = match self.kind {
-            ColumnType::Id => "bigint(20) unsigned".to_owned(),
-            ColumnType::BigInt => "bigint(20)".to_owned(),
-            ColumnType::Int => "int(11)".to_owned(),
-            ColumnType::Key(n) | ColumnType::Varchar(n) => format!("varchar({n})"),
-            ColumnType::Text(t) => t.to_owned(),
-            ColumnType::DateTime => "datetime".to_owned(),
-        };
-        match self.default {
-            DefaultValue::Auto => format!("{name} {kind} NOT NULL AUTO_INCREMENT"),
-            DefaultValue::Value(d) => format!("{name} {kind} NOT NULL DEFAULT '{d}'"),
-            DefaultValue::Required => format!("{name} {kind} NOT NULL"),
-            DefaultValue::Null => format!("{name} {kind} DEFAULT NULL"),
-        }
+        dialect.sql().create_table(self, full_name)
     }
 }
 
@@ -399,7 +304,8 @@ pub(crate) fn quoted(name: &str) -> String {
     format!("`{}`", name.replace('`', "``"))
 }
 
-fn quoted_list(names: &[&str]) -> String {
+/// Quotes names and joins them with commas.
+pub(crate) fn quoted_list(names: &[&str]) -> String {
     names.iter().map(|n| quoted(n)).collect::<Vec<_>>().join(",")
 }
 
@@ -409,23 +315,22 @@ fn quoted_list(names: &[&str]) -> String {
 /// [`crate::options::set`], [`crate::users::insert`] and similar functions.
 pub fn install(tx: &mut Tx) -> Result<()> {
     let prefix = tx.prefix().to_owned();
-    let mut made = !tx.table_exists(&format!("{prefix}{COUNT_TABLE}"))?;
+    let sql = tx.dialect().sql();
+    let mut is_changed = sql.lacks_private_tables(tx)?;
     for table in TABLES {
         let name = format!("{prefix}{}", table.name);
         if tx.table_exists(&name)? {
             continue;
         }
-        made = true;
+        is_changed = true;
         // Another process may be installing the same site.
-        tx.run(&table.create(tx.dialect(), &name).replacen("CREATE TABLE", "CREATE TABLE IF NOT EXISTS", 1))?;
-        if tx.dialect() == Dialect::Sqlite {
-            for statement in table.sqlite_indexes(&name) {
-                tx.run(&statement)?;
-            }
+        tx.run(&sql.create_table(table, &name).replacen("CREATE TABLE", "CREATE TABLE IF NOT EXISTS", 1))?;
+        for statement in sql.create_indexes(table, &name) {
+            tx.run(&statement)?;
         }
     }
-    if made && tx.dialect() == Dialect::Sqlite {
-        count_changes(tx, &prefix)?;
+    if is_changed {
+        sql.create_private_tables(tx, &prefix)?;
     }
     Ok(())
 }
@@ -449,50 +354,4 @@ pub fn claim(tx: &mut Tx, site_url: &str) -> Result<bool> {
 pub fn dump_head(prefix: &str) -> String {
     let tables = TABLES.iter().map(|t| t.create(Dialect::MySql, &format!("{prefix}{}", t.name)) + ";\n");
     tables.collect()
-}
-
-/// Creates SQLite's private table of change counters and its triggers, and increments every counter.
-pub(crate) fn count_changes(tx: &mut Tx, prefix: &str) -> Result<()> {
-    let epochs = quoted(&format!("{prefix}{EPOCH_TABLE}"));
-    tx.run(&format!(
-        "CREATE TABLE IF NOT EXISTS {epochs} (family TEXT PRIMARY KEY, n INTEGER NOT NULL DEFAULT 0) WITHOUT ROWID"
-    ))?;
-    for family in EPOCHS {
-        tx.run(&format!(
-            "INSERT INTO {epochs} (family, n) VALUES ('{family}', 1) ON CONFLICT (family) DO UPDATE SET n = n + 1"
-        ))?;
-    }
-    // The collation version that the indexes use.
-    tx.run(&format!("INSERT OR REPLACE INTO {epochs} (family, n) VALUES ('collation', {})", collation::VERSION))?;
-    for table in TABLES {
-        for statement in table.sqlite_triggers(prefix) {
-            tx.run(&statement.replacen("CREATE TRIGGER", "CREATE TRIGGER IF NOT EXISTS", 1))?;
-        }
-    }
-    count_posts(tx, prefix)
-}
-
-/// Counts the posts per type and status, and creates the triggers that maintain the counts.
-fn count_posts(tx: &mut Tx, prefix: &str) -> Result<()> {
-    let posts = quoted(&format!("{prefix}posts"));
-    let counts = quoted(&format!("{prefix}{COUNT_TABLE}"));
-    tx.run(&format!("DROP TABLE IF EXISTS {counts}"))?;
-    tx.run(&format!(
-        "CREATE TABLE {counts} (post_type TEXT COLLATE NOCASE NOT NULL, post_status TEXT COLLATE NOCASE NOT NULL, \
-         n INTEGER NOT NULL, PRIMARY KEY (post_type, post_status)) WITHOUT ROWID"
-    ))?;
-    tx.run(&format!("INSERT INTO {counts} SELECT post_type, post_status, COUNT(*) FROM {posts} GROUP BY 1, 2"))?;
-    let more = format!(
-        "INSERT INTO {counts} VALUES (NEW.post_type, NEW.post_status, 1) \
-         ON CONFLICT (post_type, post_status) DO UPDATE SET n = n + 1;"
-    );
-    let less =
-        format!("UPDATE {counts} SET n = n - 1 WHERE post_type = OLD.post_type AND post_status = OLD.post_status;");
-    let moved = "WHEN NEW.post_type <> OLD.post_type OR NEW.post_status <> OLD.post_status";
-    let events = [("insert", "", more.clone()), ("delete", "", less.clone()), ("update", moved, less + &more)];
-    for (event, when, what) in events {
-        let name = quoted(&format!("{prefix}svc_count_{event}"));
-        tx.run(&format!("CREATE TRIGGER IF NOT EXISTS {name} AFTER {event} ON {posts} {when} BEGIN {what} END"))?;
-    }
-    Ok(())
 }

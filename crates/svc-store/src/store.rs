@@ -4,22 +4,17 @@ use std::convert::Infallible;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::config::{DatabaseUrl, StoreConfig};
+use tokio::sync::oneshot::error::TryRecvError;
+
+use crate::config::StoreConfig;
 use crate::db::{Db, Tx};
+use crate::engine::{self, Backend, block_in_place, write};
 use crate::error::{Result, StoreError};
-use crate::mysql_pool::MySqlPool;
-use crate::pool::SqlitePool;
-use crate::request_cache;
+use crate::{request_cache, session};
 
 /// The database of a site. Cheap to clone; clones share connections and caches.
 #[derive(Clone)]
-pub struct Store(pub(crate) Arc<Backend>);
-
-/// The engine that a store runs on.
-pub(crate) enum Backend {
-    Sqlite(SqlitePool),
-    MySql(MySqlPool),
-}
+pub struct Store(Arc<dyn Backend>);
 
 impl Store {
     /// Opens a database, or creates an empty one (SQLite). Tables are not created; see [`crate::schema::install`].
@@ -30,14 +25,7 @@ impl Store {
     /// If the configuration is invalid, the database cannot be reached, or the file is corrupt.
     pub fn open(config: &StoreConfig) -> Result<Store> {
         config.check()?;
-        match &config.url {
-            DatabaseUrl::Sqlite(path) => Ok(Store(Arc::new(Backend::Sqlite(SqlitePool::open(path, config, false)?)))),
-            DatabaseUrl::Temporary => {
-                let path = temporary_path();
-                Ok(Store(Arc::new(Backend::Sqlite(SqlitePool::open(&path, config, true)?))))
-            }
-            DatabaseUrl::MySql(url) => Ok(Store(Arc::new(Backend::MySql(MySqlPool::open(url, config)?)))),
-        }
+        Ok(Store(engine::open(config)?))
     }
 
     /// Runs `f` with a snapshot: all its queries see the same state of the database, on one connection.
@@ -70,10 +58,9 @@ impl Store {
         unlimited: bool,
         f: impl FnOnce(&mut Db) -> Result<T, E>,
     ) -> Result<T, E> {
-        block_in_place(|| match &*self.0 {
-            Backend::Sqlite(pool) => pool.read(unlimited, f),
-            Backend::MySql(pool) => pool.read(unlimited, f),
-        })
+        let (mut f, mut outcome) = (Some(f), None);
+        block_in_place(|| self.0.read(unlimited, &mut |db| outcome = f.take().map(|f| f(db))))?;
+        outcome.unwrap_or_else(|| Err(StoreError::Busy.into()))
     }
 
     /// Runs `f` in a transaction, which is committed durably as a whole or not at all.
@@ -99,20 +86,9 @@ impl Store {
         &self,
         f: impl Fn(&mut Tx) -> Result<T, E> + Send + 'static,
     ) -> Result<T, E> {
-        let result = match &*self.0 {
-            Backend::Sqlite(pool) => pool.write(f)?.await.unwrap_or_else(|_| Err(stopped().into())),
-            Backend::MySql(pool) => {
-                pool.refuse_nested()?;
-                let store = self.clone();
-                // Writers wait for their turn without occupying a thread or a connection.
-                let turn = pool.turn().await?;
-                let write = tokio::task::spawn_blocking(move || match &*store.0 {
-                    Backend::MySql(pool) => pool.write(turn, f),
-                    Backend::Sqlite(_) => Err(stopped().into()),
-                });
-                write.await.unwrap_or_else(|_| Err(StoreError::Other("a transaction panicked".to_owned()).into()))
-            }
-        };
+        let (job, receiver) = write::job(f);
+        Arc::clone(&self.0).write(job).await?;
+        let result = receiver.await.unwrap_or_else(|_| Err(stopped().into()));
         request_cache::invalidate(result.is_ok());
         result
     }
@@ -122,12 +98,12 @@ impl Store {
     /// # Errors
     /// See [`Self::write`].
     pub fn write_blocking<T: Send + 'static>(&self, f: impl Fn(&mut Tx) -> Result<T> + Send + 'static) -> Result<T> {
-        let result = match &*self.0 {
-            Backend::Sqlite(pool) => {
-                let receiver = pool.write(f)?;
-                block_in_place(|| receiver.blocking_recv().unwrap_or_else(|_| Err(stopped())))
-            }
-            Backend::MySql(pool) => block_in_place(|| pool.write(pool.turn_blocking()?, f)),
+        let (job, mut receiver) = write::job(f);
+        self.0.write_blocking(job)?;
+        let result = match receiver.try_recv() {
+            Ok(result) => result,
+            Err(TryRecvError::Empty) => block_in_place(|| receiver.blocking_recv().unwrap_or_else(|_| Err(stopped()))),
+            Err(TryRecvError::Closed) => Err(stopped()),
         };
         request_cache::invalidate(result.is_ok());
         result
@@ -135,10 +111,12 @@ impl Store {
 
     /// Runs one long transaction while other writers wait.
     pub(crate) fn exclusively<T, E: From<StoreError>>(&self, f: impl FnOnce(&mut Tx) -> Result<T, E>) -> Result<T, E> {
-        match &*self.0 {
-            Backend::Sqlite(pool) => pool.exclusively(f),
-            Backend::MySql(pool) => pool.exclusively(f),
-        }
+        let (mut f, mut outcome) = (Some(f), None);
+        self.0.exclusively(&mut |tx| {
+            outcome = f.take().map(|f| f(tx));
+            matches!(outcome, Some(Ok(_)))
+        })?;
+        outcome.unwrap_or_else(|| Err(StoreError::Busy.into()))
     }
 
     /// A version number that changes with every commit to the database by any process. Data read after calling this is
@@ -147,20 +125,11 @@ impl Store {
     /// write on MariaDB, and within a read, whose snapshot may be older. Within a request ([`request_cache`]) it is
     /// read once.
     pub fn state(&self) -> Option<i64> {
-        let in_session = match &*self.0 {
-            Backend::Sqlite(pool) => pool.in_session(),
-            Backend::MySql(pool) => pool.in_session(),
-        };
-        if in_session {
-            return request_cache::get::<_, Option<i64>>(&*self.0).and_then(|state| *state);
+        let shared = self.0.shared();
+        if session::is_open(shared) {
+            return request_cache::get::<_, Option<i64>>(&**shared).and_then(|state| *state);
         }
-        let state = request_cache::get_or_load(&*self.0, || {
-            let state = match &*self.0 {
-                Backend::Sqlite(pool) => pool.state().ok(),
-                Backend::MySql(pool) => block_in_place(|| pool.state()),
-            };
-            Ok::<_, Infallible>(Arc::new(state))
-        });
+        let state = request_cache::get_or_load(&**shared, || Ok::<_, Infallible>(Arc::new(self.0.state())));
         state.map_or(None, |state| *state)
     }
 
@@ -169,12 +138,7 @@ impl Store {
     /// # Errors
     /// If the file exists or cannot be written. Other engines are not supported, because they have their own tools.
     pub fn backup(&self, to: &Path) -> Result<()> {
-        match &*self.0 {
-            Backend::Sqlite(pool) => pool.backup(to),
-            Backend::MySql(_) => Err(StoreError::Config(
-                "MySQL databases cannot be backed up here: use the server's own tools, or an export".to_owned(),
-            )),
-        }
+        self.0.backup(to)
     }
 
     /// Checks the whole database for corruption (SQLite; other engines do this themselves).
@@ -182,30 +146,10 @@ impl Store {
     /// # Errors
     /// [`StoreError::Corrupt`] with the first problem found.
     pub fn check(&self) -> Result<()> {
-        match &*self.0 {
-            Backend::Sqlite(pool) => pool.check(),
-            Backend::MySql(_) => Ok(()),
-        }
+        self.0.check()
     }
-}
-
-/// Runs a blocking function. On a worker of tokio's multi-threaded runtime, other tasks are moved to other threads.
-fn block_in_place<T>(f: impl FnOnce() -> T) -> T {
-    let on_worker = tokio::runtime::Handle::try_current()
-        .is_ok_and(|h| h.runtime_flavor() == tokio::runtime::RuntimeFlavor::MultiThread);
-    if on_worker { tokio::task::block_in_place(f) } else { f() }
 }
 
 fn stopped() -> StoreError {
     StoreError::Unavailable("the store is closing".to_owned())
-}
-
-/// A new path in the temporary folder.
-fn temporary_path() -> std::path::PathBuf {
-    use std::sync::atomic::{AtomicU64, Ordering};
-    static NEXT: AtomicU64 = AtomicU64::new(0);
-    let n = NEXT.fetch_add(1, Ordering::Relaxed);
-    let folder = Path::new("/dev/shm");
-    let folder = if folder.is_dir() { folder.to_owned() } else { std::env::temp_dir() };
-    folder.join(format!("svc-store-{}-{n}.db", std::process::id()))
 }

@@ -286,7 +286,7 @@ fn another_collation_order_rebuilds_indexes() {
     store.write_blocking(|tx| tx.run("UPDATE wp_svc_epoch SET n = -1 WHERE family = 'collation'")).unwrap();
     drop(store);
     let store = Store::open(&StoreConfig::new(DatabaseUrl::Sqlite(folder.path().join("site.db")))).unwrap();
-    assert_eq!(store.write_blocking(made_with).unwrap(), crate::collation::VERSION);
+    assert_eq!(store.write_blocking(made_with).unwrap(), crate::engine::sqlite::collation::VERSION);
 }
 
 #[test]

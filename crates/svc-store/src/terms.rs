@@ -5,38 +5,31 @@ use std::collections::{HashMap, HashSet};
 use sea_query::{Cond, Expr, ExprTrait as _, Query, SelectStatement};
 use svc_model::{PostId, Term, TermId, TermTaxonomyId};
 
+use crate::columns::{self, Column, columns};
 use crate::db::{Db, Tx};
-use crate::engine::Row;
 use crate::error::{Result, StoreError};
 use crate::meta::{self, MetaKind};
 use crate::options;
 use crate::posts::in_order;
 use crate::{Family, Order, Page};
 
-const COLUMNS: [(&str, &str); 9] = [
-    ("t", "term_id"),
-    ("tt", "term_taxonomy_id"),
-    ("tt", "taxonomy"),
-    ("t", "name"),
-    ("t", "slug"),
-    ("t", "term_group"),
-    ("tt", "description"),
-    ("tt", "parent"),
-    ("tt", "count"),
-];
+#[rustfmt::skip]
+columns! { Term, (&'static str, &'static str);
+    (("t", "term_id"), id, Id, Never),
+    (("tt", "term_taxonomy_id"), taxonomy_id, Id, Never),
+    (("tt", "taxonomy"), taxonomy, Text, OnInsert),
+    (("t", "name"), name, Text),
+    (("t", "slug"), slug, Text),
+    (("t", "term_group"), group, Int),
+    (("tt", "description"), description, Text),
+    (("tt", "parent"), parent, Id),
+    (("tt", "count"), count, Int, OnInsert),
+}
 
-fn read(row: &Row<'_>) -> Result<Term> {
-    Ok(Term {
-        id: TermId(row.int(0)?),
-        taxonomy_id: TermTaxonomyId(row.int(1)?),
-        taxonomy: row.text(2)?,
-        name: row.text(3)?,
-        slug: row.text(4)?,
-        group: row.int(5)?,
-        description: row.text(6)?,
-        parent: TermId(row.int(7)?),
-        count: row.int(8)?,
-    })
+/// The columns of the table with this alias.
+fn columns_of(alias: &str) -> impl Iterator<Item = &'static Column<Term, (&'static str, &'static str)>> {
+    static ALL: [Column<Term, (&str, &str)>; COLUMNS.len()] = COLUMNS;
+    ALL.iter().filter(move |column| column.name.0 == alias)
 }
 
 /// Terms joined with their taxonomies, without columns.
@@ -54,7 +47,7 @@ fn with_taxonomy(db: &Db) -> SelectStatement {
 
 fn select(db: &Db) -> SelectStatement {
     let mut s = with_taxonomy(db);
-    s.columns(COLUMNS);
+    s.columns(columns::names(&COLUMNS));
     s
 }
 
@@ -136,7 +129,7 @@ pub fn of_objects(db: &mut Db, posts: &[PostId]) -> Result<HashMap<PostId, Vec<T
         s
     };
     db.cached_list("terms.of_objects", &numbers, build, |row| {
-        found.entry(PostId(row.int(9)?)).or_default().push(read(row)?);
+        found.entry(PostId(row.int(COLUMNS.len())?)).or_default().push(read(row)?);
         Ok(())
     })?;
     Ok(found)
@@ -287,38 +280,35 @@ fn conditions(db: &Db, q: &TermQuery, s: &mut SelectStatement) {
 
 /// Inserts a term into a taxonomy, ignoring its ids and count, and returns the stored term.
 pub fn insert(tx: &mut Tx, term: &Term) -> Result<Term> {
+    let (columns, values) = columns::inserted(columns_of("t"), term, tx.charset());
     let mut row = Query::insert();
-    row.into_table(tx.table("terms")).columns(["name", "slug", "term_group"]);
-    row.values([term.name.as_str().into(), term.slug.as_str().into(), term.group.into()])
-        .map_err(|e| StoreError::Other(e.to_string()))?;
+    row.into_table(tx.table("terms")).columns(columns.into_iter().map(|(_, name)| name));
+    row.values(values).map_err(|e| StoreError::Other(e.to_string()))?;
     let id = tx.execute(&row)?.last_id;
+    let term = Term { id: TermId(id), count: 0, ..term.clone() };
+    let (columns, values) = columns::inserted(columns_of("tt"), &term, tx.charset());
     let mut row = Query::insert();
-    row.into_table(tx.table("term_taxonomy")).columns(["term_id", "taxonomy", "description", "parent", "count"]);
-    row.values([
-        id.into(),
-        term.taxonomy.as_str().into(),
-        term.description.as_str().into(),
-        term.parent.0.into(),
-        0.into(),
-    ])
-    .map_err(|e| StoreError::Other(e.to_string()))?;
+    row.into_table(tx.table("term_taxonomy"));
+    row.columns(["term_id"].into_iter().chain(columns.into_iter().map(|(_, name)| name)));
+    row.values([id.into()].into_iter().chain(values)).map_err(|e| StoreError::Other(e.to_string()))?;
     let taxonomy_id = tx.execute(&row)?.last_id;
     if term.parent != TermId::default() {
         delete_cached_tree(tx, &term.taxonomy)?;
     }
-    Ok(Term { id: TermId(id), taxonomy_id: TermTaxonomyId(taxonomy_id), count: 0, ..term.clone() })
+    Ok(Term { taxonomy_id: TermTaxonomyId(taxonomy_id), ..term })
 }
 
 /// Updates all columns of a term except its count, and returns whether the rows exist.
 pub fn update(tx: &mut Tx, term: &Term) -> Result<bool> {
+    let values = |alias| columns::updated(columns_of(alias), term, tx.charset()).into_iter();
     let mut row = Query::update();
-    row.table(tx.table("terms")).value("name", term.name.as_str()).value("slug", term.slug.as_str());
-    row.value("term_group", term.group).and_where(Expr::col("term_id").eq(term.id.0));
+    row.table(tx.table("terms")).values(values("t").map(|((_, name), value)| (name, value)));
+    row.and_where(Expr::col("term_id").eq(term.id.0));
+    let mut taxonomy_row = Query::update();
+    taxonomy_row.table(tx.table("term_taxonomy")).values(values("tt").map(|((_, name), value)| (name, value)));
+    taxonomy_row.and_where(Expr::col("term_taxonomy_id").eq(term.taxonomy_id.0));
     tx.execute(&row)?;
-    let mut row = Query::update();
-    row.table(tx.table("term_taxonomy")).value("description", term.description.as_str());
-    row.value("parent", term.parent.0).and_where(Expr::col("term_taxonomy_id").eq(term.taxonomy_id.0));
-    let changed = tx.execute(&row)?.rows > 0;
+    let changed = tx.execute(&taxonomy_row)?.rows > 0;
     delete_cached_tree(tx, &term.taxonomy)?;
     Ok(changed)
 }

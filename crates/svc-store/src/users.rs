@@ -3,44 +3,30 @@
 use sea_query::{Expr, ExprTrait as _, Query, SelectStatement};
 use svc_model::{PostId, User, UserId};
 
+use crate::columns::{self, columns};
 use crate::db::{Db, Tx};
-use crate::engine::Row;
 use crate::error::{Result, StoreError};
 use crate::meta::{self, MetaKind};
 use crate::posts::in_order;
-use crate::{Family, Order, Page, stamp};
+use crate::{Family, Order, Page};
 
-const COLUMNS: [&str; 10] = [
-    "ID",
-    "user_login",
-    "user_pass",
-    "user_nicename",
-    "user_email",
-    "user_url",
-    "user_registered",
-    "user_activation_key",
-    "user_status",
-    "display_name",
-];
-
-fn read(row: &Row<'_>) -> Result<User> {
-    Ok(User {
-        id: UserId(row.int(0)?),
-        login: row.text(1)?,
-        pass: row.text(2)?,
-        nicename: row.text(3)?,
-        email: row.text(4)?,
-        url: row.text(5)?,
-        registered: row.stamp(6)?,
-        activation_key: row.text(7)?,
-        status: row.int(8)?,
-        display_name: row.text(9)?,
-    })
+#[rustfmt::skip]
+columns! { User, &'static str;
+    ("ID", id, Id, Never),
+    ("user_login", login, Text),
+    ("user_pass", pass, Text),
+    ("user_nicename", nicename, Text),
+    ("user_email", email, Text),
+    ("user_url", url, Text),
+    ("user_registered", registered, Date),
+    ("user_activation_key", activation_key, Text),
+    ("user_status", status, Int),
+    ("display_name", display_name, Text),
 }
 
 fn select(db: &Db) -> SelectStatement {
     let mut s = Query::select();
-    s.columns(COLUMNS).from(db.table("users"));
+    s.columns(columns::names(&COLUMNS)).from(db.table("users"));
     s
 }
 
@@ -263,23 +249,9 @@ fn conditions(db: &Db, q: &UserQuery, s: &mut SelectStatement) -> Result<()> {
     Ok(())
 }
 
-fn values(user: &User) -> [(&'static str, Expr); 9] {
-    [
-        ("user_login", user.login.as_str().into()),
-        ("user_pass", user.pass.as_str().into()),
-        ("user_nicename", user.nicename.as_str().into()),
-        ("user_email", user.email.as_str().into()),
-        ("user_url", user.url.as_str().into()),
-        ("user_registered", stamp::format(user.registered).into()),
-        ("user_activation_key", user.activation_key.as_str().into()),
-        ("user_status", user.status.into()),
-        ("display_name", user.display_name.as_str().into()),
-    ]
-}
-
 /// Inserts a user, ignoring its `id`, and returns the new id. Login, slug and e-mail are not checked.
 pub fn insert(tx: &mut Tx, user: &User) -> Result<UserId> {
-    let (columns, row): (Vec<&str>, Vec<Expr>) = values(user).into_iter().unzip();
+    let (columns, row) = columns::inserted(&COLUMNS, user, tx.charset());
     let mut insert = Query::insert();
     insert.into_table(tx.table("users")).columns(columns);
     insert.values(row).map_err(|e| StoreError::Other(e.to_string()))?;
@@ -289,7 +261,10 @@ pub fn insert(tx: &mut Tx, user: &User) -> Result<UserId> {
 /// Updates all columns of a user and returns whether the row exists.
 pub fn update(tx: &mut Tx, user: &User) -> Result<bool> {
     let mut update = Query::update();
-    update.table(tx.table("users")).values(values(user)).and_where(Expr::col("ID").eq(user.id.0));
+    update
+        .table(tx.table("users"))
+        .values(columns::updated(&COLUMNS, user, tx.charset()))
+        .and_where(Expr::col("ID").eq(user.id.0));
     Ok(tx.execute(&update)?.rows > 0)
 }
 

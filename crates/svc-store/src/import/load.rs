@@ -9,17 +9,13 @@ use sea_query::Value;
 
 use super::lexer::{Lexer, Literal};
 use super::replace::Replacer;
-use super::{ImportError, ImportOptions, ImportReport, Progress, marker};
+use super::{ImportError, ImportOptions, ImportReport, Progress};
 use crate::db::Tx;
-use crate::dialect::Dialect;
 use crate::error::StoreError;
 use crate::schema::{self, ColumnType, TABLES, Table, quoted};
 
 /// Prefix of staging tables.
-const STAGING_PREFIX: &str = "svc_import_";
-
-/// Prefix of replaced tables until they are dropped.
-const REPLACED_PREFIX: &str = "svc_old_";
+pub(crate) const STAGING_PREFIX: &str = "svc_import_";
 
 /// Tables that every site must have.
 const REQUIRED_TABLES: [&str; 9] =
@@ -28,24 +24,29 @@ const REQUIRED_TABLES: [&str; 9] =
 /// Maximum number of tables in a dump.
 const MAX_TABLES: usize = 10_000;
 
-/// Maximum number of rows per statement on servers, and the total size in bytes at which a batch ends early.
-const MAX_BATCH: (usize, usize) = (100, 1 << 20);
-
 /// Number of rows between progress reports.
 const PROGRESS_ROWS: u64 = 1_000;
 
 /// A table of the dump that may belong to a site.
-struct Staged {
-    table: &'static Table,
+pub(crate) struct Staged {
+    pub(crate) table: &'static Table,
     prefix: String,
     /// Name of the staging table.
-    stage: String,
+    pub(crate) stage: String,
     /// Columns of the dump's `CREATE TABLE` statement.
     columns: Vec<String>,
     /// Columns and statement of the last `INSERT`.
     insert: Option<(Vec<String>, String)>,
-    next_id: Option<i64>,
+    /// The next generated id, if the dump contains it.
+    pub(crate) next_id: Option<i64>,
     rows: u64,
+}
+
+impl Staged {
+    /// An empty table that the dump lacks.
+    pub(crate) fn empty(table: &'static Table, prefix: &str, stage: String) -> Self {
+        Staged { table, prefix: prefix.to_owned(), stage, columns: Vec::new(), insert: None, next_id: None, rows: 0 }
+    }
 }
 
 /// Rows to be sent to a server in one statement.
@@ -58,8 +59,9 @@ struct RowBatch {
     bytes: usize,
 }
 
-struct Loader<'a, 'o> {
-    tx: &'a mut Tx,
+/// Loads a dump into staging tables.
+pub(crate) struct Loader<'a, 'o> {
+    pub(crate) tx: &'a mut Tx,
     staged: IndexMap<String, Staged>,
     skipped: IndexMap<String, u64>,
     replacer: Replacer,
@@ -79,10 +81,7 @@ pub(super) fn load(
     if !options.overwrite && tx.table_exists(&format!("{target}posts"))? && has_rows(tx, &target)? {
         return Err(ImportError::NotEmpty);
     }
-    if tx.dialect() == Dialect::MySql {
-        lock_imports(tx)?;
-        drop_staging_tables(tx)?;
-    }
+    tx.dialect().sql().import().begin(tx)?;
     let replacer = Replacer::new(&options.search_replace);
     let mut loader = Loader {
         tx,
@@ -103,29 +102,6 @@ pub(super) fn load(
             Err(e)
         }
     }
-}
-
-/// Takes a lock against other imports into this database until the connection is closed. Their staging tables would
-/// have the same names.
-fn lock_imports(tx: &mut Tx) -> Result<(), StoreError> {
-    let mut got = 0;
-    let sql = "SELECT GET_LOCK(CONCAT('svc_import.', LEFT(SHA1(DATABASE()), 32)), 0)";
-    tx.conn.query(sql, &[], &mut |row| row.int(0).map(|n| got = n))?;
-    if got == 1 {
-        Ok(())
-    } else {
-        Err(StoreError::Config("another import into this database is in progress".to_owned()))
-    }
-}
-
-/// Drops the tables left behind by an interrupted import.
-fn drop_staging_tables(tx: &mut Tx) -> Result<(), StoreError> {
-    let mut names = Vec::new();
-    let sql =
-        "SELECT table_name FROM information_schema.tables WHERE table_schema = DATABASE() AND LEFT(table_name, ?) = ?";
-    let length = i64::try_from(STAGING_PREFIX.len()).unwrap_or_default();
-    tx.conn.query(sql, &[length.into(), STAGING_PREFIX.into()], &mut |row| row.text(0).map(|name| names.push(name)))?;
-    names.iter().try_for_each(|name| tx.run(&format!("DROP TABLE IF EXISTS {}", quoted(name))))
 }
 
 fn has_rows(tx: &mut Tx, prefix: &str) -> Result<bool, StoreError> {
@@ -220,21 +196,17 @@ impl Loader<'_, '_> {
     }
 
     /// Creates a staging table with our columns and those added by plugins.
-    fn stage(&mut self, table: &Table, stage: &str, columns: &[String]) -> Result<(), StoreError> {
-        let dialect = self.tx.dialect();
+    pub(crate) fn stage(&mut self, table: &Table, stage: &str, columns: &[String]) -> Result<(), StoreError> {
+        let sql = self.tx.dialect().sql();
         self.tx.run(&format!("DROP TABLE IF EXISTS {}", quoted(stage)))?;
-        self.tx.run(&table.create(dialect, stage))?;
+        self.tx.run(&sql.create_table(table, stage))?;
         for column in columns {
             if !table.columns.iter().any(|c| c.name.eq_ignore_ascii_case(column)) {
-                let kind = if dialect == Dialect::Sqlite { "TEXT COLLATE PEOPLE" } else { "longtext" };
+                let kind = sql.import().added_column_type();
                 self.tx.run(&format!("ALTER TABLE {} ADD COLUMN {} {kind}", quoted(stage), quoted(column)))?;
             }
         }
-        if dialect == Dialect::MySql {
-            // Creating a table ends the transaction. Without one, each row would wait for the disk.
-            self.tx.run("START TRANSACTION")?;
-        }
-        Ok(())
+        sql.import().after_create(self.tx)
     }
 
     /// phpMyAdmin writes the next id in a separate statement.
@@ -308,7 +280,7 @@ impl Loader<'_, '_> {
             lexer.expect(b')')?;
             self.batch.bytes += values.iter().map(size).sum::<usize>();
             self.batch.rows.push((line, values));
-            let (n_rows, n_bytes) = if self.tx.dialect() == Dialect::Sqlite { (1, 0) } else { MAX_BATCH };
+            let (n_rows, n_bytes) = self.tx.dialect().sql().import().max_batch();
             if self.batch.rows.len() >= n_rows || self.batch.bytes >= n_bytes {
                 self.flush()?;
             }
@@ -323,9 +295,10 @@ impl Loader<'_, '_> {
     /// Writes the batched rows. If the server rejects the batch, rows are written one by one to find the invalid one.
     fn flush(&mut self) -> Result<(), ImportError> {
         let rows = std::mem::take(&mut self.batch.rows);
-        let small = self.batch.bytes < MAX_BATCH.1;
+        let (n_rows, n_bytes) = self.tx.dialect().sql().import().max_batch();
+        let is_small = self.batch.bytes < n_bytes;
         self.batch.bytes = 0;
-        if rows.len() == MAX_BATCH.0 && small {
+        if rows.len() == n_rows && is_small {
             let sql = self.insert_sql(rows.len());
             let (lines, rows): (Vec<u64>, Vec<Vec<Value>>) = rows.into_iter().unzip();
             let n_columns = self.batch.columns.len();
@@ -421,91 +394,15 @@ impl Loader<'_, '_> {
         for staged in &site_tables {
             report.tables.insert(staged.table.name.to_owned(), staged.rows);
         }
-        match self.tx.dialect() {
-            Dialect::Sqlite => {
-                self.install_sqlite(&site_tables, target)?;
-                self.rename_keys(&prefix, target, &format!("{target}options"), &format!("{target}usermeta"))?;
-                marker::remove(self.tx)?;
-            }
-            Dialect::MySql => self.install_mysql(site_tables, &prefix, target)?,
-        }
+        let target_import = self.tx.dialect().sql().import();
+        target_import.install(&mut self, site_tables, &prefix, target)?;
         Ok(report)
-    }
-
-    /// SQLite: everything happens in the one transaction.
-    fn install_sqlite(&mut self, site_tables: &[Staged], target: &str) -> Result<(), StoreError> {
-        for table in TABLES {
-            self.tx.run(&format!("DROP TABLE IF EXISTS {}", quoted(&format!("{target}{}", table.name))))?;
-        }
-        for staged in site_tables {
-            let full = format!("{target}{}", staged.table.name);
-            self.tx.run(&format!("ALTER TABLE {} RENAME TO {}", quoted(&staged.stage), quoted(&full)))?;
-            for statement in staged.table.sqlite_indexes(&full) {
-                self.tx.run(&statement)?;
-            }
-            self.next_id(&full, staged)?;
-        }
-        schema::install(self.tx)?;
-        schema::count_changes(self.tx, target)
-    }
-
-    /// MySQL commits each schema change, but renames many tables atomically. The staging tables are completed and
-    /// committed first; then one statement replaces the old tables and removes the import marker.
-    fn install_mysql(&mut self, mut site_tables: Vec<Staged>, prefix: &str, target: &str) -> Result<(), StoreError> {
-        self.tx.run("COMMIT")?;
-        // Tables that the dumps of old sites lack.
-        for table in TABLES {
-            if !site_tables.iter().any(|staged| staged.table.name == table.name) {
-                let stage = format!("{STAGING_PREFIX}{prefix}{}", table.name);
-                self.stage(table, &stage, &[])?;
-                site_tables.push(Staged {
-                    table,
-                    prefix: prefix.to_owned(),
-                    stage,
-                    columns: Vec::new(),
-                    insert: None,
-                    next_id: None,
-                    rows: 0,
-                });
-            }
-        }
-        let stage_of = |name: &str| site_tables.iter().find(|s| s.table.name == name).map(|s| s.stage.clone());
-        if let (Some(options), Some(usermeta)) = (stage_of("options"), stage_of("usermeta")) {
-            self.tx.run("START TRANSACTION")?;
-            self.rename_keys(prefix, target, &options, &usermeta)?;
-            self.tx.run("COMMIT")?;
-        }
-        let mut names = Vec::new();
-        let mut old = Vec::new();
-        for full in TABLES.iter().map(|table| format!("{target}{}", table.name)).chain([marker::table(target)]) {
-            if self.tx.table_exists(&full)? {
-                let replaced = format!("{REPLACED_PREFIX}{full}");
-                self.tx.run(&format!("DROP TABLE IF EXISTS {}", quoted(&replaced)))?;
-                names.push(format!("{} TO {}", quoted(&full), quoted(&replaced)));
-                old.push(replaced);
-            }
-        }
-        for staged in &site_tables {
-            if let (Some(next), Some(_)) = (staged.next_id, staged.table.auto_column()) {
-                self.tx.run(&format!("ALTER TABLE {} AUTO_INCREMENT = {next}", quoted(&staged.stage)))?;
-            }
-            let full = format!("{target}{}", staged.table.name);
-            names.push(format!("{} TO {}", quoted(&staged.stage), quoted(&full)));
-        }
-        self.tx.run(&format!("RENAME TABLE {}", names.join(", ")))?;
-        for replaced in old {
-            self.tx.run(&format!("DROP TABLE {}", quoted(&replaced)))?;
-        }
-        self.tx.run("START TRANSACTION")
     }
 
     /// Drops the staging tables on engines where a rollback does not.
     fn drop_staged(&mut self) {
-        if self.tx.dialect() == Dialect::MySql {
-            for staged in self.staged.values() {
-                let _ = self.tx.run(&format!("DROP TABLE IF EXISTS {}", quoted(&staged.stage)));
-            }
-        }
+        let stages: Vec<&str> = self.staged.values().map(|staged| staged.stage.as_str()).collect();
+        self.tx.dialect().sql().import().drop_staged(self.tx, &stages);
     }
 
     /// The prefix of the site in the dump. If there are several, the one with the most tables, then the shortest (the
@@ -532,27 +429,14 @@ impl Loader<'_, '_> {
         }
     }
 
-    /// Continues the ids where the dump's database would continue.
-    fn next_id(&mut self, full: &str, staged: &Staged) -> Result<(), StoreError> {
-        let (Some(next), Some(_)) = (staged.next_id, staged.table.auto_column()) else { return Ok(()) };
-        let name: Value = full.into();
-        let mut last = 0;
-        self.tx.conn.query(
-            "SELECT seq FROM sqlite_sequence WHERE name = ?",
-            std::slice::from_ref(&name),
-            &mut |row| {
-                last = row.int(0)?;
-                Ok(())
-            },
-        )?;
-        self.tx.conn.execute("DELETE FROM sqlite_sequence WHERE name = ?", std::slice::from_ref(&name))?;
-        let seq = last.max(next - 1);
-        self.tx.conn.execute("INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)", &[name, seq.into()])?;
-        Ok(())
-    }
-
     /// Renames keys that contain the table prefix: the roles option, and user meta for capabilities and settings.
-    fn rename_keys(&mut self, from: &str, to: &str, options: &str, usermeta: &str) -> Result<(), StoreError> {
+    pub(crate) fn rename_keys(
+        &mut self,
+        from: &str,
+        to: &str,
+        options: &str,
+        usermeta: &str,
+    ) -> Result<(), StoreError> {
         if from == to {
             return Ok(());
         }
@@ -562,10 +446,7 @@ impl Loader<'_, '_> {
         if from.is_empty() {
             return Ok(());
         }
-        let glue = match self.tx.dialect() {
-            Dialect::Sqlite => "? || substr(meta_key, ?)",
-            Dialect::MySql => "CONCAT(?, substr(meta_key, ?))",
-        };
+        let glue = self.tx.dialect().sql().concat("?", "substr(meta_key, ?)");
         let sql = format!("UPDATE {usermeta} SET meta_key = {glue} WHERE substr(meta_key, 1, ?) = ?");
         let len = from.len() as i64;
         self.tx.conn.execute(&sql, &[to.into(), (len + 1).into(), len.into(), from.into()])?;

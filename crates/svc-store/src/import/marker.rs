@@ -11,12 +11,12 @@ use crate::schema::quoted;
 const TABLE: &str = "svc_import";
 
 /// The full name of the table.
-pub(super) fn table(prefix: &str) -> String {
+pub(crate) fn table(prefix: &str) -> String {
     format!("{prefix}{TABLE}")
 }
 
 /// Creates the marker for the dump with this name.
-pub(super) fn set(tx: &mut Tx, source: &str) -> Result<()> {
+pub(crate) fn set(tx: &mut Tx, source: &str) -> Result<()> {
     let table = quoted(&table(tx.prefix()));
     tx.run(&format!("CREATE TABLE IF NOT EXISTS {table} (source TEXT)"))?;
     tx.run(&format!("DELETE FROM {table}"))?;
@@ -24,13 +24,13 @@ pub(super) fn set(tx: &mut Tx, source: &str) -> Result<()> {
 }
 
 /// Removes the marker.
-pub(super) fn remove(tx: &mut Tx) -> Result<()> {
+pub(crate) fn remove(tx: &mut Tx) -> Result<()> {
     let table = quoted(&table(tx.prefix()));
     tx.run(&format!("DROP TABLE IF EXISTS {table}"))
 }
 
 /// The name of the dump being imported, if the marker exists.
-pub(super) fn get(db: &mut Db) -> Result<Option<String>> {
+pub(crate) fn get(db: &mut Db) -> Result<Option<String>> {
     let table = table(db.prefix());
     if !db.table_exists(&table)? {
         return Ok(None);

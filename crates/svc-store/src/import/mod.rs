@@ -6,9 +6,10 @@
 //! bound values.
 
 mod lexer;
-mod load;
-mod marker;
+pub(crate) mod load;
+pub(crate) mod marker;
 mod replace;
+pub(crate) mod target;
 
 use std::io::{BufRead as _, BufReader, Read};
 use std::sync::Arc;

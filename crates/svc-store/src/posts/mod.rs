@@ -12,10 +12,10 @@ mod trash;
 mod write;
 
 use sea_query::{Expr, ExprTrait as _, Func, Query, SelectStatement};
-use svc_model::{Post, PostId, UserId};
+use svc_model::{Post, PostId};
 
+use crate::columns::{self, columns};
 use crate::db::Db;
-use crate::engine::Row;
 use crate::error::Result;
 
 pub use batch::{ancestor_slugs, revision_counts};
@@ -31,58 +31,33 @@ pub use trash::{leave_trash, trash};
 pub(crate) use write::recount_comments;
 pub use write::{SlugScope, UniqueSlug, delete, insert, insert_with_id, set_guid, unique_slug, unique_slugs, update};
 
-/// The columns of [`Post`], in the order that [`read`] expects.
-pub(crate) const COLUMNS: [&str; 20] = [
-    "ID",
-    "post_author",
-    "post_date",
-    "post_date_gmt",
-    "post_content",
-    "post_title",
-    "post_excerpt",
-    "post_status",
-    "comment_status",
-    "ping_status",
-    "post_password",
-    "post_name",
-    "post_modified",
-    "post_modified_gmt",
-    "post_parent",
-    "guid",
-    "menu_order",
-    "post_type",
-    "post_mime_type",
-    "comment_count",
-];
-
-fn read(row: &Row<'_>) -> Result<Post> {
-    Ok(Post {
-        id: PostId(row.int(0)?),
-        author: UserId(row.int(1)?),
-        date: row.stamp(2)?,
-        date_gmt: row.stamp(3)?,
-        content: row.text(4)?,
-        title: row.text(5)?,
-        excerpt: row.text(6)?,
-        status: row.text(7)?,
-        comment_status: row.text(8)?,
-        ping_status: row.text(9)?,
-        password: row.text(10)?,
-        slug: row.text(11)?,
-        modified: row.stamp(12)?,
-        modified_gmt: row.stamp(13)?,
-        parent: PostId(row.int(14)?),
-        guid: row.text(15)?,
-        menu_order: row.int(16)?,
-        post_type: row.text(17)?,
-        mime_type: row.text(18)?,
-        comment_count: row.int(19)?,
-    })
+#[rustfmt::skip]
+columns! { Post, &'static str;
+    ("ID", id, Id, Never),
+    ("post_author", author, UnsignedId),
+    ("post_date", date, Date),
+    ("post_date_gmt", date_gmt, Date),
+    ("post_content", content, EmojiText),
+    ("post_title", title, EmojiText),
+    ("post_excerpt", excerpt, EmojiText),
+    ("post_status", status, Text),
+    ("comment_status", comment_status, Text),
+    ("ping_status", ping_status, Text),
+    ("post_password", password, Text),
+    ("post_name", slug, Text),
+    ("post_modified", modified, Date),
+    ("post_modified_gmt", modified_gmt, Date),
+    ("post_parent", parent, UnsignedId),
+    ("guid", guid, Text),
+    ("menu_order", menu_order, Int32),
+    ("post_type", post_type, Text),
+    ("post_mime_type", mime_type, Text),
+    ("comment_count", comment_count, Int),
 }
 
 fn select(db: &Db) -> SelectStatement {
     let mut s = Query::select();
-    s.columns(COLUMNS).from(db.table("posts"));
+    s.columns(columns::names(&COLUMNS)).from(db.table("posts"));
     s
 }
 

@@ -9,7 +9,7 @@ use sea_query::{Cond, Expr, ExprTrait as _, Query, SelectStatement};
 use svc_model::{PostId, TermId, UserId};
 
 use crate::db::Db;
-use crate::dialect::Dialect;
+use crate::engine::dialect::Dialect;
 use crate::error::Result;
 use crate::posts::plan;
 use crate::posts::search::{SearchColumn, SearchTerms};
@@ -217,14 +217,18 @@ const DEEP_OFFSET: u64 = if cfg!(test) { 3 } else { 1_000 };
 /// [`crate::StoreError::TooMany`] if the query contains more values than a statement can bind.
 pub fn query(db: &mut Db, q: &PostQuery) -> Result<Page<PostId>> {
     let filtered = filtered(db, q)?;
-    let counted = is_plain(q) && db.dialect() == Dialect::Sqlite && db.version(Family::Posts).is_some();
+    let count_table = db.dialect().sql().post_count_table();
+    let count_table = count_table.filter(|_| is_plain(q) && db.version(Family::Posts).is_some());
     let is_deep =
         q.offset >= DEEP_OFFSET && !db.may_be_stale && !q.order_by.iter().any(|(by, _)| *by == PostOrderBy::Rand);
-    if !q.total || !(counted || is_deep) {
+    if !q.total || !(count_table.is_some() || is_deep) {
         let page = ordered(db, q, &filtered, false);
         return crate::query::page(db, &families(q), &filtered, page, (q.limit, q.offset, q.total), PostId);
     }
-    let total = if counted { maintained_count(db, q)? } else { crate::query::total(db, &families(q), &filtered)? };
+    let total = match count_table {
+        Some(table) => maintained_count(db, table, q)?,
+        None => crate::query::total(db, &families(q), &filtered)?,
+    };
     let left = total.saturating_sub(q.offset);
     let backwards = is_deep && left < q.offset;
     let limit = if backwards { Some(q.limit.map_or(left, |limit| Ord::min(limit, left))) } else { q.limit };
@@ -253,9 +257,9 @@ fn is_plain(q: &PostQuery) -> bool {
 }
 
 /// The total of a plain list, from SQLite's maintained counts.
-fn maintained_count(db: &mut Db, q: &PostQuery) -> Result<u64> {
+fn maintained_count(db: &mut Db, table: &str, q: &PostQuery) -> Result<u64> {
     let mut s = Query::select();
-    s.expr(Expr::cust("SUM(n)")).from(db.table(crate::schema::COUNT_TABLE));
+    s.expr(Expr::cust("SUM(n)")).from(db.table(table));
     s.and_where(Expr::col("post_type").is_in(q.post_types.iter().map(String::as_str)));
     s.and_where(Expr::col("post_status").is_in(q.statuses.iter().map(String::as_str)));
     let n = db.first(&s, |row| row.int(0))?;
@@ -472,8 +476,8 @@ fn meta_compare(dialect: Dialect, clause: &MetaClause, mut rows: SelectStatement
     let stored = Expr::col(("m", "meta_value"));
     let cast = |e: Expr| match clause.value_type {
         MetaType::Text => e,
-        MetaType::Integer => dialect.as_integer(e),
-        MetaType::Number => dialect.as_number(e),
+        MetaType::Integer => dialect.sql().as_integer(e),
+        MetaType::Number => dialect.sql().as_number(e),
     };
     let stored = cast(stored);
     let value = || cast(Expr::val(clause.values.first().map_or("", String::as_str)));
@@ -527,7 +531,7 @@ fn order(db: &Db, q: &PostQuery) -> Vec<(Expr, Order)> {
             }
             PostOrderBy::Rand => {
                 tie = None;
-                all.push((db.dialect().random(), Order::Asc));
+                all.push((db.dialect().sql().random(), Order::Asc));
             }
             PostOrderBy::Relevance => {
                 let rank = q.search.as_deref().and_then(|t| SearchTerms::parse(t).rank());
@@ -535,7 +539,7 @@ fn order(db: &Db, q: &PostQuery) -> Vec<(Expr, Order)> {
                 all.push((col("post_date"), way));
             }
             PostOrderBy::Meta(key) => all.push((meta_value(db, key), way)),
-            PostOrderBy::MetaNumber(key) => all.push((db.dialect().as_number(meta_value(db, key)), way)),
+            PostOrderBy::MetaNumber(key) => all.push((db.dialect().sql().as_number(meta_value(db, key)), way)),
         }
     }
     all.extend(tie.map(|way| (col("ID"), way)));

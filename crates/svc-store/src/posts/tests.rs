@@ -203,7 +203,7 @@ fn totals_follow_writes() {
     assert_eq!((by_status["publish"], by_status["draft"]), (50, 4));
     // Writes of another process are noticed as well.
     let other = rusqlite::Connection::open(folder.path().join("site.db")).unwrap();
-    other.create_collation("PEOPLE", crate::collation::compare).unwrap();
+    other.create_collation("PEOPLE", crate::engine::sqlite::collation::compare).unwrap();
     other.execute("UPDATE wp_posts SET post_status = 'draft' WHERE ID = 1001", []).unwrap();
     assert_eq!((total("publish"), total("draft")), (49, 5));
 }
@@ -311,7 +311,7 @@ fn plan(sql_of: impl Fn(&mut crate::Db) -> (String, sea_query::Values)) -> Strin
 
 #[test]
 fn lists_and_lookups_use_indexes() {
-    use crate::dialect::Build as _;
+    use crate::engine::dialect::Build as _;
     let lists = [
         base(),
         PostQuery { statuses: texts(&["publish", "private"]), ..base() },

@@ -1,53 +1,22 @@
 //! Writing posts: rows, unique slugs, and deletion with dependent rows.
 
 use std::collections::{BTreeSet, HashMap};
-use std::sync::atomic::Ordering;
 
 use sea_query::{Expr, ExprTrait as _, Query, SelectStatement};
 use svc_model::{Post, PostId, TermTaxonomyId};
-use svc_text::encode_emoji;
 
+use super::COLUMNS;
 use crate::db::{Db, Tx};
 use crate::error::{Result, StoreError};
 use crate::meta::{self, MetaKind};
 use crate::query::FreeSlug;
-use crate::{comments, stamp, terms};
+use crate::{columns, comments, terms};
 
 /// Maximum length of a slug, in bytes.
 const MAX_SLUG: usize = 200;
 
 /// Names of feeds, which cannot be slugs.
 const FEEDS: [&str; 6] = ["feed", "rdf", "rss", "rss2", "atom", "embed"];
-
-/// The column values of a post. Numbers outside a column's range are clamped, as databases in non-strict mode do.
-/// Columns that cannot store emoji get character references.
-fn values(db: &Db, post: &Post) -> [(&'static str, Expr); 19] {
-    let fit = |text: &str| match db.shared.is_utf8mb3.load(Ordering::Relaxed) {
-        true => Expr::from(encode_emoji(text).into_owned()),
-        false => text.into(),
-    };
-    [
-        ("post_author", Ord::max(post.author.0, 0).into()),
-        ("post_date", stamp::format(post.date).into()),
-        ("post_date_gmt", stamp::format(post.date_gmt).into()),
-        ("post_content", fit(&post.content)),
-        ("post_title", fit(&post.title)),
-        ("post_excerpt", fit(&post.excerpt)),
-        ("post_status", post.status.as_str().into()),
-        ("comment_status", post.comment_status.as_str().into()),
-        ("ping_status", post.ping_status.as_str().into()),
-        ("post_password", post.password.as_str().into()),
-        ("post_name", post.slug.as_str().into()),
-        ("post_modified", stamp::format(post.modified).into()),
-        ("post_modified_gmt", stamp::format(post.modified_gmt).into()),
-        ("post_parent", Ord::max(post.parent.0, 0).into()),
-        ("guid", post.guid.as_str().into()),
-        ("menu_order", Ord::clamp(post.menu_order, i32::MIN.into(), i32::MAX.into()).into()),
-        ("post_type", post.post_type.as_str().into()),
-        ("post_mime_type", post.mime_type.as_str().into()),
-        ("comment_count", post.comment_count.into()),
-    ]
-}
 
 /// Inserts a post, ignoring its `id`, and returns the new id.
 pub fn insert(tx: &mut Tx, post: &Post) -> Result<PostId> {
@@ -63,7 +32,7 @@ pub fn insert_with_id(tx: &mut Tx, post: &Post) -> Result<PostId> {
 }
 
 fn insert_row(tx: &mut Tx, post: &Post, id: Option<PostId>) -> Result<PostId> {
-    let (mut columns, mut row): (Vec<&str>, Vec<Expr>) = values(tx, post).into_iter().unzip();
+    let (mut columns, mut row) = columns::inserted(&COLUMNS, post, tx.charset());
     // Long text columns have no defaults on MySQL.
     for column in ["to_ping", "pinged", "post_content_filtered"] {
         columns.push(column);
@@ -83,7 +52,10 @@ fn insert_row(tx: &mut Tx, post: &Post, id: Option<PostId>) -> Result<PostId> {
 /// Updates all columns of a post and returns whether the row exists.
 pub fn update(tx: &mut Tx, post: &Post) -> Result<bool> {
     let mut update = Query::update();
-    update.table(tx.table("posts")).values(values(tx, post)).and_where(Expr::col("ID").eq(post.id.0));
+    update
+        .table(tx.table("posts"))
+        .values(columns::updated(&COLUMNS, post, tx.charset()))
+        .and_where(Expr::col("ID").eq(post.id.0));
     Ok(tx.execute(&update)?.rows > 0)
 }
 

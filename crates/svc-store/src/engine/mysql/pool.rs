@@ -1,25 +1,26 @@
 //! MySQL-protocol servers: a pool of connections with one transaction per connection.
 //!
 //! Existing databases are not altered: no triggers, columns or private tables. Cache validity depends on the server's
-//! own counters ([`crate::mysql_changes`]); totals may additionally be cached for the configured time
+//! own counters ([`super::changes`]); totals may additionally be cached for the configured time
 //! ([`StoreConfig::staleness`]).
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use super::changes::Changes;
+use super::connection::{MySql, ServerOptions};
+use super::write_turn::{WriterSlot, WriterSlots, pass_gate};
 use crate::cache::SharedCaches;
 use crate::config::StoreConfig;
 use crate::db::{Db, Tx};
-use crate::engine::mysql::{MySql, ServerOptions};
+use crate::engine::write::Job;
+use crate::engine::{Accepted, Backend, ChangeCounters, MAX_WAITING, WAIT_AFTER_WRITE, block_in_place};
 use crate::error::{Result, StoreError};
-use crate::mysql_changes::Changes;
-use crate::pool::{MAX_WAITING, WAIT_AFTER_WRITE};
 use crate::request_cache;
 use crate::schema;
 use crate::session::{self, Session};
-use crate::write_turn::{WriterSlot, WriterSlots, pass_gate};
 
 /// Maximum number of attempts to run a transaction.
 const MAX_ATTEMPTS: u32 = 24;
@@ -88,94 +89,32 @@ impl MySqlPool {
         Ok(pool)
     }
 
-    pub(crate) fn read<T, E: From<StoreError>>(
-        &self,
-        unlimited: bool,
-        f: impl FnOnce(&mut Db) -> Result<T, E>,
-    ) -> Result<T, E> {
-        const BEGIN: &str = "START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY";
-        if let Some(mut db) = session::current(&self.shared) {
-            return f(&mut db);
+    /// Runs a job and responds to its caller.
+    fn run(&self, mut job: Box<dyn Job>, _slot: WriterSlot) {
+        if let Err(e) = self.run_until_committed(&mut *job) {
+            job.fail(e);
         }
-        if unlimited {
-            let mut db = self.connect(None)?;
-            db.conn.execute(BEGIN, &[])?;
-            let _session = Session::open(&db);
-            return f(&mut db);
-        }
-        let begun = Instant::now();
-        let mut lease = self.begin(BEGIN)?;
-        let db = lease.db()?;
-        db.changes = self.changes.clone().map(|changes| (changes, begun));
-        db.may_be_stale = !self.staleness.is_zero();
-        let session = Session::open(db);
-        let result = f(db);
-        drop(session);
-        (db.epochs, db.changes) = (None, None);
-        lease.end("COMMIT");
-        result
-    }
-
-    /// The version of the database, different for each state. Does not wait for a connection, because callers can do
-    /// without.
-    pub(crate) fn state(&self) -> Option<i64> {
-        let begun = Instant::now();
-        let db = self.state.lock().unwrap_or_else(PoisonError::into_inner).idle.pop()?;
-        let mut lease = PooledConnection { pool: self, db: Some(db), fresh: false, begun: false };
-        self.changes.as_ref()?.version(lease.db().ok()?, begun).ok()?
-    }
-
-    /// Returns whether this thread has an open snapshot or transaction.
-    pub(crate) fn in_session(&self) -> bool {
-        session::is_open(&self.shared)
-    }
-
-    /// Fails if this thread has an open snapshot or transaction.
-    pub(crate) fn refuse_nested(&self) -> Result<()> {
-        session::refuse_nested(&self.shared)
-    }
-
-    /// Waits until a writer may use a connection.
-    pub(crate) async fn turn(&self) -> Result<WriterSlot> {
-        self.writer_slots.turn().await
-    }
-
-    /// Like [`Self::turn`], for threads that may block.
-    pub(crate) fn turn_blocking(&self) -> Result<WriterSlot> {
-        session::refuse_nested(&self.shared)?;
-        self.writer_slots.turn_blocking()
+        job.respond();
     }
 
     /// Runs a transaction, again if the server requests it. Transactions of all servers on the database are serialized.
-    pub(crate) fn write<T, E: From<StoreError>>(
-        &self,
-        _turn: WriterSlot,
-        f: impl Fn(&mut Tx) -> Result<T, E>,
-    ) -> Result<T, E> {
-        session::refuse_nested(&self.shared)?;
+    fn run_until_committed(&self, job: &mut dyn Job) -> Result<()> {
         let (begun, mut tries) = (Instant::now(), 0);
         loop {
             tries += 1;
+            job.reset();
             let mut lease = self.begin("START TRANSACTION")?;
-            let Some(db) = lease.db.take() else { return Err(StoreError::Busy.into()) };
+            let Some(db) = lease.db.take() else { return Err(StoreError::Busy) };
             let mut tx = Tx(db);
-            let session = Session::open(&tx);
-            // As on SQLite, a panic affects only its caller and fails the write.
-            let outcome = catch_unwind(AssertUnwindSafe(|| {
-                pass_gate(&mut tx, self.is_cluster)?;
-                f(&mut tx)
-            }));
-            let outcome =
-                outcome.unwrap_or_else(|_| Err(StoreError::Other("a transaction panicked".to_owned()).into()));
-            drop(session);
-            let done = match outcome {
+            let committed = match pass_gate(&mut tx, self.is_cluster) {
                 // If the connection breaks here, the outcome of the commit is unknown and the write is not
                 // acknowledged.
-                Ok(value) => tx.conn.execute("COMMIT", &[]).map(|_| value).map_err(E::from),
+                Ok(()) if job.run(&mut tx) => tx.conn.execute("COMMIT", &[]).map(|_| true),
+                Ok(()) => Ok(false),
                 Err(e) => Err(e),
             };
             let may_retry = tx.conn.take_may_retry();
-            let failed = done.is_err();
+            let failed = !matches!(committed, Ok(true));
             lease.db = Some(tx.0);
             if failed {
                 lease.end("ROLLBACK");
@@ -185,7 +124,7 @@ impl MySqlPool {
             }
             drop(lease);
             if !(failed && may_retry && tries < MAX_ATTEMPTS && begun.elapsed() < 2 * self.wait) {
-                return done;
+                return committed.map(drop);
             }
             std::thread::sleep(self.pause(tries));
         }
@@ -197,31 +136,6 @@ impl MySqlPool {
         let longest = 1_000_u64 << tries.min(MAX_PAUSE_LOG2);
         let chance = u64::from(self.start.elapsed().subsec_nanos()) % longest;
         Duration::from_micros((longest + chance) / 2)
-    }
-
-    pub(crate) fn exclusively<T, E: From<StoreError>>(&self, f: impl FnOnce(&mut Tx) -> Result<T, E>) -> Result<T, E> {
-        session::refuse_nested(&self.shared)?;
-        let mut tx = Tx(self.connect(None)?);
-        tx.run("START TRANSACTION")?;
-        let session = Session::open(&tx);
-        let done = f(&mut tx).and_then(|done| {
-            tx.run("COMMIT")?;
-            Ok(done)
-        });
-        drop(session);
-        if done.is_err() {
-            let _ = tx.run("ROLLBACK");
-        } else {
-            // The server updates its statistics some ten seconds later and plans lists poorly until then. A failure is
-            // harmless.
-            let prefix = tx.prefix().to_owned();
-            for table in schema::TABLES {
-                let name = schema::quoted(&format!("{prefix}{}", table.name));
-                let _ = tx.conn.query(&format!("ANALYZE TABLE {name}"), &[], &mut |_| Ok(()));
-            }
-        }
-        self.record_write();
-        done
     }
 
     fn record_write(&self) {
@@ -275,6 +189,102 @@ impl MySqlPool {
             state = self.freed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
             state.n_waiting -= 1;
         }
+    }
+}
+
+impl Backend for MySqlPool {
+    fn shared(&self) -> &Arc<SharedCaches> {
+        &self.shared
+    }
+
+    fn read(&self, unlimited: bool, f: &mut dyn FnMut(&mut Db)) -> Result<()> {
+        const BEGIN: &str = "START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY";
+        if let Some(mut db) = session::current(&self.shared) {
+            f(&mut db);
+            return Ok(());
+        }
+        if unlimited {
+            let mut db = self.connect(None)?;
+            db.conn.execute(BEGIN, &[])?;
+            let _session = Session::open(&db);
+            f(&mut db);
+            return Ok(());
+        }
+        let begun = Instant::now();
+        let mut lease = self.begin(BEGIN)?;
+        let db = lease.db()?;
+        db.changes = self.changes.clone().map(|changes| (changes as Arc<dyn ChangeCounters>, begun));
+        db.may_be_stale = !self.staleness.is_zero();
+        let session = Session::open(db);
+        f(db);
+        drop(session);
+        (db.epochs, db.changes) = (None, None);
+        lease.end("COMMIT");
+        Ok(())
+    }
+
+    fn write(self: Arc<Self>, job: Box<dyn Job>) -> Accepted {
+        let refused = session::refuse_nested(&self.shared);
+        Box::pin(async move {
+            refused?;
+            // Writers wait for their turn without occupying a thread or a connection.
+            let slot = self.writer_slots.turn().await?;
+            // If the thread is lost, the job is dropped and its caller gets an error.
+            let _ = tokio::task::spawn_blocking(move || self.run(job, slot)).await;
+            Ok(())
+        })
+    }
+
+    fn write_blocking(&self, job: Box<dyn Job>) -> Result<()> {
+        session::refuse_nested(&self.shared)?;
+        block_in_place(|| {
+            let slot = self.writer_slots.turn_blocking()?;
+            self.run(job, slot);
+            Ok(())
+        })
+    }
+
+    fn exclusively(&self, f: &mut dyn FnMut(&mut Tx) -> bool) -> Result<()> {
+        session::refuse_nested(&self.shared)?;
+        let mut tx = Tx(self.connect(None)?);
+        tx.run("START TRANSACTION")?;
+        let session = Session::open(&tx);
+        let commit = f(&mut tx);
+        let done = if commit { tx.run("COMMIT") } else { Ok(()) };
+        drop(session);
+        if !commit || done.is_err() {
+            let _ = tx.run("ROLLBACK");
+        } else {
+            // The server updates its statistics some ten seconds later and plans lists poorly until then. A failure is
+            // harmless.
+            let prefix = tx.prefix().to_owned();
+            for table in schema::TABLES {
+                let name = schema::quoted(&format!("{prefix}{}", table.name));
+                let _ = tx.conn.query(&format!("ANALYZE TABLE {name}"), &[], &mut |_| Ok(()));
+            }
+        }
+        self.record_write();
+        done
+    }
+
+    fn state(&self) -> Option<i64> {
+        block_in_place(|| {
+            let begun = Instant::now();
+            // Do not wait for a connection, because callers can do without.
+            let db = self.state.lock().unwrap_or_else(PoisonError::into_inner).idle.pop()?;
+            let mut lease = PooledConnection { pool: self, db: Some(db), fresh: false, begun: false };
+            self.changes.as_ref()?.version(lease.db().ok()?, begun).ok()?
+        })
+    }
+
+    fn backup(&self, _: &Path) -> Result<()> {
+        Err(StoreError::Config(
+            "MySQL databases cannot be backed up here: use the server's own tools, or an export".to_owned(),
+        ))
+    }
+
+    fn check(&self) -> Result<()> {
+        Ok(())
     }
 }
 

@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use svc_testkit::mariadb::{DISPOSABLE_OPTIONS, MariaDb};
 
+use super::changes::SETTLE_TIME;
+use super::connection::{MySql, ServerOptions};
 use crate::engine::Conn as _;
-use crate::engine::mysql::{MySql, ServerOptions};
 use crate::import::{ImportError, ImportOptions};
-use crate::mysql_changes::SETTLE_TIME;
 use crate::{DatabaseUrl, Family, Store, StoreConfig, StoreError, StoredText, fixture, options, posts};
 
 /// An empty site on a server, and the URL of its database.

@@ -27,6 +27,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::db::Db;
+use crate::engine::ChangeCounters;
 use crate::error::Result;
 use crate::schema::{EPOCHS, TABLES};
 
@@ -119,18 +120,6 @@ impl Changes {
         self.n_writes.fetch_add(1, Ordering::Release);
     }
 
-    /// Change counters for a transaction that began after `begun`.
-    pub(crate) fn epochs(&self, db: &mut Db, begun: Instant) -> Result<Option<Arc<HashMap<String, i64>>>> {
-        let version = self.version(db, begun)?;
-        // Options and users determine permissions, so their maximum age is not configurable.
-        let of = |family: &str| match family {
-            "options" | "users" => version,
-            _ => self.step().or(version),
-        };
-        let counts: HashMap<_, _> = EPOCHS.iter().filter_map(|f| Some(((*f).to_owned(), of(f)?))).collect();
-        Ok((!counts.is_empty()).then(|| Arc::new(counts)))
-    }
-
     /// The current staleness interval combined with the number of writes by this process, if totals may be stale.
     fn step(&self) -> Option<i64> {
         let step = Some(self.staleness.as_millis()).filter(|step| *step > 0)?;
@@ -179,6 +168,19 @@ impl Changes {
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Option<ObservedState>> {
         self.last_seen.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl ChangeCounters for Changes {
+    fn epochs(&self, db: &mut Db, begun: Instant) -> Result<Option<Arc<HashMap<String, i64>>>> {
+        let version = self.version(db, begun)?;
+        // Options and users determine permissions, so their maximum age is not configurable.
+        let of = |family: &str| match family {
+            "options" | "users" => version,
+            _ => self.step().or(version),
+        };
+        let counts: HashMap<_, _> = EPOCHS.iter().filter_map(|f| Some(((*f).to_owned(), of(f)?))).collect();
+        Ok((!counts.is_empty()).then(|| Arc::new(counts)))
     }
 }
 

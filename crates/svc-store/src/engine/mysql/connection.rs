@@ -6,7 +6,7 @@ use ::mysql::prelude::Queryable as _;
 use ::mysql::{Error, Opts, OptsBuilder, Params, SslOpts, Value};
 use sea_query::Value as Bound;
 
-use crate::dialect::Dialect;
+use crate::engine::dialect::Dialect;
 use crate::engine::{Cells, Conn, Done, Row, no_column};
 use crate::error::{Result, StoreError};
 

@@ -5,71 +5,20 @@
 //! success only after the commit. If a failure undoes the whole group (such as a full disk), each transaction is run
 //! again separately.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::thread::JoinHandle;
 
-use tokio::sync::oneshot;
-
+use super::file_guard::FileGuard;
 use crate::db::Tx;
+use crate::engine::write::Job;
 use crate::error::{Result, StoreError};
-use crate::file_guard::FileGuard;
-use crate::session::Session;
 
 /// Maximum number of queued writes.
 const MAX_QUEUED: usize = 1_024;
 
 /// Maximum number of writes per commit.
 const MAX_GROUP: usize = 64;
-
-/// A queued transaction.
-trait Job: Send {
-    /// Runs the transaction and returns whether to commit its changes.
-    fn run(&mut self, tx: &mut Tx) -> bool;
-    /// Records that the transaction cannot be run or committed.
-    fn fail(&mut self, why: StoreError);
-    /// Sends the outcome to the caller.
-    fn respond(self: Box<Self>);
-}
-
-struct QueuedWrite<F, T, E> {
-    f: F,
-    outcome: Option<Result<T, E>>,
-    caller: oneshot::Sender<Result<T, E>>,
-}
-
-impl<F, T, E> Job for QueuedWrite<F, T, E>
-where
-    F: Fn(&mut Tx) -> Result<T, E> + Send,
-    T: Send,
-    E: From<StoreError> + Send,
-{
-    fn run(&mut self, tx: &mut Tx) -> bool {
-        // A panic affects one request only; the writer must continue for the others.
-        let session = Session::open(tx);
-        let outcome = catch_unwind(AssertUnwindSafe(|| (self.f)(tx)));
-        drop(session);
-        let outcome = outcome.unwrap_or_else(|_| Err(StoreError::Other("a transaction panicked".to_owned()).into()));
-        let commit = outcome.is_ok();
-        self.outcome = Some(outcome);
-        commit
-    }
-
-    fn fail(&mut self, why: StoreError) {
-        // The transaction's own error takes precedence over subsequent ones.
-        if !matches!(self.outcome, Some(Err(_))) {
-            self.outcome = Some(Err(why.into()));
-        }
-    }
-
-    fn respond(self: Box<Self>) {
-        if let Some(outcome) = self.outcome {
-            // The caller may be gone.
-            let _ = self.caller.send(outcome);
-        }
-    }
-}
 
 /// The writer's queue and thread.
 pub(crate) struct Writer {
@@ -86,16 +35,15 @@ impl Writer {
         Writer { queue: Mutex::new(thread.is_ok().then_some(queue)), thread: Mutex::new(thread.ok()) }
     }
 
-    pub(crate) fn send<T: Send + 'static, E: From<StoreError> + Send + 'static>(
-        &self,
-        f: impl Fn(&mut Tx) -> Result<T, E> + Send + 'static,
-    ) -> Result<oneshot::Receiver<Result<T, E>>> {
-        let (caller, receiver) = oneshot::channel();
-        let job = Box::new(QueuedWrite { f, outcome: None, caller });
+    /// Queues a job.
+    ///
+    /// # Errors
+    /// [`StoreError::Busy`] if the queue is full.
+    pub(crate) fn send(&self, job: Box<dyn Job>) -> Result<()> {
         let queue = self.queue.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let closing = || StoreError::Unavailable("the store is closing".to_owned());
         match queue.as_ref().ok_or_else(closing)?.try_send(job) {
-            Ok(()) => Ok(receiver),
+            Ok(()) => Ok(()),
             Err(TrySendError::Full(_)) => Err(StoreError::Busy),
             Err(TrySendError::Disconnected(_)) => Err(closing()),
         }

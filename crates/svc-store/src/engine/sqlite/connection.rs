@@ -11,8 +11,8 @@ use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, ErrorCode, OpenFlags, ToSql};
 use sea_query::Value;
 
-use crate::collation::{self, LikePattern};
-use crate::dialect::Dialect;
+use super::collation::{self, LikePattern};
+use crate::engine::dialect::Dialect;
 use crate::engine::{Cells, Conn, Done, Row, no_column};
 use crate::error::{Result, StoreError};
 

@@ -4,23 +4,24 @@ use std::collections::HashMap;
 use std::fs::{File, OpenOptions};
 use std::io::{Read as _, Seek as _, Write as _};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use tokio::sync::oneshot;
-
+use super::collation;
+use super::connection::{self, Deadline, Mode, Sqlite};
+use super::file_guard::FileGuard;
+use super::schema::EPOCH_TABLE;
+use super::writer::Writer;
 use crate::cache::SharedCaches;
-use crate::collation;
 use crate::config::StoreConfig;
 use crate::db::{Db, Tx};
-use crate::engine::sqlite::{self, Deadline, Mode, Sqlite};
-use crate::engine::{Conn as _, Row};
+use crate::engine::write::Job;
+use crate::engine::{Accepted, Backend, Conn as _, MAX_WAITING, Row, WAIT_AFTER_WRITE};
 use crate::error::{Result, StoreError};
-use crate::file_guard::FileGuard;
 use crate::request_cache;
 use crate::schema;
 use crate::session::{self, Session};
-use crate::writer::Writer;
 
 /// A read connection and its state.
 struct PooledReader {
@@ -29,13 +30,6 @@ struct PooledReader {
     deadline: Deadline,
     data_version: Option<i64>,
 }
-
-/// Maximum number of threads that wait for a connection; further reads fail with `Busy` immediately. A waiting thread
-/// is not available to the async runtime, which has at most 512 replacement threads.
-pub(crate) const MAX_WAITING: usize = 256;
-
-/// How long a request that has committed a write waits for a connection, because it must not respond with "try again".
-pub(crate) const WAIT_AFTER_WRITE: Duration = Duration::from_secs(30);
 
 /// Idle readers, and the number of threads that wait for one.
 #[derive(Default)]
@@ -75,7 +69,7 @@ impl SqlitePool {
             writer.check()?;
         }
         // Read the schema now, so that an invalid file is reported at startup rather than by the first request.
-        writer.raw.query_row("SELECT COUNT(*) FROM sqlite_master", [], |_| Ok(())).map_err(sqlite::error)?;
+        writer.raw.query_row("SELECT COUNT(*) FROM sqlite_master", [], |_| Ok(())).map_err(connection::error)?;
         let mut writer = Tx(Db::new(Box::new(writer), prefix.clone(), shared.clone()));
         rebuild_text_indexes(&mut writer)?;
         let processors = std::thread::available_parallelism().map_or(2, usize::from);
@@ -103,41 +97,6 @@ impl SqlitePool {
         })
     }
 
-    /// A number that changes with every commit by any process.
-    pub(crate) fn state(&self) -> Result<i64> {
-        // Data versions are only comparable on the same connection.
-        match &mut *self.change_watch.lock().unwrap_or_else(PoisonError::into_inner) {
-            Some(change_watch) => data_version(|sql, each| change_watch.query(sql, &[], each)),
-            None => Err(StoreError::Unavailable("the store is closing".to_owned())),
-        }
-    }
-
-    /// Returns whether this thread has an open snapshot or transaction.
-    pub(crate) fn in_session(&self) -> bool {
-        session::is_open(&self.shared)
-    }
-
-    /// Takes a reader, opens a snapshot, runs `f` and returns the reader.
-    pub(crate) fn read<T, E: From<StoreError>>(
-        &self,
-        unlimited: bool,
-        f: impl FnOnce(&mut Db) -> Result<T, E>,
-    ) -> Result<T, E> {
-        if let Some(mut db) = session::current(&self.shared) {
-            return f(&mut db);
-        }
-        let mut lease = ReaderLease { pool: self, reader: Some(self.take()?) };
-        let Some(reader) = &mut lease.reader else { return Err(StoreError::Busy.into()) };
-        reader.deadline.set(self.read_limit.filter(|_| !unlimited));
-        reader.begin()?;
-        let session = Session::open(&reader.db);
-        let result = f(&mut reader.db);
-        drop(session);
-        reader.deadline.set(None);
-        reader.end();
-        result
-    }
-
     fn take(&self) -> Result<PooledReader> {
         let has_written = request_cache::has_written();
         let until = Instant::now() + if has_written { WAIT_AFTER_WRITE.max(self.wait) } else { self.wait };
@@ -157,15 +116,69 @@ impl SqlitePool {
     }
 
     /// Sends a transaction to the writer.
-    pub(crate) fn write<T: Send + 'static, E: From<StoreError> + Send + 'static>(
-        &self,
-        f: impl Fn(&mut Tx) -> Result<T, E> + Send + 'static,
-    ) -> Result<oneshot::Receiver<Result<T, E>>> {
+    fn send(&self, job: Box<dyn Job>) -> Result<()> {
         session::refuse_nested(&self.shared)?;
-        self.writer.send(f)
+        self.writer.send(job)
+    }
+}
+
+impl Backend for SqlitePool {
+    fn shared(&self) -> &Arc<SharedCaches> {
+        &self.shared
     }
 
-    pub(crate) fn backup(&self, to: &Path) -> Result<()> {
+    fn read(&self, unlimited: bool, f: &mut dyn FnMut(&mut Db)) -> Result<()> {
+        if let Some(mut db) = session::current(&self.shared) {
+            f(&mut db);
+            return Ok(());
+        }
+        let mut lease = ReaderLease { pool: self, reader: Some(self.take()?) };
+        let Some(reader) = &mut lease.reader else { return Err(StoreError::Busy) };
+        reader.deadline.set(self.read_limit.filter(|_| !unlimited));
+        reader.begin()?;
+        let session = Session::open(&reader.db);
+        f(&mut reader.db);
+        drop(session);
+        reader.deadline.set(None);
+        reader.end();
+        Ok(())
+    }
+
+    fn write(self: Arc<Self>, job: Box<dyn Job>) -> Accepted {
+        Box::pin(std::future::ready(self.send(job)))
+    }
+
+    fn write_blocking(&self, job: Box<dyn Job>) -> Result<()> {
+        self.send(job)
+    }
+
+    fn exclusively(&self, f: &mut dyn FnMut(&mut Tx) -> bool) -> Result<()> {
+        session::refuse_nested(&self.shared)?;
+        let conn = Sqlite::open(&self.path, Mode::Write { durable: self.durable }, self.wait)?;
+        conn.raw.pragma_update(None, "cache_size", -128_000).map_err(connection::error)?;
+        let mut tx = Tx(Db::new(Box::new(conn), self.prefix.clone(), self.shared.clone()));
+        tx.run("BEGIN IMMEDIATE")?;
+        let _session = Session::open(&tx);
+        let commit = f(&mut tx);
+        let done = if commit { tx.run("COMMIT") } else { Ok(()) };
+        if !commit || done.is_err() {
+            let _ = tx.run("ROLLBACK");
+        } else if tx.conn.query("PRAGMA analysis_limit = 1000", &[], &mut |_| Ok(())).is_ok() {
+            // Update the planner's statistics and truncate the log. A failure only affects speed.
+            let _ = tx.run("ANALYZE");
+            let _ = tx.conn.query("PRAGMA wal_checkpoint(TRUNCATE)", &[], &mut |_| Ok(()));
+        }
+        done
+    }
+
+    fn state(&self) -> Option<i64> {
+        // Data versions are only comparable on the same connection.
+        let mut change_watch = self.change_watch.lock().unwrap_or_else(PoisonError::into_inner);
+        let change_watch = change_watch.as_mut()?;
+        data_version(|sql, each| change_watch.query(sql, &[], each)).ok()
+    }
+
+    fn backup(&self, to: &Path) -> Result<()> {
         if to.exists() {
             return Err(StoreError::Config(format!("{} exists already", to.display())));
         }
@@ -173,9 +186,9 @@ impl SqlitePool {
         let unfinished = to.with_extension("unfinished");
         let from = Sqlite::open(&self.path, Mode::Read, self.wait)?;
         // `VACUUM INTO` needs this setting. The connection still cannot write to the database: it was opened read-only.
-        from.raw.pragma_update(None, "query_only", false).map_err(sqlite::error)?;
+        from.raw.pragma_update(None, "query_only", false).map_err(connection::error)?;
         create_private(&unfinished);
-        let copied = from.raw.execute("VACUUM INTO ?1", [unfinished.to_string_lossy()]).map_err(sqlite::error);
+        let copied = from.raw.execute("VACUUM INTO ?1", [unfinished.to_string_lossy()]).map_err(connection::error);
         let done = copied.and_then(|_| {
             File::open(&unfinished)
                 .and_then(|f| f.sync_all())
@@ -188,31 +201,18 @@ impl SqlitePool {
         done
     }
 
-    pub(crate) fn check(&self) -> Result<()> {
+    fn check(&self) -> Result<()> {
         Sqlite::open(&self.path, Mode::Read, self.wait)?.check()
     }
+}
 
-    /// Runs one long transaction on a separate connection. Other writers wait.
-    pub(crate) fn exclusively<T, E: From<StoreError>>(&self, f: impl FnOnce(&mut Tx) -> Result<T, E>) -> Result<T, E> {
-        session::refuse_nested(&self.shared)?;
-        let conn = Sqlite::open(&self.path, Mode::Write { durable: self.durable }, self.wait)?;
-        conn.raw.pragma_update(None, "cache_size", -128_000).map_err(sqlite::error)?;
-        let mut tx = Tx(Db::new(Box::new(conn), self.prefix.clone(), self.shared.clone()));
-        tx.run("BEGIN IMMEDIATE")?;
-        let _session = Session::open(&tx);
-        let done = f(&mut tx).and_then(|done| {
-            tx.run("COMMIT")?;
-            Ok(done)
-        });
-        if done.is_err() {
-            let _ = tx.run("ROLLBACK");
-        } else if tx.conn.query("PRAGMA analysis_limit = 1000", &[], &mut |_| Ok(())).is_ok() {
-            // Update the planner's statistics and truncate the log. A failure only affects speed.
-            let _ = tx.run("ANALYZE");
-            let _ = tx.conn.query("PRAGMA wal_checkpoint(TRUNCATE)", &[], &mut |_| Ok(()));
-        }
-        done
-    }
+/// A new path in the temporary folder.
+pub(crate) fn temporary_path() -> PathBuf {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    let n = NEXT.fetch_add(1, Ordering::Relaxed);
+    let folder = Path::new("/dev/shm");
+    let folder = if folder.is_dir() { folder.to_owned() } else { std::env::temp_dir() };
+    folder.join(format!("svc-store-{}-{n}.db", std::process::id()))
 }
 
 /// Creates a missing database file with access for its owner only, because it contains password hashes. The files that
@@ -227,7 +227,7 @@ fn create_private(path: &Path) {
 
 /// Rebuilds text indexes if the database was used by a version of this crate with another collation order.
 fn rebuild_text_indexes(tx: &mut Tx) -> Result<()> {
-    let name = format!("{}{}", tx.prefix(), schema::EPOCH_TABLE);
+    let name = format!("{}{}", tx.prefix(), EPOCH_TABLE);
     if !tx.table_exists(&name)? {
         return Ok(());
     }
@@ -316,7 +316,7 @@ fn data_version(query: impl FnOnce(&str, &mut dyn FnMut(&Row<'_>) -> Result<()>)
 
 /// The change counters; `None` in a database without them.
 fn epochs(db: &mut Db) -> Option<Arc<HashMap<String, i64>>> {
-    let table = schema::quoted(&format!("{}{}", db.prefix(), schema::EPOCH_TABLE));
+    let table = schema::quoted(&format!("{}{}", db.prefix(), EPOCH_TABLE));
     let mut counts = HashMap::new();
     let read = db.conn.query(&format!("SELECT family, n FROM {table}"), &[], &mut |row| {
         counts.insert(row.text(0)?, row.int(1)?);
