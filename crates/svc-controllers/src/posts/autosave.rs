@@ -49,7 +49,8 @@ impl Posts {
             RestController::MenuItems => Typed::nothing(draft.meta),
             _ if is_discarded => Typed::default(),
             _ => {
-                let stored = |text: String| content_to_store(&self.site, &settings, &self.post_type.name, &text).content;
+                let stored =
+                    |text: String| content_to_store(&self.site, &settings, &self.post_type.name, &text).content;
                 let content = if is_edited(&self.post_type.name) { draft.content.map(stored) } else { draft.content };
                 Typed { title: draft.title, content, excerpt: draft.excerpt, meta: draft.meta }
             }

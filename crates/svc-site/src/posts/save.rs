@@ -15,7 +15,7 @@ use svc_store::{
 
 use crate::{
     Access, Settings, Site, SiteResult,
-    block_types::{is_edited, kept, remember},
+    block_types::{content_to_store, is_edited, remember},
     errors::posts as errors,
     media::attached::ALT,
     menus::on_publish::add_published_page,
@@ -61,7 +61,7 @@ impl Job {
             ["unfiltered_html", &post_type.caps.publish_posts].map(|cap| access.can(&caller, cap));
         let mut ignored_hooks = Vec::new();
         if let Some(content) = draft.content.as_mut().filter(|_| existing.is_some() && is_edited(&post_type.name)) {
-            let stored = kept(site, &settings, &post_type.name, content);
+            let stored = content_to_store(site, &settings, &post_type.name, content);
             (*content, ignored_hooks) = (stored.content, stored.names);
         }
         Job {
