@@ -5,7 +5,7 @@ use svc_schema::Error;
 
 pub(crate) use svc_site::errors::posts::*;
 
-refusals! {
+authorization_errors! {
     /// The caller may not read the object.
     forbidden = "rest_forbidden" "You are not allowed to see this.";
 

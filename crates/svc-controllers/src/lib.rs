@@ -2,7 +2,7 @@
 
 /// Authorization errors: 401 for an anonymous caller, 403 for one who is authenticated (specification,
 /// "Authorization failure status"). One function per row: name, code, message.
-macro_rules! refusals {
+macro_rules! authorization_errors {
     ($($(#[$meta:meta])* $name:ident = $code:literal $message:literal;)*) => {
         $($(#[$meta])* pub(crate) fn $name(req: &Request) -> Error {
             svc_routing::forbidden(req, $code, $message)

@@ -1,9 +1,9 @@
 //! Data of a request beyond its parameters: caller, session, application password and client address.
 
 use svc_auth::Caller;
-use svc_render::{blocks::site_blocks::BlockViewer, feeds::Missing};
+use svc_render::{blocks::site_blocks::BlockViewer, feeds::MissingFeeds};
 use svc_routing::{Method, Request};
-use svc_site::{OpenedPosts, Settings};
+use svc_site::{Settings, UnlockedPosts};
 
 use crate::rest_site::RestSite;
 
@@ -43,9 +43,9 @@ pub(crate) fn block_viewer(site: &RestSite, settings: &Settings, req: &Request) 
     let caller = caller(req);
     BlockViewer {
         address: if query.is_empty() { route } else { format!("{route}{separator}{query}") },
-        missing: Missing::default(),
+        missing: MissingFeeds::default(),
         logout_nonce: if caller.is_logged_in() { nonce(site, req, LOG_OUT) } else { String::new() },
-        opened: OpenedPosts::default(),
+        opened: UnlockedPosts::default(),
         caller,
     }
 }

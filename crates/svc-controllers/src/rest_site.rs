@@ -8,7 +8,7 @@ use std::{
 
 use svc_auth::Keys;
 use svc_brand::Brand;
-use svc_render::{SiteRenderer, icons::Icons, widgets::kind::WidgetKinds};
+use svc_render::{SiteRenderer, icons::Icons, widgets::kind::WidgetTypes};
 use svc_site::{Clock, Site};
 use svc_store::Store;
 
@@ -46,7 +46,7 @@ pub struct SiteSetup {
     /// The icons that blocks render and editors offer.
     pub icons: Icons,
     /// The widget types.
-    pub widgets: WidgetKinds,
+    pub widgets: WidgetTypes,
     /// The abilities that clients can run.
     pub abilities: Abilities,
     /// The font collections.
@@ -61,7 +61,7 @@ impl SiteSetup {
         SiteSetup {
             site: Site::new(store, brand, content_dir),
             icons: Icons::default(),
-            widgets: WidgetKinds::default(),
+            widgets: WidgetTypes::default(),
             abilities: Abilities::default(),
             font_collections: fonts::core_collections(),
             registered_settings: site_settings::core(),

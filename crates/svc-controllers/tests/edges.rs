@@ -12,8 +12,8 @@ const POSTS: &str = "/svc/v2/posts";
 
 /// Sends a request as a subscriber with an additional capability.
 async fn send_with(h: &Harness, capability: &str, req: Request) -> TestResponse {
-    let granted = Roles::default().caps_of(&json!({"subscriber": true, capability: true}));
-    h.send(NOBODY, req.with_caller(Caller::new(UserId(6), granted))).await
+    let authorized = Roles::default().caps_of(&json!({"subscriber": true, capability: true}));
+    h.send(NOBODY, req.with_caller(Caller::new(UserId(6), authorized))).await
 }
 
 /// The methods in an `Allow` header; empty if there is none.

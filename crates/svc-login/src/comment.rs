@@ -9,7 +9,7 @@ use axum::{
 use http::{Method, StatusCode, header};
 use svc_auth::{Scheme, cookie::site_hash};
 use svc_site::{
-    OpenedPosts, Settings, Visitor,
+    Settings, UnlockedPosts, Visitor,
     comments::form::{Refusal, Sender, Submission, Submitted, submit},
 };
 
@@ -53,7 +53,7 @@ impl LoginPages {
         let session = self.session(parts, Scheme::LoggedIn)?;
         let hash = site_hash(settings.option("siteurl"));
         let opener = site.brand.post_password_cookie() + &hash;
-        let opened = cookie_value(&parts.headers, &opener).map(|value| OpenedPosts::by_cookie(&value));
+        let opened = cookie_value(&parts.headers, &opener).map(|value| UnlockedPosts::from_cookie(&value));
         let is_guest = session.is_none();
         let visitor = Visitor {
             caller: session.map(|session| session.caller).unwrap_or_default(),

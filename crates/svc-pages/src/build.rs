@@ -9,7 +9,7 @@ use svc_discovery::Queried;
 use svc_login::language;
 use svc_model::{Post, PostId, Stamp, Term, User, UserId};
 use svc_render::{
-    feeds::Missing,
+    feeds::MissingFeeds,
     page_template::{self, ListContext, TemplateContext},
 };
 use svc_site::{
@@ -56,7 +56,7 @@ pub(crate) struct PageBuilder<'a> {
     /// Cached style sheet of the theme.
     pub(crate) sheet: &'a Sheet,
     /// Feeds of other sites that are not cached yet.
-    pub(crate) missing: Missing,
+    pub(crate) missing: MissingFeeds,
     /// The viewer of the page.
     pub(crate) visitor: Visitor,
 }
@@ -170,7 +170,7 @@ impl PageBuilder<'_> {
         if !post.is_protected() {
             page.description = shortened(&plain(&self.texts.excerpt(&post)));
         }
-        let chosen = page_template::chosen_template(self.db, post.id)?;
+        let chosen = page_template::custom_template(self.db, post.id)?;
         let slugs =
             if is_front { hierarchy::front_page } else { hierarchy::post }(&post, chosen.as_deref(), self.settings);
         let class = if is_front { "home page" } else { "singular" };

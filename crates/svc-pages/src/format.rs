@@ -41,14 +41,14 @@ impl Texts for SiteTexts {
 
     fn content(&self, post: &Post) -> String {
         self.rendered(&post.content, |site, settings| {
-            blocks::on_page(site, settings, post, "", None)
+            blocks::render_public(site, settings, post, "", None)
                 .unwrap_or_else(|_| svc_text::esc_html(&plain(&post.content)))
         })
     }
 
     fn excerpt(&self, post: &Post) -> String {
         self.rendered(&post.content, |site, settings| {
-            blocks::on_page(site, settings, post, "", Some(EXCERPT_WORDS))
+            blocks::render_public(site, settings, post, "", Some(EXCERPT_WORDS))
                 .unwrap_or_else(|_| svc_text::esc_html(&plain(&post.content)))
         })
     }

@@ -3,7 +3,7 @@
 use http::{HeaderMap, header};
 use svc_auth::{Caller, Scheme, cookie::site_hash, nonce::NonceSubject};
 use svc_login::{ANONYMOUS, Identities, cookie_value, token_of};
-use svc_site::{OpenedPosts, SiteResult, Visitor};
+use svc_site::{SiteResult, UnlockedPosts, Visitor};
 use svc_store::Db;
 
 /// Nonce action of the log-out link.
@@ -26,7 +26,7 @@ impl Viewer {
         let config = identities.login_settings(db)?;
         let cookie_name = identities.site.brand.post_password_cookie() + &site_hash(config.settings.option("siteurl"));
         if let Some(value) = cookie_value(headers, &cookie_name) {
-            viewer.visitor.opened = OpenedPosts::by_cookie(&value);
+            viewer.visitor.opened = UnlockedPosts::from_cookie(&value);
         }
         let Some(value) = cookie_value(headers, &config.cookies.logged_in) else { return Ok(viewer) };
         let (_, subject) = identities.by_cookie_value(db, &value, Scheme::LoggedIn, false)?;

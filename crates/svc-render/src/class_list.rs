@@ -5,7 +5,7 @@ use svc_model::{Post, PostType, Term};
 use crate::SiteRenderer;
 
 /// The post's format, stored as a term with the slug `post-format-NAME`; `standard` if there is none.
-pub fn format_of(terms: &[Term]) -> &str {
+pub fn post_format(terms: &[Term]) -> &str {
     let slug = terms.iter().find(|t| t.taxonomy == "post_format").map_or("", |t| t.slug.as_str());
     let format = slug.strip_prefix("post-format-").unwrap_or_default();
     if svc_site::posts::formats::FORMATS.contains(&format) { format } else { "standard" }
@@ -28,7 +28,7 @@ pub fn class_list(
         format!("status-{}", post.status),
     ];
     if post_type.supports("post-formats") {
-        classes.push(format!("format-{}", format_of(terms)));
+        classes.push(format!("format-{}", post_format(terms)));
     }
     if post.is_protected() {
         classes.push("post-password-required".to_owned());

@@ -1,7 +1,7 @@
 //! Fetches, parses and caches external feeds for the RSS block.
 //!
 //! Blocks are rendered within a snapshot of the store, where waiting for the network is not allowed. A feed that is not
-//! cached is recorded in [`Missing`]; the caller fetches the missing feeds after the snapshot has ended and renders again.
+//! cached is recorded in [`MissingFeeds`]; the caller fetches the missing feeds after the snapshot has ended and renders again.
 //!
 //! Concurrent responses share one fetch per feed. A page may show one of the site's own feeds, whose rendering may need the
 //! same page: requests of the server to itself carry [`FETCH_HEADER`], and their responses fetch nothing.
@@ -64,9 +64,9 @@ type FeedItems = Option<Arc<Vec<Item>>>;
 
 /// URLs of uncached feeds, collected while a response is rendered. Cheap to clone.
 #[derive(Clone, Debug, Default)]
-pub struct Missing(Arc<Mutex<BTreeSet<String>>>);
+pub struct MissingFeeds(Arc<Mutex<BTreeSet<String>>>);
 
-impl Missing {
+impl MissingFeeds {
     /// Records the URL of a feed. Ignored if it is too long, or if too many are recorded.
     pub fn record(&self, url: &str) {
         let mut urls = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -148,8 +148,11 @@ pub async fn within_own_fetch<F: Future>(request: F) -> F::Output {
 ///
 /// # Errors
 /// Errors of `render`.
-pub async fn with_feeds<T, E>(site: &Arc<SiteRenderer>, render: impl Fn(&Missing) -> Result<T, E>) -> Result<T, E> {
-    let missing = Missing::default();
+pub async fn with_feeds<T, E>(
+    site: &Arc<SiteRenderer>,
+    render: impl Fn(&MissingFeeds) -> Result<T, E>,
+) -> Result<T, E> {
+    let missing = MissingFeeds::default();
     let mut rendered = render(&missing)?;
     for _ in 0..MAX_RERENDERS {
         let urls = missing.take();
@@ -166,8 +169,11 @@ pub async fn with_feeds<T, E>(site: &Arc<SiteRenderer>, render: impl Fn(&Missing
 ///
 /// # Errors
 /// Errors of `render`.
-pub fn with_known_feeds<T, E>(site: &Arc<SiteRenderer>, render: impl Fn(&Missing) -> Result<T, E>) -> Result<T, E> {
-    let missing = Missing::default();
+pub fn with_cached_feeds<T, E>(
+    site: &Arc<SiteRenderer>,
+    render: impl Fn(&MissingFeeds) -> Result<T, E>,
+) -> Result<T, E> {
+    let missing = MissingFeeds::default();
     let rendered = render(&missing)?;
     let urls = missing.take();
     if !urls.is_empty() && OWN_FETCH.try_with(|()| ()).is_err() {

@@ -14,7 +14,7 @@ use svc_store::{
 use crate::{
     SiteRenderer,
     blocks::{site_blocks::BlockViewer, with_page},
-    feeds::Missing,
+    feeds::MissingFeeds,
 };
 
 /// One page of the list of posts at a URL.
@@ -49,7 +49,7 @@ pub struct TemplateContext {
     /// The list that the page shows.
     pub list: Option<ListContext>,
     /// Collects feeds that are not cached yet.
-    pub missing: Missing,
+    pub missing: MissingFeeds,
     /// The visitor who views the page.
     pub visitor: Visitor,
 }
@@ -70,7 +70,7 @@ pub struct RenderedPage {
 ///
 /// # Errors
 /// Errors of the store.
-pub fn chosen_template(db: &mut Db, post: PostId) -> SiteResult<Option<String>> {
+pub fn custom_template(db: &mut Db, post: PostId) -> SiteResult<Option<String>> {
     Ok(meta::get(db, MetaKind::Post, post.0, "_wp_page_template")?.map(|name| name.text().to_owned()))
 }
 

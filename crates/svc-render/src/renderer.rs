@@ -4,7 +4,7 @@ use std::{ops::Deref, sync::Arc};
 
 use svc_site::Site;
 
-use crate::{feeds::Feeds, icons::Icons, render_cache::RenderCache, widgets::kind::WidgetKinds};
+use crate::{feeds::Feeds, icons::Icons, render_cache::RenderCache, widgets::kind::WidgetTypes};
 
 /// A site with the registries and caches that rendering needs. Dereferences to [`Site`].
 pub struct SiteRenderer {
@@ -13,7 +13,7 @@ pub struct SiteRenderer {
     /// Registered icons.
     pub icons: Icons,
     /// Registered widget types.
-    pub widgets: WidgetKinds,
+    pub widgets: WidgetTypes,
     /// Cache of external feeds.
     pub feeds: Feeds,
     /// Cache of rendered contents and excerpts.
@@ -22,7 +22,7 @@ pub struct SiteRenderer {
 
 impl SiteRenderer {
     /// A renderer with these icons and widget types, and empty caches.
-    pub fn new(site: Arc<Site>, icons: Icons, widgets: WidgetKinds) -> Self {
+    pub fn new(site: Arc<Site>, icons: Icons, widgets: WidgetTypes) -> Self {
         SiteRenderer { site, icons, widgets, feeds: Feeds::default(), render_cache: RenderCache::default() }
     }
 }

@@ -17,7 +17,7 @@ const SERVICE: &str = "https://secure.gravatar.com/avatar/";
 const UNRESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 /// Whether the site shows avatars (option `show_avatars`).
-pub fn are_shown(settings: &Settings) -> bool {
+pub fn are_enabled(settings: &Settings) -> bool {
     !matches!(settings.option("show_avatars"), "" | "0")
 }
 
@@ -102,7 +102,7 @@ mod tests {
         for (options, expected) in
             [(&[("show_avatars", "1")][..], true), (&[("show_avatars", "0")], false), (&[], false)]
         {
-            assert_eq!(are_shown(&settings(options)), expected, "{options:?}");
+            assert_eq!(are_enabled(&settings(options)), expected, "{options:?}");
         }
     }
 }

@@ -47,4 +47,4 @@ pub use site::{Clock, Site};
 pub use svc_packages::plugins::Plugin;
 pub use theme::ActiveTheme;
 pub use time_zone::TimeZone;
-pub use visitor::{OpenedPosts, Visitor};
+pub use visitor::{UnlockedPosts, Visitor};

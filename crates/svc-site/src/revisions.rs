@@ -113,7 +113,7 @@ fn normalized(text: &str) -> impl Iterator<Item = char> {
 
 /// The fields of an autosave; `None` for fields that were not edited.
 #[derive(Clone, Debug, Default)]
-pub struct Typed {
+pub struct AutosaveDraft {
     /// Edited title.
     pub title: Option<String>,
     /// Edited content.
@@ -124,16 +124,16 @@ pub struct Typed {
     pub meta: Option<Value>,
 }
 
-impl Typed {
+impl AutosaveDraft {
     /// Empty texts.
     pub fn nothing(meta: Option<Value>) -> Self {
         let empty = Some(String::new());
-        Typed { title: empty.clone(), content: empty.clone(), excerpt: empty, meta }
+        AutosaveDraft { title: empty.clone(), content: empty.clone(), excerpt: empty, meta }
     }
 }
 
 /// The author of an autosave and its time.
-pub struct Editor<'a> {
+pub struct AutosaveAuthor<'a> {
     /// The user.
     pub caller: &'a Caller,
     /// Whether the user may use any HTML.
@@ -154,8 +154,8 @@ pub fn autosave(
     site: &Site,
     settings: &Settings,
     post: &Post,
-    typed: &Typed,
-    editor: &Editor<'_>,
+    typed: &AutosaveDraft,
+    editor: &AutosaveAuthor<'_>,
 ) -> SiteResult<PostId> {
     let changed = [(&typed.title, &post.title), (&typed.content, &post.content), (&typed.excerpt, &post.excerpt)]
         .into_iter()
@@ -208,8 +208,8 @@ fn meta_changes(
     site: &Site,
     settings: &Settings,
     post: &Post,
-    typed: &Typed,
-    editor: &Editor<'_>,
+    typed: &AutosaveDraft,
+    editor: &AutosaveAuthor<'_>,
     stored: &Meta,
 ) -> SiteResult<Vec<crate::meta::MetaChange>> {
     let Some(Value::Object(edited)) = &typed.meta else { return Ok(Vec::new()) };

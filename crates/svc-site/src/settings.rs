@@ -31,7 +31,7 @@ pub struct Settings {
     /// Options for rendering text.
     pub texts: Arc<TextOptions>,
     roles: OnceLock<Roles>,
-    menu_places: OnceLock<MenuAssignments>,
+    menu_assignments: OnceLock<MenuAssignments>,
 }
 
 impl Settings {
@@ -47,7 +47,7 @@ impl Settings {
             default_comment_status: text("default_comment_status").to_owned(),
             default_ping_status: text("default_ping_status").to_owned(),
             roles: OnceLock::new(),
-            menu_places: OnceLock::new(),
+            menu_assignments: OnceLock::new(),
             options,
         }
     }
@@ -59,8 +59,8 @@ impl Settings {
     }
 
     /// The assignments of menus.
-    pub fn menu_places(&self) -> &MenuAssignments {
-        self.menu_places.get_or_init(|| MenuAssignments::of(self))
+    pub fn menu_assignments(&self) -> &MenuAssignments {
+        self.menu_assignments.get_or_init(|| MenuAssignments::of(self))
     }
 
     /// An option as text; empty if not stored.

@@ -20,21 +20,21 @@ pub struct Visitor {
     /// The nonce of the logout link.
     pub logout_nonce: String,
     /// The password-protected posts that the visitor has unlocked.
-    pub opened: OpenedPosts,
+    pub opened: UnlockedPosts,
 }
 
 /// The cookie that unlocks password-protected posts. Cheap to clone; `Debug` does not show the value.
 #[derive(Clone, Default)]
-pub struct OpenedPosts {
+pub struct UnlockedPosts {
     cookie: Arc<str>,
     /// Results by password, because checking a hash is slow.
     tried: Arc<Mutex<HashMap<String, bool>>>,
 }
 
-impl OpenedPosts {
+impl UnlockedPosts {
     /// Reads the cookie's value; empty if there is no cookie.
-    pub fn by_cookie(cookie: &str) -> Self {
-        OpenedPosts { cookie: cookie.into(), ..Self::default() }
+    pub fn from_cookie(cookie: &str) -> Self {
+        UnlockedPosts { cookie: cookie.into(), ..Self::default() }
     }
 
     /// Whether the visitor has entered any password. Pages rendered for them may then be specific to them.
@@ -64,7 +64,7 @@ impl OpenedPosts {
     }
 }
 
-impl fmt::Debug for OpenedPosts {
+impl fmt::Debug for UnlockedPosts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("OpenedPosts").finish_non_exhaustive()
     }
@@ -77,8 +77,8 @@ mod tests {
     #[test]
     fn a_cookie_unlocks_posts_with_its_password() {
         let post = |password: &str| Post { password: password.to_owned(), ..Post::default() };
-        let anonymous = OpenedPosts::default();
-        let visitor = OpenedPosts::by_cookie(&password::post_password_cookie(b"let me in").unwrap());
+        let anonymous = UnlockedPosts::default();
+        let visitor = UnlockedPosts::from_cookie(&password::post_password_cookie(b"let me in").unwrap());
         for (password, by_anonymous, by_visitor) in
             [("", true, true), ("0", true, true), ("let me in", false, true), ("other", false, false)]
         {

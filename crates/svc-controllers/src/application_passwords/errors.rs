@@ -5,7 +5,7 @@ use svc_schema::Error;
 
 pub(crate) use svc_site::errors::application_passwords::*;
 
-refusals! {
+authorization_errors! {
     /// The password in use is returned only to its own user.
     not_of_caller = "rest_cannot_introspect_app_password_for_non_authenticated_user" "Only the user of the application password in use may view it.";
 

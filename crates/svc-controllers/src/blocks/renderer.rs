@@ -8,7 +8,7 @@ use svc_content::blocks::{Block, BlockType, Renderer as BlockRenderer};
 use svc_model::{Post, PostId};
 use svc_render::{
     blocks::{site_blocks::BlockViewer, with_blocks},
-    feeds::{Missing, with_feeds},
+    feeds::{MissingFeeds, with_feeds},
 };
 use svc_routing::{Controller, Method, Request, Response, Result, Route, forbidden, on};
 use svc_schema::{
@@ -91,7 +91,7 @@ impl Renderer {
         };
         let attributes = cleaned.as_object().cloned().unwrap_or_default();
         let theme = site.theme(&settings);
-        let show = |missing: &Missing| {
+        let show = |missing: &MissingFeeds| {
             site.read(|db| {
                 let viewer = BlockViewer { missing: missing.clone(), ..block_viewer(site, &settings, &req) };
                 with_blocks(site, &settings, &viewer, db, |blocks| {

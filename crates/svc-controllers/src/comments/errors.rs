@@ -5,7 +5,7 @@ use svc_schema::Error;
 
 pub(crate) use svc_site::errors::comments::*;
 
-refusals! {
+authorization_errors! {
     /// The caller may not read this comment.
     cannot_read = "rest_cannot_read" "You are not allowed to read this comment.";
 

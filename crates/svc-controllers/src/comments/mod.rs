@@ -66,7 +66,7 @@ impl Comments {
     }
 
     fn fields(&self, settings: &Settings) -> &CommentFields {
-        if avatars::are_shown(settings) { &self.with_avatars } else { &self.without_avatars }
+        if avatars::are_enabled(settings) { &self.with_avatars } else { &self.without_avatars }
     }
 }
 

@@ -5,7 +5,7 @@ use svc_schema::Error;
 
 pub(crate) use svc_site::errors::fonts::*;
 
-refusals! {
+authorization_errors! {
     /// The caller may not view fonts.
     cannot_read = "rest_cannot_read" "You are not allowed to view fonts.";
 }

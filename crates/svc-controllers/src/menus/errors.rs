@@ -5,7 +5,7 @@ use svc_schema::Error;
 
 pub(crate) use svc_site::errors::menus::*;
 
-refusals! {
+authorization_errors! {
     /// The caller may not view menus.
     cannot_view = "rest_cannot_view" "You are not allowed to view menus.";
 

@@ -37,11 +37,11 @@ use crate::{
 fn fields(site: &Arc<RestSite>, taxonomy: &Taxonomy) -> TermFields {
     let mut f = term_fields::fields(site, taxonomy).without(&["count", "link", "taxonomy"]);
     f.add("locations", array(string()).describe("Menu locations to which the menu is assigned.").context(VIEW_EDIT))
-        .get(|t| t.settings.menu_places().of_menu(t.term.id).map(Value::from).collect::<Value>())
+        .get(|t| t.settings.menu_assignments().of_menu(t.term.id).map(Value::from).collect::<Value>())
         .validate_with(known_locations(site))
         .set_nullable(|d, v: Option<Vec<String>>| d.locations = Some(v.unwrap_or_default()));
     f.add("auto_add", boolean().describe("Whether new pages are added to the menu.").context(VIEW_EDIT))
-        .get(|t| t.settings.menu_places().gets_new_pages(t.term.id))
+        .get(|t| t.settings.menu_assignments().gets_new_pages(t.term.id))
         .set_nullable(|d, v: Option<bool>| d.auto_add = Some(v.unwrap_or_default()));
     f
 }

@@ -5,7 +5,7 @@ use svc_schema::Error;
 
 pub(crate) use svc_site::errors::plugins::*;
 
-refusals! {
+authorization_errors! {
     /// The caller may not list plugins.
     cannot_list = "rest_cannot_view_plugins" "You are not allowed to view the plugins of this site.";
 

@@ -7,7 +7,7 @@ use svc_site::{
     SiteResult,
     block_types::{content_to_store, is_edited},
     posts::draft::PostDraft,
-    revisions::{self, Editor, Typed},
+    revisions::{self, AutosaveAuthor, AutosaveDraft},
 };
 use svc_store::{
     Db,
@@ -46,19 +46,19 @@ impl Posts {
         }
         let typed = match self.post_type.rest_controller {
             // Autosaves of menu items have empty texts.
-            RestController::MenuItems => Typed::nothing(draft.meta),
-            _ if is_discarded => Typed::default(),
+            RestController::MenuItems => AutosaveDraft::nothing(draft.meta),
+            _ if is_discarded => AutosaveDraft::default(),
             _ => {
                 let stored =
                     |text: String| content_to_store(&self.site, &settings, &self.post_type.name, &text).content;
                 let content = if is_edited(&self.post_type.name) { draft.content.map(stored) } else { draft.content };
-                Typed { title: draft.title, content, excerpt: draft.excerpt, meta: draft.meta }
+                AutosaveDraft { title: draft.title, content, excerpt: draft.excerpt, meta: draft.meta }
             }
         };
 
         let site = self.site.clone();
         let write = move |tx: &mut svc_store::Tx| {
-            let editor = Editor { caller: &caller, unfiltered_html: job.allows_any_html(), now };
+            let editor = AutosaveAuthor { caller: &caller, unfiltered_html: job.allows_any_html(), now };
             let post = posts::get(tx, post.id)?.ok_or_else(errors::post_not_found)?;
             revisions::autosave(tx, &site, &settings, &post, &typed, &editor)
         };

@@ -10,7 +10,7 @@ use svc_content::{
 use svc_model::{Post, PostType, Stamp, Term};
 use svc_render::{
     blocks::Rendered,
-    class_list::{class_list, format_of},
+    class_list::{class_list, post_format},
     content as render,
     images::SiteImages,
 };
@@ -151,7 +151,7 @@ impl PostItem {
     }
 
     pub(crate) fn format(&self) -> String {
-        format_of(&self.terms).to_owned()
+        post_format(&self.terms).to_owned()
     }
 
     pub(crate) fn sticky(&self) -> bool {

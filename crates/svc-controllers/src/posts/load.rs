@@ -11,7 +11,7 @@ use svc_model::{Post, PostId, PostType, Term};
 use svc_render::{
     blocks::{self, site_blocks::BlockViewer},
     content::RenderOptions,
-    feeds::Missing,
+    feeds::MissingFeeds,
     images::SiteImages,
 };
 use svc_resource::{Plan, View};
@@ -47,7 +47,7 @@ pub(crate) struct PostLoader<'a> {
     /// The request, if blocks depend on its caller and URL.
     pub req: Option<&'a Request>,
     /// Collects feeds of other sites that are not cached yet.
-    pub missing: Missing,
+    pub missing: MissingFeeds,
 }
 
 /// A post ready to be rendered, with its links if they are requested.

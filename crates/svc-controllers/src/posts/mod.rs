@@ -20,7 +20,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use svc_auth::{Caller, caps::PostCap};
 use svc_model::{Post, PostId, PostType, RestController};
-use svc_render::feeds::{Missing, with_feeds, with_known_feeds};
+use svc_render::feeds::{MissingFeeds, with_cached_feeds, with_feeds};
 use svc_resource::{Paging, Params, View, total_headers};
 use svc_routing::{
     CREATABLE, Controller, DELETABLE, EDITABLE, ExtraFields, Method, Request, Response, Result, Route, get, on,
@@ -178,7 +178,7 @@ impl Posts {
     }
 
     /// The post of the request, if `authorize` accepts it.
-    pub(crate) fn granted(
+    pub(crate) fn authorized(
         &self,
         req: &Request,
         authorize: impl FnOnce(&Caller, &Access<'_>, &Post) -> Result<()>,
@@ -204,7 +204,7 @@ impl Posts {
             password: String::new(),
             excerpt_length: EXCERPT_WORDS,
             req: None,
-            missing: Missing::default(),
+            missing: MissingFeeds::default(),
         }
     }
 
@@ -232,7 +232,7 @@ impl Posts {
         let caller = caller(req);
         let plan = self.fields.plan(&view);
         let excerpt: Option<i64> = req.arg("excerpt_length")?;
-        let load = |missing: &Missing| {
+        let load = |missing: &MissingFeeds| {
             self.site.read(|db| {
                 let settings = self.site.settings_in(db)?;
                 let access = Access::of_posts(&self.site, &settings, db, std::slice::from_ref(&post))?;
@@ -251,7 +251,7 @@ impl Posts {
         let mut loaded = if reads {
             with_feeds(&self.site.renderer, load).await?
         } else {
-            with_known_feeds(&self.site.renderer, load)?
+            with_cached_feeds(&self.site.renderer, load)?
         };
         attachment::measure(&self.site, &mut loaded, &plan).await?;
         let Some(LoadedPost { item, links }) = loaded.pop() else { return Err(errors::post_not_found()) };
@@ -272,7 +272,7 @@ impl Posts {
         let view = respond::view(&req);
         let caller = caller(&req);
         let plan = self.fields.plan(&view);
-        let load = |missing: &Missing| {
+        let load = |missing: &MissingFeeds| {
             self.page(&req, |db, settings, access, rows| {
                 let mut loader = self.loader(settings, &caller, &view);
                 loader.password = query_password(&req);
@@ -349,7 +349,7 @@ impl Posts {
 
     pub(crate) async fn can_fetch(self: Arc<Self>, req: Request) -> Result<Authorized> {
         let password = query_password(&req);
-        self.granted(&req, |caller, access, post| {
+        self.authorized(&req, |caller, access, post| {
             if req.context() == "edit" && !caller.can_post(PostCap::Edit, post, access) {
                 return Err(errors::forbidden_context(&req));
             }
@@ -417,7 +417,7 @@ impl Posts {
         if only_reads(&req) {
             return Err(errors::cannot_edit(&req));
         }
-        let authorized = self.granted(&req, |caller, access, post| {
+        let authorized = self.authorized(&req, |caller, access, post| {
             if caller.can_post(PostCap::Edit, post, access) { Ok(()) } else { Err(errors::cannot_edit(&req)) }
         })?;
         self.check_fields(&req, |_| Ok(()))?;
@@ -436,7 +436,7 @@ impl Posts {
         if only_reads(&req) {
             return Err(errors::cannot_delete(&req));
         }
-        self.granted(&req, |caller, access, post| {
+        self.authorized(&req, |caller, access, post| {
             if caller.can_post(PostCap::Delete, post, access) { Ok(()) } else { Err(errors::cannot_delete(&req)) }
         })
     }

@@ -12,7 +12,7 @@ use svc_site::Access;
 
 use crate::{RestSite, caller, errors};
 
-pub use sizes::{Size, in_words, sizes};
+pub use sizes::{Size, format_bytes, sizes};
 
 /// A site health test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -133,7 +133,7 @@ fn paragraph(text: &str) -> String {
 ///
 /// # Errors
 /// Database errors.
-pub async fn find_out(site: &RestSite, test: Test, authorization: Option<&str>) -> Result<Finding> {
+pub async fn run_test(site: &RestSite, test: Test, authorization: Option<&str>) -> Result<Finding> {
     find::run(site, test, authorization).await
 }
 
@@ -184,7 +184,7 @@ impl SiteHealth {
     }
 
     async fn test(self: Arc<Self>, test: Test, req: Request) -> Result<Response> {
-        Ok(find_out(&self.site, test, req.header("authorization")).await?.to_value(test).into())
+        Ok(run_test(&self.site, test, req.header("authorization")).await?.to_value(test).into())
     }
 
     async fn sizes(self: Arc<Self>, _: Request) -> Result<Response> {

@@ -83,7 +83,7 @@ pub(super) fn to_value(sizes: &[Size]) -> Value {
     for (name, bytes) in rows {
         let row = match bytes {
             Some(bytes) => {
-                let text = in_words(bytes);
+                let text = format_bytes(bytes);
                 json!({"size": text, "debug": format!("{text} ({bytes} bytes)"), "raw": bytes})
             }
             None => json!({"size": "The size calculation timed out.", "debug": "timed out"}),
@@ -94,7 +94,7 @@ pub(super) fn to_value(sizes: &[Size]) -> Value {
 }
 
 /// Formats a size with two decimals and a binary unit, such as `716.00 B`.
-pub fn in_words(bytes: u64) -> String {
+pub fn format_bytes(bytes: u64) -> String {
     const UNITS: [&str; 7] = ["B", "KB", "MB", "GB", "TB", "PB", "EB"];
     let (mut size, mut unit) = (bytes as f64, 0);
     while size >= 1024.0 && unit + 1 < UNITS.len() {

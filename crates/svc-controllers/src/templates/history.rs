@@ -17,7 +17,7 @@ use svc_schema::{
 };
 use svc_site::{
     Access, Settings,
-    revisions::{self as site_revisions, Editor, Typed},
+    revisions::{self as site_revisions, AutosaveAuthor, AutosaveDraft},
     templates::{
         draft::TemplateDraft,
         load::{Kind, Template, TemplateLookup},
@@ -225,12 +225,13 @@ impl TemplateHistory {
         let parent = self.saved(&req.require::<String>("id")?)?;
         let mut draft = TemplateDraft::default();
         self.fields.apply(&mut draft, |name| respond::given(&req, name))?;
-        let typed = Typed { title: draft.title, content: draft.content, excerpt: draft.description, meta: None };
+        let typed =
+            AutosaveDraft { title: draft.title, content: draft.content, excerpt: draft.description, meta: None };
         let (caller, now) = (caller(&req), self.site.now());
         let unfiltered_html = Access::new(&self.site, &parent.settings).can(&caller, "unfiltered_html");
         let (site, settings, post) = (Arc::clone(&self.site), Arc::clone(&parent.settings), parent.post.clone());
         let write = move |tx: &mut Tx| {
-            let editor = Editor { caller: &caller, unfiltered_html, now };
+            let editor = AutosaveAuthor { caller: &caller, unfiltered_html, now };
             let post = posts::get(tx, post.id)?.ok_or_else(errors::post_not_found)?;
             let id = site_revisions::autosave(tx, &site, &settings, &post, &typed, &editor)?;
             Ok(posts::get(tx, id)?.ok_or_else(errors::no_autosave)?)

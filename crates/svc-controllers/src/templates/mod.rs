@@ -187,7 +187,7 @@ impl Templates {
                 let offers = |wanted: &String| match wanted.as_str() {
                     // An empty post type selects edited templates.
                     "" => t.post.is_some(),
-                    _ => t.is_offered_to(wanted),
+                    _ => t.is_selectable_for(wanted),
                 };
                 list.post_type.as_ref().is_none_or(offers)
             }),

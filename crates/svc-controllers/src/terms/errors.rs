@@ -5,7 +5,7 @@ use svc_schema::Error;
 
 pub(crate) use svc_site::errors::terms::*;
 
-refusals! {
+authorization_errors! {
     /// The caller may not create terms of this taxonomy.
     cannot_create = "rest_cannot_create" "You are not allowed to create terms of this taxonomy.";
 

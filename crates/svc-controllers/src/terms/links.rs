@@ -50,7 +50,7 @@ pub(super) fn links(item: &TermItem, rights: TermRights) -> Links {
         links.add(format!("{LINK_RELATION}post_type"), Link::new(href));
     }
     if taxonomy.name == MENU {
-        for location in item.settings.menu_places().of_menu(term.id) {
+        for location in item.settings.menu_assignments().of_menu(term.id) {
             let href = urls.rest(&format!("/{}/menu-locations/{location}", site.brand.namespace()));
             links.add(format!("{LINK_RELATION}menu-location"), Link::new(href).embeddable());
         }

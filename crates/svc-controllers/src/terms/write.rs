@@ -8,7 +8,7 @@ use std::sync::Arc;
 use svc_model::{Term, TermId};
 use svc_routing::{ObjectId, Request, Result};
 use svc_site::{
-    menus::on_delete::term_gone,
+    menus::on_delete::delete_items_for_term,
     terms::{
         draft::TermDraft,
         save::{Job, default_term, store_meta},
@@ -52,7 +52,7 @@ impl Terms {
             .write(move |tx| {
                 let term = terms::get(tx, id, Some(&taxonomy.name))?.ok_or_else(errors::not_found)?;
                 let default = default_term(tx, &taxonomy.name)?;
-                term_gone(tx, &term)?;
+                delete_items_for_term(tx, &term)?;
                 terms::delete(tx, &term, default.as_ref())?;
                 Ok(())
             })

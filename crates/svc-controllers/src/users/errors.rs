@@ -5,7 +5,7 @@ use svc_schema::Error;
 
 pub(crate) use svc_site::errors::users::*;
 
-refusals! {
+authorization_errors! {
     /// The caller may not view this user, or may not filter a list by roles or capabilities.
     cannot_view = "rest_user_cannot_view" "You are not allowed to view this user or to filter users by role or capability.";
 

@@ -62,7 +62,7 @@ struct Tables {
 
 impl Tables {
     fn current(&self, settings: &Settings) -> &UserFields {
-        if avatars::are_shown(settings) { &self.with_avatars } else { &self.without_avatars }
+        if avatars::are_enabled(settings) { &self.with_avatars } else { &self.without_avatars }
     }
 }
 

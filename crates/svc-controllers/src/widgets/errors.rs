@@ -5,7 +5,7 @@ use svc_schema::Error;
 
 pub(crate) use svc_site::errors::widgets::*;
 
-refusals! {
+authorization_errors! {
     /// The caller may not manage widgets.
     cannot_manage = "rest_cannot_manage_widgets" "You are not allowed to manage widgets on this site.";
 }

@@ -190,7 +190,7 @@ impl WidgetRoutes {
             let settings = match (instance.get("raw"), text("encoded"), text("hash")) {
                 (Some(Value::Object(raw)), ..) => Instance::from_json(raw),
                 (Some(Value::Array(_)), ..) => Instance::default(),
-                (_, Some(encoded), Some(hash)) => instance::taken_back(&self.site, encoded, hash)
+                (_, Some(encoded), Some(hash)) => instance::decode_signed(&self.site, encoded, hash)
                     .ok_or_else(|| errors::invalid("The hash does not match the encoded settings."))?,
                 _ => return Err(errors::invalid("The instance must contain raw, or encoded and hash.")),
             };

@@ -107,7 +107,7 @@ impl WidgetTypeRoutes {
         let settings_json: Map<String, Value> = req.arg("instance")?.unwrap_or_default();
         let text = |name: &str| settings_json.get(name).and_then(Value::as_str).filter(|text| !text.is_empty());
         let mut instance = match (text("encoded"), text("hash")) {
-            (Some(encoded), Some(hash)) => instance::taken_back(&self.site, encoded, hash)
+            (Some(encoded), Some(hash)) => instance::decode_signed(&self.site, encoded, hash)
                 .ok_or_else(|| errors::invalid("The hash does not match the encoded settings."))?,
             _ => Instance::default(),
         };

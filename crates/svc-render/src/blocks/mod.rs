@@ -23,7 +23,7 @@ use crate::{
     SiteRenderer,
     blocks::site_blocks::SiteBlocks,
     content as render,
-    feeds::{Item, Missing},
+    feeds::{Item, MissingFeeds},
     images::images_of,
     page_template::ListContext,
 };
@@ -151,7 +151,7 @@ pub fn rendered(
 fn external_feed(
     site: &SiteRenderer,
     settings: &Settings,
-    missing: &Missing,
+    missing: &MissingFeeds,
     url: &str,
     items: u64,
 ) -> Option<Rc<Vec<FeedItem>>> {
@@ -174,7 +174,7 @@ fn external_feed(
 ///
 /// # Errors
 /// Errors of the store.
-pub fn on_page(
+pub fn render_public(
     site: &SiteRenderer,
     settings: &Arc<Settings>,
     post: &Post,

@@ -18,7 +18,7 @@ use svc_blocks::data::{
 };
 use svc_model::{Comment, CommentId, Post, PostId, Term, TermId, UserId};
 use svc_site::{
-    Access, OpenedPosts, Settings, SiteError, SiteResult, avatars,
+    Access, Settings, SiteError, SiteResult, UnlockedPosts, avatars,
     block_types::IGNORED_HOOKS,
     patterns::expand,
     permalinks,
@@ -40,7 +40,7 @@ use crate::{
     blocks::{external_feed, images},
     class_list::class_list,
     content as render,
-    feeds::Missing,
+    feeds::MissingFeeds,
     page_template::ListContext,
 };
 
@@ -61,9 +61,9 @@ pub struct BlockViewer {
     /// Nonce for the log-out link.
     pub logout_nonce: String,
     /// Collects feeds that are not cached yet.
-    pub missing: Missing,
+    pub missing: MissingFeeds,
     /// Password-protected posts that the viewer has unlocked.
-    pub opened: OpenedPosts,
+    pub opened: UnlockedPosts,
 }
 
 /// Data for dynamic blocks, read from one snapshot.
@@ -413,7 +413,7 @@ fn facts(site: &SiteRenderer, settings: &Settings, viewer: &BlockViewer) -> Site
         time_format: text("time_format"),
         start_of_week: u32::try_from(settings.number("start_of_week")).unwrap_or_default() % 7,
         now: settings.zone.to_local(site.now()),
-        show_avatars: avatars::are_shown(settings),
+        show_avatars: avatars::are_enabled(settings),
         logo: PostId(settings.number("site_logo")),
         front_page: PostId(if settings.option("show_on_front") == "page" {
             settings.number("page_on_front")

@@ -42,18 +42,18 @@ pub trait WidgetType: Send + Sync {
 
 /// The widget types of a site, in order of registration.
 #[derive(Clone)]
-pub struct WidgetKinds(pub IndexMap<String, Arc<dyn WidgetType>>);
+pub struct WidgetTypes(pub IndexMap<String, Arc<dyn WidgetType>>);
 
-impl Default for WidgetKinds {
+impl Default for WidgetTypes {
     /// The built-in types.
     fn default() -> Self {
-        let mut all = WidgetKinds(IndexMap::new());
+        let mut all = WidgetTypes(IndexMap::new());
         builtin::register(&mut all);
         all
     }
 }
 
-impl WidgetKinds {
+impl WidgetTypes {
     /// Adds a type, or replaces the one with the same id.
     pub fn register(&mut self, widget_type: impl WidgetType + 'static) {
         self.0.insert(widget_type.id_base().to_owned(), Arc::new(widget_type));

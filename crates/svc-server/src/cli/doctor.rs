@@ -39,15 +39,15 @@ async fn print_results(site: &RestSite) -> Result<usize> {
     let (mut rows, mut n_critical) = (Vec::new(), 0);
     // The test of the Authorization header needs a request with one, so only the REST API can run it.
     for test in Test::ALL.into_iter().filter(|test| *test != Test::AuthorizationHeader) {
-        let found = site_health::find_out(site, test, None).await.map_err(failed)?;
+        let found = site_health::run_test(site, test, None).await.map_err(failed)?;
         n_critical += usize::from(found.verdict == Verdict::Critical);
         rows.push(vec![found.verdict.name().to_owned(), found.label, found.description]);
     }
     say(columns(&rows).trim_end());
     let sizes = site_health::sizes(site).await.map_err(failed)?;
-    let in_words = |bytes: Option<u64>| bytes.map_or("unknown".to_owned(), site_health::in_words);
+    let format_bytes = |bytes: Option<u64>| bytes.map_or("unknown".to_owned(), site_health::format_bytes);
     let rows: Vec<Vec<String>> =
-        sizes.iter().map(|size| vec![size.name.replace('_', " "), in_words(size.bytes)]).collect();
+        sizes.iter().map(|size| vec![size.name.replace('_', " "), format_bytes(size.bytes)]).collect();
     say("");
     say(columns(&rows).trim_end());
     Ok(n_critical)

@@ -21,7 +21,7 @@ pub(crate) fn delete_items_for_post(tx: &mut Tx, id: PostId) -> SiteResult<()> {
 ///
 /// # Errors
 /// Errors of the store.
-pub fn term_gone(tx: &mut Tx, term: &Term) -> SiteResult<()> {
+pub fn delete_items_for_term(tx: &mut Tx, term: &Term) -> SiteResult<()> {
     delete(tx, term.id.0, |kind, object| kind == "taxonomy" && object == term.taxonomy)
 }
 

@@ -26,7 +26,7 @@ pub(crate) fn add_published_page(tx: &mut Tx, settings: &Settings, page: &Post, 
     if page.post_type != "page" || !page.parent.is_none() {
         return Ok(());
     }
-    for menu in settings.menu_places().with_new_pages() {
+    for menu in settings.menu_assignments().with_new_pages() {
         if terms::get(tx, *menu, Some(MENU))?.is_none() {
             continue;
         }

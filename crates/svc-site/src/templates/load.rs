@@ -119,7 +119,7 @@ impl Template {
     }
 
     /// Whether posts of this type may select it.
-    pub fn is_offered_to(&self, post_type: &str) -> bool {
+    pub fn is_selectable_for(&self, post_type: &str) -> bool {
         self.is_custom && self.post_types.as_ref().is_none_or(|all| all.iter().any(|name| name == post_type))
     }
 
@@ -213,7 +213,7 @@ impl<'a> TemplateLookup<'a> {
             return Ok(false);
         }
         let found = self.published(db, Kind::Template, &format!("{}//{slug}", self.theme.name))?;
-        Ok(found.is_some_and(|found| found.is_offered_to(&post_type.name)))
+        Ok(found.is_some_and(|found| found.is_selectable_for(&post_type.name)))
     }
 
     /// The template with this id for a request that names it. Drafts are included, so callers must be authorized to

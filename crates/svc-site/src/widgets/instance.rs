@@ -62,7 +62,7 @@ pub fn shown(site: &Site, stored: Option<&Instance>) -> Value {
 }
 
 /// Decodes settings sent back by a client; `None` if the hash is wrong.
-pub fn taken_back(site: &Site, encoded: &str, hash: &str) -> Option<Instance> {
+pub fn decode_signed(site: &Site, encoded: &str, hash: &str) -> Option<Instance> {
     use subtle::ConstantTimeEq;
     let serialized = STANDARD.decode(encoded).ok()?;
     if !bool::from(site.hash(&serialized).as_bytes().ct_eq(hash.as_bytes())) {

@@ -1,6 +1,6 @@
 //! The built-in widget types.
 
-use crate::widgets::kind::WidgetKinds;
+use crate::widgets::kind::WidgetTypes;
 
 pub(crate) mod content;
 pub(crate) mod lists;
@@ -33,7 +33,7 @@ const ORDER: [&str; 18] = [
 ];
 
 /// Registers all built-in types.
-pub(crate) fn register(all: &mut WidgetKinds) {
+pub(crate) fn register(all: &mut WidgetTypes) {
     all.register(content::Block);
     all.register(text::Text);
     all.register(content::CustomHtml);
