@@ -206,12 +206,12 @@ async fn the_comment_form_creates_comments() {
     #[rustfmt::skip]
     let rows: &[(&str, &[(&str, &str)], u16, &str)] = &[
         ("no text", &[("comment_post_ID", &id), ("author", "Ann"), ("email", "a@example.org"), ("comment", " ")], 200, "no text"),
-        ("no name", &[("comment_post_ID", &id), ("email", "a@example.org"), ("comment", "c")], 200, "your name"),
-        ("no address", &[("comment_post_ID", &id), ("author", "Ann"), ("email", "nothing"), ("comment", "c")], 200, "not a valid"),
-        ("closed", &[("comment_post_ID", &closed), ("author", "Ann"), ("email", "a@example.org"), ("comment", "c")], 403, "no comments"),
+        ("no name", &[("comment_post_ID", &id), ("email", "a@example.org"), ("comment", "c")], 200, "Your name and e-mail address are required"),
+        ("no address", &[("comment_post_ID", &id), ("author", "Ann"), ("email", "nothing"), ("comment", "c")], 200, "is not valid"),
+        ("closed", &[("comment_post_ID", &closed), ("author", "Ann"), ("email", "a@example.org"), ("comment", "c")], 403, "are closed"),
         ("a draft", &[("comment_post_ID", &draft), ("author", "Ann"), ("email", "a@example.org"), ("comment", "c")], 200, ""),
         ("no post", &[("comment_post_ID", "99999"), ("author", "Ann"), ("email", "a@example.org"), ("comment", "c")], 200, ""),
-        ("a reply to nothing", &[("comment_post_ID", &id), ("comment_parent", "99999"), ("author", "Ann"), ("email", "a@example.org"), ("comment", "c")], 403, "no replies"),
+        ("a reply to nothing", &[("comment_post_ID", &id), ("comment_parent", "99999"), ("author", "Ann"), ("email", "a@example.org"), ("comment", "c")], 403, "cannot reply"),
     ];
     for (name, fields, status, text) in rows {
         let response = guest.submit("/wp-comments-post.php", fields).await;

@@ -101,7 +101,7 @@ mod tests {
             ("post", "parent_item_colon", Value::Null),
             ("page", "parent_item_colon", Value::from("Parent Page:")),
             // The type's own label.
-            ("wp_template", "parent_item_colon", Value::from("Template above:")),
+            ("wp_template", "parent_item_colon", Value::from("Parent Template:")),
             ("attachment", "template_name", Value::from("Single item: Media")),
         ];
         for (post_type, label, text) in rows {

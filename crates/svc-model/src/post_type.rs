@@ -400,7 +400,7 @@ impl Default for PostTypes {
 
         // Types that are not hierarchical but have a label for parent posts.
         let parent_label =
-            |singular: &str| IndexMap::from([("parent_item_colon".to_owned(), format!("{singular} above:"))]);
+            |singular: &str| IndexMap::from([("parent_item_colon".to_owned(), format!("Parent {singular}:"))]);
 
         let internal = |name: &str, plural: &str, singular: &str| {
             let mut t = PostType::new(name).labelled(plural, singular).supporting(&["title", "editor", "autosave"]);
