@@ -1,4 +1,4 @@
-//! Database failures: what the site owner is told and what clients receive. No data is lost.
+//! Database failures: messages for the site owner and responses for clients. No data is lost.
 
 use std::io::{Seek as _, SeekFrom, Write as _};
 use std::time::Duration;

@@ -95,7 +95,7 @@ async fn other_urls_redirect_to_the_canonical_one() {
     }
 }
 
-/// Content that requires authentication is on no page, whatever the URL.
+/// Content that requires authentication is on no page, under any URL.
 #[tokio::test(flavor = "multi_thread")]
 async fn content_that_is_not_public_is_on_no_page() {
     let site = Site::start().await;

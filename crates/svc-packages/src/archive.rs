@@ -110,7 +110,7 @@ pub fn unpack(archive: &[u8], folder: &Path, limits: Limits) -> Result<Vec<Unpac
             _ => error.into(),
         })?;
         let sha256 = copy(entry, &mut file, &mut remaining, limits)?;
-        files.push(UnpackedFile { name: name, sha256 });
+        files.push(UnpackedFile { name, sha256 });
     }
     Ok(files)
 }

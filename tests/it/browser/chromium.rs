@@ -67,7 +67,7 @@ impl Browser {
                 "--disable-dev-shm-usage",
             ])
             .args(["--disable-background-networking", "--disable-component-update", "--disable-sync", "--mute-audio"])
-            // Containers often run as root, for whom the sandbox does not work. Only local pages are opened.
+            // Containers often run as root, and the sandbox does not work for root. Only local pages are opened.
             .args(["--no-sandbox", "--hide-scrollbars", "--force-color-profile=srgb", "--lang=en-US"])
             .arg(format!("--user-data-dir={}", profile.path().display()))
             .arg("about:blank")

@@ -25,9 +25,9 @@ fn texts_that_ran<'a>(tab: &mut Tab, texts: &'a [String]) -> Vec<&'a str> {
         window.ran = new Set();
         const frames = texts.map((text, n) => {
             const frame = document.createElement('iframe');
-            const tell = `<script>for (const name of ['alert', 'confirm', 'prompt', 'msgbox', 'write'])
+            const report = `<script>for (const name of ['alert', 'confirm', 'prompt', 'msgbox', 'write'])
                 window[name] = () => parent.ran.add(${n});</` + `script>`;
-            frame.srcdoc = `<!DOCTYPE html><html><head>${tell}</head><body>${text}</body></html>`;
+            frame.srcdoc = `<!DOCTYPE html><html><head>${report}</head><body>${text}</body></html>`;
             document.body.append(frame);
             return frame;
         });

@@ -8,5 +8,5 @@ use crate::Settings;
 pub fn comment(settings: &Settings, raw: &str) -> String {
     let mut context = RenderContext::default();
     settings.texts.apply(&mut context);
-    display::render_comment(raw, &mut context)
+    display::render_comment(raw, &context)
 }

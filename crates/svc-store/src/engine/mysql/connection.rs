@@ -44,10 +44,10 @@ impl ServerOptions {
     ///
     /// - `socket=PATH`: connect to a Unix socket instead of host and port;
     /// - `tls=true`, `tls=unverified`: require TLS, with or without verification of the server's certificate against
-    /// public authorities;
+    ///   public authorities;
     /// - `tls_ca=FILE`: require TLS, and also accept certificates of these authorities (PEM);
     /// - `charset=NAME`: character set of the connection, for tables whose bytes differ from their declared character
-    /// set.
+    ///   set.
     pub(crate) fn of(url: &str) -> Result<Self> {
         let config_error = |what: String| StoreError::Config(format!("the database URL {what}"));
         let (base, query) = url.split_once('?').unwrap_or((url, ""));
